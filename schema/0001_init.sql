@@ -30,7 +30,7 @@ CREATE TABLE api_keys (
   id            TEXT NOT NULL UNIQUE,
   account       TEXT NOT NULL,
   environment   TEXT NOT NULL CHECK (environment IN ('test', 'live')),
-  -- Separated by spaces.
+  -- The scopes, separated by spaces.
   scopes        TEXT NOT NULL,
   created_at    INTEGER NOT NULL,
   -- NULL: never expires.
@@ -182,7 +182,7 @@ CREATE TABLE connection_tags (
   PRIMARY KEY (account, environment, active, tag, created_at, id)
 ) STRICT, WITHOUT ROWID;
 
--- A counter: how many connections have a value in a dimension. Without it, a total would read every row that it counts.
+-- A counter: the number of connections with a value in a dimension. Without it, a total would read every row that it counts.
 -- There is no row for zero.
 CREATE TABLE connection_counts (
   account     TEXT    NOT NULL,
@@ -201,7 +201,7 @@ CREATE TABLE connection_counts (
 CREATE INDEX connection_counts_by_size ON connection_counts (account, environment, n DESC, value)
   WHERE active = 2 AND dimension = 'platform';
 
--- The counters, apart from those of tags, that each connection counts in. `by_state`: whether the counter depends on
+-- The counters, apart from those of tags, to which each connection adds 1. `by_state`: whether the counter depends on
 -- the connection's state.
 CREATE VIEW connection_counted (seq, account, environment, active, dimension, value, by_state) AS
   SELECT c.seq, c.account, c.environment, iif(d.both, 2, c.active), d.dimension,
@@ -332,15 +332,15 @@ CREATE TABLE oauth_clients (
   variables                TEXT    NOT NULL CHECK (json_type(variables) = 'object'),
   created_at               INTEGER NOT NULL,
   updated_at               INTEGER NOT NULL,
-  -- The circuit breaker: since when the platform has rejected the client, and when a refresh may try it again. NULL
-  -- while the client is accepted.
+  -- The circuit breaker: the time since which the platform has rejected the client, and the time from which a refresh
+  -- may try it again. NULL while the client is accepted.
   rejected_since           INTEGER,
   probe_at                 INTEGER,
   -- The last refresh error that may be the client's or a single account's, and a hash of that account. The same error
   -- for another account shows that it is the client's. A successful refresh clears both.
   suspect_error            TEXT,
   suspect_account          TEXT,
-  -- Where to send a user who starts at the platform: an https URL of the app.
+  -- The page for users who start at the platform: an https URL of the app.
   start_url                TEXT,
   -- Whether authorization requests use PKCE: 'S256' or 'none'. NULL: as the catalog says.
   pkce                     TEXT,
@@ -383,18 +383,18 @@ CREATE TABLE credentials (
   scopes          TEXT    NOT NULL CHECK (json_type(scopes) = 'array'),
   missing_scopes  TEXT    NOT NULL CHECK (json_type(missing_scopes) = 'array'),
   refreshed_at    INTEGER,
-  -- Why the last refresh failed; NULL if it succeeded.
+  -- The reason why the last refresh failed; NULL if it succeeded.
   reason_code     TEXT,
   reason_detail   TEXT,
   reason_status   INTEGER,
   -- The number of failed refreshes since the last success, and when the first of them failed.
   attempts        INTEGER NOT NULL DEFAULT 0,
   failing_since   INTEGER,
-  -- When the platform first said that the grant has ended; a successful refresh clears it.
+  -- When the platform first reported that the grant has ended; a successful refresh clears it.
   refused_since   INTEGER,
   -- When the next refresh is due.
   next_attempt_at INTEGER,
-  -- The request that refreshes now, and until when no other may.
+  -- The request that is refreshing the credentials, and the time until which no other one may.
   lease           TEXT,
   lease_until     INTEGER,
   written_by      TEXT    NOT NULL,
@@ -409,7 +409,7 @@ CREATE TABLE credentials (
 
 CREATE INDEX credentials_by_sealed_key ON credentials (sealed_key);
 
--- What the background jobs refresh or check next.
+-- The credentials that background jobs refresh or check next.
 CREATE INDEX credentials_by_due ON credentials (due_at) WHERE due_at IS NOT NULL;
 
 -- The credentials whose refresh waits for a working OAuth client: a new client makes them due.
@@ -424,7 +424,7 @@ AND NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writ
     WHERE account = NEW.account AND environment = NEW.environment AND connection_id = NEW.connection_id;
 END;
 
--- So do credentials that replace those of a failed connection, or those that awaited a cut-over.
+-- Credentials that replace those of a failed connection, or those that awaited a cut-over, get such a time too.
 CREATE TRIGGER credentials_replaced_check AFTER UPDATE OF sealed ON credentials
 WHEN NEW.check_at IS NULL AND NEW.awaits_cut_over = 0
 AND NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
@@ -458,7 +458,7 @@ CREATE INDEX revocations_by_age ON revocations (created_at);
 -- The revocations to send next.
 CREATE INDEX revocations_due ON revocations (next_attempt_at);
 
--- Deleting a connection deletes its credentials, and keeps what a revocation needs.
+-- Deleting a connection deletes its credentials, and keeps the data that a revocation needs.
 CREATE TRIGGER connections_deleted_credentials AFTER DELETE ON connections BEGIN
   INSERT INTO revocations (account, environment, connection_id, platform, auth_method, client, sealed, created_at)
     SELECT account, environment, connection_id, OLD.platform, auth_method, client, sealed,
@@ -565,11 +565,11 @@ CREATE TABLE events (
   -- The connection that the event is about, and its row as a JSON object; NULL if it is about something else.
   connection_id TEXT,
   connection    TEXT,
-  -- What else the event is about: a JSON object with one member.
+  -- The subject of an event that is not about a connection: a JSON object with one member.
   subject       TEXT,
-  -- Why it happened: a JSON object, or NULL.
+  -- The reason for the event: a JSON object, or NULL.
   reason        TEXT,
-  -- In events about calls: what was called, by whom, and with what outcome. A JSON object.
+  -- In events about calls: the called action or path, the caller, and the outcome. A JSON object.
   call          TEXT,
   CHECK ((connection IS NULL) = (subject IS NOT NULL))
 ) STRICT;
@@ -578,7 +578,7 @@ CREATE TABLE events (
 CREATE INDEX events_by_tenant     ON events (account, environment, id);
 CREATE INDEX events_by_connection ON events (account, environment, connection_id, id) WHERE connection_id IS NOT NULL;
 
--- The event about each connection as it is now, with an empty type.
+-- An event about each connection in its current state, with an empty type.
 CREATE VIEW connection_events (seq, account, environment, type, connection_id, connection, reason) AS
   SELECT c.seq, c.account, c.environment, '', c.id,
     json_object('id', c.id, 'platform_version', c.platform_version, 'name', c.name, 'environment', c.environment,
@@ -634,7 +634,7 @@ CREATE TRIGGER connections_deleted_event BEFORE DELETE ON connections BEGIN
   INSERT INTO connection_events (seq, type) VALUES (OLD.seq, 'connection.deleted');
 END;
 
--- The platform granted different scopes. Reordering the same scopes is not a change.
+-- Writes an event when the platform grants different scopes. Reordering the same scopes is not a change.
 CREATE TRIGGER credentials_scopes_event AFTER UPDATE OF scopes ON credentials WHEN NEW.scopes <> OLD.scopes BEGIN
   INSERT INTO connection_events (seq, type)
     SELECT c.seq, 'connection.scopes_changed' FROM connections c
@@ -644,7 +644,7 @@ CREATE TRIGGER credentials_scopes_event AFTER UPDATE OF scopes ON credentials WH
       SELECT 1 FROM (SELECT value FROM json_each(OLD.scopes) EXCEPT SELECT value FROM json_each(NEW.scopes)));
 END;
 
--- The circuit breaker of an OAuth client has opened.
+-- Writes an event when the circuit breaker of an OAuth client opens.
 CREATE TRIGGER oauth_clients_rejected_event AFTER UPDATE OF rejected_since ON oauth_clients
 WHEN OLD.rejected_since IS NULL AND NEW.rejected_since IS NOT NULL BEGIN
   INSERT INTO events (account, environment, type, occurred_at, subject, reason) VALUES (
@@ -673,7 +673,7 @@ CREATE TABLE webhooks (
   sealed_key      TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
   -- When the first delivery since the last successful one failed; NULL if none has.
   failing_since   INTEGER,
-  -- Why the service disabled it; NULL if it did not.
+  -- The reason why the service disabled the webhook; NULL if it did not.
   disabled_code   TEXT,
   disabled_status INTEGER,
   created_at      INTEGER NOT NULL,
@@ -692,24 +692,24 @@ CREATE TABLE deliveries (
   attempts        INTEGER NOT NULL DEFAULT 0,
   -- 0: immediately. NULL: the delivery is over.
   next_attempt_at INTEGER DEFAULT 0,
-  -- The last attempt: when it was, the status of the response or why there was none, and how long it took.
+  -- The last attempt: its time, the status or the error of the response, and its duration.
   attempted_at    INTEGER,
   status          INTEGER,
   error           TEXT,
   duration_ms     INTEGER,
-  -- The request that attempts it now, and until when no other may.
+  -- The request that is attempting the delivery, and the time until which no other one may.
   lease           TEXT,
   lease_until     INTEGER,
   due_at          INTEGER GENERATED ALWAYS AS (coalesce(lease_until, next_attempt_at)) VIRTUAL,
   PRIMARY KEY (webhook_id, event_id)
 ) STRICT, WITHOUT ROWID;
 
--- Whether deliveries are due, and those that were claimed together.
+-- Finds due deliveries, and those that were claimed together.
 CREATE INDEX deliveries_by_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
 -- The list of a webhook's deliveries by state.
 CREATE INDEX deliveries_by_state ON deliveries (webhook_id, state, event_id);
--- What to send to a webhook next. Deliveries are claimed for each webhook separately, so that a receiver that does not
--- respond does not hold up the others.
+-- The deliveries to send to a webhook next. Deliveries are claimed for each webhook separately, so that a receiver that
+-- does not respond does not hold up the others.
 CREATE INDEX deliveries_by_webhook ON deliveries (webhook_id, due_at) WHERE due_at IS NOT NULL;
 
 -- Writes a delivery of each event for each webhook that subscribes to its type.
@@ -748,14 +748,14 @@ END;
 -- Agents: sign-in for MCP clients, and the calls that wait for a user's approval
 ------------------------------------------------------------------------------------------------------------------------
 
--- The MCP endpoint of a tenant, and how users sign in to it.
+-- The MCP endpoint of a tenant, with the configuration of its sign-in.
 CREATE TABLE agent_endpoints (
   -- The random last segment of `/mcp/{endpointId}`. Switching sign-in off and on again keeps it, because it is in the
   -- configuration of the users' agents.
   id             TEXT    PRIMARY KEY NOT NULL,
   account        TEXT    NOT NULL,
   environment    TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
-  -- What authenticates users: an OpenID provider, or the tenant's own app. NULL while sign-in is off.
+  -- The kind of sign-in: an OpenID provider, or the tenant's own app. NULL while sign-in is off.
   type           TEXT    CHECK (type IN ('oidc', 'app')),
   -- The id of the key that configured it. Grants made through an OpenID provider end with this key.
   key_id         TEXT    NOT NULL,
@@ -778,7 +778,7 @@ CREATE TABLE agent_endpoints (
 CREATE UNIQUE INDEX agent_endpoints_by_account ON agent_endpoints (account, environment);
 CREATE INDEX agent_endpoints_by_sealed_key ON agent_endpoints (sealed_key) WHERE sealed IS NOT NULL;
 
--- What a user allows an agent to do; until the user has agreed, the request for it.
+-- The access that a user gives to an agent; until the user has agreed, the request for it.
 CREATE TABLE agent_grants (
   id            TEXT    PRIMARY KEY NOT NULL,
   account       TEXT    NOT NULL,
@@ -803,7 +803,7 @@ CREATE TABLE agent_grants (
   client_url    TEXT,
   client_name   TEXT,
   redirect_uri  TEXT    NOT NULL,
-  -- The `state` of the client's request. NULL once it was sent back.
+  -- The `state` of the client's request. NULL once it has been sent back.
   client_state  TEXT,
   challenge     TEXT    NOT NULL,
   -- A hash of the cookie that the browser got at the authorization endpoint.
@@ -818,7 +818,7 @@ CREATE TABLE agent_grants (
   created_at    INTEGER NOT NULL,
   last_used_at  INTEGER,
   expires_at    INTEGER NOT NULL,
-  -- Which calls need the user's approval: all that may change something, or those that delete. NULL: none.
+  -- The calls that need the user's approval: all that may change something, or those that delete. NULL: none.
   confirm TEXT CHECK (confirm IN ('write', 'destructive'))
 ) STRICT, WITHOUT ROWID;
 
@@ -848,11 +848,11 @@ CREATE TABLE agent_approvals (
   action            TEXT    NOT NULL,
   title             TEXT    NOT NULL,
   method            TEXT    NOT NULL,
-  -- pending: waits for the user. approved: is being run. done: has run. declined: does not run. download: a call by
-  -- `GET` that is repeated when its link is opened, because its response is a file. connect: the link of an attempt.
+  -- pending: waits for the user. approved: is being run. done: has run. declined: does not run. download: a `GET` call
+  -- that is repeated when its link is opened, because its response is a file. connect: the link of an attempt.
   state             TEXT    NOT NULL
                     CHECK (state IN ('pending', 'approved', 'done', 'declined', 'download', 'connect')),
-  -- The input of the call; once it has run, the response. Of a download, the request. Of an attempt, its own link.
+  -- The input of the call or, once it has run, the response. For a download, the request. For an attempt, its own link.
   sealed            TEXT    NOT NULL,
   sealed_key        TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
   -- A hash of the one-time secret in `continueUrl`, by which the app sends the user to the approval page.
@@ -866,15 +866,16 @@ CREATE TABLE agent_approvals (
   expires_at        INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The limit on a grant's pending approvals, the approvals that a browser may decide, and the expired ones to delete.
+-- Enforces the limit on a grant's pending approvals, and finds the approvals that a browser may decide and the expired
+-- ones.
 CREATE INDEX agent_approvals_of_grant ON agent_approvals (grant_id, expires_at);
 CREATE INDEX agent_approvals_of_browser ON agent_approvals (browser_hash) WHERE browser_hash IS NOT NULL;
 CREATE INDEX agent_approvals_by_age ON agent_approvals (expires_at);
 CREATE INDEX agent_approvals_by_sealed_key ON agent_approvals (sealed_key);
--- The limit on the downloads of an identity.
+-- Enforces the limit on the downloads of an identity.
 CREATE INDEX agent_approvals_of_key ON agent_approvals (key_id, identity, expires_at) WHERE state = 'download';
 
--- The user approved or declined a call.
+-- Writes an event when the user approves or declines a call.
 CREATE TRIGGER agent_approvals_decided_event AFTER UPDATE OF state ON agent_approvals
 WHEN OLD.state = 'pending' AND NEW.state IN ('approved', 'declined') BEGIN
   INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, call)
@@ -890,13 +891,13 @@ END;
 -- Console: how people sign in, and their sessions
 ------------------------------------------------------------------------------------------------------------------------
 
--- How the people of a tenant sign in to the console.
+-- The configuration of a tenant's sign-in to the console.
 CREATE TABLE console_sign_ins (
   -- The random last segment of `/sign-in/{signInId}`.
   id          TEXT    PRIMARY KEY NOT NULL,
   account     TEXT    NOT NULL,
   environment TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
-  -- What authenticates people: an OpenID provider, or Cloudflare Access in front of the service.
+  -- The kind of sign-in: an OpenID provider, or Cloudflare Access in front of the service.
   type        TEXT    NOT NULL CHECK (type IN ('oidc', 'access')),
   -- The id of the key that configured it. People have at most its scopes, and none when it is no longer valid.
   key_id      TEXT    NOT NULL,
@@ -915,7 +916,7 @@ CREATE TABLE console_sign_ins (
   updated_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A tenant has one.
+-- A tenant has one sign-in.
 CREATE UNIQUE INDEX console_sign_ins_by_account ON console_sign_ins (account, environment);
 CREATE INDEX console_sign_ins_by_sealed_key ON console_sign_ins (sealed_key) WHERE sealed IS NOT NULL;
 CREATE INDEX console_sign_ins_by_key ON console_sign_ins (key_id);
@@ -931,7 +932,7 @@ CREATE TABLE console_sessions (
   key_id       TEXT    NOT NULL,
   -- The verified email address, otherwise the subject at the provider.
   person       TEXT    NOT NULL,
-  -- Separated by spaces. They count only while the key has them too.
+  -- The scopes, separated by spaces. They count only while the key has them too.
   scopes       TEXT    NOT NULL,
   -- A hash of the cookie of the browser in which the sign-in started.
   browser_hash TEXT    NOT NULL,
@@ -962,14 +963,14 @@ END;
 -- Branding
 ------------------------------------------------------------------------------------------------------------------------
 
--- How a tenant's app is presented to its end users. NULL: the value of the service's configuration.
+-- The presentation of a tenant's app to its end users. NULL: the value of the service's configuration.
 CREATE TABLE branding (
   account     TEXT    NOT NULL,
   environment TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
   name        TEXT,
   -- An image as a `data:` URL.
   logo        TEXT    CHECK (logo LIKE 'data:image/%'),
-  -- As in #1a2b3c.
+  -- The accent colour, such as #1a2b3c.
   color       TEXT    CHECK (length(color) = 7),
   url         TEXT,
   updated_at  INTEGER NOT NULL,
@@ -987,7 +988,7 @@ CREATE TABLE branding (
 
 -- An entry of the audit.
 CREATE TABLE audit (
-  -- The order in which this database wrote the entries, in which they are pruned. A move does not copy it.
+  -- The order in which this database wrote the entries, and in which it prunes them. A move does not copy it.
   seq         INTEGER PRIMARY KEY,
   account     TEXT    NOT NULL,
   environment TEXT    NOT NULL,
@@ -1005,7 +1006,7 @@ CREATE TABLE audit (
   target      TEXT    NOT NULL,
   -- NULL if no request made the change.
   request_id  TEXT,
-  -- How many times it happened: more than 1 only for reads of credentials.
+  -- The number of occurrences: more than 1 only for reads of credentials.
   count       INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 
@@ -1200,7 +1201,8 @@ END;
 -- Usage: the number of requests per day
 ------------------------------------------------------------------------------------------------------------------------
 
--- A tenant has at most 1000 rows a day, and one for each endpoint and status with the rest. Isolates add their counts.
+-- A tenant has at most 1000 rows a day, plus one for each endpoint and status that counts the rest. Isolates add their
+-- counts.
 CREATE TABLE usage (
   account     TEXT    NOT NULL,
   environment TEXT    NOT NULL,
@@ -1213,7 +1215,7 @@ CREATE TABLE usage (
   endpoint    TEXT    NOT NULL,
   -- 2xx, 3xx, 4xx or 5xx.
   status      TEXT    NOT NULL,
-  -- Empty for none. A comma for the rest, in both columns.
+  -- Both are empty if there is none, and a comma in the rows that count the rest.
   platform    TEXT    NOT NULL,
   identity    TEXT    NOT NULL,
   requests    INTEGER NOT NULL CHECK (requests > 0),
@@ -1239,15 +1241,17 @@ CREATE TABLE account_moves (
   step        TEXT    NOT NULL CHECK (step IN ('copying', 'fenced', 'left', 'arriving')),
   -- The shard number of the other database.
   other       INTEGER NOT NULL,
-  -- Until when writes are refused. The fence expires if the command crashes; changes after that are logged as before.
+  -- The time until which writes are refused. The fence expires if the command crashes; changes after that are logged as
+  -- before.
   fence_until INTEGER CHECK ((fence_until IS NULL) = (step <> 'fenced')),
-  -- What the command writes in the current transaction: the name of the table that it copies, or an empty string while
-  -- it deletes rows or switches. NULL outside of such a transaction.
+  -- The target of the command's writes in the current transaction: the name of the table that it copies, or an empty
+  -- string while it deletes rows or switches. NULL outside of such a transaction.
   writing     TEXT,
-  -- What is added to the ids of the account's events in the new database, and the first id there that is not reserved.
+  -- The number that is added to the ids of the account's events in the new database, and the first id there that is not
+  -- reserved.
   event_shift INTEGER NOT NULL DEFAULT 0,
   event_end   INTEGER NOT NULL DEFAULT 0,
-  -- How far the copy has come: the table, and the key of the last copied row, a JSON array.
+  -- The progress of the copy: the table, and the key of the last copied row, a JSON array.
   copied      TEXT,
   copied_key  TEXT,
   began_at    INTEGER NOT NULL,
@@ -1270,15 +1274,16 @@ CREATE TABLE forwards (
   name    TEXT    PRIMARY KEY NOT NULL,
   account TEXT    NOT NULL,
   shard   INTEGER NOT NULL,
-  -- 1: of a key. 0: of a connect attempt, which ends within minutes.
+  -- 1 for a key; 0 for a connect attempt, which ends within minutes.
   is_key  INTEGER NOT NULL CHECK (is_key IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 -- The forwards of an account, to delete.
 CREATE INDEX forwards_by_account ON forwards (account);
 
--- How the ids of an account's events in earlier databases map to the ids here, so that a reader of the feed continues
--- where it was: ids up to `through`, and above the `through` of the row before, are `shift` smaller than the ids here.
+-- The mapping from the ids of an account's events in earlier databases to the ids here, so that a reader of the feed
+-- continues where it was: ids up to `through`, and above the `through` of the row before, are `shift` smaller than the
+-- ids here.
 CREATE TABLE event_shifts (
   account TEXT    NOT NULL,
   through INTEGER NOT NULL,

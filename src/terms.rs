@@ -28,7 +28,7 @@ macro_rules! named {
         }
 
         impl $kind {
-            /// In display order.
+            /// All variants, in display order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
             /// The names, in the same order.
             pub const NAMES: [&'static str; [$($name),+].len()] = [$($name),+];
@@ -118,22 +118,22 @@ named! {
     /// The action of an entry of the audit log.
     AuditAction:
     KeyCreated = "key.created",
-    /// Replaced by a new one.
+    /// The key was replaced by a new one.
     KeyRotated = "key.rotated",
     KeyRevoked = "key.revoked",
-    /// Set for the first time.
+    /// The client was set for the first time.
     ClientCreated = "oauth_client.created",
     /// The client was replaced.
     ClientUpdated = "oauth_client.updated",
     ClientDeleted = "oauth_client.deleted",
     WebhookCreated = "webhook.created",
     WebhookUpdated = "webhook.updated",
-    /// It has a new secret.
+    /// The webhook got a new secret.
     WebhookRotated = "webhook.rotated",
     /// The service disabled the webhook.
     WebhookDisabled = "webhook.disabled",
     WebhookDeleted = "webhook.deleted",
-    /// Configured.
+    /// The sign-in was configured.
     SignInUpdated = "agent_sign_in.updated",
     /// The sign-in was disabled.
     SignInDeleted = "agent_sign_in.deleted",
@@ -141,23 +141,23 @@ named! {
     GrantRequested = "agent_grant.requested",
     /// The user has consented.
     GrantCreated = "agent_grant.created",
-    /// The user has declined, or never decided.
+    /// The user has declined, or the request expired without a decision.
     GrantDeclined = "agent_grant.declined",
     GrantRevoked = "agent_grant.revoked",
-    /// Configured.
+    /// The sign-in was configured.
     ConsoleSignInUpdated = "console_sign_in.updated",
-    /// Switched off.
+    /// The sign-in was disabled.
     ConsoleSignInDeleted = "console_sign_in.deleted",
     /// A person has signed in to the console.
     ConsoleSessionCreated = "console_session.created",
-    /// Ended before it expired.
+    /// The session was ended before it expired.
     ConsoleSessionEnded = "console_session.ended",
     /// The look of the app for end users was replaced.
     BrandingUpdated = "branding.updated",
     ConnectionCreated = "connection.created",
-    /// Its account was connected, or its credentials were replaced.
+    /// The account was connected, or its credentials were replaced.
     ConnectionConnected = "connection.connected",
-    /// Its name or tags were changed.
+    /// The connection's name or tags were changed.
     ConnectionUpdated = "connection.updated",
     ConnectionStateChanged = "connection.state_changed",
     ConnectionDeleted = "connection.deleted",
@@ -188,7 +188,7 @@ named! {
 }
 
 named! {
-    /// What usage is grouped by: columns of its rows.
+    /// The columns by which usage can be grouped.
     UsageGroup:
     Day = "day",
     Endpoint = "endpoint",
@@ -224,22 +224,22 @@ named! {
 named! {
     EventType:
     Created = "connection.created",
-    /// Its tags, name or similar members were changed, or its state in a way that no other type covers.
+    /// The connection's tags, name or similar members were changed, or its state in a way that no other type covers.
     Updated = "connection.updated",
     Deleted = "connection.deleted",
-    /// Its account was connected for the first time.
+    /// The account was connected for the first time.
     Connected = "connection.connected",
-    /// Its account was connected again, or its credentials were replaced.
+    /// The account was connected again, or its credentials were replaced.
     Reconnected = "connection.reconnected",
-    /// It does not work for now, or its OAuth client has to be fixed.
+    /// The connection does not work at present, or its OAuth client has to be fixed.
     Degraded = "connection.degraded",
-    /// It works again without having been reconnected.
+    /// The connection works again without having been reconnected.
     Recovered = "connection.recovered",
-    /// It does not work until its user reconnects it.
+    /// The connection does not work until its user reconnects it.
     Failed = "connection.failed",
     /// The platform granted different scopes than before.
     ScopesChanged = "connection.scopes_changed",
-    /// Its platform was called through the vault.
+    /// The connection's platform was called through the vault.
     Called = "connection.called",
     CallApproved = "call.approved",
     CallDeclined = "call.declined",
@@ -247,9 +247,9 @@ named! {
     ClientRejected = "oauth_client.rejected",
     /// A platform has ended the grant of a deleted connection, or of an attempt that failed.
     GrantRevoked = "grant.revoked",
-    /// A platform has not ended it: it refused, or could not be reached for 7 days.
+    /// A platform has not ended the grant: it refused, or could not be reached for 7 days.
     RevocationFailed = "grant.revocation_failed",
-    /// The service disabled it, because its receiver returned 410 or does not respond.
+    /// The service disabled the webhook, because its receiver returned 410 or does not respond.
     WebhookDisabled = "webhook.disabled",
 }
 
@@ -334,7 +334,7 @@ impl Scope {
     ];
 
     /// Whether a key has the scope by default. Some scopes must be requested explicitly: reading credentials allows
-    /// acting as the user, and creating keys, or letting people sign in, gives access to others than the key's owner.
+    /// acting as the user, and creating keys, or letting people sign in, gives access to people other than the key's owner.
     pub const fn is_default(self) -> bool {
         !matches!(self, Self::CredentialsRead | Self::KeysWrite | Self::ConsoleWrite)
     }
@@ -380,7 +380,7 @@ impl Scopes {
         Self(self.0 & other.0)
     }
 
-    /// As a bit mask, the form in tokens.
+    /// The scopes as a bit mask, the form in tokens.
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -396,7 +396,7 @@ impl Scopes {
         Self(bits).and(Scope::ALL.into_iter().collect())
     }
 
-    /// In the order of [`Scope::ALL`].
+    /// The scopes, in the order of [`Scope::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.into_iter().filter(move |scope| self.contains(*scope))
     }
@@ -409,7 +409,7 @@ impl FromIterator<Scope> for Scopes {
 }
 
 impl fmt::Display for Scopes {
-    /// Space-separated, as in the `scopes` column.
+    /// Writes the names, space-separated, as in the `scopes` column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut names = self.iter().map(Scope::as_str);
         f.write_str(names.next().unwrap_or_default())?;
@@ -418,7 +418,7 @@ impl fmt::Display for Scopes {
 }
 
 impl Serialize for Scopes {
-    /// The names, in the order of [`Scope::ALL`].
+    /// Serializes the names, in the order of [`Scope::ALL`].
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
     }

@@ -130,7 +130,7 @@ async fn bodies_are_sent_as_they_are() {
 }
 
 #[wasm_bindgen_test]
-fn each_try_has_a_request_of_its_own() {
+fn each_attempt_gets_a_new_request() {
     let body = "{}";
     let call = with_body("updateConnection", &[ID], body).unwrap();
     for _ in 0..2 {
@@ -142,7 +142,7 @@ fn each_try_has_a_request_of_its_own() {
 }
 
 #[wasm_bindgen_test]
-fn a_request_ends_with_its_signal() {
+fn aborting_the_signal_aborts_the_request() {
     let controller = AbortController::new().unwrap();
     let request = call("whoami", &[], "").unwrap().request(
         BASE,
@@ -156,7 +156,7 @@ fn a_request_ends_with_its_signal() {
 }
 
 #[wasm_bindgen_test]
-fn what_the_service_would_refuse_makes_no_call() {
+fn invalid_parameters_are_rejected_without_a_request() {
     let list = |query: &str| refusal(call("listConnections", &[], query));
     for (refused, expected) in [
         (
@@ -182,7 +182,7 @@ fn what_the_service_would_refuse_makes_no_call() {
 }
 
 #[wasm_bindgen_test]
-fn bodies_that_the_service_would_refuse_make_no_call() {
+fn invalid_bodies_are_rejected_without_a_request() {
     let large = format!(r#"{{"tags":["{}"]}}"#, "x".repeat(70_000));
     for (body, expected) in [
         ("null", "400 invalid_body "),
@@ -226,7 +226,7 @@ fn bodies_that_the_service_would_refuse_make_no_call() {
 }
 
 #[wasm_bindgen_test]
-fn only_api_keys_open_an_account() {
+fn distinguishes_api_keys_from_tokens() {
     assert!(is_api_key(KEY).unwrap());
     assert!(!is_api_key("st_live_whatever.the-service_makes").unwrap());
     let code = |secret: &str| member(&is_api_key(secret).unwrap_err(), "code").as_string();

@@ -33,11 +33,11 @@ const DOCUMENTS: usize = 2_639;
 /// Operations described in the documents.
 const OPERATIONS: usize = 125_002;
 /// Operations of Amazon's query protocol that are described for both `GET` and `POST`, and become one action.
-const TWINS: usize = 1_652;
-/// Operations of two paths of `surevoip.co.uk`, which are references to other paths.
-const REFERRED: usize = 2;
+const DUPLICATE_OPERATIONS: usize = 1_652;
+/// Operations of two paths of `surevoip.co.uk` that refer to other paths.
+const REFERENCED_OPERATIONS: usize = 2;
 /// Operations of this project's documents.
-const OWN: usize = 303;
+const PROJECT_OPERATIONS: usize = 303;
 const GIB: u64 = 1 << 30;
 
 struct NoProgress;
@@ -52,14 +52,14 @@ fn tree() -> &'static str {
     TREE
 }
 
-fn out(name: &str) -> PathBuf {
+fn output_folder(name: &str) -> PathBuf {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openapi_directory").join(name);
     let _ = fs::remove_dir_all(&out);
     out
 }
 
 /// Runs a command to its end. Returns whether it succeeded, its output, and its peak memory if it is known.
-fn watched(mut command: Command) -> (bool, String, Option<u64>) {
+fn run_measured(mut command: Command) -> (bool, String, Option<u64>) {
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let status_file = format!("/proc/{}/status", child.id());
     let mut peak = None;
@@ -82,13 +82,13 @@ fn catalog(arguments: &[&str]) -> Command {
     command
 }
 
-/// The folder with all documents, imported once for all tests; what the command printed, and its peak memory.
+/// Imports all documents once for all tests. Returns the folder, the output of the command, and its peak memory.
 fn imported() -> &'static (PathBuf, String, Option<u64>) {
     static IMPORTED: OnceLock<(PathBuf, String, Option<u64>)> = OnceLock::new();
     IMPORTED.get_or_init(|| {
-        let out = out("any");
+        let out = output_folder("any");
         let arguments = ["import", tree(), "--licence", "any", "--out", out.to_str().unwrap()];
-        let (success, printed, peak) = watched(catalog(&arguments));
+        let (success, printed, peak) = run_measured(catalog(&arguments));
         assert!(success);
         (out, printed, peak)
     })
@@ -102,9 +102,9 @@ fn all_documents_and_operations_within_a_gibibyte() {
     // Platforms of providers.toml without a document are added.
     let (connectors, actions) = printed.split_once(" connectors, ").unwrap();
     assert!(connectors.parse::<usize>().unwrap() > DOCUMENTS, "{printed}");
-    let of_documents = OPERATIONS - TWINS + REFERRED;
-    assert_eq!(actions, format!("{} actions in {out}\n", of_documents + OWN));
-    let (success, checked, _) = watched(catalog(&["check", out]));
+    let of_documents = OPERATIONS - DUPLICATE_OPERATIONS + REFERENCED_OPERATIONS;
+    assert_eq!(actions, format!("{} actions in {out}\n", of_documents + PROJECT_OPERATIONS));
+    let (success, checked, _) = run_measured(catalog(&["check", out]));
     assert!(success);
     // A day of KV's free plan is enough to publish it.
     let segments = fs::read_dir(Path::new(out).join("segments")).unwrap().count();
@@ -116,8 +116,8 @@ fn all_documents_and_operations_within_a_gibibyte() {
     }
 }
 
-/// The whole directory as `npm start` imports it, read once for all tests.
-fn shipped() -> &'static (Import, Summary, Vec<Platform>) {
+/// Imports the whole directory once for all tests, as `npm start` does.
+fn shipped_catalog() -> &'static (Import, Summary, Vec<Platform>) {
     static SHIPPED: OnceLock<(Import, Summary, Vec<Platform>)> = OnceLock::new();
     SHIPPED.get_or_init(|| {
         let overrides = Overrides::read(Path::new("catalog.toml")).unwrap();
@@ -140,19 +140,21 @@ fn shipped() -> &'static (Import, Summary, Vec<Platform>) {
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
 fn the_shipped_files_fit_the_sample_catalog() {
-    let (job, summary, platforms) = shipped();
+    let (job, summary, platforms) = shipped_catalog();
     assert_eq!(summary.notes, [""; 0], "every entry of catalog.toml is about a platform");
     assert_eq!(summary.skipped.len(), 0, "no document is left out");
-    let of = |name: &str| platforms.iter().find(|platform| platform.connector.platform == name);
+    let find_platform =
+        |name: &str| platforms.iter().find(|platform| platform.connector.platform == name);
     for (name, provider) in &job.providers.0 {
-        let platform = of(name).unwrap_or_else(|| panic!("{name} is not in the catalog"));
+        let platform =
+            find_platform(name).unwrap_or_else(|| panic!("{name} is not in the catalog"));
         assert_eq!(platform.connector.name, provider.name, "{name}");
     }
     let with_actions = platforms.iter().filter(|platform| platform.connector.tools > 0).count();
     assert!(with_actions > 2_600, "{with_actions}");
     let names: BTreeSet<String> =
         platforms.iter().map(|platform| fold(&platform.connector.name)).collect();
-    assert_eq!(names.len(), platforms.len(), "every name is a connector's own");
+    assert_eq!(names.len(), platforms.len(), "the names of connectors are unique");
     let says_api = |name: &&String| {
         name.split(' ').any(|word| ["api", "apis", "rest", "swagger"].contains(&word))
     };
@@ -174,16 +176,16 @@ fn the_shipped_files_fit_the_sample_catalog() {
         }
         assert!(categories.len() > 15, "{provider}: {categories:?}");
     }
-    assert!(of("github-ghes-3-8").is_some_and(|platform| !platform.connector.active));
-    let github = of("github").unwrap();
+    assert!(find_platform("github-ghes-3-8").is_some_and(|platform| !platform.connector.active));
+    let github = find_platform("github").unwrap();
     assert!(github.authkit && github.connector.oauth && github.connector.tools > 800);
-    assert!(of("gmail").unwrap().aliases.contains(&"googleapis-gmail".to_owned()));
+    assert!(find_platform("gmail").unwrap().aliases.contains(&"googleapis-gmail".to_owned()));
 }
 
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
-fn every_row_is_clean() {
-    let (_, _, platforms) = shipped();
+fn every_row_has_valid_lengths_and_unique_keys() {
+    let (_, _, platforms) = shipped_catalog();
     let mut ids = std::collections::HashSet::new();
     for platform in platforms {
         let row = &platform.connector;
@@ -234,7 +236,7 @@ const COMMON_VERBS: &[&str] = &[
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
 fn titles_name_the_operation_and_are_distinct() {
-    let (_, _, platforms) = shipped();
+    let (_, _, platforms) = shipped_catalog();
     let (mut all, mut with_verb, mut alike, mut with_code) = (0_u32, 0_u32, 0_u32, Vec::new());
     for platform in platforms {
         let mut titles = std::collections::HashMap::<String, u32>::new();

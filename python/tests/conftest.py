@@ -1,4 +1,4 @@
-"""Fixtures for the service, two platforms and a user, which `tests/e2e/python-package.test.mjs` starts."""
+"""Fixtures for the service, two platforms and a simulated user, which `tests/e2e/python-package.test.mjs` starts."""
 
 from __future__ import annotations
 

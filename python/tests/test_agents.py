@@ -68,7 +68,7 @@ async def vault(token: str) -> AsyncIterator[AsyncConnectorVault]:
         yield vault
 
 
-class MadeUp(OpenAIModel):
+class ScriptedModel(OpenAIModel):
     """Makes the tool calls of `TOOL_CALLS`."""
 
     def __init__(self) -> None:
@@ -87,8 +87,8 @@ class MadeUp(OpenAIModel):
             )
             return ModelResponse(output=[call], usage=Usage(), response_id=None)
         text = ResponseOutputText(annotations=[], text="done", type="output_text")
-        said = ResponseOutputMessage(id="m", content=[text], role="assistant", status="completed", type="message")
-        return ModelResponse(output=[said], usage=Usage(), response_id=None)
+        message = ResponseOutputMessage(id="m", content=[text], role="assistant", status="completed", type="message")
+        return ModelResponse(output=[message], usage=Usage(), response_id=None)
 
     def stream_response(self, *args: Any, **named: Any) -> Any:
         raise NotImplementedError
@@ -107,7 +107,7 @@ def read(output: str) -> Any:
 @pytest.mark.anyio
 async def test_openai_agents(vault: AsyncConnectorVault) -> None:
     set_tracing_disabled(True)
-    model = MadeUp()
+    model = ScriptedModel()
     agent = OpenAIAgent(name="Assistant", model=model, tools=[*openai_agents.tools(vault)])
     result = await Runner.run(agent, "Create a note.", max_turns=20)
     assert result.final_output == "done"
@@ -119,7 +119,7 @@ async def test_openai_agents(vault: AsyncConnectorVault) -> None:
 async def test_pydantic_ai(vault: AsyncConnectorVault) -> None:
     answers: list[Any] = []
 
-    async def made_up(messages: list[ModelMessage], info: AgentInfo) -> PydanticResponse:
+    async def scripted_model(messages: list[ModelMessage], info: AgentInfo) -> PydanticResponse:
         assert {tool.name for tool in info.function_tools} == {"search_actions", "describe_action", "run_action"}
         requests = [message for message in messages if isinstance(message, ModelRequest)]
         answers[:] = [
@@ -129,12 +129,12 @@ async def test_pydantic_ai(vault: AsyncConnectorVault) -> None:
             return PydanticResponse(parts=[ToolCallPart(*TOOL_CALLS[len(answers)])])
         return PydanticResponse(parts=[TextPart("done")])
 
-    agent = PydanticAgent(FunctionModel(made_up), toolsets=[pydantic_ai.toolset(vault)])
+    agent = PydanticAgent(FunctionModel(scripted_model), toolsets=[pydantic_ai.toolset(vault)])
     assert (await agent.run("Create a note.")).output == "done"
     check(answers)
 
 
-def schemas_say_what_each_argument_is(tools: Sequence[StructuredTool]) -> None:
+def assert_arguments_are_described(tools: Sequence[StructuredTool]) -> None:
     for tool in tools:
         assert tool.description
         assert all(argument.get("description") for argument in tool.args.values()), tool.args
@@ -143,7 +143,7 @@ def schemas_say_what_each_argument_is(tools: Sequence[StructuredTool]) -> None:
 @pytest.mark.anyio
 async def test_langchain_asynchronously(vault: AsyncConnectorVault) -> None:
     tools = langchain.tools(vault)
-    schemas_say_what_each_argument_is(tools)
+    assert_arguments_are_described(tools)
     by_name = {tool.name: tool for tool in tools}
     assert by_name.keys() == {"search_actions", "describe_action", "run_action"}
     check([await by_name[name].ainvoke(arguments) for name, arguments in TOOL_CALLS])
@@ -152,7 +152,7 @@ async def test_langchain_asynchronously(vault: AsyncConnectorVault) -> None:
 def test_langchain_synchronously(token: str) -> None:
     with ConnectorVault(URL, token) as vault:
         tools = langchain.tools(vault)
-        schemas_say_what_each_argument_is(tools)
+        assert_arguments_are_described(tools)
         by_name = {tool.name: tool for tool in tools}
         check([by_name[name].invoke(arguments) for name, arguments in TOOL_CALLS])
 

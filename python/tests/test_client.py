@@ -53,8 +53,8 @@ UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
 Answer = Callable[[httpx.Request], httpx.Response | None]
 
 
-class Disturbed(httpx.BaseTransport):
-    """A transport that returns `answers` instead of the service's responses while there are any, and records requests."""
+class FaultyTransport(httpx.BaseTransport):
+    """A transport that returns `answers`, then the service's responses, and records all requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.requests: list[httpx.Request] = []
@@ -70,25 +70,25 @@ class Disturbed(httpx.BaseTransport):
         self._real.close()
 
 
-def lost(request: httpx.Request) -> httpx.Response:
+def lose_response(request: httpx.Request) -> httpx.Response:
     raise httpx.ReadError("lost", request=request)
 
 
-def refusing(status: int, retry_after: str | None = "0", code: str = "unavailable") -> Answer:
+def respond_with(status: int, retry_after: str | None = "0", code: str = "unavailable") -> Answer:
     headers = {} if retry_after is None else {"retry-after": retry_after}
     body = {"code": code, "detail": "Not now.", "status": status}
     return lambda request: httpx.Response(status, headers=headers, json=body)
 
 
 @contextmanager
-def client(transport: Disturbed, **options: Any) -> Generator[ConnectorVault, None, None]:
+def client(transport: FaultyTransport, **options: Any) -> Generator[ConnectorVault, None, None]:
     with httpx.Client(transport=transport) as http:
         yield ConnectorVault(URL, options.pop("secret", KEY), http_client=http, **options)
 
 
 @pytest.fixture
 def bearer(vault: ConnectorVault) -> Iterator[Connection]:
-    """A connection to the platform that accepts one token and returns what it was sent."""
+    """A connection to a platform that accepts one token and echoes each request."""
     made = vault.connections.create(platform="called", identity=f"py-{time.time_ns()}", identity_type="user")
     vault.connections.set_credentials(made, "bearer", token=os.environ["PLATFORM_TOKEN"])
     yield made
@@ -96,7 +96,7 @@ def bearer(vault: ConnectorVault) -> Iterator[Connection]:
 
 
 @pytest.fixture
-async def awaited() -> AsyncIterator[AsyncConnectorVault]:
+async def async_vault() -> AsyncIterator[AsyncConnectorVault]:
     async with AsyncConnectorVault(URL, KEY) as vault:
         yield vault
 
@@ -143,7 +143,7 @@ def test_filters_are_encoded_as_the_service_expects(vault: ConnectorVault) -> No
 
 
 def test_nothing_is_sent_before_a_list_is_read() -> None:
-    transport = Disturbed()
+    transport = FaultyTransport()
     with httpx.Client(transport=transport) as http:
         listed = ConnectorVault(URL, KEY, http_client=http).connections.list()
         assert transport.requests == []
@@ -221,7 +221,7 @@ def test_credentials_have_the_class_of_their_type_and_a_repr_without_secrets(vau
         assert os.environ["PLATFORM_TOKEN"] not in shown and session.token not in shown
 
 
-def test_an_oauth_client_keeps_a_secret_that_is_left_out(vault: ConnectorVault) -> None:
+def test_an_oauth_client_keeps_an_omitted_secret(vault: ConnectorVault) -> None:
     clients = vault.oauth_clients
     before = clients.get("demo-notes")
     try:
@@ -329,7 +329,7 @@ def test_bodies_stream_both_ways(vault: ConnectorVault, bearer: Connection) -> N
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "..", "%2e%2E/x", "./x", "a#b", "a\\..\\x"])
 def test_a_path_outside_the_platform_is_rejected(path: str) -> None:
-    with httpx.Client(transport=httpx.MockTransport(lost)) as http:
+    with httpx.Client(transport=httpx.MockTransport(lose_response)) as http:
         vault = ConnectorVault(URL, KEY, http_client=http)
         with pytest.raises(VaultError) as caught:
             vault.call_platform(UNKNOWN, "GET", path)
@@ -352,7 +352,7 @@ def test_an_error_of_the_service_itself_is_raised(vault: ConnectorVault, bearer:
     assert both.value.code == "invalid_argument"
 
 
-def test_an_action_is_checked_and_run(vault: ConnectorVault, bearer: Connection) -> None:
+def test_an_action_runs_with_validated_input(vault: ConnectorVault, bearer: Connection) -> None:
     answer = vault.actions.run(
         bearer, "createThing", path={"owner": "a b"}, query={"tags": ["x", "y"]}, body={"name": "é", "size": 3}
     )
@@ -420,40 +420,40 @@ def test_a_response_of_another_server_is_unexpected(answer: httpx.Response) -> N
         assert caught.value.code == "unexpected_response"
 
 
-@pytest.mark.parametrize("disturbance", [lost, refusing(503), refusing(429, code="too_many_requests")])
-def test_a_read_is_repeated_and_a_create_is_not(disturbance: Answer) -> None:
-    transport = Disturbed(disturbance, disturbance)
+@pytest.mark.parametrize("disturbance", [lose_response, respond_with(503), respond_with(429, code="too_many_requests")])
+def test_reads_are_retried_and_creates_are_not(disturbance: Answer) -> None:
+    transport = FaultyTransport(disturbance, disturbance)
     with client(transport) as vault:
         assert vault.whoami().environment == "test"
         assert len(transport.requests) == 3
-    again = Disturbed(disturbance)
+    again = FaultyTransport(disturbance)
     with client(again) as vault, pytest.raises(VaultError):
         vault.connections.create(platform="called", identity="never", identity_type="user")
     assert len(again.requests) == 1
-    conditional = Disturbed(disturbance)
+    conditional = FaultyTransport(disturbance)
     with client(conditional) as vault, pytest.raises(VaultError):
         vault.connections.update(UNKNOWN, tags=[], if_match='"1"')
     assert len(conditional.requests) == 1
 
 
 def test_retries_are_limited() -> None:
-    transport = Disturbed(*[refusing(429, code="too_many_requests")] * 9)
+    transport = FaultyTransport(*[respond_with(429, code="too_many_requests")] * 9)
     with client(transport, max_retries=3) as vault, pytest.raises(RateLimitError) as caught:
         vault.whoami()
     assert (len(transport.requests), caught.value.retry_after) == (4, 0)
     # A retry that would exceed the timeout is not made.
-    patient = Disturbed(refusing(503, "3600"))
-    with client(patient) as vault, pytest.raises(VaultError) as later:
+    beyond_timeout = FaultyTransport(respond_with(503, "3600"))
+    with client(beyond_timeout) as vault, pytest.raises(VaultError) as later:
         vault.whoami()
-    assert (len(patient.requests), later.value.retry_after) == (1, 3600)
-    other = Disturbed(refusing(500))
+    assert (len(beyond_timeout.requests), later.value.retry_after) == (1, 3600)
+    other = FaultyTransport(respond_with(500))
     with client(other) as vault, pytest.raises(VaultError):
         vault.whoami()
     assert len(other.requests) == 1
 
 
 def test_retry_after_is_honoured() -> None:
-    transport = Disturbed(refusing(503, "1"))
+    transport = FaultyTransport(respond_with(503, "1"))
     begun = time.monotonic()
     with client(transport) as vault:
         vault.whoami()
@@ -463,13 +463,13 @@ def test_retry_after_is_honoured() -> None:
 def test_a_delete_whose_response_was_lost_counts_as_done(vault: ConnectorVault) -> None:
     made = vault.connections.create(platform="called", identity=f"gone-{time.time_ns()}", identity_type="user")
 
-    def done_and_lost(request: httpx.Request) -> httpx.Response:
+    def delete_and_lose_response(request: httpx.Request) -> httpx.Response:
         vault.connections.delete(made)
-        return lost(request)
+        return lose_response(request)
 
-    with client(Disturbed(done_and_lost)) as disturbed:
+    with client(FaultyTransport(delete_and_lose_response)) as disturbed:
         disturbed.connections.delete(made)
-    with client(Disturbed()) as plain, pytest.raises(NotFoundError):
+    with client(FaultyTransport()) as plain, pytest.raises(NotFoundError):
         plain.connections.delete(made)
 
 
@@ -486,7 +486,7 @@ def test_an_unreachable_service_raises_an_error_with_its_cause() -> None:
 # Tokens
 
 
-def test_a_function_supplies_tokens_and_is_asked_again_when_one_is_rejected(vault: ConnectorVault) -> None:
+def test_a_function_supplies_tokens_and_is_called_again_after_a_rejection(vault: ConnectorVault) -> None:
     supplied: list[str | Session] = ["st_test_rejected", vault.sessions.create(identity="Group-00001")]
     calls: list[str | Session] = []
 
@@ -494,12 +494,12 @@ def test_a_function_supplies_tokens_and_is_asked_again_when_one_is_rejected(vaul
         calls.append(supplied[min(len(calls), 1)])
         return calls[-1]
 
-    transport = Disturbed()
+    transport = FaultyTransport()
     with client(transport, secret=secret) as limited:
         rows = limited.connections.list(limit=10).to_list()
         assert len(calls) == 2
         assert {row.identity for row in rows} == {"Group-00001"}
-    wrong = Disturbed()
+    wrong = FaultyTransport()
     with client(wrong, secret=lambda: "st_test_wrong") as limited, pytest.raises(AuthenticationError):
         limited.whoami()
     assert len(wrong.requests) == 2
@@ -513,7 +513,7 @@ def test_a_function_supplies_tokens_and_is_asked_again_when_one_is_rejected(vaul
     assert isinstance(caught.value.__cause__, LookupError)
 
 
-def test_a_platform_is_called_once_more_with_another_token(vault: ConnectorVault, bearer: Connection) -> None:
+def test_a_platform_call_is_retried_with_a_new_token(vault: ConnectorVault, bearer: Connection) -> None:
     good = vault.sessions.create(identity=bearer.identity, scopes=["connections:call"])
     supplied: Iterator[str | Session] = iter(["st_test_rejected", good])
     with ConnectorVault(URL, lambda: next(supplied)) as limited:
@@ -579,7 +579,7 @@ def test_webhook_signatures_are_verified(vault: ConnectorVault) -> None:
 
 
 def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> None:
-    """Calls a method with generated arguments, and validates its request against the OpenAPI document."""
+    """Calls each method with placeholder arguments, and looks up its request in the OpenAPI document."""
     document = httpx.get(f"{URL}/v1/openapi.json").json()
     paths = document["paths"]
     operations = {
@@ -595,7 +595,7 @@ def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> N
     }
     seen: set[str] = set()
 
-    def note(request: httpx.Request) -> httpx.Response:
+    def record_request(request: httpx.Request) -> httpx.Response:
         line = f"{request.method} {request.url.path}"
         # A literal segment takes precedence over a parameter.
         found = sorted((one for one, pattern in patterns.items() if pattern.fullmatch(line)), key=lambda one: one.count("{"))
@@ -603,12 +603,12 @@ def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> N
         seen.add(found[0])
         return httpx.Response(500, json={"code": "internal", "detail": "Noted."})
 
-    def made_up(function: Callable[..., Any]) -> dict[str, Any]:
+    def placeholder_arguments(function: Callable[..., Any]) -> dict[str, Any]:
         needed = inspect.signature(function).parameters.values()
         values = {"scopes": ["x"], "tags": ["x"], "roles": {"x": ["x"]}}
         return {one.name: values.get(one.name, UNKNOWN) for one in needed if one.default is inspect.Parameter.empty}
 
-    with httpx.Client(transport=httpx.MockTransport(note)) as http:
+    with httpx.Client(transport=httpx.MockTransport(record_request)) as http:
         client = ConnectorVault(URL, KEY, http_client=http, max_retries=0)
         resources: list[object] = [one for name, one in vars(client).items() if not name.startswith("_")]
         functions: list[Callable[..., Any]] = [
@@ -621,7 +621,7 @@ def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> N
         functions += [client.whoami, client.usage]
         for function in functions:
             with pytest.raises(VaultError):
-                function(**made_up(function)).page()
+                function(**placeholder_arguments(function)).page()
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             with pytest.raises(VaultError):
                 client.call_platform(UNKNOWN, method, "x")
@@ -715,30 +715,30 @@ def test_members_that_another_release_adds_or_lacks_are_accepted(vault: Connecto
     assert isinstance(Event.model_validate(event).data, EventDataOther)
 
 
-# Asynchronously
+# The asynchronous client
 
 
 @pytest.mark.anyio
-async def test_the_asynchronous_client_does_the_same(awaited: AsyncConnectorVault, visit: Visit) -> None:
-    rows = await awaited.connections.list().to_list()
-    assert len({row.id for row in rows}) == (await awaited.connections.list(limit=1).page()).total >= 230
-    made = await awaited.connections.create(platform="called", identity=f"a-{time.time_ns()}", identity_type="user")
-    await awaited.connections.set_credentials(made, "bearer", token=os.environ["PLATFORM_TOKEN"])
-    response = await awaited.call_platform(made, "POST", "x", json=1)
+async def test_the_asynchronous_client_works_the_same(async_vault: AsyncConnectorVault, visit: Visit) -> None:
+    rows = await async_vault.connections.list().to_list()
+    assert len({row.id for row in rows}) == (await async_vault.connections.list(limit=1).page()).total >= 230
+    made = await async_vault.connections.create(platform="called", identity=f"a-{time.time_ns()}", identity_type="user")
+    await async_vault.connections.set_credentials(made, "bearer", token=os.environ["PLATFORM_TOKEN"])
+    response = await async_vault.call_platform(made, "POST", "x", json=1)
     assert response.json()["body"] == "1"
-    async with awaited.stream_platform(made, "GET", "large", params={"bytes": 100_000}) as stream:
+    async with async_vault.stream_platform(made, "GET", "large", params={"bytes": 100_000}) as stream:
         assert sum([len(piece) async for piece in stream.aiter_bytes()]) >= 100_000
-    assert [page.status_code async for page in awaited.platform_pages(made, "x")] == [200]
+    assert [page.status_code async for page in async_vault.platform_pages(made, "x")] == [200]
     with pytest.raises(NotFoundError):
-        await awaited.connectors.get("demo-note")
-    await awaited.connections.delete(made)
+        await async_vault.connectors.get("demo-note")
+    await async_vault.connections.delete(made)
 
 
 @pytest.mark.anyio
-async def test_calls_that_wait_for_a_token_ask_for_one(awaited: AsyncConnectorVault) -> None:
+async def test_concurrent_calls_request_one_token(async_vault: AsyncConnectorVault) -> None:
     import asyncio
 
-    session = await awaited.sessions.create(identity="Group-00002")
+    session = await async_vault.sessions.create(identity="Group-00002")
     calls: list[Session] = []
 
     async def secret() -> Session:

@@ -14,7 +14,7 @@ from connector_vault import AsyncConnectorVault, ConnectorVault
 from .conftest import Visit
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
-# Those of agents need a model: test_agents.py runs them with a scripted one.
+# Leaves out the examples for agents, which need a model: test_agents.py tests the adapters with a scripted one.
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 

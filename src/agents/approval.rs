@@ -1,4 +1,4 @@
-//! Approvals: calls of an agent that wait for the user's decision.
+//! Approvals: an agent's calls that wait for the user's decision.
 //!
 //! Threats: a leaked or forwarded link names the row and opens nothing. The page appears only after the grant's identity has
 //! signed in, in the browser that opened the link, and then belongs to that browser. The input is encrypted when the agent
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::grant::Grant;
 use super::sign_in::Endpoint;
-use super::statements::{CONTINUE_MS, Step};
+use super::statements::{BrowserStep, CONTINUE_MS};
 use crate::auth::statements::Guard;
 use crate::auth::statements::key_is_valid;
 use crate::connections::statements::sql::Sql;
@@ -17,7 +17,7 @@ use crate::credentials::{Kind, SealContext, Sealed};
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, IdentityType, Method};
 
-/// How long a user can decide, and the agent can then fetch the response, in milliseconds.
+/// How long the user has to decide, and then the agent to fetch the response, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The maximum number of pending approvals of a grant.
 pub const MAX_PENDING: u64 = 20;
@@ -32,9 +32,9 @@ pub enum State {
     /// The call has run.
     Done,
     Declined,
-    /// Not a call that waits: see [`super::download`].
+    /// The link of a download rather than a call: see [`super::download`].
     Download,
-    /// Not a call that waits: see [`NewLink`].
+    /// The link to a connect attempt rather than a call: see [`NewLink`].
     Connect,
 }
 
@@ -64,17 +64,21 @@ pub struct Approval {
 }
 
 impl Approval {
-    pub fn place(&self) -> SealContext<'_> {
-        place(&self.account, self.environment, &self.id)
+    pub fn seal_context(&self) -> SealContext<'_> {
+        seal_context(&self.account, self.environment, &self.id)
     }
 }
 
 /// The encryption context of an approval's input and response.
-pub const fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> SealContext<'a> {
+pub const fn seal_context<'a>(
+    account: &'a str,
+    environment: Environment,
+    id: &'a str,
+) -> SealContext<'a> {
     SealContext { account, environment, kind: Kind::AgentApproval, id }
 }
 
-/// Whether its user can open its page.
+/// The SQL condition that the user can open the page of an approval.
 const OPENABLE: &str = "state IN ('pending', 'download', 'connect')";
 
 fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
@@ -117,8 +121,9 @@ impl NewApproval<'_> {
     }
 }
 
-/// A link of an agent to a connect attempt of its user. It contains only the id of this row. The attempt's own link is sealed, and
-/// shown to the user who has signed in as the grant's identity: another person could connect their account for that identity.
+/// An agent's link to a connect attempt of its user. It contains only the id of this row. The attempt's own link is
+/// encrypted, and shown only to a user who has signed in as the grant's identity: another person could connect their account
+/// for that identity.
 #[derive(Debug)]
 pub struct NewLink<'a> {
     /// A UUID.
@@ -136,7 +141,7 @@ pub struct NewLink<'a> {
 }
 
 impl NewLink<'_> {
-    /// Inserts the link of an attempt that was stored, while the grant is active.
+    /// Inserts the link, if the attempt was stored and the grant is active.
     pub fn insert(&self) -> Statement {
         statement(
             "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, state, sealed, created_at, expires_at) SELECT ?1, g.account, g.environment, g.endpoint, g.id, g.key_id, g.identity, g.identity_type, ?3, '', '', 'GET', 'connect', ?4, ?5, ?6 FROM agent_grants g WHERE g.id = ?2 AND g.state = 'active' AND EXISTS (SELECT 1 FROM connect_attempts a WHERE a.id = ?7) ON CONFLICT (id) DO NOTHING",
@@ -210,7 +215,7 @@ pub fn select_account(approval: &Approval) -> Statement {
 }
 
 /// Records that the app, the owner of the key, has authenticated the user of a pending approval. Returns its id.
-pub fn send_by_app(
+pub fn authenticate_by_app(
     guard: &Guard<'_>,
     (endpoint, id): (&str, &str),
     (identity, identity_type): (&str, Option<IdentityType>),
@@ -231,7 +236,7 @@ pub fn send_by_app(
 }
 
 /// Opens the page with the app's secret, once, in the browser that opened the link.
-pub fn open_by_secret(step: Step<'_>, secret_hash: &str) -> Statement {
+pub fn open_by_secret(step: BrowserStep<'_>, secret_hash: &str) -> Statement {
     statement(
         format!(
             "UPDATE agent_approvals SET secret_hash = NULL, claimed_by = ?4 WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND {OPENABLE} AND secret_expires_at > ?5 AND expires_at > ?5"
@@ -242,7 +247,7 @@ pub fn open_by_secret(step: Step<'_>, secret_hash: &str) -> Statement {
 
 /// Opens the page for a user whom the OpenID provider has authenticated, unless the sign-in has changed meanwhile.
 pub fn open_by_provider(
-    step: Step<'_>,
+    step: BrowserStep<'_>,
     id: &str,
     identity: &str,
     endpoint: &Endpoint,
@@ -266,7 +271,7 @@ pub fn open_by_provider(
 /// Records the decision, once, in the browser in which the user has signed in. The cookie alone is not enough: until the app's
 /// secret has opened the page, the browser may be that of an agent that followed the link itself. An approval also needs a
 /// valid grant and key.
-pub fn decide(step: Step<'_>, id: &str, approves: bool) -> Statement {
+pub fn decide(step: BrowserStep<'_>, id: &str, approves: bool) -> Statement {
     let (state, valid) = if approves {
         let grant = "EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active' AND g.expires_at > ?5)";
         ("approved", format!(" AND {grant} AND {}", key_is_valid("?5")))
@@ -316,7 +321,7 @@ pub fn select_grant(endpoint: &str, approval: &Approval) -> Statement {
     super::statements::select_grant(endpoint, &approval.grant_id)
 }
 
-/// The grant with which an approved call runs: it needs no second approval.
+/// A copy of the grant whose calls need no approval. An approved call runs with it.
 pub fn without_confirmation(grant: &Grant) -> Grant {
     Grant { confirm: None, ..grant.clone() }
 }

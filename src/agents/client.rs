@@ -25,8 +25,8 @@ const MAX_ID: usize = 4096;
 /// The maximum length of the URL of a metadata document, in characters.
 const MAX_DOCUMENT_URL: usize = 512;
 
-/// Schemes that browsers or the operating system handle themselves, so that no program of the user would receive the code. Some
-/// start programs of the system with the address as their argument: `ms-msdt:` ran commands (CVE-2022-30190).
+/// Schemes that browsers or the operating system handle themselves, so that the code would never reach a program of the
+/// user. Some start system programs with the address as an argument: `ms-msdt:` could run commands (CVE-2022-30190).
 const FORBIDDEN_SCHEMES: [&str; 29] = [
     "about",
     "blob",
@@ -58,7 +58,7 @@ const FORBIDDEN_SCHEMES: [&str; 29] = [
     "ws",
     "wss",
 ];
-/// The beginning of the schemes that Windows handles.
+/// The prefix of the schemes that Windows handles.
 const WINDOWS_SCHEMES: &str = "ms-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ struct Registration {
     issued_at: u64,
 }
 
-/// Client metadata (RFC 7591, section 2), as far as it is used.
+/// The members of client metadata (RFC 7591, section 2) that the service uses.
 #[derive(Debug, Deserialize)]
 struct Metadata {
     client_id: Option<String>,
@@ -121,15 +121,15 @@ fn breaks_quotation(letter: char) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetadataError {
     pub code: &'static str,
-    pub what: &'static str,
+    pub message: &'static str,
 }
 
-const fn invalid(what: &'static str) -> MetadataError {
-    MetadataError { code: "invalid_client_metadata", what }
+const fn invalid(message: &'static str) -> MetadataError {
+    MetadataError { code: "invalid_client_metadata", message }
 }
 
-const fn invalid_uri(what: &'static str) -> MetadataError {
-    MetadataError { code: "invalid_redirect_uri", what }
+const fn invalid_uri(message: &'static str) -> MetadataError {
+    MetadataError { code: "invalid_redirect_uri", message }
 }
 
 impl Metadata {
@@ -139,8 +139,8 @@ impl Metadata {
         if metadata.redirect_uris.is_empty() || metadata.redirect_uris.len() > MAX_URIS {
             return Err(invalid_uri("`redirect_uris` must have 1 to 10 items."));
         }
-        if let Some(what) = metadata.redirect_uris.iter().find_map(|uri| redirect_uri(uri)) {
-            return Err(invalid_uri(what));
+        if let Some(message) = metadata.redirect_uris.iter().find_map(|uri| redirect_uri(uri)) {
+            return Err(invalid_uri(message));
         }
         let has = |list: &Option<Vec<String>>, name: &str| {
             list.as_ref().is_none_or(|list| list.iter().any(|item| item == name))
@@ -158,10 +158,10 @@ impl Metadata {
     /// nothing is left.
     fn name(&self) -> Option<String> {
         let name = self.client_name.as_ref().and_then(Value::as_str)?;
-        let shown: String =
+        let display_name: String =
             visible(name).filter(|letter| !breaks_quotation(*letter)).take(MAX_NAME).collect();
-        let shown = shown.trim();
-        (!shown.is_empty()).then(|| shown.to_owned())
+        let display_name = display_name.trim();
+        (!display_name.is_empty()).then(|| display_name.to_owned())
     }
 }
 
@@ -246,7 +246,7 @@ impl Client {
     }
 }
 
-/// The host of a loopback redirect URI, and what follows the port.
+/// The host of a loopback redirect URI, and the part after the port. Returns `None` for every other URI.
 fn loopback(uri: &str) -> Option<(&str, &str)> {
     let rest = uri.strip_prefix("http://")?;
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -301,7 +301,7 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
         return Some("A redirect URI must not have a fragment.");
     }
     let scheme = uri.split(':').next().unwrap_or_default();
-    let has_own = |rest: &str| rest.starts_with('/') && rest.len() > 1;
+    let has_path = |rest: &str| rest.starts_with('/') && rest.len() > 1;
     match uri.get(scheme.len()..).and_then(|rest| rest.strip_prefix(':')) {
         Some(rest) if scheme == "https" => {
             let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?']).next());
@@ -323,7 +323,7 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
                 && scheme.bytes().all(letter)
                 && !scheme.starts_with(WINDOWS_SCHEMES)
                 && !FORBIDDEN_SCHEMES.contains(&scheme);
-            (!is_scheme || !has_own(rest)).then_some(
+            (!is_scheme || !has_path(rest)).then_some(
                 "A redirect URI must begin with `https://`, with `http://` and a loopback address, or with the scheme of a program, in lower case.",
             )
         }
@@ -431,12 +431,12 @@ mod tests {
     #[test]
     fn a_metadata_document_names_its_own_url() {
         let url = "https://app.example/client.json";
-        let of = |document: serde_json::Value| {
+        let parse = |document: serde_json::Value| {
             Client::from_document(url, document.to_string().as_bytes())
         };
         let uris = json!(["https://app.example/cb"]);
         let good = json!({"client_id": url, "client_name": "App", "redirect_uris": uris, "token_endpoint_auth_method": "none"});
-        assert_eq!(of(good).unwrap().name.as_deref(), Some("App"));
+        assert_eq!(parse(good).unwrap().name.as_deref(), Some("App"));
         for bad in [
             json!({"redirect_uris": uris}),
             json!({"client_id": "https://app.example/other.json", "redirect_uris": uris}),
@@ -448,7 +448,7 @@ mod tests {
             json!({"client_id": url, "redirect_uris": uris, "response_types": ["token"]}),
             json!([]),
         ] {
-            assert!(of(bad.clone()).is_err(), "{bad}");
+            assert!(parse(bad.clone()).is_err(), "{bad}");
         }
         for (id, is_document) in [
             (url, true),

@@ -1,4 +1,4 @@
-//! Downloads: the link that an agent gets instead of a file that a `GET` call returns.
+//! Downloads: an agent gets a link instead of the file that a `GET` call returns.
 //!
 //! No file is stored, only the request, encrypted: opening the link sends it again. The stored token is narrower than the
 //! agent's, expires with the link, and is checked like any other, so a download ends with the grant, the key or the token of
@@ -7,7 +7,7 @@
 
 use serde::Deserialize;
 
-use super::approval::place;
+use super::approval::seal_context;
 use crate::auth::Principal;
 use crate::auth::token::Grant;
 use crate::credentials::{SealContext, Sealed};
@@ -72,8 +72,8 @@ pub struct Download {
 }
 
 impl Download {
-    pub fn place(&self) -> SealContext<'_> {
-        place(&self.account, self.environment, &self.id)
+    pub fn seal_context(&self) -> SealContext<'_> {
+        seal_context(&self.account, self.environment, &self.id)
     }
 }
 

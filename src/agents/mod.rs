@@ -41,7 +41,7 @@ impl Access {
         }
     }
 
-    /// The scopes of its tokens. They count only while the key has them too.
+    /// The scopes of tokens with this access. A scope has no effect unless the key has it too.
     pub fn scopes(self) -> Scopes {
         match self {
             Self::Read => {

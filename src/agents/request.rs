@@ -1,8 +1,8 @@
-//! The request of an agent at the authorization endpoint, while the user signs in. It is a signed string instead of a row, so
-//! that requests without a sign-in do not fill the database.
+//! An agent's request to the authorization endpoint, which lasts while the user signs in. It is a signed string instead of a
+//! row, so that requests without a sign-in do not fill the database.
 //!
 //! The string is public: the account's app receives it, and links with it can be forwarded. It contains the hash of the
-//! browser's cookie, and a browser without that cookie can not consent.
+//! browser's cookie, and a browser without that cookie cannot consent.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The maximum length of a client's `state`, in characters.
 pub const MAX_STATE: usize = 1024;
 
-/// A request of an agent that its user has to sign in for.
+/// A request of an agent for which its user has to sign in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentRequest {
     #[serde(rename = "e")]
@@ -39,19 +39,19 @@ pub struct AgentRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Purpose {
-    /// To approve a call.
+    /// Approves or declines a call.
     Approval {
         /// The id of the approval.
         #[serde(rename = "p")]
         id: String,
     },
-    /// To see and end the user's grants.
+    /// Shows the user's grants, and revokes them.
     Grants {
         /// Always true. Distinguishes this purpose from the others.
         #[serde(rename = "l")]
         lists: bool,
     },
-    /// To give a client access.
+    /// Gives a client access.
     Access(AccessRequest),
 }
 

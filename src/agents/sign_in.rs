@@ -1,4 +1,5 @@
-//! MCP endpoints: the address of an account and environment for agents, and how its users sign in.
+//! MCP endpoints: the addresses for agents, one for each account and environment, and the configuration of their users'
+//! sign-in.
 
 use std::fmt;
 
@@ -82,7 +83,11 @@ struct SignInView<'a> {
 }
 
 /// The encryption context of an endpoint's client secret.
-pub fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> SealContext<'a> {
+pub fn seal_context<'a>(
+    account: &'a str,
+    environment: Environment,
+    id: &'a str,
+) -> SealContext<'a> {
     SealContext { account, environment, kind: Kind::AgentSignIn, id }
 }
 
@@ -100,8 +105,8 @@ impl Endpoint {
     /// Decrypts the client secret.
     pub fn secret(&self, keys: &VaultKeys) -> Result<Option<String>, OpenError> {
         let Some(sealed) = &self.sealed else { return Ok(None) };
-        let place = place(&self.account, self.environment, &self.id);
-        let plain = keys.open(&place, &Sealed::from(sealed.clone()))?;
+        let seal_context = seal_context(&self.account, self.environment, &self.id);
+        let plain = keys.open(&seal_context, &Sealed::from(sealed.clone()))?;
         String::from_utf8(plain.to_vec()).map(Some).map_err(|_| OpenError::Damaged)
     }
 

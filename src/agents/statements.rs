@@ -103,13 +103,13 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> Statement {
 
 /// Disables the sign-in, and deletes every grant of the account and environment. The endpoint keeps its id.
 pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
-    let own = "(SELECT e.id FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ";
+    let own_endpoints = "(SELECT e.id FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ";
     let mut grants = Sql::new(guard);
     grants.push("DELETE FROM agent_grants WHERE (account, environment) IN (SELECT k.account, k.environment FROM api_keys k WHERE ");
     grants.guard().push(")");
     let mut endpoint = Sql::new(guard);
     endpoint.push("UPDATE agent_endpoints SET type = NULL, issuer = NULL, client_id = NULL, sealed = NULL, identity_claim = NULL, identity_type = NULL, confirm = NULL, url = NULL WHERE type IS NOT NULL AND id IN ");
-    endpoint.push(own).guard().push(") RETURNING id");
+    endpoint.push(own_endpoints).guard().push(") RETURNING id");
     [endpoint.finish(), grants.finish()]
 }
 
@@ -174,7 +174,7 @@ impl NewGrant<'_> {
 
     /// Inserts the grant of a user whom the app, the owner of the key, has authenticated. Returns its id, unless the endpoint
     /// belongs to another account, or its sign-in is not of the type `app`.
-    pub fn by_app(&self, guard: &Guard<'_>) -> Statement {
+    pub fn insert_by_app(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
         sql.push(NEW);
         self.push(&mut sql, "k.id", State::Authenticated, CONTINUE_MS);
@@ -187,7 +187,7 @@ impl NewGrant<'_> {
 
     /// Inserts the grant of a user whom the OpenID provider has authenticated, unless the sign-in has changed meanwhile or the
     /// key that configured it is no longer valid.
-    pub fn by_provider(&self, configured_at: u64) -> Statement {
+    pub fn insert_by_provider(&self, configured_at: u64) -> Statement {
         let guard =
             Guard { condition: "", params: Vec::new(), restriction: None, signed_scopes: None };
         let mut sql = Sql::new(&guard);
@@ -217,9 +217,10 @@ pub fn prune(now: u64) -> Statement {
     )
 }
 
-/// A change that a browser makes. It happens once, in time, and only in the browser of the agent's request.
+/// A change that a browser makes. It happens once, before the request expires, and only in the browser of the agent's
+/// request.
 #[derive(Debug, Clone, Copy)]
-pub struct Step<'a> {
+pub struct BrowserStep<'a> {
     pub endpoint: &'a str,
     /// SHA-256 of the browser's cookie.
     pub browser_hash: &'a str,
@@ -229,7 +230,7 @@ pub struct Step<'a> {
     pub now: u64,
 }
 
-impl Step<'_> {
+impl BrowserStep<'_> {
     /// The parameters of a statement: `?1` is the id or the secret of the row; `?2` to `?5` are the endpoint, the browser, the
     /// request and the time.
     pub fn params(self, row: &str) -> Vec<Param> {
@@ -244,7 +245,7 @@ impl Step<'_> {
 }
 
 /// Marks the consent page of a grant as opened. Changes nothing unless the browser is that of the agent's request.
-pub fn open(step: Step<'_>, secret_hash: &str) -> Statement {
+pub fn open(step: BrowserStep<'_>, secret_hash: &str) -> Statement {
     statement(
         format!(
             "UPDATE agent_grants SET state = 'opened', claimed_by = ?4, expires_at = ?5 + {LIFETIME_MS} WHERE secret_hash = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'authenticated' AND expires_at > ?5 AND {}",
@@ -284,7 +285,7 @@ pub fn select_platforms(grant: &Grant) -> Statement {
 }
 
 /// Deletes earlier grants of the user who decides about the grant `id`. Must run before the decision.
-pub fn end_earlier(step: Step<'_>, id: &str, ended: &[String]) -> Statement {
+pub fn delete_earlier_grants(step: BrowserStep<'_>, id: &str, grant_ids: &[String]) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND EXISTS (SELECT 1 FROM agent_grants o WHERE o.id = ?1 AND o.endpoint = ?2 AND o.browser_hash = ?3 AND o.state = 'opened' AND o.expires_at > ?4 AND o.account = agent_grants.account AND o.environment = agent_grants.environment AND o.identity = agent_grants.identity AND o.identity_type IS agent_grants.identity_type)",
         vec![
@@ -292,7 +293,7 @@ pub fn end_earlier(step: Step<'_>, id: &str, ended: &[String]) -> Statement {
             Param::text(step.endpoint),
             Param::text(step.browser_hash),
             Param::integer(step.now),
-            Param::Text(crate::util::json::text(&ended)),
+            Param::Text(crate::util::json::text(&grant_ids)),
         ],
     )
 }
@@ -308,7 +309,7 @@ pub struct Consent<'a> {
 }
 
 /// Records the consent. The access can only be reduced and the approvals only increased; the platforms were checked before.
-pub fn consent(step: Step<'_>, id: &str, consent: Consent<'_>) -> Statement {
+pub fn consent(step: BrowserStep<'_>, id: &str, consent: Consent<'_>) -> Statement {
     statement(
         format!(
             "UPDATE agent_grants SET state = 'consented', claimed_by = ?4, expires_at = ?5 + {CODE_MS}, access = iif(access = 'write', ?6, 'read'), platforms = coalesce(?7, platforms), confirm = iif(?9 = 'write', ?9, coalesce(confirm, ?9)), secret_hash = ?8 WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' AND expires_at > ?5 AND {}",
@@ -328,28 +329,33 @@ pub fn consent(step: Step<'_>, id: &str, consent: Consent<'_>) -> Statement {
 }
 
 /// Deletes a declined grant. Returns its row, for the redirect to the client.
-pub fn decline(step: Step<'_>, id: &str) -> Statement {
+pub fn decline(step: BrowserStep<'_>, id: &str) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' RETURNING *",
         vec![Param::text(id), Param::text(step.endpoint), Param::text(step.browser_hash)],
     )
 }
 
-/// Exchanges a code, once, and selects the grant. If a code is used twice, one of the two users has stolen it, so the grant is
+/// Exchanges a code, once, and selects the grant. If a code is used twice, one of the two clients has stolen it, so the grant is
 /// deleted (RFC 6749, section 4.1.2).
-pub fn exchange(step: Step<'_>, code: &str, client: (&str, Option<&str>, &str)) -> [Statement; 3] {
+pub fn exchange(
+    step: BrowserStep<'_>,
+    code: &str,
+    client: (&str, Option<&str>, &str),
+) -> [Statement; 3] {
     let (client_hash, redirect_uri, challenge) = client;
     let code = hash(code);
     let is_of_client = "secret_hash = ?1 AND endpoint = ?2 AND client_hash = ?3";
-    let own = || vec![Param::text(&code), Param::text(step.endpoint), Param::text(client_hash)];
-    let mut params = own();
+    let client_params =
+        || vec![Param::text(&code), Param::text(step.endpoint), Param::text(client_hash)];
+    let mut params = client_params();
     params.extend([
         Param::text(step.claimed_by),
         Param::integer(step.now),
         Param::text(challenge),
         Param::optional_text(redirect_uri),
     ]);
-    let mut replay = own();
+    let mut replay = client_params();
     replay.push(Param::text(step.claimed_by));
     [
         statement(
@@ -386,7 +392,7 @@ pub fn refresh(
             Param::Integer(token.generation.into()),
         ]
     };
-    let own = format!(
+    let is_of_client = format!(
         "id = ?1 AND endpoint = ?2 AND client_hash = ?3 AND state = 'active' AND expires_at > ?4 AND {}",
         key_is_valid("?4")
     );
@@ -398,16 +404,21 @@ pub fn refresh(
     refreshed.push(Param::optional_text(access.map(Access::as_str)));
     [
         statement(
-            format!("DELETE FROM agent_grants WHERE {own} AND ?5 < generation AND NOT {is_good}"),
+            format!(
+                "DELETE FROM agent_grants WHERE {is_of_client} AND ?5 < generation AND NOT {is_good}"
+            ),
             params(),
         ),
         statement(
             format!(
-                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_MS} WHERE {own} AND {is_good} AND (access = 'write' OR coalesce(?6, 'read') = 'read')"
+                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_MS} WHERE {is_of_client} AND {is_good} AND (access = 'write' OR coalesce(?6, 'read') = 'read')"
             ),
             refreshed,
         ),
-        statement(format!("SELECT * FROM agent_grants WHERE {own} AND {is_good}"), params()),
+        statement(
+            format!("SELECT * FROM agent_grants WHERE {is_of_client} AND {is_good}"),
+            params(),
+        ),
     ]
 }
 

@@ -1,4 +1,5 @@
-//! Users who see and end their own grants: who has signed in, as a signed text, so that no row is stored, and the SQL.
+//! Users who see and revoke their own grants: a signed text says who has signed in, so that no row is stored. Also their
+//! SQL.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use crate::auth::token::SessionSecrets;
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, IdentityType};
 
-/// The maximum number of grants on a page, which can be ended together.
+/// The maximum number of grants on a page, which the user can revoke together.
 pub const MAX_GRANTS: usize = 20;
 
 const PREFIX: &str = "ag_";
@@ -59,7 +60,7 @@ pub struct GrantOwner<'a> {
 }
 
 impl GrantOwner<'_> {
-    /// `?1` to `?4`, and one more.
+    /// The parameters `?1` to `?4`, followed by `more` as `?5`.
     fn params(&self, more: Param) -> Vec<Param> {
         vec![
             Param::text(self.account),
@@ -72,12 +73,12 @@ impl GrantOwner<'_> {
 }
 
 /// Deletes grants of a user who has signed in, unless the sign-in has changed since `configured_at`.
-pub fn end_own(
+pub fn delete_own_grants(
     owner: GrantOwner<'_>,
     (endpoint, configured_at): (&str, u64),
-    ended: &[String],
+    grant_ids: &[String],
 ) -> Statement {
-    let mut params = owner.params(Param::Text(crate::util::json::text(&ended)));
+    let mut params = owner.params(Param::Text(crate::util::json::text(&grant_ids)));
     params.extend([Param::text(endpoint), Param::integer(configured_at)]);
     statement(
         "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?6 AND e.updated_at = ?7 AND e.type IS NOT NULL)",

@@ -25,8 +25,8 @@ impl AuditId {
         (digits.len() == DIGITS && digits.bytes().all(is_digit)).then(|| Self(text.to_owned()))
     }
 
-    /// A lower bound of the ids of entries written at or after `at`, in milliseconds since 1970-01-01 UTC.
-    pub fn bound(at: u64) -> String {
+    /// A lower bound of the ids of entries that were written at or after `at`, in milliseconds since 1970-01-01 UTC.
+    pub fn lower_bound(at: u64) -> String {
         // Eleven digits last until the year 2527.
         format!("{PREFIX}{:011x}", at.min(0xfff_ffff_ffff))
     }
@@ -123,12 +123,15 @@ mod tests {
 
     #[test]
     fn ids_sort_by_time_and_have_one_form() {
-        let text = &format!("{}{}", AuditId::bound(1_800_000_000_000), "f".repeat(14));
+        let text = &format!("{}{}", AuditId::lower_bound(1_800_000_000_000), "f".repeat(14));
         let id = AuditId::parse(text).unwrap();
         assert_eq!(id.as_str(), text);
-        assert!(id.as_str() > AuditId::bound(1_800_000_000_000).as_str());
-        assert!(id.as_str() < AuditId::bound(1_800_000_000_001).as_str());
-        assert!(AuditId::bound(u64::MAX).as_str() >= AuditId::bound(1_800_000_000_001).as_str());
+        assert!(id.as_str() > AuditId::lower_bound(1_800_000_000_000).as_str());
+        assert!(id.as_str() < AuditId::lower_bound(1_800_000_000_001).as_str());
+        assert!(
+            AuditId::lower_bound(u64::MAX).as_str()
+                >= AuditId::lower_bound(1_800_000_000_001).as_str()
+        );
         for wrong in [
             "",
             "aud_",

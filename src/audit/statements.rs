@@ -33,7 +33,7 @@ pub fn is_audited(sql: &str) -> bool {
 }
 
 /// Sets the actor and the request of all changes that follow in the batch. Triggers copy them into the audit log.
-pub fn by_caller(guard: &Guard<'_>, caller: &Caller, now: u64, request: &str) -> Statement {
+pub fn caller_actor(guard: &Guard<'_>, caller: &Caller, now: u64, request: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) SELECT 1, ");
     sql.integer(now).push(", ");
@@ -52,8 +52,8 @@ fn push_actor(sql: &mut Sql<'_>, caller: &Caller) {
     };
 }
 
-/// Like [`by_caller`], for a user in a browser, on behalf of the key with this id.
-pub fn by_person(identity: &str, key_id: &str, now: u64, request: &str) -> Statement {
+/// Like [`caller_actor`], for a user in a browser, on behalf of the key with this id.
+pub fn person_actor(identity: &str, key_id: &str, now: u64, request: &str) -> Statement {
     Statement {
         sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) VALUES (1, ?1, 'person', ?2, ?3, ?4)".into(),
         params: vec![
@@ -65,17 +65,17 @@ pub fn by_person(identity: &str, key_id: &str, now: u64, request: &str) -> State
     }
 }
 
-/// Like [`by_person`], for the user of a grant.
-pub fn by_user_of(grant: &str, now: u64, request: &str) -> Statement {
-    of_grant("'person', identity", grant, now, request)
+/// Like [`person_actor`], for the user of a grant.
+pub fn grant_user_actor(grant: &str, now: u64, request: &str) -> Statement {
+    grant_actor("'person', identity", grant, now, request)
 }
 
-/// Like [`by_caller`], for the agent of a grant.
-pub fn by_agent_of(grant: &str, now: u64, request: &str) -> Statement {
-    of_grant("'grant', id", grant, now, request)
+/// Like [`caller_actor`], for the agent of a grant.
+pub fn grant_agent_actor(grant: &str, now: u64, request: &str) -> Statement {
+    grant_actor("'grant', id", grant, now, request)
 }
 
-fn of_grant(actor: &str, grant: &str, now: u64, request: &str) -> Statement {
+fn grant_actor(actor: &str, grant: &str, now: u64, request: &str) -> Statement {
     let sql = format!(
         "INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) SELECT 1, ?1, {actor}, key_id, ?3 FROM agent_grants WHERE id = ?2"
     );
@@ -85,15 +85,15 @@ fn of_grant(actor: &str, grant: &str, now: u64, request: &str) -> Statement {
     }
 }
 
-/// Like [`by_caller`], for the operator's command line.
-pub fn by_operator() -> Statement {
+/// Like [`caller_actor`], for the operator's command line.
+pub fn operator_actor() -> Statement {
     Statement {
         sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type) VALUES (1, CAST(unixepoch('subsec') * 1000 AS INTEGER), 'operator')".into(),
         params: Vec::new(),
     }
 }
 
-/// Clears the actor that [`by_caller`] and similar statements set.
+/// Clears the actor that [`caller_actor`] and similar statements set.
 pub fn clear_actor() -> Statement {
     Statement { sql: "DELETE FROM audit_context".into(), params: Vec::new() }
 }
@@ -108,14 +108,14 @@ pub fn is_read(sql: &str) -> bool {
 
 /// Records that the caller reads the credentials of a connection, if the caller can reach it and it has credentials.
 /// The reads of an actor within a minute share one entry, which counts them. Idempotent for one request.
-pub fn credentials_read(
+pub fn record_credentials_read(
     guard: &Guard<'_>,
     connection: &ConnectionId,
     caller: &Caller,
     now: u64,
     request: &str,
 ) -> Statement {
-    let minute = AuditId::bound(now.saturating_sub(now % 60_000));
+    let minute = AuditId::lower_bound(now.saturating_sub(now % 60_000));
     let action = AuditAction::CredentialsRead.as_str();
     let mut sql = Sql::new(guard);
     sql.push(READ).push("account, environment, id, at, action, actor_type, actor, key_id, target_type, target, request_id) ");
@@ -126,7 +126,7 @@ pub fn credentials_read(
         .push(" AND (a.actor_type, a.actor) = (");
     push_actor(&mut sql, caller);
     sql.push(") AND a.key_id = k.id LIMIT 1), ").push("printf('aud_%011x%06x%s', ").integer(now);
-    // The same form as in the triggers.
+    // The id has the same form as in the triggers.
     sql.push(", (SELECT ifnull(max(seq), 0) + 1 FROM audit) & 16777215, substr(");
     sql.text(request).push(", 1, 8))), ").integer(now);
     sql.push(", ").text(action).push(", ");
@@ -199,8 +199,8 @@ pub fn select(
     } else if let Some(actor) = &filter.actor {
         sql.push(" AND a.actor = ").text(actor);
     }
-    sql.push(" AND a.id > ").text(&AuditId::bound(filter.from));
-    let end = filter.to.map(AuditId::bound);
+    sql.push(" AND a.id > ").text(&AuditId::lower_bound(filter.from));
+    let end = filter.to.map(AuditId::lower_bound);
     let end = end.iter().map(String::as_str).chain(before.map(AuditId::as_str)).min();
     if let Some(end) = end {
         sql.push(" AND a.id < ").text(end);
@@ -213,7 +213,7 @@ pub fn select(
 }
 
 impl AuditFilter {
-    /// Whether no index covers all filters.
+    /// Whether no index covers all filters, so that entries have to be scanned.
     pub fn needs_scan(&self) -> bool {
         let has_target = self.target.is_some() || self.connection.is_some();
         !self.actions.is_empty()

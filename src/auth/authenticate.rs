@@ -12,8 +12,8 @@ use super::{Caller, Principal, Shard};
 use crate::ports::{ResultSet, StorageError, is_recent};
 use crate::terms::{Environment, Scopes};
 
-/// How long catalog requests trust a cached key, in milliseconds. A revocation must take effect there within 60 s; this is half
-/// of it.
+/// How long catalog requests trust a cached key, in milliseconds: half of the 60 s within which a revocation must take
+/// effect.
 pub const TRUST_MS: u64 = 30_000;
 /// Number of cached keys per isolate.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
@@ -66,7 +66,7 @@ pub fn principal_from_row(
     }
     let KeyRow { id: key_id, account, expires_at, .. } = row;
     let scopes = caller.signed_scopes().map_or(scopes, |signed| signed.and(scopes));
-    // What a person creates belongs to the account, and expires with the key, not with the session.
+    // A resource that a person creates belongs to the account, and expires with the key, not with the session.
     let expires_at = caller.token().map_or(expires_at, |token| Some(token.expires_at));
     Ok(Principal { key_id, account, environment, scopes, expires_at })
 }

@@ -25,7 +25,7 @@ pub enum Caller {
 }
 
 /// Whether the value of a header has several secrets. The runtime joins repeated headers with commas, which no secret contains.
-pub fn holds_several(value: &str) -> bool {
+pub fn has_several_secrets(value: &str) -> bool {
     value.split(',').filter(|part| !part.trim().is_empty()).count() > 1
 }
 
@@ -49,7 +49,7 @@ impl Caller {
     pub fn parse(secrets: &[&str], sessions: &SessionSecrets) -> Result<Self, AuthenticationError> {
         match secrets {
             [] => Err(AuthenticationError::Missing),
-            [joined] if holds_several(joined) => Err(AuthenticationError::Several),
+            [joined] if has_several_secrets(joined) => Err(AuthenticationError::Several),
             [token] if token.starts_with(TOKEN_PREFIX) => {
                 sessions.verify(token).map(Self::Token).ok_or(AuthenticationError::BadToken)
             }
@@ -89,7 +89,7 @@ impl Caller {
         if let Self::Person(token) = self { Some(token) } else { None }
     }
 
-    /// The scopes that a token names. They count only while its key has them too. Returns `None` for a key.
+    /// The scopes that a token names. A scope has no effect unless the key has it too. Returns `None` for a key.
     pub const fn signed_scopes(&self) -> Option<Scopes> {
         match self {
             Self::Key(_) => None,

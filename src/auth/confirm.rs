@@ -1,4 +1,4 @@
-//! Which calls of an agent need its user's approval.
+//! Decides which calls of an agent need the user's approval.
 
 use super::limits::Access;
 
@@ -27,11 +27,11 @@ impl Confirm {
 
     /// Parses the value of the API.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Write, Self::Destructive].into_iter().find(|own| own.as_str() == name)
+        [Self::Write, Self::Destructive].into_iter().find(|confirm| confirm.as_str() == name)
     }
 
     /// Whether an action with this method, key and title needs approval.
-    pub fn is_about(self, method: &str, key: &str, title: &str) -> bool {
+    pub fn needs_approval(self, method: &str, key: &str, title: &str) -> bool {
         if Access::Read.allows(method, Some(key)) {
             return false;
         }
@@ -40,9 +40,9 @@ impl Confirm {
 }
 
 /// Words that contain one of these are destructive: some keys join their words, as in `batchdelete`.
-const PARTS: [&str; 2] = ["delete", "remove"];
+const DESTRUCTIVE_PARTS: [&str; 2] = ["delete", "remove"];
 /// Words that begin with one of these are destructive, in all their forms: `cancels`, `cancelling`, `cancellation`.
-const STEMS: [&str; 60] = [
+const DESTRUCTIVE_STEMS: [&str; 60] = [
     "abort",
     "anonymis",
     "anonymiz",
@@ -104,8 +104,8 @@ const STEMS: [&str; 60] = [
     "unsubscrib",
     "withdraw",
 ];
-/// These words are destructive. Longer words may begin with them: `ban` and `bank`.
-const WORDS: [&str; 61] = [
+/// Words that are destructive only as a whole, because harmless words begin with some of them: `bank` begins with `ban`.
+const DESTRUCTIVE_WORDS: [&str; 61] = [
     "abandon", "ban", "bans", "block", "charge", "charges", "clear", "clears", "close", "closes",
     "closing", "decline", "declines", "del", "deny", "drop", "drops", "eject", "empty", "exclude",
     "expel", "expire", "expires", "flush", "freeze", "halt", "kick", "kill", "kills", "merge",
@@ -114,8 +114,8 @@ const WORDS: [&str; 61] = [
     "unban", "unbind", "undo", "unfollow", "unlink", "unset", "unshare", "untag", "void", "voids",
     "wipe", "wipes",
 ];
-/// Destructive as the first word, where they are verbs. Elsewhere they name things, as in `create a release`.
-const FIRST_WORDS: [&str; 8] =
+/// Words that are destructive only as the first word, as verbs. Elsewhere they are nouns, as in `create a release`.
+const DESTRUCTIVE_FIRST_WORDS: [&str; 8] =
     ["buy", "end", "leave", "purchase", "release", "return", "reverse", "roll"];
 
 /// Whether a key or a title names something that can't be undone or takes something away. Many platforms delete with `POST`,
@@ -126,31 +126,33 @@ fn is_destructive(text: &str) -> bool {
     // Some keys begin with the method.
     let methods = ["post", "put", "patch"];
     let first = words.iter().find(|word| !methods.contains(&word.as_str()));
-    first.is_some_and(|word| FIRST_WORDS.contains(&word.as_str()))
+    first.is_some_and(|word| DESTRUCTIVE_FIRST_WORDS.contains(&word.as_str()))
         || words.iter().any(|word| is_destructive_word(word))
 }
 
 fn is_destructive_word(word: &str) -> bool {
-    if word.ends_with("ed") || PARTS.iter().any(|part| word.starts_with(&format!("un{part}"))) {
+    if word.ends_with("ed")
+        || DESTRUCTIVE_PARTS.iter().any(|part| word.starts_with(&format!("un{part}")))
+    {
         return false;
     }
-    WORDS.contains(&word)
-        || STEMS.iter().any(|stem| word.starts_with(stem))
-        || PARTS.iter().any(|part| word.contains(part))
+    DESTRUCTIVE_WORDS.contains(&word)
+        || DESTRUCTIVE_STEMS.iter().any(|stem| word.starts_with(stem))
+        || DESTRUCTIVE_PARTS.iter().any(|part| word.contains(part))
 }
 
 /// Splits a title or a camel-case name into words, in lower case.
 fn words(text: &str) -> Vec<String> {
-    let mut apart = String::new();
+    let mut separated = String::new();
     let mut was_lower = false;
     for letter in text.chars() {
         if was_lower && letter.is_uppercase() {
-            apart.push(' ');
+            separated.push(' ');
         }
         was_lower = letter.is_lowercase() || letter.is_numeric();
-        apart.push(if letter.is_alphanumeric() { letter } else { ' ' });
+        separated.push(if letter.is_alphanumeric() { letter } else { ' ' });
     }
-    apart.split_whitespace().map(str::to_lowercase).collect()
+    separated.split_whitespace().map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -174,7 +176,7 @@ mod tests {
             ("PATCH", "oauthTokensRevoke", "Tokens", true, true),
         ] {
             let requested = [Confirm::Write, Confirm::Destructive]
-                .map(|confirm| confirm.is_about(method, key, title));
+                .map(|confirm| confirm.needs_approval(method, key, title));
             assert_eq!(requested, [write, destructive], "{method} {key}");
         }
     }
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn destructive_actions_are_recognized_by_their_words() {
         let is_destructive =
-            |key: &str, title: &str| Confirm::Destructive.is_about("POST", key, title);
+            |key: &str, title: &str| Confirm::Destructive.needs_approval("POST", key, title);
         for (key, title) in [
             ("adminConversationsArchive", "Archive a channel"),
             ("batchdelete", "Batch"),

@@ -115,12 +115,12 @@ pub fn check(text: &str) -> Result<(Environment, Shard), MalformedKeyError> {
         None if rest.len() == LEN => Shard::FIRST,
         None => return Err(MalformedKeyError),
     };
-    let (body, given) = text
+    let (body, stated_checksum) = text
         .len()
         .checked_sub(CHECKSUM_LEN)
         .and_then(|at| text.split_at_checked(at))
         .ok_or(MalformedKeyError)?;
-    if !rest.bytes().all(|b| b.is_ascii_alphanumeric()) || checksum(body) != given {
+    if !rest.bytes().all(|b| b.is_ascii_alphanumeric()) || checksum(body) != stated_checksum {
         return Err(MalformedKeyError);
     }
     Ok((environment, shard))

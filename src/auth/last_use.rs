@@ -1,5 +1,5 @@
-//! The day of a key's last use, and the minute of a console session's. The first request of a day or a minute writes it, in the
-//! batch of that request.
+//! Records the day of a key's last use, and the minute of a console session's. The first request in that day or minute
+//! writes it, in its own batch.
 
 use std::cell::RefCell;
 
@@ -15,21 +15,21 @@ const MINUTE_MS: u64 = 60_000;
 /// Number of cached uses per isolate.
 const CAPACITY: usize = 1024;
 
-/// Identifies a key on a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC. For a session,
-/// of the hash of its id, and of minutes.
-pub type Use = u64;
+/// Identifies a key and a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC. For a
+/// session: the first 8 bytes of the hash of its id, plus the number of minutes.
+pub type UseId = u64;
 
-/// The uses that are already written, as far as this isolate knows.
+/// The uses that this isolate knows have been written.
 #[derive(Debug, Default)]
-pub struct LastUses(RefCell<Vec<Use>>);
+pub struct LastUses(RefCell<Vec<UseId>>);
 
 impl LastUses {
     /// The use of a key at `now`, and the statement that writes it. Returns `None` if it is already written. The statement
     /// changes nothing if the key is not valid, or another isolate has written the use.
-    pub fn due(&self, key: &ApiKey, now: u64) -> Option<(Use, Statement)> {
+    pub fn due(&self, key: &ApiKey, now: u64) -> Option<(UseId, Statement)> {
         let day = now.checked_div(DAY_MS)?;
-        let used = u64::from_le_bytes(*key.hash().0.first_chunk()?).wrapping_add(day);
-        if self.0.try_borrow().ok()?.contains(&used) {
+        let use_id = u64::from_le_bytes(*key.hash().0.first_chunk()?).wrapping_add(day);
+        if self.0.try_borrow().ok()?.contains(&use_id) {
             return None;
         }
         let statement = Statement {
@@ -41,16 +41,16 @@ impl LastUses {
                 Param::Integer(day.cast_signed()),
             ),
         };
-        Some((used, statement))
+        Some((use_id, statement))
     }
 
     /// Like [`Self::due`], for the session of a person in the console.
-    pub fn due_session(&self, token: &Token, now: u64) -> Option<(Use, Statement)> {
+    pub fn due_session(&self, token: &Token, now: u64) -> Option<(UseId, Statement)> {
         let id = &token.grant.as_ref()?.id;
         let minute = now.checked_div(MINUTE_MS)?;
         let hash = Sha256::digest(id.as_bytes());
-        let used = u64::from_le_bytes(*hash.first_chunk()?).wrapping_add(minute);
-        if self.0.try_borrow().ok()?.contains(&used) {
+        let use_id = u64::from_le_bytes(*hash.first_chunk()?).wrapping_add(minute);
+        if self.0.try_borrow().ok()?.contains(&use_id) {
             return None;
         }
         // A session that was idle for an hour, `console::IDLE_MS`, is not revived.
@@ -58,16 +58,16 @@ impl LastUses {
             sql: "UPDATE console_sessions SET used_at = ?2 WHERE id = ?1 AND code_hash IS NULL AND expires_at > ?2 AND used_at > ?2 - 3600000 AND used_at <= ?2 - 60000".into(),
             params: vec![Param::text(id), Param::integer(now)],
         };
-        Some((used, statement))
+        Some((use_id, statement))
     }
 
     /// Marks a use as written.
-    pub fn remember(&self, used: Use) {
+    pub fn remember(&self, use_id: UseId) {
         let Ok(mut written) = self.0.try_borrow_mut() else { return };
         if written.len() >= CAPACITY {
             written.clear();
         }
-        written.push(used);
+        written.push(use_id);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::util::name_set::Names;
 /// The maximum number of actions that a token may name.
 pub const MAX_ACTIONS: usize = 100;
 
-/// The methods by which a caller may call platforms.
+/// The HTTP methods with which a caller may call platforms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
@@ -50,12 +50,12 @@ pub struct Limits {
     pub access: Access,
     /// The allowed actions, as `platform/key`, or as `platform/prefix*` for all keys with a prefix. `None` allows all.
     pub actions: Option<Names>,
-    /// Which calls need the user's approval.
+    /// The calls that need the user's approval; `None` for none.
     pub confirm: Option<Confirm>,
 }
 
 impl Limits {
-    /// The limits of a caller without limits.
+    /// Limits that allow every call without approval.
     pub const NONE: &'static Self = &Self { access: Access::Write, actions: None, confirm: None };
 
     /// Whether the caller may do everything that its scopes allow, perhaps with the user's approval.
@@ -100,10 +100,10 @@ impl Limits {
     pub fn includes_action(&self, platform: &str, key: &str) -> bool {
         let Some(actions) = &self.actions else { return true };
         actions.all().into_iter().any(|action| {
-            let own = action.strip_prefix(platform).and_then(|rest| rest.strip_prefix('/'));
-            own.is_some_and(|own| match own.strip_suffix('*') {
+            let key_pattern = action.strip_prefix(platform).and_then(|rest| rest.strip_prefix('/'));
+            key_pattern.is_some_and(|key_pattern| match key_pattern.strip_suffix('*') {
                 Some(prefix) => key.starts_with(prefix),
-                None => own == key,
+                None => key_pattern == key,
             })
         })
     }

@@ -1,7 +1,7 @@
 //! Token restrictions: which of its key's connections a token can reach.
 //!
-//! Where they are enforced: `ConnectionFilter::restrict_to` for lists, `Sql::guard_connection` for statements on one
-//! connection, `connections::endpoints::create` and `connect::endpoints::start` for new connections, and
+//! They are enforced by `ConnectionFilter::restrict_to` for lists, by `Sql::guard_connection` for statements on one
+//! connection, by `connections::endpoints::create` and `connect::endpoints::start` for new connections, and by
 //! `Connection::is_within` for rows that have already been read.
 
 use crate::terms::IdentityType;

@@ -17,7 +17,7 @@ macro_rules! with_key {
                 $after
             ),
             Caller::Token(_) => concat!($before, "id = ?1", $after),
-            // An hour of idle time, as `console::IDLE_MS`.
+            // A session ends after an hour without requests: `console::IDLE_MS`.
             Caller::Person(_) => concat!(
                 $before,
                 "id = (SELECT s.key_id FROM console_sessions s WHERE s.id = ?1 AND s.code_hash IS NULL AND s.expires_at > ?3 AND s.used_at > ?3 - 3600000)",
@@ -32,7 +32,8 @@ fn name(caller: &Caller) -> Param {
     Param::Text(key_name(caller))
 }
 
-/// What finds the caller's key in storage: its hash, the key id of the token, or the id of the grant or the session.
+/// The value by which storage finds the caller's key: its hash, the key id of the token, or the id of the grant or the
+/// session.
 pub fn key_name(caller: &Caller) -> String {
     match caller {
         Caller::Key(key) => key.hash().to_string(),
@@ -79,13 +80,13 @@ pub fn select_forward(hash: &str) -> Statement {
 pub fn complete_move(name: &Param) -> [Statement; 2] {
     const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1 UNION ALL SELECT account FROM (SELECT account FROM console_sign_ins WHERE id = ?1 UNION ALL SELECT account FROM console_sessions WHERE id = ?1))";
     ["forwards", "account_moves"].map(|table| {
-        let arriving = if table == "forwards" {
+        let condition = if table == "forwards" {
             "account IN (SELECT account FROM account_moves WHERE step = 'arriving')"
         } else {
             "step = 'arriving'"
         };
         Statement {
-            sql: format!("DELETE FROM {table} WHERE {arriving} AND account IN {ACCOUNT}").into(),
+            sql: format!("DELETE FROM {table} WHERE {condition} AND account IN {ACCOUNT}").into(),
             params: vec![name.clone()],
         }
     })
@@ -132,7 +133,7 @@ impl<'a> Guard<'a> {
     }
 }
 
-/// The parameters of the condition that the key is valid, and one more.
+/// The parameters of the condition that the key is valid, followed by `more`.
 pub(super) fn params(name: Param, environment: Environment, now: u64, more: Param) -> Vec<Param> {
     vec![name, Param::text(environment.as_str()), Param::integer(now), more]
 }

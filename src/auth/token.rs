@@ -54,7 +54,7 @@ pub struct Token {
     /// The id of the key that created it. The key's hash must not be part of a token, since it signs the key's cursors.
     pub key_id: String,
     pub restriction: TokenRestriction,
-    /// Its scopes. They count only while its key has them too.
+    /// Its scopes. A scope has no effect unless the key has it too.
     pub scopes: Scopes,
     pub limits: Limits,
     /// Values for the connect window, which apply to its only platform.
@@ -78,11 +78,12 @@ pub struct Grant {
 }
 
 impl Token {
-    /// Whether it is valid at `now`, for a request from `origin` (`None` if unknown). The service's `own` pages, such as the
-    /// connect window, may use every token.
-    pub fn is_valid(&self, now: u64, origin: Option<&str>, own: &str) -> bool {
-        let from =
-            |origins: &Names| origin.is_some_and(|origin| origin == own || origins.has(origin));
+    /// Whether it is valid at `now`, for a request from `origin` (`None` if unknown). The service's own pages, at
+    /// `own_origin`, may use every token: the connect window is one of them.
+    pub fn is_valid(&self, now: u64, origin: Option<&str>, own_origin: &str) -> bool {
+        let from = |origins: &Names| {
+            origin.is_some_and(|origin| origin == own_origin || origins.has(origin))
+        };
         now < self.expires_at && self.origins.as_ref().is_none_or(from)
     }
 
@@ -155,8 +156,11 @@ impl Token {
                 actions: names(claims.actions),
                 confirm: claims.confirm,
             },
-            presets: claims.presets.map(|own| Box::new(own.into_owned())).unwrap_or_default(),
-            // A person may have any scope; all others are for end users.
+            presets: claims
+                .presets
+                .map(|presets| Box::new(presets.into_owned()))
+                .unwrap_or_default(),
+            // A person may have any scope. The other tokens are for end users, and can have only some.
             scopes: if kind == CONSOLE_PREFIX {
                 Scopes::from_bits(claims.scopes)
             } else {
@@ -264,10 +268,12 @@ impl SessionSecrets {
 
     /// Verifies the result of [`Self::sign_text`] and parses its claims.
     pub fn verify_text<T: DeserializeOwned>(&self, kind: &str, text: &str) -> Option<T> {
-        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
+        let (signed, encoded_signature) =
+            text.rsplit_once('.').filter(|_| text.len() <= MAX_TOKEN)?;
         let claims = signed.strip_prefix(kind)?;
-        let signature =
-            Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
+        let signature = Base64UrlUnpadded::decode_vec(encoded_signature)
+            .ok()
+            .filter(|bytes| bytes.len() == 32)?;
         self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
         serde_json::from_slice(&Base64UrlUnpadded::decode_vec(claims).ok()?).ok()
     }
@@ -319,13 +325,14 @@ impl SessionSecrets {
 
     fn verify_kind(&self, kind: &str, text: &str) -> Option<Token> {
         let max = if kind == CODE_PREFIX { MAX_CODE } else { MAX_TOKEN };
-        let (signed, given) = text.rsplit_once('.').filter(|_| text.len() <= max)?;
+        let (signed, encoded_signature) = text.rsplit_once('.').filter(|_| text.len() <= max)?;
         let (environment, claims) = Environment::ALL.into_iter().find_map(|environment| {
             let rest = signed.strip_prefix(kind)?.strip_prefix(environment.as_str())?;
             Some((environment, rest.strip_prefix('_')?))
         })?;
-        let signature =
-            Base64UrlUnpadded::decode_vec(given).ok().filter(|bytes| bytes.len() == 32)?;
+        let signature = Base64UrlUnpadded::decode_vec(encoded_signature)
+            .ok()
+            .filter(|bytes| bytes.len() == 32)?;
         self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
         let (claims, shard) = match claims.split_once('.') {
             Some((claims, digits)) => (claims, Shard::from_digits(digits)?),
@@ -334,11 +341,11 @@ impl SessionSecrets {
         Token::read(kind, environment, shard, &Base64UrlUnpadded::decode_vec(claims).ok()?)
     }
 
-    /// The secrets of the cursors of a key's tokens. They are derived from the key's id, so that the next token of an identity can
-    /// continue a list. The first one signs. No token begins with the string that is signed here.
+    /// The secrets that sign the cursors of a key's tokens. They are derived from the key's id, so that the next token of an
+    /// identity can continue a list. The first one signs new cursors. No token begins with the string that is signed here.
     pub fn cursor_secrets(&self, key_id: &str) -> Vec<KeyHash> {
-        let of = |secret| KeyHash(mac(secret, &[b"cursors of ", key_id.as_bytes()]));
-        self.all().map(of).collect()
+        let derive = |secret| KeyHash(mac(secret, &[b"cursors of ", key_id.as_bytes()]));
+        self.all().map(derive).collect()
     }
 }
 

@@ -56,7 +56,7 @@ enum Command {
     Migrate(operator::Migrate),
     /// Print the OpenAPI document of the service
     Openapi,
-    /// Validate action inputs like the service does, one line of JSON each; for comparison with other validators
+    /// Validate action inputs as the service does, one line of JSON each; for comparison with other validators
     #[command(hide = true)]
     CheckInputs,
 }
@@ -77,34 +77,36 @@ enum Catalog {
 }
 
 /// A help text without the backticks of its doc comment.
-fn plain(text: Option<&StyledStr>) -> Resettable<StyledStr> {
+fn strip_backticks(text: Option<&StyledStr>) -> Resettable<StyledStr> {
     text.map(|text| StyledStr::from(text.to_string().replace('`', "'"))).into()
 }
 
 /// Removes the backticks from all help texts.
-fn for_terminals(command: clap::Command) -> clap::Command {
-    let (about, long_about) = (plain(command.get_about()), plain(command.get_long_about()));
+fn without_backticks(command: clap::Command) -> clap::Command {
+    let (about, long_about) =
+        (strip_backticks(command.get_about()), strip_backticks(command.get_long_about()));
     let command = command.mut_args(|arg| {
-        let (help, long_help) = (plain(arg.get_help()), plain(arg.get_long_help()));
+        let (help, long_help) =
+            (strip_backticks(arg.get_help()), strip_backticks(arg.get_long_help()));
         arg.help(help).long_help(long_help)
     });
-    command.about(about).long_about(long_about).mut_subcommands(for_terminals)
+    command.about(about).long_about(long_about).mut_subcommands(without_backticks)
 }
 
-/// Writes usages as they are typed: this program is not in `PATH`; users run it through npm.
-fn by_npm(mut command: clap::Command) -> clap::Command {
-    fn typed(command: clap::Command, path: &str, script: &str) -> clap::Command {
+/// Shows usages as users type them: this program is not in `PATH`, so users run it through npm.
+fn with_npm_usage(mut command: clap::Command) -> clap::Command {
+    fn rewrite_usage(command: clap::Command, path: &str, script: &str) -> clap::Command {
         let mut command = command;
         let usage = command.render_usage().to_string();
         let usage = usage.trim_start_matches("Usage: ").replacen(path, script, 1);
-        command.override_usage(usage).mut_subcommands(|sub| typed(sub, path, script))
+        command.override_usage(usage).mut_subcommands(|sub| rewrite_usage(sub, path, script))
     }
     // Resolves each command's parents.
     command.build();
     command.mut_subcommands(|sub| {
         let (path, script) =
             (format!("{NAME} {}", sub.get_name()), format!("npm run {} --", sub.get_name()));
-        typed(sub, &path, &script)
+        rewrite_usage(sub, &path, &script)
     })
 }
 
@@ -114,7 +116,7 @@ fn print_openapi() -> anyhow::Result<ExitCode> {
 }
 
 fn main() -> ExitCode {
-    let matches = by_npm(for_terminals(Cli::command())).get_matches();
+    let matches = with_npm_usage(without_backticks(Cli::command())).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let done = match cli.command {
         Command::Catalog(Catalog::Import(args)) => args.run(),
@@ -157,7 +159,7 @@ mod tests {
 
     #[test]
     fn usage_lines_are_valid_commands() {
-        let text = help(&mut by_npm(Cli::command()));
+        let text = help(&mut with_npm_usage(Cli::command()));
         assert!(text.contains("Usage: npm run keys -- create [OPTIONS]"), "{text}");
         assert!(text.contains("Usage: npm run seed -- [OPTIONS]"), "{text}");
         // Only the program itself has its own name.
@@ -166,7 +168,7 @@ mod tests {
 
     #[test]
     fn help_contains_no_backticks() {
-        let text = help(&mut for_terminals(Cli::command()));
+        let text = help(&mut without_backticks(Cli::command()));
         assert!(text.contains("which 'npm start' serves from"), "{text}");
         assert!(!text.contains('`'), "{text}");
     }

@@ -1,4 +1,4 @@
-//! `/v1/branding`: how an account's app is presented to its end users.
+//! `/v1/branding`: the presentation of an account's app to its end users.
 
 use super::{Branding, statements};
 use crate::http::context::Context;
@@ -35,7 +35,7 @@ pub fn put<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let put = statements::put(&context.guard(), &new, context.now);
     let stored = statements.ask::<Branding>(put);
     Ok(Handler::render(statements, move |results, _| {
-        let missing = || StorageError::new("a branding that was stored is not there");
+        let missing = || StorageError::new("the stored branding is missing");
         let stored = results.first(stored)?.ok_or_else(missing)?;
         Ok(Response::json(stored.to_json(), NO_STORE))
     }))

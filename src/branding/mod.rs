@@ -23,7 +23,7 @@ pub struct Branding {
 }
 
 impl Branding {
-    /// Reads a column with a row as JSON. A damaged row counts as absent: the pages also work without it.
+    /// Deserializes a column that contains a row as JSON. A damaged row counts as absent: the pages also work without it.
     pub fn column<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
         let text = Option::<String>::deserialize(column)?;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
@@ -52,7 +52,7 @@ impl Branding {
     }
 }
 
-/// How an app is presented to its end users.
+/// The presentation of an app to its end users.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Look<'a> {
@@ -75,12 +75,12 @@ impl<'a> Look<'a> {
 
     /// An account's look: its own branding, and the deployment's values where it has none.
     #[must_use]
-    pub fn with(self, own: &'a Branding) -> Self {
+    pub fn with(self, branding: &'a Branding) -> Self {
         Self {
-            name: own.name.as_deref().or(self.name),
-            logo_url: own.logo.as_deref().or(self.logo_url),
-            color: own.color.as_deref().or(self.color),
-            url: own.url.as_deref().or(self.url),
+            name: branding.name.as_deref().or(self.name),
+            logo_url: branding.logo.as_deref().or(self.logo_url),
+            color: branding.color.as_deref().or(self.color),
+            url: branding.url.as_deref().or(self.url),
         }
     }
 }

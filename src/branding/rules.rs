@@ -13,10 +13,10 @@ pub const MAX_LOGO: usize = 32 * 1024;
 /// The maximum width and height of a logo. Browsers need memory for each pixel, however small the file is.
 pub const MAX_SIDE: u32 = 1024;
 
-/// No invisible characters and none that change the writing direction, so that a name can't pass for another.
+/// Rejects invisible characters and those that change the writing direction, so that a name can't pass for another.
 pub fn name(text: &str) -> Option<&'static str> {
-    let good = display_name(text).is_none() && text.chars().count() <= MAX_NAME;
-    (!good).then_some(
+    let is_valid = display_name(text).is_none() && text.chars().count() <= MAX_NAME;
+    (!is_valid).then_some(
         "must be null or have 1 to 60 visible characters, in normalization form C and without white space at its ends",
     )
 }
@@ -29,20 +29,20 @@ pub fn url(text: &str) -> Option<&'static str> {
     return_url(text)
 }
 
-/// A `data:` URL of a PNG or WebP image. Not of an SVG image, which is a document that can contain scripts.
+/// A `data:` URL of a PNG or WebP image. An SVG image is rejected: it is a document that can contain scripts.
 pub fn logo(text: &str) -> Option<&'static str> {
-    let size = |base64: &str, of: fn(&[u8]) -> Option<[u32; 2]>| {
+    let size = |base64: &str, read_size: fn(&[u8]) -> Option<[u32; 2]>| {
         let bytes = Base64::decode_vec(base64).ok().filter(|bytes| bytes.len() <= MAX_LOGO)?;
-        of(&bytes)
+        read_size(&bytes)
     };
     let png = text.strip_prefix("data:image/png;base64,").map(|base64| size(base64, png_size));
     let size = png.or_else(|| {
         text.strip_prefix("data:image/webp;base64,").map(|base64| size(base64, webp_size))
     });
-    let good = size
+    let is_valid = size
         .flatten()
         .is_some_and(|sides| sides.into_iter().all(|side| (1..=MAX_SIDE).contains(&side)));
-    (!good).then_some(
+    (!is_valid).then_some(
         "must be null or a PNG or WebP image of at most 32 KiB and 1024 × 1024 pixels, as in data:image/png;base64,…",
     )
 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_can_not_pass_for_another() {
+    fn a_name_cannot_imitate_another() {
         for text in ["Acme ✨", "アクメ", &"a".repeat(60)] {
             assert_eq!(name(text), None, "{text}");
         }

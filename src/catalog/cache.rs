@@ -67,13 +67,13 @@ impl Segment {
 
     /// The section at a location of this segment. Opened on first use.
     fn section(&self, location: SectionRef) -> Result<Rc<Section>, StorageError> {
-        let busy = || StorageError::new("a segment is in use");
-        let mut open = self.open.try_borrow_mut().map_err(|_| busy())?;
+        let in_use_error = || StorageError::new("a segment is in use");
+        let mut open = self.open.try_borrow_mut().map_err(|_| in_use_error())?;
         if let Some(known) = open.get(&location.base) {
             return Ok(Rc::clone(known));
         }
-        let blob = self.blob.try_borrow().map_err(|_| busy())?;
-        let section = Rc::new(Section::open(blob.as_ref().ok_or_else(busy)?, location)?);
+        let blob = self.blob.try_borrow().map_err(|_| in_use_error())?;
+        let section = Rc::new(Section::open(blob.as_ref().ok_or_else(in_use_error)?, location)?);
         open.insert(location.base, Rc::clone(&section));
         Ok(section)
     }
@@ -310,7 +310,11 @@ mod tests {
         }
         assert_eq!(cache.get_weighed(&"b", |_| 150), Some("b"));
         assert_eq!(["a", "b", "c"].map(|key| cache.get(&key).is_some()), [false, true, true]);
-        assert_eq!(cache.get_weighed(&"c", |_| 100_000), Some("c"), "it is used once more");
+        assert_eq!(
+            cache.get_weighed(&"c", |_| 100_000),
+            Some("c"),
+            "a value over the budget is returned once"
+        );
         assert_eq!(cache.used, 0);
     }
 

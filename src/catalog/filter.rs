@@ -85,7 +85,7 @@ impl Selection {
     }
 }
 
-/// What a filter requires of a value.
+/// A filter's requirement for a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Constraint<T> {
     /// Every row matches.
@@ -215,7 +215,7 @@ impl RowFilter {
         let search = self.q.as_ref().map(|query| Search::new(query, shared));
         let range = match &self.title {
             Some(title) => list.with_title(title)?,
-            None => 0..list.at.rows,
+            None => 0..list.list_ref.rows,
         };
         let found = match (&search, &self.title) {
             (None, _) if !self.needs_columns() => return Ok(Selection::Range(range)),

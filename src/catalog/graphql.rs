@@ -10,7 +10,7 @@ use crate::util::json;
 
 /// The member of an action's body that has the selection.
 pub const SELECT: &str = "select";
-/// The place of the selection in a document.
+/// The placeholder for the selection in a document.
 pub const SELECTION: &str = "{selection}";
 /// The longest selection, in bytes.
 pub const MAX_SELECTION: usize = 10_000;
@@ -60,8 +60,9 @@ impl GraphqlRequest {
             };
             document = document.replacen(SELECTION, &format!("{{ {selection} }}"), 1);
         }
-        let first =
-            self.first.filter(|_| !["first", "last"].iter().any(|it| variables.contains_key(*it)));
+        let first = self
+            .first
+            .filter(|_| !["first", "last"].iter().any(|name| variables.contains_key(*name)));
         let first = first.and_then(|first| RawValue::from_string(first.to_string()).ok());
         if let Some(first) = &first {
             variables.insert("first".to_owned(), first);
@@ -120,8 +121,8 @@ fn selection(text: &str) -> Result<&str, &'static str> {
     if open.is_empty() && has_name { Ok(content.trim()) } else { Err(SYNTAX) }
 }
 
-/// Skips the rest of a string after its first quotation mark. `None` for one that does not end on its line, and for block
-/// strings, whose escapes are others.
+/// Skips the rest of a string after its first quotation mark. Returns `None` for a string that does not end on its line, and
+/// for a block string, which has other escapes.
 fn skip_string(characters: &mut std::str::Chars<'_>) -> Option<()> {
     if characters.as_str().starts_with("\"\"") {
         return None;
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selection_cannot_leave_its_place() {
+    fn a_selection_cannot_end_the_selection_set() {
         for text in [
             "id",
             " { id title } ",

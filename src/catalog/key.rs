@@ -17,8 +17,8 @@ impl<'a> ConnectorKey<'a> {
     /// Returns `None` when a part is missing or invalid.
     pub fn parse(text: &'a str) -> Option<Self> {
         let (platform, platform_version) = split_key(text.strip_prefix("api::")?)?;
-        let good = self::platform(platform).or_else(|| self::platform_version(platform_version));
-        good.is_none().then_some(Self { platform, platform_version })
+        let fault = self::platform(platform).or_else(|| self::platform_version(platform_version));
+        fault.is_none().then_some(Self { platform, platform_version })
     }
 }
 

@@ -4,9 +4,9 @@ use memchr::memmem;
 
 use crate::util::json;
 
-/// The JSON of a row's `image` with such a path. Quotes inside strings are escaped, so no string contains this.
+/// The JSON of a row's `image` up to the folder of the logo. Quotes inside strings are escaped, so no string contains this.
 const MEMBER: &[u8] = br#""image":"/logos/"#;
-/// The offset of the path in it.
+/// The offset of the path in [`MEMBER`].
 const PATH: usize = br#""image":""#.len();
 
 pub const FOLDER: &str = "/logos/";
@@ -16,7 +16,7 @@ pub fn path(slug: &str) -> String {
     format!("/logos/{slug}.svg")
 }
 
-/// Prefixes each such path in rows of JSON with the service's origin.
+/// Prefixes the paths of logos in rows of JSON with the service's origin.
 pub fn absolute(json: Vec<u8>, origin: &str) -> Vec<u8> {
     let begins: Vec<usize> =
         memmem::find_iter(&json, MEMBER).map(|at| at.saturating_add(PATH)).collect();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::terms::Method;
 
-/// How mature a connector is.
+/// The maturity of a connector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

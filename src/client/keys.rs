@@ -33,7 +33,7 @@ pub fn parse_connection_key(text: &str) -> Result<JsValue, JsValue> {
         .filter(|key| is_platform(key.platform).is_none())
         .filter(|key| rules::label(key.label).is_none())
         .filter(|key| rules::may_be_stored(key.identity))
-        .ok_or_else(|| no_key(text, "<environment>::<platform>::<label>::<identity>"))?;
+        .ok_or_else(|| malformed_key(text, "<environment>::<platform>::<label>::<identity>"))?;
     Ok(object(&ConnectionParts { environment, platform, label, identity }))
 }
 
@@ -41,11 +41,11 @@ pub fn parse_connection_key(text: &str) -> Result<JsValue, JsValue> {
 #[wasm_bindgen(js_name = parseConnectorKey)]
 pub fn parse_connector_key(text: &str) -> Result<JsValue, JsValue> {
     let ConnectorKey { platform, platform_version } = ConnectorKey::parse(text)
-        .ok_or_else(|| no_key(text, "api::<platform>::<platformVersion>"))?;
+        .ok_or_else(|| malformed_key(text, "api::<platform>::<platformVersion>"))?;
     Ok(object(&ConnectorParts { platform, platform_version }))
 }
 
-fn no_key(text: &str, shape: &str) -> Failure {
+fn malformed_key(text: &str, shape: &str) -> Failure {
     let detail = format!("`{}` is not a key of the shape `{shape}`", shown(text));
     Failure::argument("key", detail)
 }

@@ -4,7 +4,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::failure::Failure;
-use crate::auth::caller::holds_several;
+use crate::auth::caller::has_several_secrets;
 use crate::auth::key::check;
 use crate::auth::token::{CONSOLE_PREFIX, MAX_TOKEN, TOKEN_PREFIX};
 use crate::http::problem::Problem;
@@ -17,7 +17,7 @@ pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
     if secret.is_empty() {
         return refused(Problem::missing_key());
     }
-    if holds_several(secret) {
+    if has_several_secrets(secret) {
         return refused(Problem::several_keys());
     }
     if secret.starts_with(TOKEN_PREFIX) || secret.starts_with(CONSOLE_PREFIX) {

@@ -16,7 +16,7 @@ use crate::util::json;
 
 /// How long an attempt is open, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
-/// After this time, in milliseconds, an exchange counts as interrupted.
+/// The time after which an exchange counts as interrupted, in milliseconds.
 pub const EXCHANGE_MS: u64 = 60 * 1000;
 /// The maximum number of open attempts of an identity.
 pub const MAX_OF_IDENTITY: u64 = 20;
@@ -101,7 +101,7 @@ pub struct Attempt {
     pub claimed_at: Option<u64>,
     pub error_code: Option<String>,
     pub error_detail: Option<String>,
-    /// Only of attempts that a browser's secret selected.
+    /// Set only for attempts that were selected by a browser's secret.
     #[serde(default, deserialize_with = "Branding::column")]
     pub branding: Branding,
     /// Milliseconds since 1970-01-01 UTC.

@@ -87,7 +87,11 @@ pub fn seal_id(platform: &str, name: &str) -> String {
 }
 
 /// The encryption context of a client's secret.
-pub const fn place<'a>(account: &'a str, environment: Environment, id: &'a str) -> SealContext<'a> {
+pub const fn seal_context<'a>(
+    account: &'a str,
+    environment: Environment,
+    id: &'a str,
+) -> SealContext<'a> {
     SealContext { account, environment, kind: Kind::OauthClient, id }
 }
 
@@ -98,8 +102,8 @@ impl OauthClient {
             None => None,
             Some(sealed) => {
                 let id = seal_id(&self.platform, &self.name);
-                let place = place(&self.account, self.environment, &id);
-                let plain = keys.open(&place, &Sealed::from(sealed.clone()))?;
+                let seal_context = seal_context(&self.account, self.environment, &id);
+                let plain = keys.open(&seal_context, &Sealed::from(sealed.clone()))?;
                 Some(String::from_utf8(plain.to_vec()).map_err(|_| OpenError::Damaged)?)
             }
         };
@@ -117,12 +121,12 @@ impl OauthClient {
     }
 
     /// Whether the platform rejects the client, or an error may concern it. A success then has to update the row.
-    pub const fn is_doubted(&self) -> bool {
+    pub const fn is_suspect(&self) -> bool {
         self.rejected_since.is_some() || self.suspect_error.is_some()
     }
 
     pub fn is_for(&self, method: &str) -> bool {
-        self.auth_method.as_deref().is_none_or(|own| own == method)
+        self.auth_method.as_deref().is_none_or(|id| id == method)
     }
 
     /// Values for the variables in URLs.
@@ -177,7 +181,7 @@ mod tests {
         assert_eq!(json!(client.authorization_parameters()), json!({ "prompt": "consent" }));
         assert_eq!(json!(client.variables()), json!({ "tenant": "x" }));
         assert!(client.is_for("oauth2") && !client.is_for("other"));
-        let whichever = OauthClient { auth_method: None, ..client };
-        assert!(whichever.is_for("other"));
+        let for_any_method = OauthClient { auth_method: None, ..client };
+        assert!(for_any_method.is_for("other"));
     }
 }

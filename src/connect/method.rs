@@ -78,7 +78,8 @@ impl AuthMethod {
         }
     }
 
-    /// What is wrong with the value of a field at its position in the platform's addresses, as the end of a sentence.
+    /// Checks the value of a field at its position in the platform's addresses. Returns what is wrong, as the end of a
+    /// sentence.
     pub fn address_objection(
         &self,
         servers: &[Server],
@@ -123,8 +124,8 @@ impl AuthMethod {
                         )
                     };
                     let objection = objection(field, value, &matcher);
-                    if let Some(what) = objection.or_else(|| reason().map(str::to_owned)) {
-                        fault(&field.name, what);
+                    if let Some(message) = objection.or_else(|| reason().map(str::to_owned)) {
+                        fault(&field.name, message);
                     }
                     values.insert(field.name.clone(), value.clone());
                 }

@@ -1,5 +1,5 @@
-//! What the app sets for its user: the language, and values of fields. The user can change these in the connect window, unless
-//! the app has fixed them.
+//! Values that the app sets for its user: the language, and the values of fields. The user can change these in the connect
+//! window, unless the app has fixed them.
 
 use std::collections::BTreeMap;
 
@@ -44,8 +44,8 @@ impl Presets {
         for (member, values) in [("fields", &self.fields), ("fixedFields", &self.fixed)] {
             for (name, value) in values {
                 let objection = objection_to(connector, &methods, (name, value), &matcher);
-                if let Some(what) = objection {
-                    body.invalid(&[member, name], &what);
+                if let Some(message) = objection {
+                    body.invalid(&[member, name], &message);
                 } else if member == "fixedFields" && self.fields.contains_key(name) {
                     body.invalid(&[member, name], "must not be in `fields` as well");
                 }
@@ -53,25 +53,26 @@ impl Presets {
         }
     }
 
-    /// Adds those of the caller's token. Reports a value in the body's `fields` or `fixedFields` that differs from a fixed one.
-    pub fn with_those_of(mut self, caller: &Caller, body: &mut BodyReader) -> Self {
-        let Some(own) = caller.token().map(|token| &token.presets) else { return self };
-        for (name, value) in &own.fixed {
+    /// Adds the presets of the caller's token. Reports a value in the body's `fields` or `fixedFields` that differs from a
+    /// fixed one.
+    pub fn with_token_presets(mut self, caller: &Caller, body: &mut BodyReader) -> Self {
+        let Some(token_presets) = caller.token().map(|token| &token.presets) else { return self };
+        for (name, value) in &token_presets.fixed {
             for (member, values) in [("fields", &self.fields), ("fixedFields", &self.fixed)] {
                 if values.get(name).is_some_and(|sent| sent != value) {
-                    let what = "is fixed by the token: omit it, or send the token's value";
-                    body.invalid(&[member, name], what);
+                    let message = "is fixed by the token: omit it, or send the token's value";
+                    body.invalid(&[member, name], message);
                 }
             }
             self.fields.remove(name);
             self.fixed.insert(name.clone(), value.clone());
         }
-        for (name, value) in &own.fields {
+        for (name, value) in &token_presets.fields {
             if !self.fixed.contains_key(name) {
                 self.fields.entry(name.clone()).or_insert_with(|| value.clone());
             }
         }
-        self.lang = self.lang.or_else(|| own.lang.clone());
+        self.lang = self.lang.or_else(|| token_presets.lang.clone());
         self
     }
 
@@ -85,23 +86,23 @@ impl Presets {
     }
 
     /// The language, and the fixed values that a connection has to keep. The OAuth client's variables take precedence over them.
-    pub fn kept_by(self, values: &BTreeMap<String, String>) -> Self {
+    pub fn for_connection(self, values: &BTreeMap<String, String>) -> Self {
         let fixed = self.fixed.into_iter().filter(|(name, value)| values.get(name) == Some(value));
         Self { fields: BTreeMap::new(), fixed: fixed.collect(), lang: self.lang }
     }
 
     /// Whether the platform returned a value other than a fixed one, because the user signed in to another account.
-    pub fn are_broken_by(&self, values: &BTreeMap<String, String>) -> bool {
+    pub fn conflict_with(&self, values: &BTreeMap<String, String>) -> bool {
         self.fixed.iter().any(|(name, value)| values.get(name) != Some(value))
     }
 }
 
 /// The values, or `None` if there are none.
-pub fn some(values: &BTreeMap<String, String>) -> Option<&BTreeMap<String, String>> {
+pub fn non_empty(values: &BTreeMap<String, String>) -> Option<&BTreeMap<String, String>> {
     Some(values).filter(|values| !values.is_empty())
 }
 
-/// What is wrong with a value, as the end of a sentence.
+/// Describes the error in a value, as the end of a sentence.
 fn objection_to(
     connector: &Connector,
     methods: &[&AuthMethod],
@@ -144,7 +145,8 @@ fn chooses_recipient(
     let is_known = field.r#enum.is_some() || field.default.as_deref() == Some(value);
     !is_known
         && method.oauth2().is_some_and(|oauth| {
-            let of = (oauth, method.fields.as_slice());
-            recipient_fields(of, &connector.servers, &BTreeMap::new()).contains(field.name.as_str())
+            let oauth_method = (oauth, method.fields.as_slice());
+            recipient_fields(oauth_method, &connector.servers, &BTreeMap::new())
+                .contains(field.name.as_str())
         })
 }

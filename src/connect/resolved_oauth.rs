@@ -11,7 +11,7 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, ends_with_domain, fill, fill_text, host_choosers};
 use crate::util::patterns::Matcher;
 
-/// Receives each result. It can replace an error by a value.
+/// Receives each result. It can replace an error with a value.
 type Inspect<'s> = &'s dyn Fn(Result<String, FillError>) -> Result<String, FillError>;
 
 /// An OAuth 2.0 method whose variables were replaced.
@@ -92,9 +92,9 @@ impl ResolvedOAuth {
         })
     }
 
-    /// The platform's fixed redirect URI, if it has one, or else `own`.
-    pub fn redirect_uri(&self, own: String) -> String {
-        self.oauth.redirect_uri.clone().unwrap_or(own)
+    /// The platform's fixed redirect URI, if it has one, or else `default_uri`.
+    pub fn redirect_uri(&self, default_uri: String) -> String {
+        self.oauth.redirect_uri.clone().unwrap_or(default_uri)
     }
 
     /// Resolves a method for requests that carry the OAuth client's secret. A stored value is used unless it would choose the
@@ -136,10 +136,11 @@ pub fn recipient_fields<'a>(
     servers: &'a [Server],
     variables: &BTreeMap<String, String>,
 ) -> BTreeSet<&'a str> {
-    let called = servers.iter().flat_map(|server| owner_variables(&server.url, fields, variables));
+    let api_variables =
+        servers.iter().flat_map(|server| owner_variables(&server.url, fields, variables));
     let is_field = |name: &&str| fields.iter().any(|field| field.name == *name);
     let recipient_variables = recipient_variables(oauth, fields, variables);
-    recipient_variables.into_iter().chain(called.filter(is_field)).collect()
+    recipient_variables.into_iter().chain(api_variables.filter(is_field)).collect()
 }
 
 /// The variables that choose the owner of a URL's host. In `https://{subdomain}.{domain}`, where the catalog lists the
@@ -149,13 +150,13 @@ fn owner_variables<'a>(
     fields: &[Field],
     variables: &BTreeMap<String, String>,
 ) -> Vec<&'a str> {
-    let found = host_choosers(url);
-    let Some(domain) = found.last().copied() else { return found };
+    let choosers = host_choosers(url);
+    let Some(domain) = choosers.last().copied() else { return choosers };
     let listed = fields.iter().find(|field| field.name == domain);
     let listed = listed.and_then(|field| field.r#enum.as_deref()).unwrap_or_default();
     // The OAuth client can set any other domain, and a user must not choose a label before, say, `com`.
-    let is_listed = variables.get(domain).is_none_or(|own| listed.contains(own));
-    if is_listed && ends_with_domain(url, domain, listed) { vec![domain] } else { found }
+    let is_listed = variables.get(domain).is_none_or(|value| listed.contains(value));
+    if is_listed && ends_with_domain(url, domain, listed) { vec![domain] } else { choosers }
 }
 
 /// Adopts values of the method's fields that the platform returned, in place of the user's input. The user can add parameters
@@ -174,8 +175,9 @@ pub fn apply_platform_values(
     let matcher = Matcher::new(patterns);
     for (name, value) in platform_values {
         let Some(field) = method.fields.iter().find(|field| field.name == name) else { continue };
-        let is_free = || !variables.contains_key(&name) && is_listed(&method.fields, &name, &value);
-        let stands = |address: &&str| {
+        let is_allowed_recipient =
+            || !variables.contains_key(&name) && is_listed(&method.fields, &name, &value);
+        let accepts = |address: &&str| {
             let filled = fill(address, |other| {
                 if other == name { Some(&value) } else { values.get(other).map(String::as_str) }
             });
@@ -185,13 +187,14 @@ pub fn apply_platform_values(
                 Ok(_) | Err(FillError::Missing(_) | FillError::Template) => true,
             }
         };
-        let mut own = addresses.iter().filter(|url| detail::variables(url).any(|it| it == name));
-        let is_good = rules::field(&name, &value).is_none()
+        let mut affected_addresses =
+            addresses.iter().filter(|url| detail::variables(url).any(|variable| variable == name));
+        let is_accepted = rules::field(&name, &value).is_none()
             && !value.is_empty()
-            && own.all(stands)
+            && affected_addresses.all(accepts)
             && objection(field, &value, &matcher).is_none()
-            && (!recipient_variables.contains(name.as_str()) || is_free());
-        if is_good {
+            && (!recipient_variables.contains(name.as_str()) || is_allowed_recipient());
+        if is_accepted {
             values.insert(name, value);
         }
     }
@@ -200,8 +203,8 @@ pub fn apply_platform_values(
 /// Whether the catalog lists this value for the field, as an `enum` member or as the default.
 pub fn is_listed(fields: &[Field], name: &str, value: &str) -> bool {
     let Some(field) = fields.iter().find(|field| field.name == name) else { return false };
-    let among = |known: &Vec<String>| known.iter().any(|known| known == value);
-    field.r#enum.as_ref().is_some_and(among) || field.default.as_deref() == Some(value)
+    let contains_value = |known: &Vec<String>| known.iter().any(|known| known == value);
+    field.r#enum.as_ref().is_some_and(contains_value) || field.default.as_deref() == Some(value)
 }
 
 #[cfg(test)]

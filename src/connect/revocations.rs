@@ -6,7 +6,7 @@ use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
 
 /// How long a revocation is retried, in milliseconds: 7 days.
-const KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+const RETENTION_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Selects the pending revocation of a deleted connection.
 pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
@@ -44,7 +44,7 @@ const EXPIRED: &str = "(account, environment, connection_id) IN (SELECT account,
 
 /// Deletes a few expired revocations, and writes an event for each. Runs after every deletion of a connection.
 pub fn prune(now: u64) -> [Statement; 2] {
-    let params = vec![Param::integer(now.saturating_sub(KEPT_MS))];
+    let params = vec![Param::integer(now.saturating_sub(RETENTION_MS))];
     let event = event("'grant.revocation_failed'", "'expired'", EXPIRED);
     let delete = format!("DELETE FROM revocations WHERE {EXPIRED}");
     [event, delete].map(|sql| Statement { sql: sql.into(), params: params.clone() })

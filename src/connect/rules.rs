@@ -34,8 +34,8 @@ pub fn client_id(text: &str) -> Option<&'static str> {
 
 /// A `client_secret` (RFC 6749, appendix A.2).
 pub fn client_secret(text: &str) -> Option<&'static str> {
-    let what = "must be null or have 1 to 16384 ASCII characters and no control character";
-    (!is_visible(text, MAX_SECRET)).then_some(what)
+    let message = "must be null or have 1 to 16384 ASCII characters and no control character";
+    (!is_visible(text, MAX_SECRET)).then_some(message)
 }
 
 /// A platform's scope (RFC 6749, section 3.3). Some platforms separate scopes by commas, so a comma is not allowed.
@@ -48,14 +48,14 @@ pub fn scope(text: &str) -> Option<&'static str> {
 
 /// An access token, which is sent in a header (RFC 6749, appendix A.12).
 pub fn access_token(text: &str) -> Option<&'static str> {
-    let what = "must have 1 to 16384 visible ASCII characters, and no space";
-    (!is_visible(text, MAX_SECRET) || text.contains(' ')).then_some(what)
+    let message = "must have 1 to 16384 visible ASCII characters, and no space";
+    (!is_visible(text, MAX_SECRET) || text.contains(' ')).then_some(message)
 }
 
 /// A refresh token (RFC 6749, appendix A.17).
 pub fn refresh_token(text: &str) -> Option<&'static str> {
-    let what = "must have 1 to 16384 ASCII characters and no control character";
-    (!is_visible(text, MAX_SECRET)).then_some(what)
+    let message = "must have 1 to 16384 ASCII characters and no control character";
+    (!is_visible(text, MAX_SECRET)).then_some(message)
 }
 
 /// A secret that is sent to a platform.
@@ -85,20 +85,21 @@ pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
 
 /// The form of a return URL. Its origin is checked separately.
 pub fn return_url(text: &str) -> Option<&'static str> {
-    let what = "must be an absolute https URL, or an http one of this machine, without a user name";
+    let message =
+        "must be an absolute https URL, or an http one of this machine, without a user name";
     let local = ["http://localhost", "http://127.0.0.1"].iter().any(|start| {
         let rest = text.strip_prefix(start);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/', '?', '#']))
     });
     let rest = if local { text.strip_prefix("http://") } else { text.strip_prefix("https://") };
-    let Some(rest) = rest else { return Some(what) };
+    let Some(rest) = rest else { return Some(message) };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:".contains(&byte);
     let good = is_visible(text, MAX_URL)
         && !text.contains([' ', '\\', '"', '<', '>', '`'])
         && !authority.is_empty()
         && authority.bytes().all(letter);
-    (!good).then_some(what)
+    (!good).then_some(message)
 }
 
 /// The origin of a URL that [`return_url`] accepts, in the form that browsers send.
@@ -112,7 +113,7 @@ pub fn origin(url: &str) -> String {
 }
 
 /// A time in RFC 3339, in UTC or with an offset.
-pub fn moment(text: &str) -> Option<&'static str> {
+pub fn timestamp(text: &str) -> Option<&'static str> {
     rfc3339::parse(text)
         .is_none()
         .then_some("must be null or a time as in 2030-01-31T12:00:00Z (RFC 3339)")
@@ -132,7 +133,7 @@ fn is_value(text: &str) -> bool {
 mod tests {
     use super::{
         MAX_SECRET, MAX_TEXT, MAX_URL, access_token, client_id, client_secret, field, method_id,
-        moment, origin, parameter, refresh_token, return_url, scope, secret,
+        origin, parameter, refresh_token, return_url, scope, secret, timestamp,
     };
 
     #[test]
@@ -213,8 +214,8 @@ mod tests {
 
     #[test]
     fn times_follow_rfc_3339() {
-        assert_eq!(moment("2030-01-31T12:00:00+01:00"), None);
-        assert!(moment("tomorrow").is_some() && moment("2030-01-31").is_some());
+        assert_eq!(timestamp("2030-01-31T12:00:00+01:00"), None);
+        assert!(timestamp("tomorrow").is_some() && timestamp("2030-01-31").is_some());
     }
 
     #[test]

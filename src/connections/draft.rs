@@ -1,4 +1,4 @@
-//! What requests write: a new connection, or a new state.
+//! The data that requests write: a new connection, or a new state.
 
 use crate::terms::{IdentityType, State};
 
@@ -29,7 +29,7 @@ pub struct NewConnection {
     pub created_at: u64,
 }
 
-/// A change of a connection's health.
+/// A change to a connection's health.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewState {
     pub state: State,

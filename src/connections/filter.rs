@@ -23,7 +23,7 @@ pub struct ConnectionFilter {
     pub keys: Option<Vec<[String; 3]>>,
     /// Compared exactly.
     pub identity: Option<String>,
-    /// Exact: the id of the account at the platform.
+    /// The id of the account at the platform, compared exactly.
     pub account: Option<String>,
     /// Case-folded.
     pub name: Option<String>,
@@ -77,25 +77,26 @@ impl ConnectionFilter {
     }
 
     /// Restricts the filter to what a token may see. A filter that asks for anything else then matches nothing.
-    pub fn restrict_to(&mut self, to: &TokenRestriction) {
-        let mut contradicts =
-            *self.identity.get_or_insert_with(|| to.identity.clone()) != to.identity;
-        if let Some(own) = to.identity_type {
-            contradicts |= *self.identity_type.get_or_insert(own) != own;
+    pub fn restrict_to(&mut self, restriction: &TokenRestriction) {
+        let mut contradicts = *self.identity.get_or_insert_with(|| restriction.identity.clone())
+            != restriction.identity;
+        if let Some(required) = restriction.identity_type {
+            contradicts |= *self.identity_type.get_or_insert(required) != required;
         }
         let platform = self.platform.as_deref();
-        contradicts |= platform.is_some_and(|platform| !to.has_platform(platform));
+        contradicts |= platform.is_some_and(|platform| !restriction.has_platform(platform));
         if let Some(keys) = &mut self.keys {
             // Looking up another identity's key would cost more if it exists, which would reveal it. So only the
             // token's own keys are looked up.
             keys.retain(|[platform, _, identity]| {
-                *identity == to.identity && to.has_platform(platform)
+                *identity == restriction.identity && restriction.has_platform(platform)
             });
             contradicts |= keys.is_empty();
         }
-        let own = to.platforms.as_ref().filter(|_| self.platform.is_none()).cloned();
-        self.connections.clone_from(&to.connections);
-        self.platforms = if contradicts { Some(Names::default()) } else { own };
+        let allowed_platforms =
+            restriction.platforms.as_ref().filter(|_| self.platform.is_none()).cloned();
+        self.connections.clone_from(&restriction.connections);
+        self.platforms = if contradicts { Some(Names::default()) } else { allowed_platforms };
     }
 
     /// Whether the filter can't match, so that storage need not be searched.
@@ -134,7 +135,7 @@ struct ListName<'a> {
     connections: Option<&'a str>,
 }
 
-/// Which tags a connection must have.
+/// The tags that a connection must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tags {
     /// All of these tags.

@@ -1,4 +1,4 @@
-//! Connections: which identity is connected to which platform. Their endpoints, rules and SQL.
+//! Connections between identities and platforms: their endpoints, rules and SQL.
 
 pub mod cursor;
 pub mod draft;

@@ -31,8 +31,8 @@ impl ConnectionId {
 }
 
 impl Default for ConnectionId {
-    /// The nil UUID, which no connection has. Invalid ids are looked up under it, so that everything that is not found
-    /// costs the same.
+    /// The nil UUID, which no connection has. Invalid ids are looked up under it, so that all requests for unknown
+    /// connections cost the same.
     fn default() -> Self {
         Self(Uuid::nil().to_string())
     }
@@ -86,24 +86,25 @@ pub struct PlatformAccount<'a> {
 }
 
 impl<'a> PlatformAccount<'a> {
-    /// From the columns of a row. Returns `None` when the account is not known. `names`: whether names are shown.
+    /// Creates the account from the columns of a row. Returns `None` when the account is not known. `shows_names`: whether
+    /// names are shown.
     #[must_use]
     pub fn from_columns(
         id: Option<&'a String>,
         name: Option<&'a String>,
-        names: bool,
+        shows_names: bool,
     ) -> Option<Self> {
-        let name = name.filter(|_| names).map(String::as_str);
+        let name = name.filter(|_| shows_names).map(String::as_str);
         id.map(|id| Self { id, name })
     }
 }
 
 impl Connection {
-    /// The account at the platform. `names`: whether names are shown.
+    /// The account at the platform. `shows_names`: whether names are shown.
     #[must_use]
-    pub fn account(&self, names: bool) -> Option<PlatformAccount<'_>> {
+    pub fn account(&self, shows_names: bool) -> Option<PlatformAccount<'_>> {
         let (id, name) = (&self.platform_account_id, &self.platform_account_name);
-        PlatformAccount::from_columns(id.as_ref(), name.as_ref(), names)
+        PlatformAccount::from_columns(id.as_ref(), name.as_ref(), shows_names)
     }
 
     #[must_use]
@@ -120,7 +121,7 @@ impl Connection {
     #[must_use]
     pub fn is_within(&self, restriction: &TokenRestriction) -> bool {
         self.identity == restriction.identity
-            && restriction.identity_type.is_none_or(|own| self.identity_type == own)
+            && restriction.identity_type.is_none_or(|required| self.identity_type == required)
             && restriction.has_platform(&self.platform)
             && restriction.has_connection(&self.id)
     }

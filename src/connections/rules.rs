@@ -29,7 +29,7 @@ pub fn identity(text: &str) -> Option<&'static str> {
     let good = is_plain(text, MAX_IDENTITY, &[',']);
     (!good)
         .then_some("must have 1 to 256 characters, no comma and no control character")
-        .or_else(|| unclear(text))
+        .or_else(|| confusable_reason(text))
 }
 
 /// Whether an identity may exist, perhaps from before the rules about look-alike strings.
@@ -44,7 +44,7 @@ pub fn name(text: &str) -> Option<&'static str> {
     let good = is_plain(text, MAX_NAME, &[]);
     (!good)
         .then_some("must be null or have 1 to 128 characters and no control character")
-        .or_else(|| unclear(text))
+        .or_else(|| confusable_reason(text))
 }
 
 /// Checks the reason of a state.
@@ -53,7 +53,7 @@ pub fn reason(text: &str) -> Option<&'static str> {
     let good = is_plain(text, MAX_REASON, &[]);
     (!good)
         .then_some("must have 1 to 256 characters and no control character")
-        .or_else(|| unclear(text))
+        .or_else(|| confusable_reason(text))
 }
 
 /// Checks a tag.
@@ -62,7 +62,7 @@ pub fn tag(text: &str) -> Option<&'static str> {
     let good = is_plain(text, MAX_TAG, &[',']);
     (!good)
         .then_some("must have 1 to 128 characters, no comma and no control character")
-        .or_else(|| unclear(text))
+        .or_else(|| confusable_reason(text))
 }
 
 /// Whether a string has 1 to `max` characters, none of them a control character or one of `also`.
@@ -72,8 +72,8 @@ fn is_plain(text: &str, max: usize, also: &[char]) -> bool {
         && !text.chars().any(|character| character.is_control() || also.contains(&character))
 }
 
-/// Why a string might be mistaken for another one, or for an empty one.
-fn unclear(text: &str) -> Option<&'static str> {
+/// Returns why a string might be mistaken for another one, or for an empty one.
+fn confusable_reason(text: &str) -> Option<&'static str> {
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
         return Some("must not begin or end with white space");
     }

@@ -1,5 +1,5 @@
-//! The request of a browser that signs in to the console, while the person is at the provider. It is a signed string instead of
-//! a row, so that requests without a sign-in do not fill the database.
+//! A browser's request to sign in to the console, which lasts while the person is at the provider. It is a signed string
+//! instead of a row, so that requests without a sign-in do not fill the database.
 //!
 //! The string is public. It contains the hash of the browser's cookie, and is useless in a browser without that cookie.
 

@@ -29,7 +29,7 @@ pub struct Session {
     pub claimed_by: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
-    /// Accurate to a minute.
+    /// The last use, accurate to a minute, in milliseconds since 1970-01-01 UTC.
     pub used_at: u64,
     pub expires_at: u64,
 }
@@ -53,7 +53,7 @@ struct SessionView<'a> {
 }
 
 impl Session {
-    /// The scopes that this release knows.
+    /// The session's scopes, without those that this release does not know.
     fn scopes(&self) -> Scopes {
         self.scopes.split(' ').filter_map(|name| name.parse().ok()).collect()
     }

@@ -1,4 +1,4 @@
-//! How the people of an account and environment sign in to the console.
+//! The settings with which the people of an account and environment sign in to the console.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,7 +47,7 @@ pub struct SignIn {
     pub has_valid_key: Option<u8>,
 }
 
-/// What authenticates people.
+/// The system that authenticates people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SignInType {
@@ -105,7 +105,7 @@ pub fn redirect_uri(base: &str, id: &str) -> String {
 }
 
 /// The encryption context of a client secret.
-pub fn place(account: &str, environment: Environment) -> SealContext<'_> {
+pub fn seal_context(account: &str, environment: Environment) -> SealContext<'_> {
     SealContext { account, environment, kind: Kind::ConsoleSignIn, id: environment.as_str() }
 }
 
@@ -113,12 +113,12 @@ impl SignIn {
     /// Decrypts the client secret.
     pub fn secret(&self, keys: &VaultKeys) -> Result<Option<String>, OpenError> {
         let Some(sealed) = &self.sealed else { return Ok(None) };
-        let plain =
-            keys.open(&place(&self.account, self.environment), &Sealed::from(sealed.clone()))?;
+        let plain = keys
+            .open(&seal_context(&self.account, self.environment), &Sealed::from(sealed.clone()))?;
         String::from_utf8(plain.to_vec()).map(Some).map_err(|_| OpenError::Damaged)
     }
 
-    /// The host that people know: of the provider, or of their Access team.
+    /// The host that people recognize: that of the provider, or of their Access team.
     pub fn host(&self) -> &str {
         let rest = self.issuer.split_once("://").map_or(self.issuer.as_str(), |(_, rest)| rest);
         rest.split('/').next().unwrap_or(rest)
@@ -132,8 +132,9 @@ impl SignIn {
     fn roles(&self) -> Roles {
         let roles: BTreeMap<String, String> = serde_json::from_str(&self.roles).unwrap_or_default();
         // A later release may know more scopes.
-        let known = |text: String| text.split(' ').filter_map(|name| name.parse().ok()).collect();
-        roles.into_iter().map(|(name, scopes)| (name, known(scopes))).collect()
+        let parse_scopes =
+            |text: String| text.split(' ').filter_map(|name| name.parse().ok()).collect();
+        roles.into_iter().map(|(name, scopes)| (name, parse_scopes(scopes))).collect()
     }
 
     /// The person whom the provider has authenticated: the verified email address, otherwise the subject.
@@ -148,7 +149,7 @@ impl SignIn {
         person.ok_or_else(|| "the token names no person".to_owned())
     }
 
-    /// The scopes of a person: of all roles that the claim names.
+    /// The scopes of a person: those of all roles that the claim names.
     pub fn scopes_of(&self, claims: &Map<String, Value>) -> Scopes {
         let value = if self.claim.starts_with('/') {
             Value::Object(claims.clone()).pointer(&self.claim).cloned()
@@ -170,13 +171,13 @@ impl SignIn {
     /// The JSON.
     pub fn to_json(&self, base: &str) -> Vec<u8> {
         let is_oidc = self.r#type == SignInType::Oidc;
-        let of_oidc = |text| Some(text).filter(|_| is_oidc);
+        let if_oidc = |text| Some(text).filter(|_| is_oidc);
         let team = self.issuer.strip_prefix("https://").filter(|_| !is_oidc);
         crate::util::json::bytes(&SignInView {
             sign_in_url: address(base, &self.id),
             r#type: self.r#type,
-            issuer: of_oidc(self.issuer.as_str()),
-            client_id: of_oidc(self.client_id.as_str()),
+            issuer: if_oidc(self.issuer.as_str()),
+            client_id: if_oidc(self.client_id.as_str()),
             has_secret: self.sealed.is_some(),
             scopes: is_oidc
                 .then(|| self.scopes.as_deref().unwrap_or(DEFAULT_SCOPES).split(' ').collect()),
@@ -197,8 +198,8 @@ pub fn access_keys(issuer: &str) -> String {
     format!("{issuer}/cdn-cgi/access/certs")
 }
 
-/// Roles as they are stored.
-pub fn stored(roles: &Roles) -> String {
+/// Serializes roles for storage.
+pub fn serialize_roles(roles: &Roles) -> String {
     let roles: BTreeMap<&String, String> =
         roles.iter().map(|(name, scopes)| (name, scopes.to_string())).collect();
     serde_json::to_string(&roles).unwrap_or_default()
@@ -212,7 +213,7 @@ fn text<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{Roles, SignIn, SignInType, stored};
+    use super::{Roles, SignIn, SignInType, serialize_roles};
     use crate::terms::{Environment, Scope};
 
     fn sign_in(r#type: SignInType, claim: &str) -> SignIn {
@@ -229,7 +230,7 @@ mod tests {
             client_id: String::new(),
             sealed: None,
             claim: claim.into(),
-            roles: stored(&roles),
+            roles: serialize_roles(&roles),
             scopes: None,
             created_at: 0,
             updated_at: 0,
@@ -279,13 +280,16 @@ mod tests {
             sign_in(r#type, "role").person(&claims(value)).map(str::to_owned).ok()
         };
         let (oidc, access) = (SignInType::Oidc, SignInType::Access);
-        let of = |name: &str| Some(name.to_owned());
+        let some = |name: &str| Some(name.to_owned());
         let verified = json!({"sub": "1", "email": "a@b.example", "email_verified": true});
-        assert_eq!(person(oidc, verified), of("a@b.example"));
-        assert_eq!(person(oidc, json!({"sub": "1", "email": "a@b.example"})), of("1"));
+        assert_eq!(person(oidc, verified), some("a@b.example"));
+        assert_eq!(person(oidc, json!({"sub": "1", "email": "a@b.example"})), some("1"));
         assert_eq!(person(oidc, json!({"sub": ""})), None);
         assert_eq!(person(oidc, json!({"sub": " a\u{202e}"})), None);
-        assert_eq!(person(access, json!({"sub": "1", "email": "a@b.example"})), of("a@b.example"));
+        assert_eq!(
+            person(access, json!({"sub": "1", "email": "a@b.example"})),
+            some("a@b.example")
+        );
         assert_eq!(person(access, json!({"sub": "1", "common_name": "service"})), None);
         assert_eq!(sign_in(oidc, "role").host(), "id.example");
     }

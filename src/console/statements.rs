@@ -1,7 +1,7 @@
 //! The SQL of the console's sign-ins and sessions.
 //!
-//! Browsers that sign in have no API key. Their statements find rows by the sign-in's id and by secrets, and do nothing unless
-//! the key is valid that configured the sign-in.
+//! Browsers that sign in have no API key. Their statements find rows by the sign-in's id and by secrets, and do nothing
+//! unless the key that configured the sign-in is valid.
 
 use super::session::Session;
 use super::sign_in::SignInType;
@@ -43,7 +43,7 @@ pub fn select_of(principal: &Principal) -> Statement {
 /// The configuration of a sign-in.
 #[derive(Debug)]
 pub struct NewSignIn<'a> {
-    /// The id, if there is no sign-in yet.
+    /// The id for a new sign-in. An existing one keeps its id.
     pub id: &'a str,
     pub kind: SignInType,
     pub issuer: &'a str,
@@ -52,7 +52,7 @@ pub struct NewSignIn<'a> {
     /// Whether the stored client secret stays, instead of `sealed`.
     pub keeps_sealed: bool,
     pub claim: &'a str,
-    /// As [`super::sign_in::stored`] returns them.
+    /// The JSON that [`super::sign_in::serialize_roles`] returns.
     pub roles: &'a str,
     pub scopes: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
@@ -79,13 +79,13 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
     };
     put.push(" ON CONFLICT (account, environment) DO UPDATE SET type = excluded.type, key_id = excluded.key_id, issuer = excluded.issuer, client_id = excluded.client_id, sealed = ").push(sealed);
     put.push(", claim = excluded.claim, roles = excluded.roles, scopes = excluded.scopes, updated_at = excluded.updated_at RETURNING id");
-    // The sessions last: a person's own session is the condition of both.
+    // Deletes the sessions last: the session of a person who does this is a condition of both statements.
     [put.finish(), delete_own(guard, "console_sessions", "")]
 }
 
 /// Deletes the sign-in with all of its sessions.
 pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
-    // The sessions last, too.
+    // Deletes the sessions last, for the same reason.
     [
         delete_own(guard, "console_sign_ins", " RETURNING id"),
         delete_own(guard, "console_sessions", ""),
@@ -210,7 +210,7 @@ pub fn prune(now: u64) -> Statement {
     )
 }
 
-/// Whether this request exchanged the session's code, perhaps in a first try whose response was lost.
+/// Whether this request exchanged the session's code, perhaps on a first try whose response was lost.
 pub fn has_claimed(session: &Session, request: &str) -> bool {
     session.claimed_by.as_deref() == Some(request)
 }

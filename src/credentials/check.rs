@@ -7,7 +7,7 @@
 //! kind takes the lease of the row as a refresh does (see [`crate::credentials::refresh`]), so two checks never run at
 //! once, and a check never overwrites what a refresh has stored.
 //!
-//! A check that finds nothing out changes no state. It only schedules the next one.
+//! An inconclusive check changes no state. It only schedules the next one.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -92,12 +92,12 @@ pub async fn check_all<P: Ports>(
             }
         }));
     }
-    all(checks).await;
+    join_all(checks).await;
     Ok(faults.into_inner())
 }
 
 /// Runs futures concurrently to completion.
-pub(crate) async fn all<F: Future<Output = ()>>(mut running: Vec<Pin<Box<F>>>) {
+pub(crate) async fn join_all<F: Future<Output = ()>>(mut running: Vec<Pin<Box<F>>>) {
     poll_fn(|context| {
         running.retain_mut(|one| one.as_mut().poll(context).is_pending());
         if running.is_empty() { Poll::Ready(()) } else { Poll::Pending }
@@ -112,7 +112,7 @@ impl Due {
     }
 }
 
-/// Whether a check can show whether the credentials work.
+/// Whether a check can find out if the credentials work.
 pub(super) fn is_checkable(connector: &Connector, row: &CredentialsRow, now: u64) -> bool {
     let Some(method) = connector.find_method(&row.auth_method) else { return false };
     let is_oauth2 = row.kind == CredentialType::OAuth2;
@@ -154,21 +154,24 @@ impl Check<'_> {
         }
         let catalog = Catalog::open(cache, ports).await?;
         let found = connector(&catalog, &connection.platform).await?;
-        let method = found.as_ref().and_then(|it| it.find_method(&row.auth_method));
+        let method = found.as_ref().and_then(|connector| connector.find_method(&row.auth_method));
         let credentials =
             Credentials::open(&self.config.vault_keys, (account, *environment), id, &row.sealed);
         let (Some(connector), Some(method), Ok(credentials)) = (&found, method, credentials) else {
-            let why =
-                if method.is_some() { "no key opens it" } else { "the catalog lacks its method" };
+            let why = if method.is_some() {
+                "no key decrypts it"
+            } else {
+                "the catalog lacks its method"
+            };
             ports.batch(vec![reschedule(Some(self.now.saturating_add(RETRY_MS)))]).await?;
             return Err(Problem::unavailable(why));
         };
         let credentials =
             credentials.completed(method, &OauthClient::variables_for(client.as_ref(), &method.id));
         // Platforms refuse to extend an access token that was issued recently.
-        let waits = credentials.refreshes_by_access_token(method)
+        let is_too_recent = credentials.refreshes_by_access_token(method)
             && is_young(row.issued_at, row.expires_at, self.now);
-        if row.renewable == 1 && !waits {
+        if row.renewable == 1 && !is_too_recent {
             let refresh = Refresh {
                 config: self.config,
                 account,

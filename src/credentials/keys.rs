@@ -39,7 +39,7 @@ pub enum Fault {
     NoColon,
     /// The id is not 1–32 of `a-z`, `0-9` and `-`.
     Id,
-    /// Another entry before it has the same id.
+    /// An earlier entry has the same id.
     SameId,
     /// The key is not standard base64.
     Base64,
@@ -95,7 +95,7 @@ impl VaultKeys {
 }
 
 impl VaultKey {
-    /// A hash of the key and its id. It reveals nothing of 32 random bytes.
+    /// A hash of the key and its id. It reveals nothing about a key of 32 random bytes.
     fn fingerprint(&self) -> String {
         let hash = Sha256::new_with_prefix(FINGERPRINT).chain_update(self.bytes.as_slice());
         Base64UrlUnpadded::encode_string(&hash.chain_update(&self.id).finalize())
@@ -146,7 +146,7 @@ impl fmt::Display for VaultKeysError {
         let fault = match self.fault {
             Fault::NoColon => "has no colon: write <id>:<key>",
             Fault::Id => "has an id that is not 1–32 of a-z, 0-9 and -",
-            Fault::SameId => "has the id of an entry before it",
+            Fault::SameId => "has the same id as an earlier entry",
             Fault::Base64 => "has a key that is not standard base64",
             Fault::Length => "has a key that does not have 32 bytes",
         };

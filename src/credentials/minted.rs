@@ -1,7 +1,7 @@
 //! Secrets that only this service can have issued: half of a secret is random, the other half is derived from the
 //! first and one of the operator's keys. A forged secret is rejected without a database query.
 //!
-//! This does not replace the query. The database still knows whether a secret was issued, and what for. All keys of
+//! This does not replace the query. The database still knows whether a secret was issued, and for which purpose. All keys of
 //! `VAULT_KEYS` are accepted, so that secrets stay valid while keys are rotated.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
@@ -18,7 +18,7 @@ const HALF: usize = 16;
 /// The length of a secret in characters, the same as that of [`Random::secret`].
 const LENGTH: usize = 43;
 
-/// What a secret is for. A secret for a different purpose is rejected.
+/// The purpose of a secret. A secret for a different purpose is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A link that sends a user to a platform.
@@ -57,9 +57,10 @@ impl VaultKeys {
     /// Whether one of the keys has issued this secret for this purpose. A prefix names the database.
     #[must_use]
     pub fn has_minted(&self, purpose: Purpose, secret: &str) -> bool {
-        let own = secret.len().checked_sub(LENGTH).and_then(|at| secret.get(at..));
+        let without_prefix = secret.len().checked_sub(LENGTH).and_then(|at| secret.get(at..));
         let mut bytes = [0; 2 * HALF];
-        let decoded = own.and_then(|own| Base64UrlUnpadded::decode(own, &mut bytes).ok());
+        let decoded =
+            without_prefix.and_then(|secret| Base64UrlUnpadded::decode(secret, &mut bytes).ok());
         if decoded.is_none_or(|decoded| decoded.len() != 2 * HALF) {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Credentials: their encryption, storage, refresh and health checks, and where they go in a request.
+//! Credentials: their encryption, storage, refresh and health checks, and their place in a request.
 
 pub mod check;
 pub mod endpoints;

@@ -22,7 +22,7 @@ pub struct Credentials {
     /// The type of the credentials.
     #[serde(rename = "type")]
     pub kind: CredentialType,
-    /// What the user entered: keys and passwords by the names of their fields, and the variables of URLs.
+    /// The values that the user entered: keys and passwords by the names of their fields, and the variables of URLs.
     #[serde(default)]
     pub fields: BTreeMap<String, String>,
     /// The tokens that the authorization server issued.
@@ -91,8 +91,8 @@ impl Credentials {
     #[must_use]
     pub fn completed(mut self, method: &AuthMethod, variables: &BTreeMap<String, String>) -> Self {
         for field in &method.fields {
-            let of_client = variables.get(&field.name).filter(|_| method.is_oauth2());
-            if let Some(value) = of_client.or(field.default.as_ref())
+            let client_value = variables.get(&field.name).filter(|_| method.is_oauth2());
+            if let Some(value) = client_value.or(field.default.as_ref())
                 && self.variable(&field.name).is_none()
             {
                 self.fields.insert(field.name.clone(), value.clone());
@@ -101,19 +101,19 @@ impl Credentials {
         self
     }
 
-    /// Credentials of what the user entered, without tokens.
+    /// Credentials from the user's input, without tokens.
     #[must_use]
     pub const fn from_fields(kind: CredentialType, fields: BTreeMap<String, String>) -> Self {
         Self { kind, fields, tokens: None, account: None, account_name: None }
     }
 
-    /// Credentials of issued tokens and of what the user entered.
+    /// Credentials from issued tokens and from the user's input.
     #[must_use]
     pub fn from_tokens(tokens: Tokens, fields: BTreeMap<String, String>) -> Self {
         Self::from_fields(CredentialType::OAuth2, fields).with_tokens(tokens)
     }
 
-    /// Replaces the tokens. What the platform did not send again is kept.
+    /// Replaces the tokens. Keeps the values that the platform did not send again.
     #[must_use]
     pub fn with_tokens(self, tokens: Tokens) -> Self {
         let (refresh, mut members) =
@@ -132,11 +132,11 @@ impl Credentials {
         }
     }
 
-    /// The account's id and name to store with the connection. `names`: whether names are stored.
+    /// The account's id and name to store with the connection. `stores_names`: whether names are stored.
     #[must_use]
-    pub fn account_to_store(&self, names: bool) -> (Option<&str>, Option<&str>) {
+    pub fn account_to_store(&self, stores_names: bool) -> (Option<&str>, Option<&str>) {
         let id = self.account.as_deref().filter(|id| is_id(id));
-        (id, self.account_name.as_deref().filter(|_| names && id.is_some()))
+        (id, self.account_name.as_deref().filter(|_| stores_names && id.is_some()))
     }
 
     /// Sets the refresh token, unless there is one.
@@ -156,7 +156,7 @@ impl Credentials {
     /// token itself at platforms that accept it.
     #[must_use]
     pub fn is_refreshable(&self, method: &AuthMethod) -> bool {
-        let is_of_app = method.oauth2().is_some_and(|it| it.grant.is_of_client());
+        let is_of_app = method.oauth2().is_some_and(|oauth| oauth.grant.is_of_client());
         let has_refresh = self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some());
         is_of_app || has_refresh || self.refreshes_by_access_token(method)
     }
@@ -164,9 +164,10 @@ impl Credentials {
     /// Whether the access token itself is exchanged for the next one.
     #[must_use]
     pub fn refreshes_by_access_token(&self, method: &AuthMethod) -> bool {
-        let takes_it = method.oauth2().is_some_and(|it| it.access_token_refresh.is_some());
+        let accepts_access_token =
+            method.oauth2().is_some_and(|oauth| oauth.access_token_refresh.is_some());
         let is_alone = |tokens: &OAuthTokens| tokens.refresh.is_none() && !tokens.access.is_empty();
-        takes_it && self.tokens.as_ref().is_some_and(is_alone)
+        accepts_access_token && self.tokens.as_ref().is_some_and(is_alone)
     }
 
     /// The value of a field, or else of a member of the token response, for the variables of URLs.

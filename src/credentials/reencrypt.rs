@@ -32,15 +32,16 @@ use super::{Kind, SealContext, Sealed, VaultKeys};
 use crate::ports::{Db, Param, Random, Statement, StorageError};
 use crate::terms::Environment;
 
-/// The tables with encrypted rows that are re-encrypted: the table, its key columns within an account and environment,
-/// whose values with a slash between them are the id, and the kind of its rows. Tokens that wait for revocation are encrypted as the credentials of their connection.
+/// The tables with encrypted rows that are re-encrypted. Each entry has the table, its key columns within an account and
+/// environment, whose values, joined by slashes, are the id of a row, and the kind of its rows. Tokens that wait for
+/// revocation are encrypted like the credentials of their connection.
 const TABLES: [(&str, &[&str], Kind); 7] = [
     ("credentials", &["connection_id"], Kind::Connection),
     ("oauth_clients", &["platform", "name"], Kind::OauthClient),
     ("revocations", &["connection_id"], Kind::Connection),
     ("webhooks", &["id"], Kind::Webhook),
     ("agent_endpoints", &["id"], Kind::AgentSignIn),
-    // An environment of an account has one.
+    // An environment of an account has at most one sign-in.
     ("console_sign_ins", &["environment"], Kind::ConsoleSignIn),
     ("agent_approvals", &["id"], Kind::AgentApproval),
 ];
@@ -70,7 +71,7 @@ struct Row {
 /// The rows of one table under one key.
 struct Source<'a> {
     key: &'a str,
-    of: (&'static str, &'static [&'static str], Kind),
+    table: (&'static str, &'static [&'static str], Kind),
     /// The damaged rows at the beginning, which are skipped.
     damaged: u64,
 }
@@ -82,7 +83,7 @@ fn id(key: &[&str]) -> String {
 
 impl Source<'_> {
     fn select(&self, limit: u64) -> Statement {
-        let (table, key, _) = self.of;
+        let (table, key, _) = self.table;
         let (id, order) = (id(key), key.join(", "));
         let sql = format!(
             "SELECT account, environment, {id} AS id, sealed \
@@ -96,7 +97,7 @@ impl Source<'_> {
     }
 
     fn replace(&self, row: &Row, new: &Sealed) -> Statement {
-        let (table, key, _) = self.of;
+        let (table, key, _) = self.table;
         let id = id(key);
         let sql = format!(
             "UPDATE {table} SET sealed = ?5 WHERE account = ?1 AND environment = ?2 AND {id} = ?3 AND sealed = ?4"
@@ -115,7 +116,7 @@ pub async fn reencrypt<P: Db + Random>(
     let mut progress = Progress::default();
     let others = keys.ids().skip(1);
     let mut sources: Vec<Source<'_>> =
-        others.flat_map(|key| TABLES.map(|of| Source { key, of, damaged: 0 })).collect();
+        others.flat_map(|key| TABLES.map(|table| Source { key, table, damaged: 0 })).collect();
     progress.is_done = sources.is_empty();
     for _ in 0..MAX_SELECTS_PER_RUN {
         let mut left = limit.saturating_sub(progress.reencrypted);
@@ -130,7 +131,7 @@ pub async fn reencrypt<P: Db + Random>(
                     break;
                 }
                 let Row { account, environment, id, sealed } = &row;
-                let (environment, (_, _, kind)) = (*environment, source.of);
+                let (environment, (_, _, kind)) = (*environment, source.table);
                 let context = SealContext { account, environment, kind, id };
                 let Ok(plain) = keys.open(&context, &Sealed::from(sealed.clone())) else {
                     source.damaged = source.damaged.saturating_add(1);

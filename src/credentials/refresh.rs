@@ -77,9 +77,9 @@ use crate::storage::metering::Metered;
 use crate::terms::{Environment, State};
 use crate::util::json;
 
-/// The interval at which the row is polled while another request refreshes it.
+/// The interval at which the row is polled while another request refreshes it, in milliseconds.
 const POLL_MS: u32 = 250;
-/// The longest pause between two attempts to store new tokens.
+/// The longest pause between two attempts to store new tokens, in milliseconds.
 const MAX_STORE_PAUSE_MS: u32 = 2000;
 
 /// The reason for a refresh.
@@ -115,7 +115,8 @@ pub struct Refresh<'a> {
 type Current = (CredentialsRow, Credentials);
 
 impl Refresh<'_> {
-    /// Refreshes the access token, or waits for the request that does. Returns what is stored afterwards.
+    /// Refreshes the access token, or waits for the request that does. Returns the row and the credentials that are stored
+    /// afterwards.
     pub async fn run<P: Ports>(
         &self,
         row: CredentialsRow,
@@ -204,7 +205,7 @@ impl Refresh<'_> {
         let mut batch =
             vec![key.record_refresh(&new), key.mark_recovered(request, now), key.select()];
         batch.extend(self.platform_account(&credentials));
-        if self.client.as_ref().is_some_and(OauthClient::is_doubted) {
+        if self.client.as_ref().is_some_and(OauthClient::is_suspect) {
             batch.extend(self.breaker().map(|breaker| breaker.close()));
         }
         let sets = batch_until(ports, batch, lease_end).await?;
@@ -253,10 +254,10 @@ impl Refresh<'_> {
         row: &CredentialsRow,
         ports: &Metered<'_, P>,
     ) -> Result<Current, Problem> {
-        let (mut left, until) = (WAIT_MS, ports.now().saturating_add(WAIT_MS));
-        while left > 0 && ports.now() < until {
+        let (mut remaining_ms, until) = (WAIT_MS, ports.now().saturating_add(WAIT_MS));
+        while remaining_ms > 0 && ports.now() < until {
             ports.sleep(POLL_MS).await;
-            left = left.saturating_sub(u64::from(POLL_MS));
+            remaining_ms = remaining_ms.saturating_sub(u64::from(POLL_MS));
             let sets = ports.batch(vec![self.key().select()]).await?;
             let found =
                 first_row::<CredentialsRow>(&sets, 0)?.ok_or_else(Problem::no_connection)?;
@@ -406,7 +407,7 @@ impl Refresh<'_> {
         Ok(first_row::<Map<String, Value>>(&sets, 0)?.is_none().then_some(PROBE_MS))
     }
 
-    /// What an error means for the breaker. Only errors that the platform has sent count.
+    /// The update of the breaker after an error, if there is one. Only errors that the platform has sent count.
     fn breaker_update(
         &self,
         failure: HealthFailure,
@@ -427,8 +428,8 @@ impl Refresh<'_> {
         }
     }
 
-    /// Who may be affected instead of the OAuth client: the tenant that the error names, or else the account at the
-    /// platform, or else the connection.
+    /// The party that the error may concern instead of the OAuth client: the tenant that the error names, or else the
+    /// account at the platform, or else the connection.
     fn affected_party(&self, error: &TokenError, credentials: &Credentials) -> String {
         match (&error.tenant, &credentials.account) {
             (Some(tenant), _) => format!("tenant {tenant}"),
@@ -460,7 +461,7 @@ async fn batch_until<P: Ports>(
     }
 }
 
-/// There is no valid access token now.
+/// The error if there is no valid access token now.
 fn refresh_failed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
     let detail = match code {
         Some("client_rejected") => {

@@ -1,4 +1,4 @@
-//! Which keys the running services have.
+//! Reports about the keys that the running services have.
 //!
 //! Nothing is encrypted again with a new key before every running service has reported that key: a service that lacks
 //! it could not decrypt the rows. Each service reports its keys once an hour, or each minute while another list of
@@ -14,12 +14,12 @@ use crate::ports::{Param, Statement};
 use crate::util::json;
 
 /// How long a report is kept, in milliseconds.
-const FORGOTTEN_MS: u64 = 24 * 60 * 60 * 1000;
+const RETENTION_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The interval of reports while all services report the same keys, in milliseconds.
-pub const REPEATED_MS: u64 = 60 * 60 * 1000;
+pub const REPORT_INTERVAL_MS: u64 = 60 * 60 * 1000;
 /// The tolerance for a late report, in milliseconds.
-const LATE_MS: u64 = 5 * 60 * 1000;
+const LATE_TOLERANCE_MS: u64 = 5 * 60 * 1000;
 
 /// A service's report.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -73,15 +73,15 @@ pub fn report(keys: &VaultKeys, now: u64) -> [Statement; 2] {
     [
         Statement {
             sql: forget.into(),
-            params: vec![Param::integer(now.saturating_sub(FORGOTTEN_MS))],
+            params: vec![Param::integer(now.saturating_sub(RETENTION_MS))],
         },
         Statement {
             sql: report.into(),
             params: vec![
                 Param::text(&keys),
                 Param::integer(now),
-                Param::integer(REPEATED_MS),
-                Param::integer(REPEATED_MS.saturating_add(LATE_MS)),
+                Param::integer(REPORT_INTERVAL_MS),
+                Param::integer(REPORT_INTERVAL_MS.saturating_add(LATE_TOLERANCE_MS)),
             ],
         },
     ]

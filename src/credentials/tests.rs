@@ -9,8 +9,8 @@ use super::seal::{Kind, MAX_PLAIN, OpenError, SealContext, SealError, Sealed};
 use crate::ports::Random;
 use crate::terms::Environment;
 
-/// What `WebCrypto` seals and opens too: `scripts/test/sealing.test.mjs`.
-const AGREED: &str = include_str!("../../tests/fixtures/sealed.json");
+/// Ciphertexts that `WebCrypto` must seal and open in the same way: see `scripts/test/sealing.test.mjs`.
+const SHARED_CASES: &str = include_str!("../../tests/fixtures/sealed.json");
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER: &str = "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const CONTEXT: SealContext<'_> = SealContext {
@@ -32,21 +32,21 @@ struct Case {
     name: String,
     key: String,
     #[serde(rename = "place")]
-    context: AgreedContext,
+    context: CaseContext,
     nonce: String,
     plain: String,
     sealed: Sealed,
 }
 
 #[derive(Deserialize)]
-struct AgreedContext {
+struct CaseContext {
     account: String,
     environment: Environment,
     kind: String,
     id: String,
 }
 
-/// Gives these bytes.
+/// Returns these bytes.
 struct Nonce(Vec<u8>);
 
 impl Random for Nonce {
@@ -55,7 +55,7 @@ impl Random for Nonce {
     }
 }
 
-/// Gives other bytes each time.
+/// Returns different bytes each time.
 #[derive(Default)]
 struct Counter(Cell<u8>);
 
@@ -75,17 +75,17 @@ fn seal(keys: &VaultKeys) -> Sealed {
 
 #[test]
 fn webcrypto_produces_the_same_ciphertext() {
-    let agreed: SharedCases = serde_json::from_str(AGREED).unwrap();
-    for Case { name, key, context, nonce, plain, sealed } in agreed.cases {
+    let shared: SharedCases = serde_json::from_str(SHARED_CASES).unwrap();
+    for Case { name, key, context, nonce, plain, sealed } in shared.cases {
         let context = SealContext {
             account: &context.account,
             environment: context.environment,
             kind: Kind::ALL.into_iter().find(|kind| kind.as_str() == context.kind).unwrap(),
             id: &context.id,
         };
-        let opened = keys(&agreed.keys).open(&context, &sealed).unwrap();
+        let opened = keys(&shared.keys).open(&context, &sealed).unwrap();
         assert_eq!(*opened, plain.as_bytes(), "{name}");
-        let entry = agreed.keys.split(',').find(|entry| entry.starts_with(&key)).unwrap();
+        let entry = shared.keys.split(',').find(|entry| entry.starts_with(&key)).unwrap();
         let random = Nonce(Base64Unpadded::decode_vec(&nonce).unwrap());
         let again = keys(entry).seal(&context, plain.as_bytes(), &random).unwrap();
         assert_eq!(again.as_str(), sealed.as_str(), "{name}");

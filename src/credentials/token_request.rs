@@ -24,14 +24,14 @@ pub(super) async fn request_tokens<P: Ports>(
     let (MethodKind::OAuth2(oauth), Some(client)) = (&refresh.method.kind, &refresh.client) else {
         return rejected();
     };
-    let Some(filled) = filled(oauth, refresh, client, credentials) else { return rejected() };
+    let Some(resolved) = resolve(oauth, refresh, client, credentials) else { return rejected() };
     let client = client.open(&refresh.config.vault_keys).map_err(decrypt_error)?;
     let tokens = credentials.tokens.as_ref();
     let refresh_token = tokens.and_then(|tokens| tokens.refresh.as_deref());
     let uses_refresh_token = oauth.grant == Grant::AuthorizationCode && refresh_token.is_some();
-    let url = if uses_refresh_token { &filled.refresh_url } else { &filled.token_url };
-    let client = client.with_assertion(&filled.oauth, url, ports).await;
-    let endpoint = TokenEndpoint { oauth: &filled.oauth, url, client: &client };
+    let url = if uses_refresh_token { &resolved.refresh_url } else { &resolved.token_url };
+    let client = client.with_assertion(&resolved.oauth, url, ports).await;
+    let endpoint = TokenEndpoint { oauth: &resolved.oauth, url, client: &client };
     let request = match (oauth.grant, refresh_token) {
         (Grant::ClientCredentials | Grant::AccountCredentials, _) => {
             endpoint.client_credentials(&[row.scopes(), row.missing_scopes()].concat())
@@ -49,10 +49,10 @@ pub(super) async fn request_tokens<P: Ports>(
             request
         }
     };
-    Ok(platform::tokens(ports, &filled.oauth, request).await)
+    Ok(platform::tokens(ports, &resolved.oauth, request).await)
 }
 
-fn filled(
+fn resolve(
     oauth: &OAuth2,
     refresh: &Refresh<'_>,
     client: &OauthClient,

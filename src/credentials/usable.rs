@@ -112,10 +112,10 @@ impl CredentialsQuery {
         }
         let is_due = refresh || is_due(row.issued_at, row.expires_at, now);
         if is_due && usable.is_refreshable() {
-            return usable.refreshed(context, principal, ports, refresh).await;
+            return usable.refresh(context, principal, ports, refresh).await;
         }
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, now) {
-            usable.note_end(context, principal, ports).await?;
+            usable.record_expiry(context, principal, ports).await?;
             return Err(expired(&usable.row));
         }
         if refresh && row.kind == CredentialType::OAuth2 {
@@ -129,7 +129,7 @@ impl UsableCredentials {
     /// The authentication method; `None` when the catalog no longer has it.
     #[must_use]
     pub fn method(&self) -> Option<&AuthMethod> {
-        self.connector.as_ref().and_then(|it| it.find_method(&self.row.auth_method))
+        self.connector.as_ref().and_then(|connector| connector.find_method(&self.row.auth_method))
     }
 
     /// The data for requests to the platform. Returns `None` when the catalog no longer has the method.
@@ -146,10 +146,10 @@ impl UsableCredentials {
         self.row.renewable == 1 && self.method().is_some()
     }
 
-    /// Records that the access token has expired and can't be refreshed, unless the service is backing off after a
-    /// failure. The health check would only find out within a day. The first use records it, so that the connection's
-    /// state and its events are right.
-    async fn note_end<P: Ports>(
+    /// Records that the access token has expired and can't be refreshed, unless the service is backing off after a failure.
+    /// The first use records it, because the next health check may be a day away, and until then the connection's state and
+    /// its events would be wrong.
+    async fn record_expiry<P: Ports>(
         &self,
         context: &Context<'_>,
         principal: &Principal,
@@ -170,10 +170,10 @@ impl UsableCredentials {
             now,
             ports.byte(),
         );
-        let why = FailureReason { detail: None, status: None };
+        let reason = FailureReason { detail: None, status: None };
         let batch = vec![
             key.take_lease(row.version, request, now),
-            key.record_failure(row.version, request, &after, &why),
+            key.record_failure(row.version, request, &after, &reason),
             key.mark_degraded(request, &after, now),
         ];
         ports.batch(batch).await?;
@@ -181,7 +181,7 @@ impl UsableCredentials {
     }
 
     /// Refreshes the credentials. `is_requested`: the caller asked for it, so the old token may still be valid.
-    pub async fn refreshed<P: Ports>(
+    pub async fn refresh<P: Ports>(
         self,
         context: &Context<'_>,
         principal: &Principal,
@@ -189,7 +189,8 @@ impl UsableCredentials {
         is_requested: bool,
     ) -> Result<Self, Problem> {
         let Self { connection, row, credentials, connector, client } = self;
-        let method = connector.as_ref().and_then(|it| it.find_method(&row.auth_method));
+        let method =
+            connector.as_ref().and_then(|connector| connector.find_method(&row.auth_method));
         let (row, credentials) = match method {
             Some(method) => {
                 let refresh = Refresh {
@@ -199,7 +200,10 @@ impl UsableCredentials {
                     connection: &connection.id,
                     request: context.request_id,
                     method,
-                    servers: connector.as_ref().map(|it| it.servers.as_slice()).unwrap_or_default(),
+                    servers: connector
+                        .as_ref()
+                        .map(|connector| connector.servers.as_slice())
+                        .unwrap_or_default(),
                     client: client.clone().filter(|client| client.is_for(&method.id)),
                     trigger: if is_requested {
                         RefreshTrigger::Requested

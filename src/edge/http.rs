@@ -113,9 +113,9 @@ extern "C" {
 }
 
 /// Cancels a pause when its future is dropped.
-struct Ending(Pause);
+struct PauseGuard(Pause);
 
-impl Drop for Ending {
+impl Drop for PauseGuard {
     fn drop(&mut self) {
         self.0.end();
     }
@@ -123,11 +123,11 @@ impl Drop for Ending {
 
 /// Waits for this many milliseconds. Returns `false` immediately where there are no timers.
 pub async fn sleep(milliseconds: u32) -> bool {
-    let Ok(pause) = pause(milliseconds).map(Ending) else { return false };
+    let Ok(pause) = pause(milliseconds).map(PauseGuard) else { return false };
     JsFuture::from(pause.0.over()).await.is_ok()
 }
 
-/// The body of a request, read up to `most` bytes. Fails when the caller disconnects while sending it.
+/// The body of a request, read up to `max` bytes. Fails when the caller disconnects while sending it.
 pub async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsValue> {
     let max = u32::try_from(max).unwrap_or(u32::MAX);
     let bytes = JsFuture::from(bytes(request, max, &JsValue::UNDEFINED)?).await?;
@@ -135,12 +135,12 @@ pub async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, J
 }
 
 /// The body of a forwarded request: read when its declared length is short, otherwise streamed.
-pub async fn passed_body(
+pub async fn forwarded_body(
     request: &web_sys::Request,
     headers: &[(String, String)],
 ) -> Result<Body, JsValue> {
     if matches!(request.method().as_str(), "GET" | "HEAD") && request.body().is_some() {
-        // Only whether there is a body matters: with these methods, none is forwarded.
+        // With these methods no body is forwarded, so only its presence matters.
         return read_body(request, 0).await;
     }
     let has_body = request.body().is_some();
@@ -247,15 +247,15 @@ fn split(url: &str) -> (&str, &str, &str) {
 /// Converts a response to the platform's type.
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
     let own = head(&response.headers);
-    if let Some(passed) = &response.proxied {
-        let reply = passed.body.downcast_ref::<PlatformBody>().and_then(|reply| reply.0.take());
-        // The last header of a name counts.
-        let all = head(&passed.headers) + "\n" + &own;
+    if let Some(proxied) = &response.proxied {
+        let reply = proxied.body.downcast_ref::<PlatformBody>().and_then(|reply| reply.0.take());
+        // Of several headers with the same name, the last one counts.
+        let all = head(&proxied.headers) + "\n" + &own;
         return respond_proxied(response.status, &all, &reply.unwrap_or_default());
     }
     let head = own;
-    match response.cached.as_ref().and_then(|kept| kept.as_any().downcast_ref::<Buffer>()) {
-        Some(Buffer(kept)) => respond_cached(response.status, &head, kept),
+    match response.cached.as_ref().and_then(|buffer| buffer.as_any().downcast_ref::<Buffer>()) {
+        Some(Buffer(buffer)) => respond_cached(response.status, &head, buffer),
         None => respond(response.status, &head, &response.body),
     }
 }

@@ -36,7 +36,7 @@ extern "C" {
     fn wait_until(this: &Context, promise: &Promise) -> Result<(), JsValue>;
 }
 
-/// What an isolate keeps from one request to the next.
+/// The state that an isolate keeps from one request to the next.
 struct Isolate {
     service: Service,
     /// The names of the headers that are read from a request.
@@ -134,7 +134,6 @@ fn flush_usage(
     context.wait_until(&work)
 }
 
-/// Logs errors.
 fn log(shard: Shard, outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
     // Most deployments have only the first shard, so it is not named.
     let named = |text: &str| match shard {
@@ -209,7 +208,7 @@ fn respond(
             }
             Reads::All => {
                 request.headers = http::headers(&http::lines(&sent));
-                request.body = http::passed_body(&sent, &request.headers).await?;
+                request.body = http::forwarded_body(&sent, &request.headers).await?;
             }
         }
         let (request_of, context_of) = (Some(&sent), context.as_ref());

@@ -266,7 +266,7 @@ impl Http for EdgePorts<'_> {
         request: StreamingRequest<'_>,
         deadline_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
-        self.opened(request, deadline_ms).await
+        self.open_stream(request, deadline_ms).await
     }
 
     async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {
@@ -296,7 +296,8 @@ impl Http for EdgePorts<'_> {
     }
 }
 
-/// Reads a platform's body. `grow` is a function that JavaScript asks about each size, or undefined.
+/// Reads a platform's body. `grow` is undefined, or a function that JavaScript calls with the size so far; reading
+/// stops if it returns false.
 async fn read_body(body: Rc<dyn Any>, max: usize, grow: &JsValue) -> Result<Vec<u8>, HttpError> {
     let response = body.downcast_ref::<http::PlatformBody>().and_then(|response| response.0.take());
     let response = response.unwrap_or_default();
@@ -307,7 +308,7 @@ async fn read_body(body: Rc<dyn Any>, max: usize, grow: &JsValue) -> Result<Vec<
 }
 
 impl EdgePorts<'_> {
-    async fn opened(
+    async fn open_stream(
         &self,
         request: StreamingRequest<'_>,
         deadline_ms: u32,

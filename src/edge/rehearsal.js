@@ -1,6 +1,6 @@
-// V8 compiles a WebAssembly function on its first call, which took most of the time of an isolate's first request. So a new isolate
-// handles a few recorded requests while it starts, which no caller waits for: against recorded storage responses, with a throwaway
-// service.
+// V8 compiles a WebAssembly function on its first call, which took most of the time of an isolate's first request. So a
+// new isolate first handles a few recorded requests, against recorded storage responses and with a throwaway service.
+// It does so while it starts, when no caller is waiting.
 import recorded from "./rehearsal.json";
 
 // In the second and third round, V8 detects and optimizes hot functions.

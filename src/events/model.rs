@@ -21,8 +21,8 @@ impl EventId {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(PREFIX)?;
-        let is_written_so = digits.len() == 13 && digits.bytes().all(|byte| byte.is_ascii_digit());
-        digits.parse().ok().filter(|_| is_written_so).map(Self)
+        let is_well_formed = digits.len() == 13 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse().ok().filter(|_| is_well_formed).map(Self)
     }
 }
 
@@ -42,7 +42,6 @@ impl Serialize for EventId {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Event {
     pub id: EventId,
-    /// The type.
     #[serde(rename = "type")]
     pub kind: String,
     /// Milliseconds since 1970-01-01 UTC.

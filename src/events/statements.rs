@@ -69,7 +69,7 @@ pub(crate) fn push_id<'s, 'a>(sql: &'s mut Sql<'a>, id: EventId) -> &'s mut Sql<
 /// Inserts the event of a platform call. `call` describes the caller and the result. A connection that was deleted in
 /// the meantime gets no event. Long tags are not stored: a call does not change them, and each event would store 27 KB of them.
 #[must_use]
-pub fn called(account: &str, environment: Environment, id: &str, call: String) -> Statement {
+pub fn insert_call(account: &str, environment: Environment, id: &str, call: String) -> Statement {
     Statement {
         sql: "INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, call) \
             SELECT account, environment, 'connection.called', CAST(unixepoch('subsec') * 1000 AS INTEGER), \

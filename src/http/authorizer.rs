@@ -16,9 +16,9 @@ pub(super) struct KeyAuthorizer<'a, P> {
     pub service: &'a Service,
     pub ports: &'a Metered<'a, P>,
     pub caller: &'a Caller,
-    /// The requested endpoint, or why the request leads to none.
+    /// The requested endpoint, or the refusal if the path or the method does not exist.
     pub endpoint: &'a Result<Keyed, Problem>,
-    /// Whether the caller is already authorized by what the isolate has cached.
+    /// Whether the isolate's caches already authorize the caller.
     pub is_known: bool,
     pub now: u64,
 }
@@ -72,7 +72,7 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
     }
 }
 
-/// The endpoint. Fails when the request leads to none, or when the caller lacks its scope.
+/// Returns the endpoint. Fails when the path or the method does not exist, or when the caller lacks the scope.
 pub(super) fn authorize(
     endpoint: &Result<Keyed, Problem>,
     caller: &Caller,

@@ -17,7 +17,6 @@ use crate::terms::{Scope, Scopes};
 #[derive(Debug)]
 pub struct Context<'a> {
     pub request: &'a Request,
-    /// The requested endpoint.
     pub endpoint: Keyed,
     /// The values of the path's parameters, percent-decoded, in order.
     pub arguments: &'a [String],
@@ -55,14 +54,16 @@ impl<'a> Context<'a> {
     /// Checks a call to a platform against the caller's limits. `action` is the action's platform and key; `None` for a
     /// proxied request. Fails with `insufficient_scope`, which names the missing access.
     pub fn permit(&self, method: &str, action: Option<(&str, &str)>) -> Result<Permit, Problem> {
-        self.caller.limits().permit(method, action).map_err(Problem::beyond)?;
+        self.caller.limits().permit(method, action).map_err(Problem::exceeds_limits)?;
         Ok(Permit(()))
     }
 
-    /// Fails when the caller is a person who lacks one of these scopes. What they set up acts with the scopes of the key of their
-    /// sign-in, which may have more than they do.
+    /// Fails when the caller is a person who lacks one of these scopes. What people set up gets the scopes of their
+    /// sign-in's key, which may exceed their own.
     pub fn ensure_person_holds(&self, scopes: Scopes) -> Result<(), Problem> {
-        self.caller.person().map_or(Ok(()), |it| self.ensure_holds(it.scopes, scopes.iter()))
+        self.caller
+            .person()
+            .map_or(Ok(()), |person| self.ensure_holds(person.scopes, scopes.iter()))
     }
 
     /// Fails when `held`, which are scopes of the caller, lack one of these scopes.
@@ -71,8 +72,8 @@ impl<'a> Context<'a> {
         held: Scopes,
         needed: impl IntoIterator<Item = Scope>,
     ) -> Result<(), Problem> {
-        let lacked = needed.into_iter().find(|scope| !held.contains(*scope));
-        lacked.map_or(Ok(()), |scope| Err(Problem::lacks(self.caller.noun(), scope)))
+        let missing = needed.into_iter().find(|scope| !held.contains(*scope));
+        missing.map_or(Ok(()), |scope| Err(Problem::lacks(self.caller.noun(), scope)))
     }
 
     /// Reads the query against the endpoint's parameters.
@@ -91,7 +92,7 @@ impl<'a> Context<'a> {
         self.arguments.get(index).map(String::as_str).unwrap_or_default()
     }
 
-    /// The connection id in the path; an id that does not exist when the path's is malformed.
+    /// The connection id in the path. If it is malformed, returns an id that no connection has.
     pub fn connection_id(&self) -> ConnectionId {
         ConnectionId::parse(self.argument(0)).unwrap_or_default()
     }

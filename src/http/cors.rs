@@ -7,7 +7,7 @@ use super::route::{READS, Resource, Route};
 
 /// Response headers that a page may read.
 const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
-/// How long a browser may cache a preflight, in seconds; browsers apply lower limits of their own.
+/// The time for which a browser may cache a preflight, in seconds; browsers apply lower limits of their own.
 const PREFLIGHT_AGE: &str = "86400";
 
 /// The value of `vary`, which prevents caches from serving one caller's response to another.
@@ -45,7 +45,7 @@ pub fn preflight(config: &Config, request: &Request, resource: Option<&Resource>
     response.add("allow", allow.clone());
     response.add("cache-control", NO_STORE);
     if caller(config, request).is_some() {
-        let headers = config.secret_headers.join(", ") + others(resource);
+        let headers = config.secret_headers.join(", ") + additional_headers(resource);
         response.add("access-control-allow-methods", allow);
         response.add("access-control-allow-headers", headers);
         response.add("access-control-max-age", PREFLIGHT_AGE);
@@ -54,7 +54,7 @@ pub fn preflight(config: &Config, request: &Request, resource: Option<&Resource>
 }
 
 /// The headers that a page may send in addition to those with the secret.
-fn others(resource: Option<&Resource>) -> &'static str {
+fn additional_headers(resource: Option<&Resource>) -> &'static str {
     match resource {
         // Forwarded to a platform, which may accept any header.
         Some(resource) if resource.has(Keyed::is_proxy) => ", *",

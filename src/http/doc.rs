@@ -1,7 +1,7 @@
-//! The words of the `OpenAPI` document about a parameter or a field, which stand beside its check. Only builds with the
+//! The `OpenAPI` document's text about a parameter or a field, declared beside its check. Only builds with the
 //! feature `cli`, which write the document, contain them.
 
-/// A description. A value without a size, unless the build writes the document.
+/// A description; zero-sized unless the build writes the document.
 #[derive(Debug, Clone, Copy)]
 pub struct Doc {
     #[cfg(feature = "cli")]
@@ -13,7 +13,7 @@ pub struct Doc {
     pub items: &'static [&'static str],
 }
 
-/// The value that an omitted parameter stands for.
+/// The documented default of a parameter.
 #[derive(Debug, Clone, Copy)]
 pub enum DefaultValue {
     Boolean(bool),

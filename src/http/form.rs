@@ -13,9 +13,9 @@ pub enum FormError {
 
 /// The maximum number of parameters: the consent form has a checkbox for each of 100 platforms and 20 grants. Each name is
 /// compared with all before it, so a larger number would be expensive.
-const MAX: usize = 200;
+const MAX_PARAMETERS: usize = 200;
 
-/// Parameters. Those without a value count as omitted (RFC 6749, section 3.1).
+/// The parameters of a request. Those without a value count as omitted (RFC 6749, section 3.1).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Form(Vec<(String, String)>);
 
@@ -29,7 +29,7 @@ impl Form {
             let (Some(name), Some(value)) = (decode(name), decode(value)) else {
                 return Err(FormError::Encoding);
             };
-            if pairs.len() >= MAX {
+            if pairs.len() >= MAX_PARAMETERS {
                 return Err(FormError::TooMany);
             }
             if !repeatable.contains(&&*name) && pairs.iter().any(|(known, _)| *known == name) {
@@ -42,14 +42,14 @@ impl Form {
 
     /// Returns `None` if the parameter is omitted or empty.
     pub fn get(&self, name: &str) -> Option<&str> {
-        let found = self.0.iter().find(|(known, value)| known == name && !value.is_empty());
-        found.map(|(_, value)| value.as_str())
+        let pair = self.0.iter().find(|(known, value)| known == name && !value.is_empty());
+        pair.map(|(_, value)| value.as_str())
     }
 
     /// The values of a repeatable parameter.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        let own = self.0.iter().filter(move |(known, value)| known == name && !value.is_empty());
-        own.map(|(_, value)| value.as_str())
+        let pairs = self.0.iter().filter(move |(known, value)| known == name && !value.is_empty());
+        pairs.map(|(_, value)| value.as_str())
     }
 }
 

@@ -12,7 +12,7 @@ use super::service::{Service, is_mcp};
 use super::{open, page};
 use crate::agents::SCOPES;
 use crate::agents::endpoints as agents;
-use crate::audit::statements::by_caller;
+use crate::audit::statements::caller_actor;
 use crate::auth::Caller;
 use crate::auth::statements::{Guard, key_name};
 use crate::connect::endpoints::link::BrowserContext;
@@ -26,19 +26,19 @@ use crate::storage::read_replica::{self, BOOKMARK};
 use crate::terms::Scopes;
 use crate::texts::Wording;
 use crate::texts::language::Language;
-use crate::usage::counts::{Counted, group};
+use crate::usage::counts::{UsageDimensions, group};
 
 /// Makes browsers use HTTPS only for this host, for a year after each response (RFC 6797).
 const HTTPS_ONLY: &str = "max-age=31536000";
 
-/// How many times a request may be forwarded to another database: an account may have moved more than once.
+/// The maximum number of databases to which a request is forwarded: an account may have moved more than once.
 pub const MAX_FORWARDS: usize = 4;
 
 /// Handles a request. `ports` reach the database of [`Service::shard`].
 ///
 /// 1. Route. Endpoints that need no key respond immediately.
 /// 2. Read the secret. Below `/v1`, nothing is revealed without a well-formed key or a valid token.
-/// 3. Refuse what the path, the method, cached scopes or the rate limit refuse. The rate limit comes before storage,
+/// 3. Refuse requests by path, method, cached scopes and rate limit. The rate limit comes before storage,
 ///    which it protects.
 /// 4. Prepare the endpoint's handler, which finds the faults of the request and the statements to run.
 /// 5. Query storage once, for the key's row and the handler's statements; authenticate; authorize. A catalog request
@@ -77,7 +77,7 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     response
 }
 
-/// One request and what is needed to respond to it.
+/// A request, with everything that is needed to respond to it.
 struct Exchange<'a, P> {
     service: &'a Service,
     ports: &'a Metered<'a, P>,
@@ -99,7 +99,9 @@ impl<P: Ports> Exchange<'_, P> {
             return Ok(cors::preflight(self.service.config(), self.request, resource));
         }
         let endpoint = match resource.map(|to| (to, to.endpoint(&self.request.method))) {
-            Some((to, Some(Endpoint::Open(open)))) => return self.respond_openly(open, to).await,
+            Some((to, Some(Endpoint::Open(open)))) => {
+                return self.respond_without_key(open, to).await;
+            }
             Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
             Some((to, None)) => Err(self.no_method(to)?),
             None => Err(Problem::no_route()),
@@ -112,8 +114,8 @@ impl<P: Ports> Exchange<'_, P> {
             self.prepare_count(keyed, &caller, resource);
         }
 
-        // 3. Refuse what is already known to be refused.
-        // A grant or a session may have ended, so these tokens are always checked.
+        // 3. Refuse what can be refused without storage. Tokens of grants and sessions are always checked, because the
+        // grant or the session may have ended.
         let is_catalog = resource.is_none_or(Resource::is_catalog);
         let may_use_cache = !caller.has_revocable_row() && is_catalog;
         let known = self.known_scopes(&caller, may_use_cache)?;
@@ -166,7 +168,11 @@ impl<P: Ports> Exchange<'_, P> {
     }
 
     /// Responds at an endpoint that needs no key, or checks the key itself.
-    async fn respond_openly(&self, open: Open, resource: &Resource) -> Result<Response, Problem> {
+    async fn respond_without_key(
+        &self,
+        open: Open,
+        resource: &Resource,
+    ) -> Result<Response, Problem> {
         let Self { service, ports, request, request_id, now, .. } = *self;
         if matches!(open, Open::Mcp | Open::AgentMcp) {
             open::exists(open, service.config())?;
@@ -187,7 +193,7 @@ impl<P: Ports> Exchange<'_, P> {
             return Box::pin(download::respond(service, ports, request, secret)).await;
         }
         let (config, catalog, starts) = (service.config(), service.catalog(), service.starts());
-        let wording = Wording::new(config, Language::of_user(None, request));
+        let wording = Wording::new(config, Language::for_user(None, request));
         let context = BrowserContext { config, catalog, starts, ports, now, request_id, wording };
         Box::pin(open::respond(open, &context, request, resource.arguments())).await
     }
@@ -228,19 +234,19 @@ impl<P: Ports> Exchange<'_, P> {
     fn attribute_changes(&self, endpoint: Keyed, caller: &Caller) {
         if endpoint.has_actor() {
             let guard = Guard::new(caller, endpoint.access().scope(), self.now);
-            self.ports.set_actor(by_caller(&guard, caller, self.now, self.request_id));
+            self.ports.set_actor(caller_actor(&guard, caller, self.now, self.request_id));
         }
     }
 
-    /// Notes what the request is counted as.
+    /// Prepares what the usage will count the request under: caller, endpoint, platform and identity.
     fn prepare_count(&self, endpoint: Keyed, caller: &Caller, resource: Option<&Resource>) {
         if self.service.config().usage_days == 0 && !self.ports.has_dataset() {
             return;
         }
         let has_platform = endpoint.spec().path.contains("/{platform}");
         let in_path = resource.filter(|_| has_platform).and_then(|to| to.arguments().first());
-        self.ports.set_counted(Counted {
-            // The session of a person may have ended when the counts are written; the row of its key stays.
+        self.ports.set_usage_dimensions(UsageDimensions {
+            // A person's session may have ended by the time the counts are written, but the row of its key stays.
             caller: caller.person().map_or_else(|| key_name(caller), |it| it.key_id.clone()),
             endpoint: group(endpoint.access()),
             platform_in_path: in_path.cloned(),
@@ -251,7 +257,7 @@ impl<P: Ports> Exchange<'_, P> {
 
     /// Counts the request in memory. A caller that is not authenticated, or whose account is elsewhere, is not counted.
     fn count(&self, response: &Response) {
-        let counted = self.ports.take_counted();
+        let counted = self.ports.take_usage_dimensions();
         if let Some(counted) = counted.filter(|_| response.status != 401)
             && response.moved_to.is_none()
         {
@@ -259,7 +265,7 @@ impl<P: Ports> Exchange<'_, P> {
         }
     }
 
-    /// The caller's scopes, if a query is not needed to learn them. Fails for a key that is cached as invalid.
+    /// The caller's scopes, if they are known without a query. Fails for a key that is cached as invalid.
     fn known_scopes(
         &self,
         caller: &Caller,
@@ -311,13 +317,14 @@ impl<P: Ports> Exchange<'_, P> {
             || "Bearer".to_owned(),
             |(id, base)| {
                 let has_secret = !self.service.secrets(self.request).is_empty();
-                agents::challenge(base, id, has_secret.then_some(("invalid_token", SCOPES)))
+                agents::www_authenticate(base, id, has_secret.then_some(("invalid_token", SCOPES)))
             },
         );
         response.add("www-authenticate", challenge);
     }
 
-    /// Keeps what the request's batches revealed about the database and the key, and returns the bookmark.
+    /// Caches what the request's batches revealed about the database and the key, and adds the bookmark to the
+    /// response.
     fn record_storage_use(&self, response: &mut Response) {
         let (service, ports) = (self.service, self.ports);
         response.has_deliveries = ports.has_deliveries();
@@ -329,7 +336,7 @@ impl<P: Ports> Exchange<'_, P> {
         if matches!(response.status, 401 | 403) {
             ports.hide_reads();
         } else if let Some(bookmark) = ports.bookmark() {
-            response.add(BOOKMARK, read_replica::marked(&bookmark, ports.number()));
+            response.add(BOOKMARK, read_replica::header_value(&bookmark, ports.number()));
         }
         if let Some(used) = ports.settled_use().filter(|_| response.status != 401) {
             service.last_uses().remember(used);

@@ -1,4 +1,4 @@
-//! How an endpoint handles a request: the statements to run, and the code that turns their results into a response.
+//! Handlers: the statements that an endpoint runs for a request, and the code that turns their results into a response.
 //!
 //! A handler is prepared before the caller is authenticated, so that its statements and the key's row need one round
 //! trip. Its statements carry the caller's guard, and its code runs only for an authorized caller.
@@ -10,20 +10,20 @@ use super::problem::Problem;
 use crate::auth::Principal;
 use crate::storage::transaction::{Results, Statements};
 
-/// The response that a handler is still working on.
-type Responding<'a> = Pin<Box<dyn Future<Output = Result<Response, Problem>> + 'a>>;
+/// A response that is still being produced.
+type ResponseFuture<'a> = Pin<Box<dyn Future<Output = Result<Response, Problem>> + 'a>>;
 
 /// Turns the results into a response without further I/O.
 pub type Render<'a> = dyn FnOnce(&Results, &Principal) -> Result<Response, Problem> + 'a;
 
 /// Turns the results into a response, with calls to storage or to other services.
-type Respond<'a> = dyn FnOnce(Results, Principal) -> Responding<'a> + 'a;
+type Respond<'a> = dyn FnOnce(Results, Principal) -> ResponseFuture<'a> + 'a;
 
-/// What an endpoint does for one request.
+/// The handling of one request.
 pub enum Handler<'a> {
     /// Reads the catalog. Changes nothing and needs no row of the vault, so a caller whose scopes are cached costs no
     /// query.
-    Catalog(Responding<'a>),
+    Catalog(ResponseFuture<'a>),
     /// Runs statements and renders their results.
     Render {
         /// Run together with the key's row.
@@ -62,8 +62,9 @@ impl<'a> Handler<'a> {
     where
         F: Future<Output = Result<Response, Problem>> + 'a,
     {
-        let respond =
-            move |results, principal| -> Responding<'a> { Box::pin(respond(results, principal)) };
+        let respond = move |results, principal| -> ResponseFuture<'a> {
+            Box::pin(respond(results, principal))
+        };
         Self::Async { statements, respond: Box::new(respond) }
     }
 }

@@ -73,7 +73,6 @@ impl fmt::Debug for Request {
 
 #[derive(Debug, Clone, Default)]
 pub struct Response {
-    /// The HTTP status.
     pub status: u16,
     /// Header names in lower case, with their values.
     pub headers: Vec<(&'static str, String)>,
@@ -84,7 +83,7 @@ pub struct Response {
     /// Whether the body is the site's static file at the request's path.
     pub is_asset: bool,
     /// A response that is proxied from a platform.
-    pub proxied: Option<Proxied>,
+    pub proxied: Option<ProxiedResponse>,
     /// Webhook deliveries are due; the Worker sends them after the response.
     pub has_deliveries: bool,
     /// A message for the operator's log.
@@ -96,7 +95,7 @@ pub struct Response {
 
 /// A response that is proxied from a platform.
 #[derive(Debug, Clone)]
-pub struct Proxied {
+pub struct ProxiedResponse {
     /// Its headers, which precede this service's own: names in lower case, with their values.
     pub headers: Vec<(String, String)>,
     /// Its body, for the platform code.
@@ -139,8 +138,8 @@ impl Response {
     pub fn asset_headers(&self) -> Vec<(&'static str, String)> {
         let has_policy = self.header("content-security-policy").is_some();
         let adds = |name| {
-            let of_all = ["server-timing", "strict-transport-security", "vary", "x-request-id"];
-            has_policy || of_all.contains(&name)
+            let common = ["server-timing", "strict-transport-security", "vary", "x-request-id"];
+            has_policy || common.contains(&name)
         };
         self.headers.iter().filter(|(name, _)| adds(*name)).cloned().collect()
     }

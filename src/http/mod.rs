@@ -1,5 +1,5 @@
-//! The HTTP contract, pure: from a request's plain parts to a response's plain parts. Knows all modules of the core,
-//! and neither Cloudflare nor the browser.
+//! The HTTP contract, pure: from a request's plain parts to a response's plain parts. Depends on all modules of the
+//! core, but not on Cloudflare or the browser.
 
 mod authorizer;
 pub mod body;

@@ -12,7 +12,7 @@ use crate::console::endpoints as console;
 use crate::ports::Ports;
 use crate::util::rfc3339::rfc3339;
 
-/// Milliseconds until `security.txt` expires, from each response on. RFC 9116 recommends less than a year.
+/// The lifetime of `security.txt` in milliseconds, from each response on. RFC 9116 recommends less than a year.
 const SECURITY_TXT_MS: u64 = 180 * 24 * 60 * 60 * 1000;
 
 /// Responds at an open endpoint. `arguments` are the values of the path's parameters.

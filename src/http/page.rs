@@ -1,4 +1,4 @@
-//! The 404 page for people: JSON does not help someone in a browser.
+//! The 404 page for browsers, in place of a JSON problem.
 
 use super::message::{NO_STORE, Request, Response};
 

@@ -13,7 +13,6 @@ use crate::util::percent::decode_form;
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
     pub name: &'static str,
-    /// The accepted values.
     pub check: Check,
     pub is_required: bool,
     pub doc: Doc,
@@ -156,7 +155,7 @@ impl<'a> QueryReader<'a> {
             if !names.contains(&text) {
                 let location = Location::Parameter(name.to_owned());
                 let code = Code::InvalidParameter;
-                self.faults.push(Fault::none_of(code, location, name, Some(text), names));
+                self.faults.push(Fault::unknown_value(code, location, name, Some(text), names));
             }
         } else if let Some(what) = parameter.check.objection(text) {
             self.invalid(name, &what);

@@ -40,7 +40,6 @@ struct Template {
 /// A segment of a path.
 #[derive(Debug, PartialEq, Eq)]
 enum Segment {
-    /// This string.
     Literal(&'static str),
     /// Any string: the value of a parameter.
     Parameter,

@@ -22,7 +22,7 @@ use crate::platform_calls::response_budget::ResponseBudget;
 use crate::storage::capacity::DatabaseCapacity;
 use crate::usage::counts::UsageCounts;
 
-/// What an isolate keeps from one request to the next.
+/// The state that an isolate keeps from one request to the next.
 #[derive(Debug)]
 pub struct Service {
     config: Config,
@@ -104,7 +104,7 @@ impl Service {
         &self.starts
     }
 
-    /// What this isolate holds of platforms' responses.
+    /// The memory budget for platforms' responses, shared by this isolate's requests.
     pub const fn responses(&self) -> &ResponseBudget {
         &self.responses
     }
@@ -143,8 +143,8 @@ impl Service {
 
     /// The shard that the request's secret names. The secret is not verified: another shard's database does not know it.
     pub fn shard(&self, request: &Request) -> Shard {
-        let by_link = shard_of_browser(request).or_else(|| shard_of_download(&request.path));
-        by_link.unwrap_or_else(|| match self.secrets(request).as_slice() {
+        let linked_shard = shard_of_browser(request).or_else(|| shard_of_download(&request.path));
+        linked_shard.unwrap_or_else(|| match self.secrets(request).as_slice() {
             [secret] => shard_of(secret),
             _ => agents::shard_of(&request.path)
                 .or_else(|| console::shard_of(&request.path))
@@ -157,7 +157,7 @@ impl Service {
         self.config.allows(origin)
     }
 
-    /// What must be read of a request in addition to the headers that any response may depend on.
+    /// The parts of a request that must be read, in addition to the headers that any response may depend on.
     pub fn reads(&self, request: &Request) -> Reads {
         let Route::To(resource) = Route::parse(&request.path) else { return Reads::Nothing };
         let reads = match resource.endpoint(&request.method) {
@@ -172,7 +172,7 @@ impl Service {
                 };
             }
             Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => Reads::All,
-            // Browsers come without a key.
+            // Browsers send no key here.
             Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body(MAX_BODY),
             Some(endpoint)
                 if endpoint.spec().body.is_some()

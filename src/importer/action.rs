@@ -11,28 +11,28 @@ use super::{hash, text};
 use crate::catalog::model::Action;
 use crate::terms::Method;
 
-/// In characters. A longer key ends in a hash of all of it.
+/// The maximum length of a key, in characters. A longer one ends in a hash of the whole key.
 pub const MAX_KEY: usize = 256;
 /// The maximum length of a model, in characters.
 pub const MAX_MODEL: usize = 100;
 /// The maximum length of a chain of references from a path.
 const MAX_REFERENCES: usize = 16;
 
-/// How many skipped operations a warning names.
+/// The maximum number of skipped operations that a warning names.
 const SKIPPED_SHOWN: usize = 3;
 
 pub struct Actions<'a, F> {
-    /// Without their platform.
+    /// The rows, without their platform.
     pub rows: Vec<Action>,
     /// The operation of each row.
-    pub found: Vec<Found<'a, F>>,
-    /// One for each dangling reference, and one for all skipped operations.
+    pub found: Vec<LocatedOperation<'a, F>>,
+    /// A warning for each dangling reference, and one for all skipped operations.
     pub warnings: Vec<String>,
 }
 
 /// An operation and its location.
-pub struct Found<'a, F> {
-    /// As the document writes it.
+pub struct LocatedOperation<'a, F> {
+    /// The path as the document writes it.
     pub path: &'a str,
     pub method: Method,
     pub operation: &'a Operation<F>,
@@ -46,24 +46,25 @@ pub fn collect<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<
     let mut found = operations(document, &mut warnings);
     found.retain(|found| paths.allows(found.path));
     found.sort_by_key(|found| (found.path, found.method));
-    without_twins(&mut found);
+    remove_duplicates(&mut found);
     let keys = found.iter().map(|found| key(found.method, found.path, found.operation)).collect();
     let keys = unique(keys);
     let mut titled: Vec<TitledAction<'_>> = found.iter().map(titled).collect();
     distinguish(&mut titled);
-    let row = |((found, titled), key): ((&Found<'_, F>, TitledAction<'_>), String)| Action {
-        title: titled.title,
-        key,
-        method: found.method,
-        platform: String::new(),
-        model_name: model_name(found.path, found.operation),
-    };
+    let row =
+        |((found, titled), key): ((&LocatedOperation<'_, F>, TitledAction<'_>), String)| Action {
+            title: titled.title,
+            key,
+            method: found.method,
+            platform: String::new(),
+            model_name: model_name(found.path, found.operation),
+        };
     let rows = found.iter().zip(titled).zip(keys).map(row).collect();
     Actions { rows, found, warnings }
 }
 
-fn titled<'a, F>(found: &Found<'a, F>) -> TitledAction<'a> {
-    let Found { path, method, operation, .. } = *found;
+fn titled<'a, F>(found: &LocatedOperation<'a, F>) -> TitledAction<'a> {
+    let LocatedOperation { path, method, operation, .. } = *found;
     let id = bare_id(path, operation);
     let source = TitleSource {
         method,
@@ -83,13 +84,13 @@ fn is_query_protocol(path: &str) -> bool {
 
 /// Drops duplicates of Amazon's query protocol. Its documents describe an operation twice, for `GET` and for `POST`.
 /// The `POST`, which takes input of any length, becomes the action.
-fn without_twins<F>(operations: &mut Vec<Found<'_, F>>) {
-    let posted: HashSet<&str> = operations
+fn remove_duplicates<F>(operations: &mut Vec<LocatedOperation<'_, F>>) {
+    let post_paths: HashSet<&str> = operations
         .iter()
         .filter(|found| found.method == Method::Post && is_query_protocol(found.path))
         .map(|found| found.path)
         .collect();
-    operations.retain(|found| found.method != Method::Get || !posted.contains(found.path));
+    operations.retain(|found| found.method != Method::Get || !post_paths.contains(found.path));
 }
 
 /// The operation's id, without the prefix with which Amazon's query protocol distinguishes the two forms.
@@ -99,7 +100,10 @@ fn bare_id<'a, F>(path: &str, operation: &'a Operation<F>) -> &'a str {
     bare.filter(|_| is_query_protocol(path)).unwrap_or(id)
 }
 
-fn operations<'a, F>(document: &'a Document<F>, warnings: &mut Vec<String>) -> Vec<Found<'a, F>> {
+fn operations<'a, F>(
+    document: &'a Document<F>,
+    warnings: &mut Vec<String>,
+) -> Vec<LocatedOperation<'a, F>> {
     let paths = document.paths.as_ref().map(|paths| paths.0.as_slice()).unwrap_or_default();
     let mut targets: HashMap<(bool, &str), &PathItem<F>> = HashMap::new();
     if paths.iter().any(|(_, item)| item.reference.is_some()) {
@@ -112,7 +116,7 @@ fn operations<'a, F>(document: &'a Document<F>, warnings: &mut Vec<String>) -> V
         );
         targets.extend(paths.iter().map(|(path, item)| ((false, path.as_str()), item)));
     }
-    let mut found: Vec<Found<'a, F>> = Vec::new();
+    let mut found: Vec<LocatedOperation<'a, F>> = Vec::new();
     let mut skipped: Vec<String> = Vec::new();
     for (path, item) in paths {
         let mut given: Vec<Method> = Vec::new();
@@ -122,7 +126,7 @@ fn operations<'a, F>(document: &'a Document<F>, warnings: &mut Vec<String>) -> V
             for (method, operation) in &item.operations {
                 if !given.contains(method) {
                     given.push(*method);
-                    found.push(Found { path, method: *method, operation, item });
+                    found.push(LocatedOperation { path, method: *method, operation, item });
                 }
             }
             skipped.extend(item.skipped.iter().map(|method| format!("{method} {path}")));

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
-use super::cli::{DEFAULT_OUT, ImportArgs, from_where_npm_was_called};
+use super::cli::{DEFAULT_OUT, ImportArgs, resolve_from_caller};
 use super::folder::{Folder, replace};
 use super::report::{Summary, counted};
 use super::{Import, Watch, check, extend, gather};
@@ -17,13 +17,14 @@ use crate::catalog::write::Platform;
 use crate::util::case_fold::fold;
 
 /// The file of the catalog folder that records the arguments of the import.
-const NOTE: &str = "import.json";
+const ARGUMENTS_FILE: &str = "import.json";
 
 /// Add OpenAPI documents to the current catalog
 ///
-/// Reports first what they become, what of them can't be imported, and which platforms the catalog already has. Changes
-/// nothing if one of them can't be imported, or if the catalog has actions of its platform and --replace is missing. To
-/// serve the new catalog, publish it afterwards, on this machine or with --remote.
+/// First reports which platforms the documents become, which of their parts can't be imported, and which platforms the
+/// catalog already has. Changes nothing if one of the documents can't be imported, or if the catalog has actions of its
+/// platform and --replace is missing. To serve the new catalog, publish it afterwards, on this machine or with
+/// --remote.
 #[derive(Debug, Args)]
 pub struct AddArgs {
     /// Documents, or folders of documents, imported whatever their licence
@@ -42,12 +43,12 @@ pub struct AddArgs {
 
 /// Records the arguments of an import.
 pub fn remember(import: &ImportArgs, folder: &Folder) -> Result<()> {
-    replace(&folder.0.join(NOTE), &serde_json::to_vec_pretty(import)?)
+    replace(&folder.0.join(ARGUMENTS_FILE), &serde_json::to_vec_pretty(import)?)
 }
 
 /// The arguments of the last import.
 pub fn remembered(folder: &Folder) -> Result<ImportArgs> {
-    let path = folder.0.join(NOTE);
+    let path = folder.0.join(ARGUMENTS_FILE);
     let json = fs::read(&path).with_context(|| {
         format!(
             "{} does not record how its catalog was imported: import it again with `npm run catalog -- import`",
@@ -69,16 +70,16 @@ impl AddArgs {
     /// Adds the documents, or reports why not.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
-        let had = check::connectors(&folder)?;
+        let existing = check::connectors(&folder)?;
         let mut import = remembered(&folder)?;
         import.out.clone_from(&self.catalog);
         let absolute = |path: &PathBuf| {
-            let path = from_where_npm_was_called(path);
+            let path = resolve_from_caller(path);
             std::path::absolute(&path).with_context(|| path.display().to_string())
         };
         let sources = self.sources.iter().map(absolute).collect::<Result<Vec<_>>>()?;
 
-        // The documents alone, as the whole import would read them.
+        // Imports only these documents, in the same way as the whole import would.
         let job = Import {
             also: sources.clone(),
             fetched: Vec::new(),
@@ -86,7 +87,7 @@ impl AddArgs {
             ..import.without_documents().job()?
         };
         let (summary, platforms) = gather(&job, &NoProgress)?;
-        let has_conflict = self.report(&summary, &platforms, &had);
+        let has_conflict = self.report(&summary, &platforms, &existing);
         if summary.documents.is_empty() || !summary.skipped.is_empty() {
             bail!("nothing was changed, because not every document can be imported");
         }
@@ -115,12 +116,12 @@ impl AddArgs {
         Ok(done)
     }
 
-    /// Prints what the documents become. Returns whether the catalog has actions of their platforms.
+    /// Prints the outcome of the documents. Returns whether the catalog has actions of their platforms.
     fn report(
         &self,
         summary: &Summary,
         platforms: &[Platform],
-        had: &[check::ConnectorEntry],
+        existing: &[check::ConnectorEntry],
     ) -> bool {
         let mut has_conflict = false;
         for (path, name) in &summary.documents {
@@ -134,7 +135,8 @@ impl AddArgs {
                     |platform| entry.connector.platform == platform.connector.platform,
                 )
             };
-            if let Some(entry) = had.iter().find(is_same).filter(|entry| entry.connector.tools > 0)
+            if let Some(entry) =
+                existing.iter().find(is_same).filter(|entry| entry.connector.tools > 0)
             {
                 has_conflict = true;
                 let what = if self.replace { "are replaced" } else { "would be replaced" };

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::server::{self, Found};
+use super::server::{self, ResolvedServers};
 use crate::catalog::detail::{
     AccessTokenRequest, ApiKey, AuthMethod, ExpiresUnit, Field, FieldSource, Grant, In, Kind,
     OAuth2, Parameters, Pkce, RevocationToken, Scope, SourceKind, TokenAuth, TokenBody, client_id,
@@ -19,12 +19,12 @@ use super::stated::{VariablePlaces, is_secure};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct AuthEntry {
-    /// Unique in the platform.
+    /// The id, unique in the platform.
     pub id: String,
     r#type: Type,
-    /// Where the facts were read: a page of the platform's documentation, or an openly licensed list.
+    /// The source of the facts: a page of the platform's documentation, or an openly licensed list.
     source: Option<String>,
-    /// The day on which they were read.
+    /// The day on which the facts were read.
     read: Option<String>,
     fields: Option<Vec<FieldEntry>>,
     #[serde(default)]
@@ -146,7 +146,7 @@ struct FieldEntry {
 }
 
 impl AuthEntry {
-    /// Whether it states the source of its facts and the day on which they were read.
+    /// Whether the entry states the source of its facts and the day on which they were read.
     pub fn is_sourced(&self) -> bool {
         let read = self.read.as_ref().map(|day| day.parse::<jiff::civil::Date>());
         self.source.as_ref().is_some_and(|page| !page.trim().is_empty())
@@ -280,7 +280,11 @@ impl AuthEntry {
         };
         let given = fields.into_iter().flatten();
         let given = given.map(|field| field.field(&own, &is_said)).collect();
-        let all = auth::fields(&kind, None, &Found { fields: given, ..Found::default() });
+        let all = auth::fields(
+            &kind,
+            None,
+            &ResolvedServers { fields: given, ..ResolvedServers::default() },
+        );
         let (headers, query) = (self.headers, self.query);
         let is_used = |name: &str| {
             let templates = auth::parameters(&kind).chain(headers.values().map(String::as_str));
@@ -338,7 +342,7 @@ fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String
 }
 
 impl FieldEntry {
-    /// `own` are the fields of the method's kind.
+    /// Converts the entry to a field. `own` are the fields of the method's kind.
     fn field(self, own: &[Field], is_said: &dyn Fn(&str) -> bool) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
         let known = own.iter().find(|field| field.name == name).cloned();

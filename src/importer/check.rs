@@ -24,7 +24,7 @@ use crate::util::case_fold::fold;
 use crate::util::nearest::nearest;
 
 /// The current version of a folder, opened.
-pub struct Opened<'a> {
+pub struct OpenCatalog<'a> {
     folder: &'a Folder,
     current: Current,
 }
@@ -37,11 +37,11 @@ pub struct ConnectorEntry {
     pub authkit: bool,
 }
 
-/// What is stored about the platforms in addition to their connectors' rows.
+/// The stored data about the platforms in addition to their connectors' rows.
 #[derive(Debug, Default)]
 pub struct Details(HashMap<String, StoredPlatform>);
 
-/// What is stored about a platform in addition to its connector's row.
+/// The stored data about a platform in addition to its connector's row.
 #[derive(Debug, Default)]
 pub struct StoredPlatform {
     pub detail: ConnectorDetail,
@@ -65,7 +65,7 @@ impl Details {
     }
 }
 
-impl<'a> Opened<'a> {
+impl<'a> OpenCatalog<'a> {
     /// Opens the current version.
     pub fn new(folder: &'a Folder) -> Result<Self> {
         let version = folder.read_current()?.version;
@@ -98,7 +98,7 @@ impl<'a> Opened<'a> {
         Ok(rows)
     }
 
-    /// In list order.
+    /// The connectors, in list order.
     pub fn connectors(&self) -> Result<Vec<ConnectorEntry>> {
         let list = self.current.connectors()?;
         let marks = self.list(list.clone(), Kind::Connector)?;
@@ -108,7 +108,7 @@ impl<'a> Opened<'a> {
         Ok(rows.into_iter().zip(marks).map(entry).collect())
     }
 
-    /// In list order.
+    /// The actions of a platform, in list order.
     pub fn actions(&self, platform: &str) -> Result<Vec<Action>> {
         let list = match self.current.list(platform) {
             Some(list) => list,
@@ -177,15 +177,15 @@ impl<'a> Opened<'a> {
         let (entries, details) = (self.connectors()?, self.details()?);
         let requested = named(&entries, &details, names)?;
         let is_requested = |entry: &ConnectorEntry| requested.contains(&entry.connector.platform);
-        self.whole(entries.into_iter().filter(is_requested), details)
+        self.load(entries.into_iter().filter(is_requested), details)
     }
 
     /// Everything that is stored about all platforms, in list order.
-    pub fn every_platform(&self) -> Result<Vec<Platform>> {
-        self.whole(self.connectors()?.into_iter(), self.details()?)
+    pub fn all_platforms(&self) -> Result<Vec<Platform>> {
+        self.load(self.connectors()?.into_iter(), self.details()?)
     }
 
-    fn whole(
+    fn load(
         &self,
         entries: impl Iterator<Item = ConnectorEntry>,
         mut details: Details,
@@ -247,12 +247,12 @@ fn storage_error(error: StorageError) -> anyhow::Error {
 
 /// The connectors of a folder's current version.
 pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
-    Opened::new(folder)?.connectors()
+    OpenCatalog::new(folder)?.connectors()
 }
 
 /// All faults of the folder's current version.
 pub fn faults(folder: &Folder) -> Vec<String> {
-    let opened = Opened::new(folder).and_then(|opened| {
+    let opened = OpenCatalog::new(folder).and_then(|opened| {
         let (entries, details) = (opened.connectors()?, opened.details()?);
         Ok((opened, entries, details))
     });
@@ -289,7 +289,7 @@ pub fn faults(folder: &Folder) -> Vec<String> {
         platforms.push(Platform { connector, detail, authkit, aliases, actions, units });
     }
     if faults.is_empty()
-        && let Err(e) = is_laid_out(&opened, &platforms)
+        && let Err(e) = ensure_layout(&opened, &platforms)
     {
         faults.push(format!("{e:#}"));
     }
@@ -297,7 +297,7 @@ pub fn faults(folder: &Folder) -> Vec<String> {
 }
 
 /// Checks that the stored version equals what these rows produce, which verifies every index and column.
-fn is_laid_out(opened: &Opened<'_>, platforms: &[Platform]) -> Result<()> {
+fn ensure_layout(opened: &OpenCatalog<'_>, platforms: &[Platform]) -> Result<()> {
     let folder = opened.folder;
     let version = lay_out(platforms, |id, _| folder.read_segment(id).map(drop))?;
     if version.current != opened.current.bytes() {
@@ -338,15 +338,15 @@ fn connector_faults(
     faults
 }
 
-/// What would prevent users from connecting.
+/// The faults of a detail that would prevent users from connecting.
 fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail) -> Vec<String> {
     let mut faults = Vec::new();
     if connector.oauth != detail.auth_methods.iter().any(AuthMethod::is_oauth2) {
         faults.push("oauth does not say whether a method is OAuth".to_owned());
     }
     let mut ids = HashSet::new();
-    if let Some(twice) = detail.auth_methods.iter().find(|method| !ids.insert(&method.id)) {
-        faults.push(format!("two methods have the id `{}`", twice.id));
+    if let Some(duplicate) = detail.auth_methods.iter().find(|method| !ids.insert(&method.id)) {
+        faults.push(format!("two methods have the id `{}`", duplicate.id));
     }
     // Connectors that are not enabled may be incomplete: many documents are.
     if !authkit {
@@ -376,7 +376,7 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
     faults
 }
 
-/// What would prevent the details of actions from being rendered.
+/// The faults of a platform's units that would prevent the details of actions from being rendered.
 fn unit_faults(rows: &[Action], detail: &ConnectorDetail, units: &Units) -> Vec<String> {
     let mut faults = Vec::new();
     let facts = serde_json::to_value(detail).and_then(serde_json::from_value);

@@ -26,9 +26,9 @@ use super::{Import, add, check, diff, find, import, instance, lost, show};
 
 /// The default catalog folder.
 pub(super) const DEFAULT_OUT: &str = ".catalog";
-/// The file that is read by default, if it exists.
+/// The default file of overrides, which is read if it exists.
 const DEFAULT_CONFIG: &str = "catalog.toml";
-/// The file that is read by default, if it exists.
+/// The default file of facts about platforms, which is read if it exists.
 const DEFAULT_PROVIDERS: &str = "providers.toml";
 
 /// Create a catalog from OpenAPI documents (2.0 and 3.0 to 3.2, JSON or YAML)
@@ -116,7 +116,7 @@ impl ImportArgs {
     /// The same arguments with absolute paths, so that the import can be repeated from any folder.
     fn absolute(&self) -> Result<Self> {
         let one = |path: &PathBuf| {
-            let path = from_where_npm_was_called(path);
+            let path = resolve_from_caller(path);
             std::path::absolute(&path).with_context(|| path.display().to_string())
         };
         let all = |paths: &[PathBuf]| paths.iter().map(one).collect::<Result<Vec<_>>>();
@@ -136,10 +136,10 @@ impl ImportArgs {
     /// Whether all named files and folders still exist, so that the import can be repeated.
     pub(super) fn is_repeatable(&self) -> bool {
         let documents = self.sources.iter().chain(&self.also).chain(&self.newer);
-        documents.chain(&self.oauth_list).all(|path| from_where_npm_was_called(path).exists())
+        documents.chain(&self.oauth_list).all(|path| resolve_from_caller(path).exists())
     }
 
-    /// The same import, without documents.
+    /// The same arguments, without documents.
     pub(super) fn without_documents(&self) -> Self {
         Self {
             sources: Vec::new(),
@@ -158,13 +158,13 @@ impl ImportArgs {
 
     /// The arguments as an import job.
     pub(super) fn job(&self) -> Result<Import> {
-        let given_or = |given: Option<&Path>, default: &str| {
+        let given_or_default = |given: Option<&Path>, default: &str| {
             let default = || Some(shipped(Path::new(default))).filter(|path| path.exists());
-            given.map(from_where_npm_was_called).or_else(default)
+            given.map(resolve_from_caller).or_else(default)
         };
-        let config = given_or(self.config.as_deref(), DEFAULT_CONFIG);
+        let config = given_or_default(self.config.as_deref(), DEFAULT_CONFIG);
         let overrides = config.as_deref().map(Overrides::read).transpose()?.unwrap_or_default();
-        let providers = given_or(self.providers.as_deref(), DEFAULT_PROVIDERS);
+        let providers = given_or_default(self.providers.as_deref(), DEFAULT_PROVIDERS);
         let providers = providers.filter(|_| !self.no_providers);
         let providers = providers.as_deref().map(Providers::read).transpose()?.unwrap_or_default();
         let licence = match self.licence {
@@ -172,10 +172,10 @@ impl ImportArgs {
             LicenceArg::Any => LicenceFilter::Any,
         };
         let paths =
-            |paths: &[PathBuf]| paths.iter().map(|path| from_where_npm_was_called(path)).collect();
+            |paths: &[PathBuf]| paths.iter().map(|path| resolve_from_caller(path)).collect();
         let (sources, also) = (paths(&self.sources), paths(&self.also));
         let newer = paths(&self.newer);
-        let list = self.oauth_list.as_deref().map(from_where_npm_was_called);
+        let list = self.oauth_list.as_deref().map(resolve_from_caller);
         let oauth_list = list.as_deref().map(OAuthList::read).transpose()?.unwrap_or_default();
         let (mut fetched, missing) = self.fetched()?;
         fetched.retain(|document| !self.instances.contains_key(&document.platform));
@@ -198,9 +198,9 @@ impl ImportArgs {
     /// The documents of the list, and the platforms whose document has not been downloaded. Those of this project need no
     /// download: they are facts about well-known platforms, like those of `providers.toml`.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
-        let list = self.list.as_deref().map(from_where_npm_was_called);
+        let list = self.list.as_deref().map(resolve_from_caller);
         let list = list.unwrap_or_else(|| shipped(Path::new(DEFAULT_LIST)));
-        let cache = self.fetched.as_deref().map(from_where_npm_was_called).map(Cache);
+        let cache = self.fetched.as_deref().map(resolve_from_caller).map(Cache);
         if cache.is_none() && (self.no_providers || self.providers.is_some() || !list.exists()) {
             return Ok((Vec::new(), Vec::new()));
         }
@@ -210,7 +210,7 @@ impl ImportArgs {
     /// Prints the size of the new catalog.
     pub(super) fn print_size(&self, connectors: usize, actions: usize) {
         let (connectors, actions) = (counted(connectors, "connector"), counted(actions, "action"));
-        say(&format!("{connectors}, {actions} in {}\n", self.out.display()));
+        print(&format!("{connectors}, {actions} in {}\n", self.out.display()));
     }
 
     /// Prints the names of the platforms if they are few, since names can't be predicted.
@@ -229,7 +229,7 @@ impl ImportArgs {
         if self.out != Path::new(DEFAULT_OUT) {
             let _ = write!(text, " --catalog {}", self.out.display());
         }
-        say(&format!("{text}\n"));
+        print(&format!("{text}\n"));
     }
 
     fn print_nothing_imported(summary: &Summary, folder: &Folder) {
@@ -314,7 +314,7 @@ impl CheckArgs {
         if let Some(former) = &self.former
             && faults.is_empty()
         {
-            let former = check::connectors(&Folder(from_where_npm_was_called(former)))?;
+            let former = check::connectors(&Folder(resolve_from_caller(former)))?;
             let providers = Providers::read(&shipped(Path::new(DEFAULT_PROVIDERS)))?;
             let lost = lost::actions(&former, &check::connectors(&folder)?, &providers);
             let is_fault = |(platform, _): &(String, String)| !self.fewer.contains(platform);
@@ -332,7 +332,7 @@ impl CheckArgs {
         let actions = tools.fold(0, u32::saturating_add).try_into().unwrap_or(usize::MAX);
         let (connectors, actions) =
             (counted(entries.len(), "connector"), counted(actions, "action"));
-        say(&format!("{connectors}, {actions} in {}: no faults\n", self.folder.display()));
+        print(&format!("{connectors}, {actions} in {}: no faults\n", self.folder.display()));
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -358,11 +358,11 @@ impl FindArgs {
         let report = std::fs::read_to_string(folder.report()).unwrap_or_default();
         let entries = check::connectors(&folder)?;
         if self.without_actions {
-            say(&find::without_actions(&self.words, &entries));
+            print(&find::without_actions(&self.words, &entries));
             return Ok(ExitCode::SUCCESS);
         }
         let found = find::find(&self.words, &entries, &report);
-        say(&found.text(&self.words, &self.catalog.display().to_string()));
+        print(&found.text(&self.words, &self.catalog.display().to_string()));
         let is_nothing = found.platforms.is_empty() && found.left_out.is_empty();
         Ok(if is_nothing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
@@ -383,7 +383,7 @@ impl DiffArgs {
     /// Prints a line for each platform that differs.
     pub fn run(&self) -> Result<ExitCode> {
         let (old, new) = (Folder(self.old.clone()), Folder(self.new.clone()));
-        say(&diff::diff(&check::Opened::new(&old)?, &check::Opened::new(&new)?)?);
+        print(&diff::diff(&check::OpenCatalog::new(&old)?, &check::OpenCatalog::new(&new)?)?);
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -405,7 +405,7 @@ impl ShowArgs {
     /// Prints the platform, or the action.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
-        let opened = check::Opened::new(&folder)?;
+        let opened = check::OpenCatalog::new(&folder)?;
         let entries = opened.connectors()?;
         let mut details = opened.details()?;
         let requested = check::named(&entries, &details, std::slice::from_ref(&self.platform))?;
@@ -423,10 +423,10 @@ impl ShowArgs {
                 );
                 return Ok(ExitCode::FAILURE);
             };
-            say(&format!("{json}\n"));
+            print(&format!("{json}\n"));
             return Ok(ExitCode::SUCCESS);
         }
-        say(&show::platform(entry, &detail, &aliases, &opened.actions(platform)?));
+        print(&show::platform(entry, &detail, &aliases, &opened.actions(platform)?));
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -451,7 +451,7 @@ pub struct ExportArgs {
 impl ExportArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
-        let opened = check::Opened::new(&folder)?;
+        let opened = check::OpenCatalog::new(&folder)?;
         let requested = check::named(&opened.connectors()?, &opened.details()?, &self.platforms)?;
         let is_requested = |platform: &str| requested.is_empty() || requested.contains(platform);
         let sample = self.sample.map(|max| Sample { max, seed: &self.seed });
@@ -464,15 +464,15 @@ impl ExportArgs {
 
 /// A path relative to the folder where `npm run catalog` was called: npm runs scripts in the package's folder and
 /// passes the caller's in `INIT_CWD`.
-pub(super) fn from_where_npm_was_called(path: &Path) -> PathBuf {
+pub(super) fn resolve_from_caller(path: &Path) -> PathBuf {
     let is_ours = std::env::var_os("npm_lifecycle_event").is_some_and(|event| event == "catalog");
     let called = std::env::var_os("INIT_CWD").filter(|_| is_ours).map(PathBuf::from);
-    let elsewhere =
+    let caller_folder =
         called.filter(|called| std::env::current_dir().is_ok_and(|here| here != *called));
-    elsewhere.map_or_else(|| path.to_owned(), |called| called.join(path))
+    caller_folder.map_or_else(|| path.to_owned(), |called| called.join(path))
 }
 
 /// Prints to stdout. It is not an error when the reader stops early (`… | head`).
-fn say(text: &str) {
+fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

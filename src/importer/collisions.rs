@@ -78,15 +78,15 @@ fn by_provider(members: &[Member<'_>]) -> Report {
 fn by_title(members: &[Member<'_>], suffix: &[String]) -> Report {
     let titles: BTreeSet<&[String]> =
         members.iter().map(|(_, naming)| naming.title.as_slice()).collect();
-    let says_name = |title: &[String]| {
+    let contains_name = |title: &[String]| {
         let name = members.first().map(|(_, naming)| naming.words.concat()).unwrap_or_default();
         title.concat().contains(&name)
     };
-    let one_says_name = titles.iter().filter(|title| says_name(title)).count() == 1;
+    let is_only_match = titles.iter().filter(|title| contains_name(title)).count() == 1;
     let names_of = |title: &[String]| {
         let group: Vec<Member<'_>> =
             members.iter().filter(|(_, naming)| naming.title == title).copied().collect();
-        by_version(&group, suffix, titles.len() > 1 && !(one_says_name && says_name(title)))
+        by_version(&group, suffix, titles.len() > 1 && !(is_only_match && contains_name(title)))
     };
     titles.iter().flat_map(|title| names_of(title)).collect()
 }

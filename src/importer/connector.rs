@@ -23,7 +23,7 @@ pub const MAX_VERSION: usize = 100;
 pub struct Draft {
     title: String,
     description: String,
-    /// As the document states it.
+    /// The version as the document states it.
     pub version: String,
     status: Status,
     category: String,
@@ -33,7 +33,7 @@ pub struct Draft {
     /// An `https` URL, or a path of the service's own site.
     logo: Option<String>,
     pub detail: ConnectorDetail,
-    /// Without their platform.
+    /// The actions, without their platform.
     pub actions: Vec<Action>,
     /// The details of the actions.
     pub units: Vec<Deflated>,
@@ -69,7 +69,7 @@ impl Draft {
         }
     }
 
-    /// For a platform without a document.
+    /// A draft for a platform without a document.
     pub fn empty() -> Self {
         Self {
             title: String::new(),

@@ -1,4 +1,4 @@
-//! Compares two catalogs: what publishing the second one after the first would change.
+//! Compares two catalogs, and reports what publishing the second one after the first would change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,17 +6,18 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::check::{ConnectorEntry, Details, Opened, StoredPlatform};
+use super::check::{ConnectorEntry, Details, OpenCatalog, StoredPlatform};
 use super::report::counted;
 use crate::catalog::model::Action;
 
-/// How many keys of actions are listed per platform.
+/// The maximum number of keys of actions that are listed per platform.
 const SHOWN: usize = 5;
 /// Fields that are derived from others.
 const DERIVED: [&str; 3] = ["id", "key", "tools"];
 
-/// One line for each platform that differs, in order of their names, and a summary; one line when nothing differs.
-pub fn diff(old: &Opened<'_>, new: &Opened<'_>) -> Result<String> {
+/// Formats a line for each platform that differs, in order of their names, and a summary; one line when nothing
+/// differs.
+pub fn diff(old: &OpenCatalog<'_>, new: &OpenCatalog<'_>) -> Result<String> {
     let (old_rows, new_rows) = (by_platform(old)?, by_platform(new)?);
     let (mut old_details, mut new_details) = (old.details()?, new.details()?);
     let mut text = String::new();
@@ -60,7 +61,7 @@ pub fn diff(old: &Opened<'_>, new: &Opened<'_>) -> Result<String> {
     Ok(text + &summary + "\n")
 }
 
-fn by_platform(opened: &Opened<'_>) -> Result<BTreeMap<String, ConnectorEntry>> {
+fn by_platform(opened: &OpenCatalog<'_>) -> Result<BTreeMap<String, ConnectorEntry>> {
     let entries = opened.connectors()?.into_iter();
     Ok(entries.map(|entry| (entry.connector.platform.clone(), entry)).collect())
 }
@@ -125,8 +126,8 @@ fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
         rows.iter().map(|row| (row.key.clone(), row.clone())).collect()
     };
     let (old, new) = (by_key(old), by_key(new));
-    let gone = old.keys().filter(|key| !new.contains_key(*key));
-    let come = new.keys().filter(|key| !old.contains_key(*key));
+    let removed = old.keys().filter(|key| !new.contains_key(*key));
+    let added = new.keys().filter(|key| !old.contains_key(*key));
     let other = new.iter().filter(|(key, row)| old.get(*key).is_some_and(|was| was != *row));
     let differences = |what: &str, keys: Vec<&String>| {
         let count = keys.len();
@@ -136,8 +137,8 @@ fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
             .then(|| format!("{} {what} ({}{more})", counted(count, "action"), shown.join(", ")))
     };
     [
-        differences("added", come.collect()),
-        differences("removed", gone.collect()),
+        differences("added", added.collect()),
+        differences("removed", removed.collect()),
         differences("changed", other.map(|(key, _)| key).collect()),
     ]
     .into_iter()

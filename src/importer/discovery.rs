@@ -73,10 +73,10 @@ pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
 /// A method, and the innermost resource that contains it.
 type Method<'a> = (&'a str, &'a Value);
 
-fn collect<'a>(holder: &'a Value, resource: &'a str, methods: &mut Vec<Method<'a>>) {
-    let own = holder.get("methods").and_then(Value::as_object);
+fn collect<'a>(parent: &'a Value, resource: &'a str, methods: &mut Vec<Method<'a>>) {
+    let own = parent.get("methods").and_then(Value::as_object);
     methods.extend(own.into_iter().flat_map(Map::values).map(|method| (resource, method)));
-    let resources = holder.get("resources").and_then(Value::as_object);
+    let resources = parent.get("resources").and_then(Value::as_object);
     for (name, resource) in resources.into_iter().flatten() {
         collect(resource, name, methods);
     }
@@ -98,7 +98,8 @@ fn paths(document: &Value, methods: &[Method<'_>]) -> Value {
         };
         let Some(path) = path(method) else { continue };
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        // Of two methods with one address, as some documents have for former names, the first is kept.
+        // Some documents describe a method a second time under a former name, at the same address. The first one is
+        // kept.
         if let Some(item) = item.as_object_mut()
             && !item.contains_key(&verb)
         {
@@ -160,13 +161,13 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
         let pattern = text_of(given, "pattern").unwrap_or_default();
         let is_last = at.saturating_add(1) == whole.len();
         let count = if is_last { usize::MAX } else { pattern.matches("[^/]+").count() };
-        let says = text_of(given, "description").unwrap_or_default();
+        let description = text_of(given, "description").unwrap_or_default();
         parameters.extend(parts.by_ref().take(count).map(|part| {
             json!({
                 "name": part,
                 "in": "path",
                 "required": true,
-                "description": format!("Part of `{name}`: {says}"),
+                "description": format!("Part of `{name}`: {description}"),
                 "schema": { "type": "string" },
             })
         }));
@@ -281,8 +282,8 @@ fn schemes(document: &Value, methods: &[Method<'_>]) -> Value {
     Value::Object(schemes)
 }
 
-fn members(holder: &Value, name: &str, convert: impl Fn(&Value) -> Value) -> Value {
-    let members = holder.get(name).and_then(Value::as_object).into_iter().flatten();
+fn members(parent: &Value, name: &str, convert: impl Fn(&Value) -> Value) -> Value {
+    let members = parent.get(name).and_then(Value::as_object).into_iter().flatten();
     Value::Object(members.map(|(name, value)| (name.clone(), convert(value))).collect())
 }
 

@@ -48,7 +48,7 @@ pub struct Document<F> {
     pub parts: Raw<F>,
 }
 
-/// By name.
+/// Security schemes by name.
 pub type Schemes = Entries<OptionalMap<Scheme>>;
 
 impl<F> Document<F> {
@@ -121,7 +121,7 @@ pub struct Info<F> {
     /// `true` when the API is being phased out
     #[serde(rename = "x-deprecated")]
     x_deprecated: Texts,
-    /// The same, without the prefix
+    /// Like `x_deprecated`, without the prefix
     deprecated: Texts,
     /// `true` in a beta
     #[serde(rename = "x-beta")]

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::check::{Opened, StoredPlatform};
+use super::check::{OpenCatalog, StoredPlatform};
 use super::hash;
 use crate::catalog::action::render::render;
 use crate::catalog::action::unit::{Unit, inflate};
@@ -16,7 +16,7 @@ use crate::catalog::model::Connector;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sample<'a> {
-    /// The maximum per platform.
+    /// The maximum number of actions per platform.
     pub max: usize,
     pub seed: &'a str,
 }
@@ -35,7 +35,7 @@ enum Line<'a> {
 
 /// Writes a line for each connector, in list order, followed by one for each of its actions.
 pub fn export(
-    opened: &Opened<'_>,
+    opened: &OpenCatalog<'_>,
     is_requested: &dyn Fn(&str) -> bool,
     sample: Option<Sample<'_>>,
     out: &mut dyn Write,

@@ -13,7 +13,7 @@ const LEFT_OUT: &str = "skipped, licence not open: ";
 
 /// The result of a search.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResult {
     /// Platforms, each with its name and its number of actions; exact matches first.
     pub platforms: Vec<(String, String, u32)>,
     /// The report's lines about documents that were skipped because of their licence.
@@ -21,7 +21,7 @@ pub struct Found {
 }
 
 /// Finds the platforms whose identifier or name contains every word, ignoring case. Without words, finds all.
-pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Found {
+pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> SearchResult {
     let words: Vec<String> = words.iter().map(|word| fold(word)).collect();
     let has_all = |text: &str| words.iter().all(|word| text.contains(word));
     let mut platforms: Vec<(String, String, u32)> = entries
@@ -39,12 +39,12 @@ pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Found
     let lines = listed.into_iter().flat_map(|part| part.lines().skip(1)).map(str::trim);
     let path = |line: &str| fold(line.split(": ").next().unwrap_or(line));
     let left_out = lines.filter(|line| has_all(&path(line))).map(str::to_owned).collect();
-    Found { platforms, left_out }
+    SearchResult { platforms, left_out }
 }
 
 /// The platforms without actions, a line each, and their number among those that match the words.
 pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
-    let Found { platforms, .. } = find(words, entries, "");
+    let SearchResult { platforms, .. } = find(words, entries, "");
     let without = || platforms.iter().filter(|(.., actions)| *actions == 0);
     let width = without().map(|(platform, ..)| platform.len()).max().unwrap_or_default();
     let mut text = String::new();
@@ -56,7 +56,7 @@ pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
     text
 }
 
-impl Found {
+impl SearchResult {
     /// The result as human-readable text.
     pub fn text(&self, words: &[String], folder: &str) -> String {
         let mut text = String::new();

@@ -19,7 +19,7 @@ const RESERVED: [&str; 6] = ["local", "localhost", "example", "test", "invalid",
 
 /// The first server of a document on a host other than those of an entry. Returns `None` when they have a host in
 /// common, or one of them does not state its host.
-pub fn stranger<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'a str> {
+pub fn foreign_server<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'a str> {
     if entry.iter().any(|server| !identifies_owner(&server.url)) {
         return None;
     }
@@ -76,23 +76,23 @@ fn is_same(one: &str, other: &str) -> bool {
     if !one.contains('{') && !other.contains('{') {
         return is_above(one, other) || is_above(other, one);
     }
-    // What precedes the first and follows the last variable.
+    // The text before the first variable, and the text after the last one.
     let ends = |host: &str| {
         let first = host.split('{').next().unwrap_or_default().to_owned();
         let last = host.rsplit('{').next().unwrap_or_default().to_owned();
         if host.contains('{') { (first, last) } else { (host.to_owned(), host.to_owned()) }
     };
     let ((before, behind), (other_before, other_behind)) = (ends(one), ends(other));
-    let agree = |one: &str, other: &str, is_end: fn(&str, &str) -> bool| {
+    let may_match = |one: &str, other: &str, is_end: fn(&str, &str) -> bool| {
         is_end(one, other) || is_end(other, one)
     };
-    agree(&before, &other_before, |whole, part| whole.starts_with(part))
-        && agree(&behind, &other_behind, |whole, part| whole.ends_with(part))
+    may_match(&before, &other_before, |whole, part| whole.starts_with(part))
+        && may_match(&behind, &other_behind, |whole, part| whole.ends_with(part))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::stranger;
+    use super::foreign_server;
     use crate::catalog::detail::Server;
 
     #[test]
@@ -129,9 +129,9 @@ mod tests {
             (&["//API.postmarkapp.com:443/x"], "https://api.postmarkapp.com", true),
             (&[], "https://api.svix.com", true),
         ] {
-            let found = stranger(&servers(document), &servers(&[entry])).map(str::to_owned);
+            let found = foreign_server(&servers(document), &servers(&[entry])).map(str::to_owned);
             assert_eq!(found.is_none(), is_own, "{document:?} {entry}");
         }
-        assert_eq!(stranger(&servers(&["https://a.com"]), &[]), None);
+        assert_eq!(foreign_server(&servers(&["https://a.com"]), &[]), None);
     }
 }

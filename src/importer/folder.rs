@@ -18,7 +18,7 @@ use crate::catalog::write::{self, Platform, PreparedList, Sizes};
 
 /// The content of `current.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InUse {
+pub struct CurrentVersion {
     /// The version's [`FORMAT`].
     pub format: u32,
     /// The id of the version.
@@ -60,7 +60,7 @@ impl Folder {
     }
 
     /// Reads which version is current.
-    pub fn read_current(&self) -> Result<InUse> {
+    pub fn read_current(&self) -> Result<CurrentVersion> {
         let path = self.current();
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
@@ -120,14 +120,14 @@ impl Folder {
         let manifest = version.manifest;
         replace(&self.record(manifest.version), &version.current)?;
         replace(&self.version(manifest.version), &json(&manifest)?)?;
-        let in_use = InUse { format: FORMAT, version: manifest.version };
+        let in_use = CurrentVersion { format: FORMAT, version: manifest.version };
         replace(&self.current(), &json(&in_use)?)?;
-        self.sweep(&manifest);
+        self.delete_unused(&manifest);
         Ok(manifest)
     }
 
     /// Deletes files that the current version does not name. Failures are harmless.
-    fn sweep(&self, manifest: &Manifest) {
+    fn delete_unused(&self, manifest: &Manifest) {
         let segments: BTreeSet<SegmentId> = manifest.segments.iter().copied().collect();
         let kept = |name: &str| match version_of(name) {
             Some(version) => version.parse() == Ok(manifest.version),
@@ -138,9 +138,9 @@ impl Folder {
             for entry in entries {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                let ours = name.contains(TEMPORARY)
+                let is_catalog_file = name.contains(TEMPORARY)
                     || version_of(&name).unwrap_or(&name).parse::<SegmentId>().is_ok();
-                if ours && !kept(&name) {
+                if is_catalog_file && !kept(&name) {
                     let _ = fs::remove_file(entry.path());
                 }
             }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::hash;
 
-/// In bytes. Pages show many images at a time.
+/// The maximum length of an image's URL, in bytes. Pages show many images at a time.
 pub const MAX_URL: usize = 2048;
 
 /// The URL of a logo. Returns `None` unless it is an `https` URL that needs no escaping in a page.

@@ -7,7 +7,7 @@ use crate::catalog::detail::License;
 /// The documents that an import includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LicenceFilter {
-    /// Those whose own `info.license` is open.
+    /// Documents whose own `info.license` is open.
     #[default]
     Open,
     Any,
@@ -77,7 +77,7 @@ const OPEN: [&str; 42] = [
     " mit no attribution ",
 ];
 
-/// Short names that are also words of other meanings. They count only where they must mean a licence.
+/// Short names that are also words with other meanings. They count only where they must mean a licence.
 const SHORT: [&str; 5] = ["mit", "isc", "mpl", "epl", "zlib"];
 
 /// Words that may surround a short name in a string without other words.
@@ -90,9 +90,9 @@ const FILLERS: [&str; 11] = [
 pub fn is_open(licence: &Licence) -> bool {
     let texts =
         [&licence.identifier, &licence.name, &licence.url].map(|text| normal(text.as_str()));
-    let says =
+    let contains_any =
         |words: &[&str]| texts.iter().any(|text| words.iter().any(|word| text.contains(word)));
-    (says(&OPEN) || texts.iter().any(|text| is_short_name(text))) && !says(&CLOSED)
+    (contains_any(&OPEN) || texts.iter().any(|text| is_short_name(text))) && !contains_any(&CLOSED)
 }
 
 pub fn is_open_name(name: &str) -> bool {

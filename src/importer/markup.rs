@@ -6,7 +6,7 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, 
 
 /// The words of a text, without its markup.
 pub fn plain(text: &str) -> String {
-    let markdown = evened(&strip_tags(text));
+    let markdown = normalized(&strip_tags(text));
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     // For `[label][reference]`, the label is shown even if the reference is undefined.
     let undefined = |link: BrokenLink<'_>| {
@@ -22,7 +22,7 @@ pub fn plain(text: &str) -> String {
 
 /// Converts common deviations from Markdown: lines indented without being code, headings without a space after their
 /// marks, bullets `•`, and tables directly after a paragraph.
-fn evened(text: &str) -> String {
+fn normalized(text: &str) -> String {
     let mut markdown = String::with_capacity(text.len());
     for line in text.lines().map(str::trim) {
         let heading = line.strip_prefix("##").map(|rest| rest.trim_start_matches('#'));

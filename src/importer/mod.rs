@@ -1,13 +1,13 @@
 //! Converts `OpenAPI` documents into a catalog folder. Knows the catalog's format, and nothing of storage at
 //! Cloudflare.
 //!
-//! [`source`] finds the files, [`fetched`] those of `sources.toml`, [`instance`] downloads what an instance of a platform says about itself, [`parts`] joins files that form one document, and
-//! [`read`] parses each into a `document` with only what the catalog needs; `discovery` and `graphql` translate other
-//! formats.
-//! [`connector`] and [`action`] make the rows, [`auth`] and [`server`] a connector's detail, `detail` an action's. Then
-//! [`platform`] names the platforms and [`name`] makes display names, [`providers`] adds facts about well-known
-//! platforms, [`oauth_list`] OAuth endpoints of some others, [`overrides`] applies the operator's `catalog.toml`, and
-//! [`folder`] writes the result. [`report`] describes the outcome.
+//! [`source`] finds the files, [`fetched`] those of `sources.toml`, [`instance`] imports the description that a
+//! platform's instance publishes, [`parts`] joins files that form one document, and [`read`] parses each into a
+//! `document` with only what the catalog needs; `discovery` and `graphql` translate other formats. [`connector`] and
+//! [`action`] make the rows, [`auth`] and [`server`] a connector's detail, `detail` an action's. Then [`platform`]
+//! names the platforms and [`name`] makes display names, [`providers`] adds facts about well-known platforms,
+//! [`oauth_list`] OAuth endpoints of some others, [`overrides`] applies the operator's `catalog.toml`, and [`folder`]
+//! writes the result. [`report`] describes the outcome.
 //!
 //! [`check`] reads a folder back, `lost` compares its well-known platforms with those of an older one, [`find`] searches it, [`show`] prints a platform, [`export`] all of them, and
 //! [`diff`] compares two.
@@ -130,7 +130,7 @@ const MAX_BYTES_IN_PROGRESS: u64 = 2 * MAX_BYTES;
 /// Imports. Replaces the folder's catalog if there is at least one connector.
 pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summary> {
     let sources = job.find()?;
-    // Locked before reading, which takes long, so that a concurrent import fails immediately.
+    // Locked before reading, which takes a long time, so that a concurrent import fails immediately.
     let _lock = folder.lock()?;
     let (summary, platforms) = read_all(job, sources, watch)?;
     if !platforms.is_empty() {
@@ -143,7 +143,7 @@ pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summar
 /// Adds platforms to the folder's catalog, in place of those with the same names. Returns all of them.
 pub fn extend(folder: &Folder, added: Vec<Platform>) -> Result<Vec<Platform>> {
     let _lock = folder.lock()?;
-    let mut platforms = check::Opened::new(folder)?.every_platform()?;
+    let mut platforms = check::OpenCatalog::new(folder)?.all_platforms()?;
     let names: HashSet<&str> =
         added.iter().map(|platform| platform.connector.platform.as_str()).collect();
     platforms.retain(|known| !names.contains(known.connector.platform.as_str()));
@@ -164,7 +164,7 @@ impl Import {
         source::find(&[&self.newer, &self.also, &self.sources].map(Vec::as_slice).concat())
     }
 
-    /// Which part of a file is imported.
+    /// The part of a file that is imported.
     fn take(&self, file: &Path) -> Selection<'static> {
         Selection {
             licence: self.licence_filter(file),
@@ -252,18 +252,18 @@ fn name(
     let namings: Vec<&Naming> =
         outcomes.iter().filter_map(|(_, outcome)| outcome.naming()).collect();
     let names = names(&namings, &places(&outcomes), providers, &mut summary.warnings);
-    // When nothing could be read, that is the error to report, not a mismatch of `catalog.toml`.
-    let (wishes, absent) =
+    // If nothing could be read, that is the error to report, instead of a mismatch with `catalog.toml`.
+    let (overrides, absent) =
         if namings.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
-    let shown = display_names(&outcomes, &names, &wishes, providers);
-    let mut pairs = names.into_iter().zip(wishes).zip(shown);
+    let shown = display_names(&outcomes, &names, &overrides, providers);
+    let mut pairs = names.into_iter().zip(overrides).zip(shown);
     let mut platforms = Vec::new();
-    let mut closed_wishes = Vec::new();
-    let mut alone = Vec::new();
+    let mut closed_entries = Vec::new();
+    let mut without_document = Vec::new();
     let mut listed = Vec::new();
     let mut faults = Vec::new();
     for (path, outcome) in outcomes {
-        let ((names, wishes), shown) =
+        let ((names, overrides), shown) =
             if outcome.naming().is_some() { pairs.next() } else { None }.unwrap_or_default();
         match outcome {
             Outcome::Rows { mut draft, warnings, .. } => {
@@ -275,7 +275,7 @@ fn name(
                 {
                     listed.push(own.clone());
                 }
-                let platform = platform(*draft, names, shown, job, &wishes, &mut faults);
+                let platform = platform(*draft, names, shown, job, &overrides, &mut faults);
                 let refused = server::refused(&platform.detail.servers);
                 summary.warnings.extend(refused.map(|why| format!("{}: {why}", path.display())));
                 summary.documents.push((path, platform.connector.platform.clone()));
@@ -284,9 +284,9 @@ fn name(
             Outcome::Closed { licence, .. } => {
                 let entry = names.first().filter(|name| providers.0.contains_key(*name));
                 if entry.is_some() {
-                    alone.push(((names, wishes), shown));
-                } else if wishes != Override::default() {
-                    closed_wishes.extend(names.into_iter().next());
+                    without_document.push(((names, overrides), shown));
+                } else if overrides != Override::default() {
+                    closed_entries.extend(names.into_iter().next());
                 }
                 summary.skipped.push((path, Reason::Licence(licence)));
             }
@@ -295,22 +295,23 @@ fn name(
     }
     // Without documents, nothing was imported.
     if !platforms.is_empty() {
-        let without = alone.into_iter().chain(pairs);
-        platforms.extend(without.map(|((names, wishes), shown)| {
-            platform(Draft::empty(), names, shown, job, &wishes, &mut faults)
+        let without = without_document.into_iter().chain(pairs);
+        platforms.extend(without.map(|((names, overrides), shown)| {
+            platform(Draft::empty(), names, shown, job, &overrides, &mut faults)
         }));
     }
     if !faults.is_empty() {
         bail!("{}", faults.join("\n"));
     }
     summary.actions = platforms.iter().map(|platform| platform.actions.len()).sum();
-    let absent: Vec<String> = absent.into_iter().map(|wishes| wishes.platform.clone()).collect();
+    let absent: Vec<String> =
+        absent.into_iter().map(|overrides| overrides.platform.clone()).collect();
     note(summary, "OAuth endpoints of the list used for", &listed);
     note(summary, "documents of sources.toml that have not been downloaded", &job.missing);
     note(
         summary,
         "entries of catalog.toml left aside, as their licence is not open",
-        &closed_wishes,
+        &closed_entries,
     );
     note(
         summary,

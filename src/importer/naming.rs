@@ -19,7 +19,7 @@ pub(super) fn places(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])>
     named
         .map(|(path, outcome)| match outcome {
             Outcome::Rows { draft, .. } => (path.as_path(), draft.detail.servers.as_slice()),
-            // Nothing of it is imported.
+            // Nothing of this document is imported.
             Outcome::Closed { .. } | Outcome::Nothing(_) => (path.as_path(), [].as_slice()),
         })
         .collect()
@@ -46,7 +46,7 @@ pub(super) fn names(
         else {
             continue;
         };
-        let Some(server) = fit::stranger(servers, &known.detail.servers) else { continue };
+        let Some(server) = fit::foreign_server(servers, &known.detail.servers) else { continue };
         let own = distinguish(&naming.with_title(), &given, providers);
         warnings.push(format!(
             "{}: it is filed under the name of {}, but its server `{server}` is not one of {entry}'s: it became the platform `{own}`",
@@ -122,7 +122,7 @@ pub(super) fn platform(
     names: Vec<String>,
     shown: String,
     job: &Import,
-    wishes: &Override,
+    overrides: &Override,
     faults: &mut Vec<String>,
 ) -> Platform {
     let mut names = names.into_iter();
@@ -130,13 +130,13 @@ pub(super) fn platform(
     let known = job.providers.0.get(&own);
     let claimed = known.into_iter().flat_map(|known| &known.documents);
     let mut aliases: Vec<String> = names.chain(claimed.cloned()).collect();
-    let platform = match &wishes.rename {
+    let platform = match &overrides.rename {
         Some(name) => {
             aliases.push(own);
             name.clone()
         }
         None => own,
     };
-    let mut fault = |what: String| faults.push(job.overrides.fault(wishes, &what));
-    Platform { aliases, ..draft.finish(platform, shown, known, wishes, &mut fault) }
+    let mut fault = |what: String| faults.push(job.overrides.fault(overrides, &what));
+    Platform { aliases, ..draft.finish(platform, shown, known, overrides, &mut fault) }
 }

@@ -12,16 +12,16 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use super::auth;
-use super::server::{self, Found};
+use super::server::{self, ResolvedServers};
 use super::source::read_text;
 use crate::catalog::detail::{
     AuthMethod, ConnectorDetail, Field, Grant, Kind, OAuth2, Parameters, urls, variables,
 };
 
-/// The id of such a method names its source.
+/// The id of methods from this list, which names their source.
 const ID: &str = "npm-grant";
 
-/// By the name of the platform in letters and digits.
+/// The authorization servers, by the name of the platform in letters and digits.
 #[derive(Debug, Clone, Default)]
 pub struct OAuthList(BTreeMap<String, OAuth2>);
 
@@ -40,7 +40,7 @@ impl OAuthList {
 
     pub fn parse(text: &str) -> Result<Self> {
         let entries: BTreeMap<String, Entry> = serde_json::from_str(text)?;
-        // Some support OAuth 1.0a only.
+        // Some platforms support only OAuth 1.0a.
         let entries = entries.into_iter().filter(|(_, entry)| entry.oauth == 2);
         Ok(Self(entries.map(|(name, entry)| (letters(&name), entry.oauth2())).collect()))
     }
@@ -58,8 +58,11 @@ impl OAuthList {
         if !urls(&kind).all(|url| owner(url).is_some_and(|owner| servers.contains(owner))) {
             return false;
         }
-        let fields =
-            auth::fields(&kind, None, &Found { fields: fields(detail), ..Found::default() });
+        let fields = auth::fields(
+            &kind,
+            None,
+            &ResolvedServers { fields: fields(detail), ..ResolvedServers::default() },
+        );
         detail.auth_methods.push(AuthMethod {
             id: ID.to_owned(),
             kind,

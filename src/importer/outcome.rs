@@ -1,4 +1,4 @@
-//! What each file of an import becomes: rows, a name only, or nothing.
+//! The outcome of each file of an import: rows, only a name, or nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
 pub(super) static ALL_PATHS: std::sync::LazyLock<PathFilter> =
     std::sync::LazyLock::new(PathFilter::default);
 
-/// Which part of a file is imported.
+/// The part of a file that is imported.
 #[derive(Clone, Copy)]
 pub(super) struct Selection<'a> {
     pub(super) licence: LicenceFilter,
@@ -44,7 +44,7 @@ pub(super) enum Outcome {
         draft: Box<Draft>,
         warnings: Vec<String>,
     },
-    /// Only its name: its licence is not open.
+    /// Only the document's name, because its licence is not open.
     Closed {
         naming: Naming,
         names: Names,
@@ -87,7 +87,7 @@ pub(super) struct SharedDocument<'a> {
 }
 
 impl<'a> SharedDocument<'a> {
-    /// Grouped by file, so that each is read once.
+    /// Groups the documents by file, so that each file is read once.
     pub(super) fn new(fetched: &'a [FetchedDocument]) -> Vec<Self> {
         let mut files: BTreeMap<&Path, Vec<&FetchedDocument>> = BTreeMap::new();
         for document in fetched {
@@ -288,7 +288,7 @@ pub(super) fn outcomes(
         Err(refusal) => return (refused(&refusal), BTreeSet::new()),
     }
     let whole = Some(text).filter(|text| parts::may_refer(text));
-    let Some(mut whole) = whole.and_then(|text| parts::whole(source, text)) else {
+    let Some(mut whole) = whole.and_then(|text| parts::merge(source, text)) else {
         return (rows(text), BTreeSet::new());
     };
     // As JSON, the version 1.10 would be the number 1.1.
@@ -393,7 +393,7 @@ pub(super) fn connector_detail<F>(
     let servers = server::resolve(document);
     let methods = auth::convert(document, required, &servers, &|url| providers.server(url));
     let mut left_out = methods.left_out;
-    // Relative URLs are normal where the document was downloaded; they matter when there are no others.
+    // Relative URLs are common in downloaded documents. They are reported only when there are no others.
     if servers.servers.is_empty() && !servers.left_out.is_empty() {
         let urls = servers.left_out.join("`, `");
         left_out.push(format!("no server has an absolute URL: `{urls}`"));

@@ -56,7 +56,7 @@ const FIELDS: [&str; 10] = [
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     file: String,
-    /// In the order of the file.
+    /// The overrides, in the order of the file.
     pub platforms: Vec<Override>,
 }
 
@@ -65,7 +65,7 @@ impl Overrides {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// `file` is the name of the file, for messages.
+    /// Parses the file. `file` is its name, for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let mut parser = Parser { file, text, faults: Vec::new() };
         let mut platforms = Vec::new();

@@ -25,7 +25,7 @@ const MAX_FAULTS: usize = 20;
 
 /// A document with its parts.
 #[derive(Debug)]
-pub struct Whole {
+pub struct MergedDocument {
     pub document: Value,
     /// The files that were merged into it.
     pub files: BTreeSet<PathBuf>,
@@ -43,8 +43,8 @@ pub fn may_refer(text: &str) -> bool {
     })
 }
 
-/// Merges the parts that a document refers to. Returns `None` when it refers to no file, or is not a document.
-pub fn whole(source: &Source, text: &str) -> Option<Whole> {
+/// Merges the parts that a document refers to into it. Returns `None` when it refers to no file, or is not a document.
+pub fn merge(source: &Source, text: &str) -> Option<MergedDocument> {
     let document = read::value(text).ok()?;
     let map = document.as_object()?;
     if !map.contains_key("openapi") && !map.contains_key("swagger") {
@@ -59,19 +59,19 @@ pub fn whole(source: &Source, text: &str) -> Option<Whole> {
     if parts.files.is_empty() && parts.faults.is_empty() {
         return None;
     }
-    let held_parts = parts.hold();
+    let held_parts = parts.collect_parts();
     document.as_object_mut()?.insert(PARTS.to_owned(), Value::Object(held_parts));
     let faults = parts.faults.iter().take(MAX_FAULTS).cloned();
     let more = parts.faults.len().saturating_sub(MAX_FAULTS);
     let more = (more > 0).then(|| format!("… and {more} more dangling references"));
-    Some(Whole {
+    Some(MergedDocument {
         document,
         files: parts.files.into_keys().collect(),
         faults: faults.chain(more).collect(),
     })
 }
 
-/// What the importer expects at a position.
+/// The kind of value that the importer expects at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
     /// The document.
@@ -93,7 +93,7 @@ enum Position {
 impl Position {
     fn child(self, key: &str) -> Self {
         match (self, key) {
-            // Extensions, such as code samples, whose references are for other tools.
+            // References in extensions, such as code samples, are for other tools.
             (
                 Self::Top
                 | Self::Components
@@ -128,7 +128,7 @@ impl Position {
 /// Members of operations and schemas without relevant references.
 const NO_SCHEMAS: [&str; 8] =
     ["example", "examples", "default", "enum", "const", "callbacks", "links", "headers"];
-/// Members of operations and schemas that map names to what may be a reference.
+/// Members of operations and schemas that map names to values that may be references.
 const NAMES: [&str; 5] =
     ["properties", "patternProperties", "dependentSchemas", "responses", "content"];
 
@@ -210,7 +210,7 @@ impl Parts {
     }
 
     /// The referenced parts, transitively.
-    fn hold(&mut self) -> Map<String, Value> {
+    fn collect_parts(&mut self) -> Map<String, Value> {
         let mut held_parts = Map::new();
         while let Some((target, name)) = self.waiting.pop_front() {
             let value = self.part(&target, Position::Free, 0);

@@ -30,7 +30,7 @@ pub struct PathItem<F> {
     pub skipped: Vec<String>,
     /// The parameters of all operations.
     pub parameters: Raw<F>,
-    /// Override the document's servers.
+    /// The servers, which override the document's.
     pub servers: Servers,
 }
 
@@ -51,11 +51,11 @@ pub struct Operation<F> {
     /// Since 3.0.
     pub request_body: Raw<F>,
     pub responses: Raw<F>,
-    /// Overrides the document's.
+    /// The security requirements, which override the document's.
     pub security: Raw<F>,
-    /// Override the document's.
+    /// The servers, which override the document's.
     pub servers: Servers,
-    /// For a field of a GraphQL schema.
+    /// The request, for a field of a GraphQL schema.
     #[serde(rename = "x-connector-vault-graphql")]
     pub graphql: OptionalMap<GraphqlRequest>,
     /// Swagger 2.0 only.
@@ -180,7 +180,7 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
     Ok(item)
 }
 
-/// Which paths of a document are imported; by default, all.
+/// Selects the paths of a document that are imported; by default, all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PathFilter {
     included: Vec<String>,

@@ -20,7 +20,7 @@ pub struct Naming {
     pub(super) provider: String,
     /// The words of the public suffix, such as `co` and `uk`.
     pub(super) suffix: Vec<String>,
-    /// How many of `words` are the provider's.
+    /// The number of `words` that are the provider's.
     pub(super) provider_words: usize,
     pub(super) title: Vec<String>,
     pub(super) version: String,
@@ -80,7 +80,7 @@ impl Naming {
             words = vec!["platform".to_owned(), hash::short(title.as_bytes())];
         }
         let provider_words = words.len();
-        add_unsaid(&mut words, &service);
+        add_missing(&mut words, &service);
         Self {
             words,
             provider,
@@ -106,7 +106,7 @@ impl Naming {
     /// The platform's name with the words of the title.
     pub fn with_title(&self) -> String {
         let mut words = self.words.clone();
-        add_unsaid(&mut words, &self.title);
+        add_missing(&mut words, &self.title);
         slug(&words)
     }
 
@@ -120,7 +120,7 @@ impl Naming {
 }
 
 /// Adds the missing words: `twilio` + `twilio video` → `twilio video`.
-fn add_unsaid(words: &mut Vec<String>, more: &[String]) {
+fn add_missing(words: &mut Vec<String>, more: &[String]) {
     let shared = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
     if more.iter().any(|word| !words.contains(word)) && more.concat() != words.concat() {
         words.extend(more.iter().skip(shared).cloned());

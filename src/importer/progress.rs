@@ -18,7 +18,7 @@ struct State {
     last_report: Option<Instant>,
 }
 
-/// How often a line is written when stderr is not a terminal.
+/// The interval between two lines when stderr is not a terminal.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 
 impl Progress {

@@ -11,7 +11,7 @@ use super::scalar::{Format, Json, Yaml};
 use super::yaml::{self, Node, ReadError};
 
 /// The fault of a file with several documents.
-const SEVERAL: &str = "the file has several YAML documents";
+const SEVERAL_DOCUMENTS: &str = "the file has several YAML documents";
 
 /// A fault of a document, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why a file is not imported as a document.
+/// The reason why a file is not imported as a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// It is not an `OpenAPI` document.
@@ -60,7 +60,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, Refusal> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Detects the format by content.
+/// Parses a value. Detects the format by content.
 pub fn value(text: &str) -> Result<Value, Fault> {
     if is_json(text) {
         return serde_json::from_str(text).map_err(|e| json_fault(&e));
@@ -68,12 +68,12 @@ pub fn value(text: &str) -> Result<Value, Fault> {
     let node = match yaml::parse(text) {
         Ok(node) => node,
         Err(ReadError::Faulty(fault)) => return Err(fault),
-        Err(ReadError::Several(_)) => return Err(Fault::at_start(SEVERAL)),
+        Err(ReadError::Several(_)) => return Err(Fault::at_start(SEVERAL_DOCUMENTS)),
     };
     Value::deserialize(&node).map_err(|yaml::Error(fault)| fault)
 }
 
-/// Detects the format by content.
+/// Parses a document. Detects the format by content.
 pub fn read(text: &str) -> Result<Parsed, Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::Broken(Fault::at_start("the file is empty")));
@@ -124,11 +124,11 @@ fn json_fault(e: &serde_json::Error) -> Fault {
 }
 
 fn yaml(text: &str) -> Result<Document<Yaml>, Refusal> {
-    let is_ours = |node: &Node| node.has_key(&["openapi", "swagger"]);
+    let is_openapi = |node: &Node| node.has_key(&["openapi", "swagger"]);
     let node = match yaml::parse(text) {
-        Ok(node) if is_ours(&node) => node,
-        Err(ReadError::Several(first)) if is_ours(&first) => {
-            return Err(Refusal::Broken(Fault::at_start(SEVERAL)));
+        Ok(node) if is_openapi(&node) => node,
+        Err(ReadError::Several(first)) if is_openapi(&first) => {
+            return Err(Refusal::Broken(Fault::at_start(SEVERAL_DOCUMENTS)));
         }
         Ok(_) | Err(ReadError::Several(_)) => return Err(Refusal::NotOpenApi),
         Err(ReadError::Faulty(fault)) => return Err(Refusal::Broken(short(fault))),

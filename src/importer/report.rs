@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::read::Refusal;
 
-/// Why a file did not become a connector.
+/// The reason why a file did not become a connector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// Its licence is not open, or it states none.
@@ -83,7 +83,7 @@ pub struct Summary {
     pub platforms: Vec<(String, usize)>,
     /// The documents that became a connector, each with the platform's name, sorted by path.
     pub documents: Vec<(PathBuf, String)>,
-    /// How many files were read.
+    /// The number of files that were read.
     pub files: usize,
     /// Files that did not become a connector, sorted by path.
     pub skipped: Vec<(PathBuf, Reason)>,

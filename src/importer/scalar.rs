@@ -10,7 +10,8 @@ use serde::de::{
 };
 use serde_json::value::{RawValue, to_raw_value};
 
-/// How a format writes scalars, so that `version: 1.10` stays `1.10` and does not become the number 1.1.
+/// A format of documents. It preserves scalars as written, so that `version: 1.10` stays `1.10` and does not become the
+/// number 1.1.
 pub trait Format: Default {
     /// A scalar as written. Returns `None` for null.
     fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error>;
@@ -62,7 +63,7 @@ pub struct Raw<F> {
 }
 
 impl<F> Raw<F> {
-    /// `None` when it is missing.
+    /// The value as JSON; `None` when it is missing.
     pub fn get(&self) -> Option<&RawValue> {
         self.value.as_deref()
     }

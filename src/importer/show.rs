@@ -7,7 +7,7 @@ use crate::catalog::detail::{AuthMethod, ConnectorDetail, Grant, Kind};
 use crate::catalog::model::Action;
 use crate::terms::Method;
 
-/// How many actions of a platform are shown.
+/// The maximum number of actions of a platform that are shown.
 const SHOWN: usize = 10;
 
 /// The connector's fields, its auth methods, the number of its actions by method, and its first actions in list order.

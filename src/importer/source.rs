@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-/// In bytes. Larger files are skipped.
+/// The maximum size of a file, in bytes. Larger files are skipped.
 pub const MAX_BYTES: u64 = 128 << 20;
 
 pub fn read_text(path: &Path) -> Result<String> {
@@ -28,7 +28,7 @@ pub struct Source {
 /// The files that the arguments stand for.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// Distinct, sorted by path.
+    /// The files, distinct and sorted by path.
     pub files: Vec<Source>,
     /// Folders and links below the arguments that cannot be read, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,

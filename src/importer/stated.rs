@@ -1,4 +1,4 @@
-//! How users connect to a platform, as `providers.toml` and `catalog.toml` state it: parsing and validation.
+//! Parses and validates the facts about connecting that `providers.toml` and `catalog.toml` state.
 
 use std::collections::HashSet;
 
@@ -45,17 +45,17 @@ pub struct StatedFacts {
     pub verify_body: Option<Value>,
     /// The statuses with which the platform rejects the credentials of `verify`.
     pub rejected: Option<Vec<u16>>,
-    /// What the body of a rejection of `verify` contains.
+    /// The content by which the body of a response to `verify` is recognized as a rejection.
     pub rejected_when: Option<RejectedWhen>,
-    /// How to identify the account.
+    /// The request that identifies the account.
     pub account: Option<AccountEntry>,
-    /// Where responses link to the next page of a list.
+    /// The places in responses that link to the next page of a list.
     pub pagination: Option<Vec<Pagination>>,
     /// All auth methods, the preferred one first.
     pub auth: Option<Vec<AuthEntry>>,
 }
 
-/// A request, and where its response contains the account.
+/// A request, and the place of the account in its response.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountEntry {
@@ -65,7 +65,7 @@ pub struct AccountEntry {
     name: Option<String>,
 }
 
-/// Where the variables of fields may occur, in addition to a method's own URLs.
+/// The places in which variables of fields may occur, in addition to a method's own URLs.
 pub(super) struct VariablePlaces {
     /// The URLs of the servers, the default one first.
     servers: Vec<String>,
@@ -98,7 +98,7 @@ impl VariablePlaces {
         }
         if has_servers || has_auth {
             for method in methods {
-                let Some((url, name)) = unreached(method, &self.servers) else { continue };
+                let Some((url, name)) = unreachable_server(method, &self.servers) else { continue };
                 // Variables without a field were already reported for the servers.
                 if !has_servers || methods.iter().any(|other| has_field(other, name)) {
                     fault(unfilled(method, name, url));
@@ -151,11 +151,11 @@ impl StatedFacts {
         let headers = headers.unwrap_or(detail.headers);
         let kept = |request: &Request| format!("{} {}", request.method.as_str(), request.path);
         let kept_verify = detail.verify.as_ref().map(|verify| kept(&verify.request));
-        let verifying = verify.clone().or(kept_verify);
-        let asking = account.as_ref().map(|account| account.request.clone());
-        let asking =
-            asking.or_else(|| detail.account.as_ref().map(|account| kept(&account.request)));
-        let mut requests: Vec<String> = verifying.into_iter().chain(asking).collect();
+        let verify_request = verify.clone().or(kept_verify);
+        let account_request = account.as_ref().map(|account| account.request.clone());
+        let account_request = account_request
+            .or_else(|| detail.account.as_ref().map(|account| kept(&account.request)));
+        let mut requests: Vec<String> = verify_request.into_iter().chain(account_request).collect();
         requests.dedup();
         let urls = servers.iter().map(|server| server.url.clone());
         let places = VariablePlaces { servers: urls.collect(), requests, headers };
@@ -164,7 +164,7 @@ impl StatedFacts {
         } else {
             let mut methods = detail.auth_methods;
             for method in &mut methods {
-                auth::keep_used(method, &places.all());
+                auth::remove_unused_fields(method, &places.all());
             }
             methods
         };
@@ -265,11 +265,11 @@ fn methods(
         }
         match entry.method(places) {
             Ok(mut method) => {
-                if let Some((first, _)) = unreached(&method, &places.servers) {
-                    auth::ask_for(variables(first), former, &mut method);
+                if let Some((first, _)) = unreachable_server(&method, &places.servers) {
+                    auth::add_missing_fields(variables(first), former, &mut method);
                 }
                 let requests = places.requests.iter().flat_map(|request| variables(request));
-                auth::ask_for(requests, former, &mut method);
+                auth::add_missing_fields(requests, former, &mut method);
                 for url in urls(&method.kind) {
                     if !is_secure(url) || !auth::is_url(url) {
                         fault(format!("`{id}`: `{url}` is not an `https` URL"));
@@ -300,7 +300,10 @@ fn missing<'a>(method: &AuthMethod, text: &'a str) -> Option<&'a str> {
 
 /// The first server, and its variable that a method has no field for. Returns `None` if the method's fields fill a
 /// server, or there is none.
-fn unreached<'a>(method: &AuthMethod, servers: &'a [String]) -> Option<(&'a str, &'a str)> {
+fn unreachable_server<'a>(
+    method: &AuthMethod,
+    servers: &'a [String],
+) -> Option<(&'a str, &'a str)> {
     if servers.iter().any(|url| missing(method, url).is_none()) {
         return None;
     }
@@ -371,9 +374,9 @@ fn request(text: &str, body: Option<Value>) -> Option<Request> {
 
 /// Checks that no method needs the response to an `account` request, since there is none.
 fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
-    let asks = |source: &FieldSource| source.from == SourceKind::Account;
+    let needs_account = |source: &FieldSource| source.from == SourceKind::Account;
     for method in methods {
-        if method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(asks)) {
+        if method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(needs_account)) {
             let id = &method.id;
             fault(format!("the method `{id}`: `fieldSources`: there is no `account` request"));
         }

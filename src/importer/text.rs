@@ -3,14 +3,14 @@
 use super::markup;
 use crate::util::invisible::visible;
 
-/// In characters. Cut between words.
+/// The maximum length of a title, in characters. Longer ones are cut between words.
 pub const MAX_TITLE: usize = 200;
 /// The maximum length of a name, in characters.
 pub const MAX_NAME: usize = 120;
-/// In characters. Cut between words.
+/// The maximum length of a description, in characters. Longer ones are cut between words.
 pub const MAX_DESCRIPTION: usize = 500;
 
-/// How much of a text is read, in bytes; rows show less.
+/// The maximum number of bytes of a text that are read; rows show less.
 const MAX_READ: usize = 16 * 1024;
 
 /// The text without markup, as one line of at most `max` characters. A longer one is cut between words and ends with

@@ -46,7 +46,7 @@ fn is_numbered(word: &str) -> bool {
     name.len() < word.len() && rest.chars().all(char::is_numeric)
 }
 
-/// How mature the connector is, by the document's own marks, its version and its title.
+/// The maturity of the connector, by the document's own marks, its version and its title.
 pub fn status<F>(info: &Info<F>) -> Status {
     let is_true = |text: &str| text.trim().eq_ignore_ascii_case("true");
     let marked = |texts: &[String]| texts.iter().any(|text| is_true(text));

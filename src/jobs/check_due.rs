@@ -11,17 +11,17 @@ use crate::ports::{Clock, Db, Ports, Queue, all_rows};
 use crate::storage::metering::Metered;
 use crate::util::json;
 
-/// How many connections one statement claims for the queue.
+/// The number of connections that one statement claims for the queue.
 const CLAIMED_PER_STATEMENT: usize = 1000;
-/// How many such statements one run sends at most: 4,000 connections a minute, 5.7 million a day.
+/// The maximum number of these statements per run: 4,000 connections a minute, 5.7 million a day.
 const MAX_STATEMENTS_PER_RUN: usize = 4;
 
 /// The checks of one run.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
-    /// How many connections this run has checked itself.
+    /// The number of connections that this run has checked itself.
     pub checked: usize,
-    /// What went wrong, for the log.
+    /// Errors, for the log.
     pub faults: Vec<String>,
 }
 
@@ -47,8 +47,8 @@ async fn enqueue_due_checks<P: Ports + Queue>(ports: &Metered<'_, P>) -> Result<
         let until = now.saturating_add(CLAIM_MS);
         let sets = ports.batch(vec![claim_due(now, until, CLAIMED_PER_STATEMENT)]).await?;
         let due: Vec<Due> = all_rows(&sets, 0)?;
-        for some in messages(&due).chunks(MAX_MESSAGES_PER_SEND) {
-            enqueue(ports.inner(), some.to_vec(), Duration::ZERO).await?;
+        for chunk in messages(&due).chunks(MAX_MESSAGES_PER_SEND) {
+            enqueue(ports.inner(), chunk.to_vec(), Duration::ZERO).await?;
         }
         if due.len() < CLAIMED_PER_STATEMENT {
             break;
@@ -58,5 +58,5 @@ async fn enqueue_due_checks<P: Ports + Queue>(ports: &Metered<'_, P>) -> Result<
 }
 
 fn messages(due: &[Due]) -> Vec<String> {
-    due.chunks(BATCH_SIZE).map(|some| json::text(&Message::Check(some.to_vec()))).collect()
+    due.chunks(BATCH_SIZE).map(|chunk| json::text(&Message::Check(chunk.to_vec()))).collect()
 }

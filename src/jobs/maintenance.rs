@@ -7,7 +7,7 @@ use crate::oauth::revocation::Outcome;
 use crate::ports::{Ports, StorageError};
 use crate::storage::metering::Metered;
 
-/// How many rows one run re-encrypts at most.
+/// The maximum number of rows that one run re-encrypts.
 const MAX_ROWS_PER_RUN: u64 = 200;
 
 /// The result of a run.

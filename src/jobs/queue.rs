@@ -11,10 +11,11 @@ use crate::http::service::Service;
 use crate::ports::{Clock, Ports, Queue, StorageError, with_timeout};
 use crate::storage::metering::{Metered, STORAGE_MS};
 
-/// How many messages are sent in one batch: as many of this size as the platform accepts.
+/// The maximum number of messages per batch: the platform accepts this many of this size.
 pub(super) const MAX_MESSAGES_PER_SEND: usize = 50;
 
-/// A message of the queue. The names and the shape are stored: a deployment must understand the previous one's messages.
+/// A message of the queue. The names and the shape are stored: a deployment must be able to read messages of the
+/// previous one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Message {

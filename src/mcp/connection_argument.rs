@@ -1,11 +1,11 @@
-//! The argument `connection` of a call may name a platform instead: its only connected account is then used. With several, the
-//! agent gets them to choose from; without one, the link that connects one.
+//! Resolves the argument `connection` of a call if it names a platform: the platform's only connected account is used.
+//! With several accounts, the agent gets them to choose from; without one, it gets the link that connects one.
 
 use serde_json::{Map, Value, json};
 
 use super::Caller;
 use super::protocol::with_connect_url;
-use super::tools::{LIST_CONNECTIONS, TOOLS, begin};
+use super::tools::{LIST_CONNECTIONS, TOOLS, connect_request};
 use crate::catalog::key::platform as is_no_platform;
 use crate::connections::model::ConnectionId;
 use crate::http::message::{NO_STORE, Response};
@@ -34,12 +34,12 @@ pub(super) fn set_connection(arguments: &mut Value, id: &str) {
 }
 
 impl<P: Ports> Caller<'_, P> {
-    /// The id of the only connection of a platform, or the response to the agent when there is none or several. `opens`: the
-    /// client opens links itself.
+    /// The id of the only connection of a platform, or the response to the agent when there is none or several.
+    /// `can_open_links` is whether the client can open links itself.
     pub(super) async fn only_connection(
         &self,
         platform: &str,
-        opens: bool,
+        can_open_links: bool,
     ) -> Result<String, Response> {
         let tool = TOOLS.iter().find(|tool| tool.name == LIST_CONNECTIONS);
         let arguments = json!({"platform": platform, "limit": MAX_CANDIDATES});
@@ -51,7 +51,7 @@ impl<P: Ports> Caller<'_, P> {
         let rows = list.get("rows").and_then(Value::as_array);
         let Some(rows) = rows.filter(|_| listed.status == 200) else { return Err(listed) };
         match rows.as_slice() {
-            [] => Err(self.connect_one(platform, &arguments, &listed, opens).await),
+            [] => Err(self.connect_one(platform, &arguments, &listed, can_open_links).await),
             [only] => {
                 let id = only.get("id").and_then(Value::as_str);
                 id.map(str::to_owned).ok_or(listed)
@@ -69,16 +69,16 @@ impl<P: Ports> Caller<'_, P> {
         platform: &str,
         arguments: &Value,
         listed: &Response,
-        opens: bool,
+        can_open_links: bool,
     ) -> Response {
         let as_json = |problem: &Problem| problem.to_json(&self.request.origin, &self.ports.uuid());
         if let Some(problem) = self.unknown_platform(arguments, listed).await {
             return Response { status: 404, ..Response::json(as_json(&problem), NO_STORE) };
         }
         let named = ("platform".to_owned(), Value::from(platform));
-        let started = self.send(begin(Map::from_iter([named]))).await;
-        // The agent asks its user for more access.
-        if started.status == 403 || started.status == 202 && opens {
+        let started = self.send(connect_request(Map::from_iter([named]))).await;
+        // After a 403, the agent asks its user for more access.
+        if started.status == 403 || started.status == 202 && can_open_links {
             return started;
         }
         let detail =

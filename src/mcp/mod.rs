@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::agents::SCOPES;
-use crate::agents::endpoints::{challenge, endpoint_at};
+use crate::agents::endpoints::{endpoint_at, www_authenticate};
 use crate::auth::limits::Access;
 use crate::catalog::endpoints::respond::no_platform;
 use crate::catalog::reader::Catalog;
@@ -33,7 +33,7 @@ use protocol::{
 };
 use tools::{
     APPROVAL, ApiRequest, CALL_PLATFORM, DESCRIBE_ACTION, LIST_CONNECTIONS, RUN_ACTION,
-    START_CONNECT, TOOLS, Tool, begin,
+    START_CONNECT, TOOLS, Tool, connect_request,
 };
 
 /// The bearer token of a request. The scheme's name ignores case (RFC 9110, section 11.1).
@@ -99,7 +99,7 @@ fn is_failed(result: &str) -> bool {
 }
 
 /// The result of `describe_action`: the outline of an action, and whether it is an error.
-fn described(action: &[u8], arguments: &Value) -> (String, bool) {
+fn describe_result(action: &[u8], arguments: &Value) -> (String, bool) {
     let action: Value = serde_json::from_slice(action).unwrap_or_default();
     let path = arguments.get("path").and_then(Value::as_str);
     let Some(outline) = outline::outline(&action, path) else {
@@ -156,9 +156,9 @@ impl<P: Ports> Caller<'_, P> {
                 };
                 let only_reads = who.get("access").is_some_and(|access| access == "read");
                 // A caller that is restricted to some actions may not call the platform directly.
-                let is_free = who.get("actions").is_none_or(Value::is_null);
+                let may_call_directly = who.get("actions").is_none_or(Value::is_null);
                 let own = TOOLS.iter().filter(|tool| {
-                    has(tool.scope) && (is_free || tool.name != CALL_PLATFORM)
+                    has(tool.scope) && (may_call_directly || tool.name != CALL_PLATFORM)
                 });
                 let tools: Vec<Value> = own.map(|tool| tool.description(only_reads)).collect();
                 let list = if is_latest {
@@ -198,7 +198,7 @@ impl<P: Ports> Caller<'_, P> {
                 Some(LATEST) => Err(invalid(
                     "`_meta` must name the protocol version that `MCP-Protocol-Version` names",
                 )),
-                // Absent before `initialize`; in other requests its absence means the version 2025-03-26.
+                // The header is absent before `initialize`. In other requests, its absence means version 2025-03-26.
                 None | Some("2025-03-26") => Ok(false),
                 Some(known) if WITH_SESSIONS.contains(&known) => Ok(false),
                 Some(other) => Err(unsupported_version(other)),
@@ -227,7 +227,7 @@ impl<P: Ports> Caller<'_, P> {
 
     /// A request to this API as the same caller. `agent_header` is the value of [`AGENT`]: the limits on a platform's
     /// response.
-    fn own(
+    fn api_request(
         &self,
         method: &str,
         path: String,
@@ -264,7 +264,8 @@ impl<P: Ports> Caller<'_, P> {
 
     /// The caller's permissions. Fails with the response to a caller whose key or token is invalid.
     async fn whoami(&self) -> Result<Value, Response> {
-        let whoami = self.own("GET", "/v1/whoami".to_owned(), String::new(), None, String::new());
+        let whoami =
+            self.api_request("GET", "/v1/whoami".to_owned(), String::new(), None, String::new());
         let mut response = Box::pin(handle(self.service, self.ports, &whoami)).await;
         // The common headers are added again to the outer response.
         response.headers.retain(|(name, _)| {
@@ -283,13 +284,13 @@ impl<P: Ports> Caller<'_, P> {
     }
 
     /// Sends the request of a tool.
-    async fn send_if_any(&self, sent: Result<ApiRequest, String>) -> Result<Response, String> {
+    async fn send_valid(&self, sent: Result<ApiRequest, String>) -> Result<Response, String> {
         Ok(self.send(sent?).await)
     }
 
     /// Sends a request to this API as the same caller.
     async fn send(&self, (method, path, query, body, agent_header): ApiRequest) -> Response {
-        let request = self.own(method, path, query, body, agent_header);
+        let request = self.api_request(method, path, query, body, agent_header);
         Box::pin(handle(self.service, self.ports, &request)).await
     }
 
@@ -310,7 +311,7 @@ impl<P: Ports> Caller<'_, P> {
         refusal.add("content-type", "application/problem+json");
         refusal.add("cache-control", NO_STORE);
         let error = Some(("insufficient_scope", SCOPES));
-        refusal.add("www-authenticate", challenge(base, id, error));
+        refusal.add("www-authenticate", www_authenticate(base, id, error));
         Some(refusal)
     }
 
@@ -347,7 +348,7 @@ impl<P: Ports> Caller<'_, P> {
         if let Some(id) = connection.filter(|_| named_platform(arguments).is_some()) {
             set_connection(arguments, id);
         }
-        self.send_if_any(tool.request(arguments)).await
+        self.send_valid(tool.request(arguments)).await
     }
 
     /// Sends the request of a call. Where `connection` names a platform, its only connection is used.
@@ -355,29 +356,29 @@ impl<P: Ports> Caller<'_, P> {
         &self,
         tool: &Tool,
         arguments: &mut Value,
-        opens: bool,
+        can_open_links: bool,
     ) -> Result<Response, String> {
         // Other faults are reported first.
         tool.request(arguments)?;
         if let Some(platform) = named_platform(arguments) {
-            match self.only_connection(&platform, opens).await {
+            match self.only_connection(&platform, can_open_links).await {
                 Ok(id) => set_connection(arguments, &id),
                 Err(response) => return Ok(response),
             }
         }
-        self.send_if_any(tool.request(arguments)).await
+        self.send_valid(tool.request(arguments)).await
     }
 
     /// Starts a connect attempt for the account that an action needs. Returns the attempt as the API shows it, or `None` when
     /// the refusal has another reason, the caller lacks permission, or there is no page to open.
-    async fn connecting(&self, arguments: &Value, refused: &Response) -> Option<Vec<u8>> {
+    async fn start_connect(&self, arguments: &Value, refused: &Response) -> Option<Vec<u8>> {
         let problem: Value = serde_json::from_slice(&refused.body).ok()?;
         let code = problem.get("code")?.as_str()?;
         if !matches!(code, "credentials_not_found" | "connection_failed") {
             return None;
         }
         let connection = ("connection".to_owned(), arguments.get("connection")?.clone());
-        let started = self.send(begin([connection].into_iter().collect())).await;
+        let started = self.send(connect_request([connection].into_iter().collect())).await;
         (started.status == 202).then_some(started.body)
     }
 
@@ -394,18 +395,20 @@ impl<P: Ports> Caller<'_, P> {
             given.insert(APPROVAL.to_owned(), (*id).into());
         }
         let resumed = resumed_attempt(params).filter(|_| is_latest && waited.is_none());
-        let calls = matches!(tool.name, RUN_ACTION | CALL_PLATFORM);
-        let opens = is_latest && opens_links(params);
-        let answered = match (tool.name, resumed) {
-            (START_CONNECT, Some(attempt)) => self.send_if_any(attempt).await,
+        let calls_platform = matches!(tool.name, RUN_ACTION | CALL_PLATFORM);
+        let can_open_links = is_latest && opens_links(params);
+        let response = match (tool.name, resumed) {
+            (START_CONNECT, Some(attempt)) => self.send_valid(attempt).await,
             (RUN_ACTION | CALL_PLATFORM, Some(attempt)) => {
                 self.run_when_connected(attempt, (tool, &mut arguments)).await
             }
-            (RUN_ACTION | CALL_PLATFORM, None) => self.send_call(tool, &mut arguments, opens).await,
-            _ => self.send_if_any(tool.request(&arguments)).await,
+            (RUN_ACTION | CALL_PLATFORM, None) => {
+                self.send_call(tool, &mut arguments, can_open_links).await
+            }
+            _ => self.send_valid(tool.request(&arguments)).await,
         };
         let arguments = &arguments;
-        let (text, is_error) = match answered {
+        let (text, is_error) = match response {
             Ok(mut response) => {
                 if response.status == 401 {
                     response.headers.retain(|(name, _)| {
@@ -417,8 +420,8 @@ impl<P: Ports> Caller<'_, P> {
                     return Ok(refusal);
                 }
                 // A caller that requests the result of a call has already seen the link.
-                let is_asked = arguments.get(APPROVAL).is_some();
-                if response.status == 202 && opens && !is_asked {
+                let requests_result = arguments.get(APPROVAL).is_some();
+                if response.status == 202 && can_open_links && !requests_result {
                     return Ok(result(id, &elicit_url(&response.body)));
                 }
                 if tool.name == LIST_CONNECTIONS
@@ -428,11 +431,11 @@ impl<P: Ports> Caller<'_, P> {
                     response.body = problem.to_json(&self.request.origin, &self.ports.uuid());
                 }
                 // Only these statuses can mean that the account must be connected.
-                if calls
+                if calls_platform
                     && matches!(response.status, 404 | 409)
-                    && let Some(started) = self.connecting(arguments, &response).await
+                    && let Some(started) = self.start_connect(arguments, &response).await
                 {
-                    if opens {
+                    if can_open_links {
                         return Ok(result(id, &elicit_url(&started)));
                     }
                     response.body = with_connect_url(&response.body, &started);
@@ -442,10 +445,10 @@ impl<P: Ports> Caller<'_, P> {
                     None => response.body,
                 };
                 if tool.name == DESCRIBE_ACTION && response.status == 200 {
-                    described(&body, arguments)
+                    describe_result(&body, arguments)
                 } else {
                     let text = String::from_utf8(body).unwrap_or_default();
-                    let is_error = response.status >= 400 || calls && is_failed(&text);
+                    let is_error = response.status >= 400 || calls_platform && is_failed(&text);
                     (text, is_error)
                 }
             }
@@ -457,7 +460,7 @@ impl<P: Ports> Caller<'_, P> {
             }
         };
         // Results that may be long are not repeated as structured content.
-        let is_long = calls || tool.name == DESCRIBE_ACTION;
+        let is_long = calls_platform || tool.name == DESCRIBE_ACTION;
         let structured = Some(&text).filter(|_| is_error || !is_long);
         let structured: Option<&RawValue> =
             structured.and_then(|text| serde_json::from_str(text).ok());

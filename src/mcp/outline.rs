@@ -1,5 +1,5 @@
-//! What `describe_action` returns: an action's detail without repetitions, at most [`MAX_BYTES`] long. Optional parts that lie
-//! deep are left out; `omitted` has the path with which an agent asks for them.
+//! The result of `describe_action`: an action's detail without repetitions, at most [`MAX_BYTES`] long. Deeply nested
+//! optional parts are left out; `omitted` has the path with which an agent requests them.
 
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ const SINGLE: [&str; 7] =
     ["additionalProperties", "contains", "else", "if", "items", "not", "then"];
 const HINT: &str = "A part with `omitted` is not shown in full: to see it, call describe_action again with its value as `path`.";
 
-/// How much of a schema is shown.
+/// The limits on the shown parts of a schema.
 #[derive(Debug, Clone, Copy)]
 struct Detail {
     /// The levels of optional parts.
@@ -57,7 +57,7 @@ const DETAILS: [Detail; 15] = [
 /// The outline of an action's detail, or of the part of its `input` at `path`. Returns `None` if there is no such part.
 pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
     let root = action.get("input")?;
-    let part = at(root, path.unwrap_or_default())?;
+    let part = schema_at(root, path.unwrap_or_default())?;
     let mut kept = Map::new();
     for (name, value) in action.as_object()? {
         let is_kept = path.is_none() || matches!(name.as_str(), "platform" | "key");
@@ -96,8 +96,8 @@ pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
 }
 
 /// The part of a schema at a pointer, which may lead through references.
-fn at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
-    let mut schema = followed(root, root);
+fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
+    let mut schema = dereferenced(root, root);
     if pointer.is_empty() {
         return Some(schema);
     }
@@ -107,13 +107,13 @@ fn at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
             Value::Array(all) => all.get(name.parse::<usize>().ok()?)?,
             _ => schema.get(&name)?,
         };
-        schema = followed(root, next);
+        schema = dereferenced(root, next);
     }
     Some(schema)
 }
 
 /// The schema that a reference leads to.
-fn followed<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+fn dereferenced<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..MAX_REFERENCES {
         let reference = schema.get("$ref").and_then(Value::as_str);
@@ -153,7 +153,7 @@ impl Writer<'_> {
         optional: usize,
         levels: usize,
     ) -> Value {
-        let target = followed(self.root, schema);
+        let target = dereferenced(self.root, schema);
         let (Some(own), Some(members)) = (schema.as_object(), target.as_object()) else {
             return target.clone();
         };
@@ -170,7 +170,7 @@ impl Writer<'_> {
                     copy.insert(name.clone(), value);
                 }
                 Keyword::Dropped => {}
-                Keyword::Left => is_cut = true,
+                Keyword::TooLong => is_cut = true,
                 Keyword::Nested if levels == 0 => is_cut = true,
                 Keyword::Nested => {
                     let (value, is_part, names) =
@@ -185,7 +185,7 @@ impl Writer<'_> {
             self.has_omitted = true;
             copy.insert("omitted".to_owned(), pointer.as_str().into());
         }
-        // Their paths are this one, `/properties/` and the name.
+        // The path of each of them is this path, followed by `/properties/` and its name.
         if pointer.as_str() == self.start && !unseen.is_empty() {
             unseen.truncate(self.detail.items.saturating_mul(4));
             copy.insert("omittedProperties".to_owned(), unseen.into());
@@ -206,10 +206,10 @@ impl Writer<'_> {
                 0 => Keyword::Dropped,
                 max => Keyword::Kept(cut(text, max).into()),
             },
-            ("enum", Value::Array(all)) if all.len() > items => Keyword::Left,
+            ("enum", Value::Array(all)) if all.len() > items => Keyword::TooLong,
             _ if is_nested(name) && (value.is_object() || value.is_array()) => Keyword::Nested,
             ("required" | "enum", _) => Keyword::Kept(value.clone()),
-            _ if value.to_string().len() > 200 => Keyword::Left,
+            _ if value.to_string().len() > 200 => Keyword::TooLong,
             _ => Keyword::Kept(value.clone()),
         }
     }
@@ -274,13 +274,13 @@ impl Writer<'_> {
     }
 }
 
-/// What is done with a keyword of a schema.
+/// The treatment of a keyword of a schema.
 enum Keyword {
     Kept(Value),
     Dropped,
-    /// The schema is too long to show.
-    Left,
-    /// It contains schemas.
+    /// The value is too long to show.
+    TooLong,
+    /// The keyword contains schemas.
     Nested,
 }
 

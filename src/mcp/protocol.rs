@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::tools::{APPROVAL, ApiRequest, outcome_of};
+use super::tools::{APPROVAL, ApiRequest, attempt_request};
 use crate::http::body::require_json;
 use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
@@ -16,7 +16,7 @@ pub(super) const LATEST: &str = "2026-07-28";
 pub(super) const WITH_SESSIONS: [&str; 2] = ["2025-11-25", "2025-06-18"];
 /// All supported versions.
 pub(super) const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
-/// How long a client may cache the list of tools, in milliseconds. It changes only with releases.
+/// The time for which a client may cache the list of tools, in milliseconds. It changes only with releases.
 pub(super) const TTL_MS: u32 = 3_600_000;
 /// The name of the elicitation that asks a client to open a link.
 pub(super) const LINK: &str = "connect";
@@ -199,7 +199,7 @@ pub(super) fn resumed_attempt(params: &Value) -> Option<Result<ApiRequest, Strin
     let attempt = params.get("requestState")?.as_str()?;
     let action = params.get("inputResponses")?.get(LINK)?.get("action")?;
     Some(if action == "accept" {
-        Ok(outcome_of(attempt))
+        Ok(attempt_request(attempt))
     } else {
         Err("The user did not want to connect the account.".to_owned())
     })

@@ -26,8 +26,8 @@ pub fn name(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// The name in the claims of an ID token: first the claim that distinguishes two accounts of one person (`OpenID` Connect Core,
-/// 5.1).
+/// The name in the claims of an ID token: preferably the claim that distinguishes two accounts of one person (`OpenID`
+/// Connect Core, 5.1).
 pub fn name_in(claims: &Value) -> Option<String> {
     let claim = |claim: &str| claims.get(claim).and_then(Value::as_str).and_then(name);
     ["email", "preferred_username", "name"].into_iter().find_map(claim)

@@ -10,7 +10,7 @@ use crate::util::json;
 
 pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// How long an assertion is valid, in seconds. It is sent immediately; the rest allows for clock skew.
+/// The lifetime of an assertion, in seconds. It is sent immediately; the rest allows for clock skew.
 const VALID_S: u64 = 300;
 
 /// A private key, as a JSON Web Key. `Debug` does not show it.

@@ -39,7 +39,8 @@ pub enum Outcome<'c> {
 }
 
 impl Callback {
-    /// The outcome, at a platform that uses this name for the code. Returns `None` without a code and an error.
+    /// The outcome. `code_parameter` is the platform's name for the code. Returns `None` if there is neither a code nor
+    /// an error.
     pub fn outcome(&self, code_parameter: &str) -> Option<Outcome<'_>> {
         let is_code = |code: &&String| !code.is_empty() && !code.contains(char::is_control);
         let named = self.others.get(code_parameter).filter(is_code);
@@ -76,7 +77,7 @@ impl fmt::Debug for Callback {
     }
 }
 
-/// Why a query can't come from an authorization server.
+/// The reason why a query can't come from an authorization server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackError {
     /// The query or a parameter is too long.
@@ -110,7 +111,7 @@ const TEXTS: [&str; 4] = ["error_description", "error_uri", "error_message", "er
 /// Names that platforms use for the parameter `error`.
 const ERROR_NAMES: [&str; 4] = ["error_code", "errorCode", "error_reason", "oauth_problem"];
 
-/// Parameters with which platforms say that the user refused, without an error: Dropbox and Twitter.
+/// Parameters with which Dropbox and Twitter report that the user refused, in place of an error.
 const REFUSALS: [&str; 2] = ["not_approved", "denied"];
 
 /// Parses the query of a redirect, without its question mark.
@@ -122,7 +123,7 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     let mut others = Parameters::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        // What a proxy or a tracker adds may be encoded in another way; it must not cost the user the code.
+        // Parameters that a proxy or a tracker adds may be encoded differently. They must not make the callback fail.
         let Some(name) = decode_form(name) else { continue };
         let value = match decode_form(value) {
             Some(value) => value,
@@ -140,9 +141,9 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
         }
     }
     let [state, code, iss, error, description, _] = known;
-    let state = limited(state, MAX_TEXT)?;
-    let code = limited(code, MAX_CODE)?;
-    let iss = limited(iss, MAX_TEXT)?;
+    let state = checked(state, MAX_TEXT)?;
+    let code = checked(code, MAX_CODE)?;
+    let iss = checked(iss, MAX_TEXT)?;
     let filled = |value: Option<String>| value.filter(|text| !text.is_empty());
     let other = |names: &[&str]| names.iter().find_map(|name| filled(others.get(*name).cloned()));
     let refused = || {
@@ -172,7 +173,7 @@ fn says_refused(code: &str) -> bool {
 }
 
 /// Checks the length and the characters of a parameter. Empty parameters count as missing.
-fn limited(value: Option<String>, max: usize) -> Result<Option<String>, CallbackError> {
+fn checked(value: Option<String>, max: usize) -> Result<Option<String>, CallbackError> {
     match value.filter(|value| !value.is_empty()) {
         Some(value) if value.len() > max => Err(CallbackError::TooLong),
         Some(value) if value.contains(char::is_control) => Err(CallbackError::Encoding),

@@ -51,7 +51,7 @@ const CODES: &[(TokenErrorKind, &[&str])] = &[
         "interaction_required", "login_required", "consent_required", "account_selection_required", // OpenID Connect
         "bad_verification_code", "bad_refresh_token", // GitHub; HubSpot, too
         "invalid_code", "invalid_refresh_token", "invalid_token", "token_expired", "token_revoked", "account_inactive",
-        "authorization_not_found", // Slack; Zoho has the first one, too
+        "authorization_not_found", // Slack; Zoho also has the first one
         "bad_auth_code", // HubSpot
         "inactive_user", "inactive_org", // Salesforce
     ]),
@@ -102,7 +102,7 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
 
 /// Whether a description says that a token is no longer valid. Many platforms use another code for that, or none.
 fn says_ended(description: &str) -> bool {
-    const ENDS: [&str; 9] = [
+    const ENDED_PHRASES: [&str; 9] = [
         "invalid",
         "not valid",
         "expired",
@@ -118,7 +118,7 @@ fn says_ended(description: &str) -> bool {
     if has(&["missing", "required", "must be"]) {
         return false;
     }
-    has(&["refresh token", "refreshtoken"]) && has(&ENDS)
+    has(&["refresh token", "refreshtoken"]) && has(&ENDED_PHRASES)
         || has(&["token was invalid", "invalid token"])
         || has(&["token"]) && has(&["revoked"])
 }
@@ -170,7 +170,7 @@ fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenE
     if status.is_some_and(|status| matches!(status, 408 | 425 | 429 | 500..)) {
         return Temporary;
     }
-    let code = code.map(unified).unwrap_or_default();
+    let code = code.map(normalized).unwrap_or_default();
     let description = description.to_lowercase().replace('_', " ").replace(['"', '\'', '`'], "");
     let meant = DESCRIPTIONS
         .iter()
@@ -198,7 +198,7 @@ fn known(code: &str) -> Option<TokenErrorKind> {
 /// Finds the code of the table in a string: some platforms write `invalid grant`, or a sentence after the code.
 fn known_code(text: &str) -> Option<String> {
     let first = text.split(':').next().unwrap_or_default();
-    [text, first].into_iter().map(unified).find(|code| known(code).is_some())
+    [text, first].into_iter().map(normalized).find(|code| known(code).is_some())
 }
 
 /// Whether the table has a code, in any spelling.
@@ -206,7 +206,7 @@ pub(super) fn is_known(code: &str) -> bool {
     known_code(code).is_some()
 }
 
-fn unified(code: &str) -> String {
+fn normalized(code: &str) -> String {
     code.trim().to_ascii_lowercase().replace(['-', ' '], "_")
 }
 

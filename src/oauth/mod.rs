@@ -14,7 +14,7 @@
 //! | [`revocation`] | token revocation |
 //!
 //! The crate `oauth2` parses only what RFC 6749 describes: no `expires_in` as a string, no nested tokens, no error with status
-//! 200, no commas between scopes. What it would still do is shorter here.
+//! 200, no commas between scopes. The remaining work takes less code here than with the crate.
 
 pub mod account;
 pub mod assertion;

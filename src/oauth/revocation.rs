@@ -23,9 +23,9 @@ pub fn revocation(
         Some(token) => ("refresh_token", token),
         None => ("access_token", access_token),
     };
-    let (of_client, authorization) = token::authentication(oauth, client);
+    let (client_pairs, authorization) = token::authentication(oauth, client);
     let own = [("token", token), ("token_type_hint", hint)];
-    let pairs: Vec<(&str, &str)> = own.into_iter().chain(of_client).collect();
+    let pairs: Vec<(&str, &str)> = own.into_iter().chain(client_pairs).collect();
     token::request(oauth, url, oauth.revocation_body, &pairs, authorization)
 }
 

@@ -10,27 +10,28 @@
 /// `offline_access` as missing: <https://github.com/OpenFn/lightning/issues/3363>. Google returns
 /// `https://www.googleapis.com/auth/userinfo.email` for `email`, and the like for `profile`:
 /// <https://developers.google.com/identity/protocols/oauth2/scopes>.
-const OF_ID_TOKENS: [&str; 6] =
+const ID_TOKEN_SCOPES: [&str; 6] =
     ["openid", "offline_access", "profile", "email", "address", "phone"];
 
-/// Microsoft's servers take a scope without a resource as one of this resource:
+/// Microsoft's servers treat a scope without a resource as one of this resource:
 /// <https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc>.
 const GRAPH: &str = "https://graph.microsoft.com/";
 
-/// Requests the scopes that are configured in the app's registration. The response lists them instead; see the same page.
-const REGISTERED: &str = "/.default";
+/// The scope that requests those configured in the app's registration. The response lists them instead; see the same
+/// page.
+const REGISTERED_SCOPES: &str = "/.default";
 
 /// The requested scopes that were not granted.
 pub fn missing(requested: &[String], granted: &[String]) -> Vec<String> {
     let is_granted = |requested: &&String| {
-        OF_ID_TOKENS.contains(&requested.as_str())
-            || requested.ends_with(REGISTERED)
-            || granted.iter().any(|granted| are_equal(requested, granted))
+        ID_TOKEN_SCOPES.contains(&requested.as_str())
+            || requested.ends_with(REGISTERED_SCOPES)
+            || granted.iter().any(|granted| is_same_scope(requested, granted))
     };
     requested.iter().filter(|scope| !is_granted(scope)).cloned().collect()
 }
 
-fn are_equal(requested: &str, granted: &str) -> bool {
+fn is_same_scope(requested: &str, granted: &str) -> bool {
     if requested == granted {
         return true;
     }

@@ -215,8 +215,8 @@ mod tests {
         Client::new("a:p p".to_owned(), secret.map(str::to_owned))
     }
 
-    /// The callback with the code.
-    fn back() -> Callback {
+    /// A callback with a code.
+    fn callback() -> Callback {
         read("code=c&state=s%261&scope=own&context=stores%2Fx&client_secret=evil").unwrap()
     }
 
@@ -273,7 +273,7 @@ mod tests {
         let end = "client_id=a%3Ap%20p&audience=x%20y";
         for (request, expected) in [
             (
-                endpoint.exchange("c=1", "https://vault.example/cb", Some(&verifier), &back()),
+                endpoint.exchange("c=1", "https://vault.example/cb", Some(&verifier), &callback()),
                 format!(
                     "grant_type=authorization_code&code=c%3D1&redirect_uri=https%3A%2F%2Fvault.example%2Fcb\
                      &code_verifier={}&{end}",
@@ -281,7 +281,7 @@ mod tests {
                 ),
             ),
             (
-                endpoint.exchange("c", "r", None, &back()),
+                endpoint.exchange("c", "r", None, &callback()),
                 format!("grant_type=authorization_code&code=c&redirect_uri=r&{end}"),
             ),
             (
@@ -313,7 +313,7 @@ mod tests {
             oauth.token_parameters = [("client_key".to_owned(), "other".to_owned())].into();
             let client = client(secret);
             let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
-            let exchange = endpoint.exchange("c", "r", None, &back());
+            let exchange = endpoint.exchange("c", "r", None, &callback());
             let start = "grant_type=authorization_code&code=c&redirect_uri=r";
             assert_eq!(body(&exchange), format!("{start}{end}"), "{method:?}");
             let refresh = endpoint.refresh("r", &[]);
@@ -330,7 +330,7 @@ mod tests {
             "c",
             "r",
             None,
-            &back(),
+            &callback(),
         );
         let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
         let expected = serde_json::json!({
@@ -353,13 +353,13 @@ mod tests {
         let endpoint = TokenEndpoint { oauth: &oauth, url: URL, client: &client };
         let expected = "grant_type=authorization_code&code=c&redirect_uri=r&state=s%261&scope=own\
                         &context=stores%2Fx&client_id=a%3Ap%20p";
-        assert_eq!(body(&endpoint.exchange("c", "r", None, &back())), expected);
+        assert_eq!(body(&endpoint.exchange("c", "r", None, &callback())), expected);
         let refresh = "grant_type=refresh_token&refresh_token=r&client_id=a%3Ap%20p";
         assert_eq!(body(&endpoint.refresh("r", &[])), refresh);
     }
 
     #[test]
-    fn an_account_s_own_grant_has_its_type() {
+    fn account_credentials_have_their_own_grant_type() {
         let mut oauth = platform(TokenAuth::ClientSecretBasic, TokenBody::Form);
         oauth.grant = Grant::AccountCredentials;
         oauth.token_parameters = [("account_id".to_owned(), "a 1".to_owned())].into();

@@ -88,7 +88,7 @@ impl Documents {
         true
     }
 
-    /// Fetches a document. Does not follow redirects and does not cache it: [`Self::keep`] does.
+    /// Fetches a document, without following redirects. [`Self::keep`] caches it.
     pub async fn fetch(
         &self,
         ports: &(impl Http + Clock),

@@ -12,11 +12,10 @@ use crate::ports::{Algorithm, Signatures};
 /// The tolerated clock skew, in milliseconds.
 const LEEWAY_MS: u64 = 60 * 1000;
 /// The maximum length of a token, in characters.
-const MAX: usize = 32 << 10;
+const MAX_TOKEN: usize = 32 << 10;
 
-/// The expected claims.
 #[derive(Debug, Clone, Copy)]
-pub struct Expected<'a> {
+pub struct ExpectedClaims<'a> {
     pub issuer: &'a str,
     pub client_id: &'a str,
     /// The nonce of this sign-in; `None` for a token that no sign-in requested.
@@ -74,13 +73,13 @@ impl KeySet {
             Algorithm::Rs256 => "RSA",
             Algorithm::Es256 => "EC",
         };
-        let says = |key: &Map<String, Value>, member: &str, value: &str| {
+        let matches_member = |key: &Map<String, Value>, member: &str, value: &str| {
             key.get(member).is_none_or(|claimed| claimed == value)
         };
         let mut all = self.keys.iter().filter(|key| {
             key.get("kty").is_some_and(|claimed| claimed == family)
-                && says(key, "use", "sig")
-                && says(key, "alg", name)
+                && matches_member(key, "use", "sig")
+                && matches_member(key, "alg", name)
                 && kid.is_none_or(|kid| key.get("kid").is_some_and(|claimed| claimed == kid))
         });
         // Without a `kid`, there must be only one such key.
@@ -92,12 +91,12 @@ impl KeySet {
 pub async fn validate(
     token: &str,
     keys: &KeySet,
-    expected: Expected<'_>,
+    expected: ExpectedClaims<'_>,
     signatures: &impl Signatures,
 ) -> Result<Map<String, Value>, IdTokenError> {
     let (signed, signature) = token.rsplit_once('.').ok_or(IdTokenError::Malformed)?;
     let (header, claims) = signed.split_once('.').ok_or(IdTokenError::Malformed)?;
-    if token.len() > MAX {
+    if token.len() > MAX_TOKEN {
         return Err(IdTokenError::Malformed);
     }
     let decode =
@@ -123,9 +122,10 @@ pub async fn validate(
 }
 
 /// The first claim that is missing or wrong.
-fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static str> {
-    let Expected { issuer, client_id, nonce, now } = expected;
-    let is = |name: &str, value: &str| claims.get(name).is_some_and(|claimed| claimed == value);
+fn check(claims: &Map<String, Value>, expected: ExpectedClaims<'_>) -> Option<&'static str> {
+    let ExpectedClaims { issuer, client_id, nonce, now } = expected;
+    let has_value =
+        |name: &str, value: &str| claims.get(name).is_some_and(|claimed| claimed == value);
     let moment = |name: &str| {
         let seconds = claims.get(name).and_then(Value::as_f64)?;
         #[expect(
@@ -144,13 +144,13 @@ fn check(claims: &Map<String, Value>, expected: Expected<'_>) -> Option<&'static
         None => &[],
     };
     let is_audience = audiences.iter().any(|audience| audience == client_id)
-        && (audiences.len() == 1 || is("azp", client_id));
+        && (audiences.len() == 1 || has_value("azp", client_id));
     let authorized = claims.get("azp").is_none_or(|claimed| claimed == client_id);
     [
-        ("iss", is("iss", issuer)),
+        ("iss", has_value("iss", issuer)),
         ("aud", is_audience),
         ("azp", authorized),
-        ("nonce", nonce.is_none_or(|nonce| is("nonce", nonce))),
+        ("nonce", nonce.is_none_or(|nonce| has_value("nonce", nonce))),
         ("exp", moment("exp").is_some_and(|at| now < at.saturating_add(LEEWAY_MS))),
         ("iat", moment("iat").is_some_and(|at| at <= latest)),
         ("nbf", !claims.contains_key("nbf") || moment("nbf").is_some_and(|at| at <= latest)),

@@ -41,8 +41,8 @@ pub(crate) fn is_secret(text: &str) -> bool {
 /// The value of a cookie that identifies a browser during a sign-in. Returns `None` without a well-formed one.
 pub(crate) fn browser_cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let pairs = request.header("cookie")?.split(';').map(str::trim);
-    let mut ours = pairs.filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-    ours.find(|value| is_secret(value))
+    let mut values = pairs.filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    values.find(|value| is_secret(value))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::documents::{DEADLINE_MS, Documents};
-use super::id_token::{self, Expected, IdTokenError, KeySet};
+use super::id_token::{self, ExpectedClaims, IdTokenError, KeySet};
 use super::provider::{self, Credentials, MAX_DOCUMENT, Provider};
 use crate::ports::{Http as _, Ports};
 use crate::storage::metering::Metered;
@@ -96,7 +96,8 @@ impl<P: Ports> RelyingParty<'_, P> {
             let error = shown(text("error").unwrap_or("no ID token"));
             return Err(format!("{endpoint} responds with status {}: {error}", response.status));
         };
-        let expected = Expected { issuer, client_id: client.id, nonce: Some(nonce), now: self.now };
+        let expected =
+            ExpectedClaims { issuer, client_id: client.id, nonce: Some(nonce), now: self.now };
         self.validate(&provider.jwks_uri, token, expected).await
     }
 
@@ -106,7 +107,7 @@ impl<P: Ports> RelyingParty<'_, P> {
         &self,
         url: &str,
         token: &str,
-        expected: Expected<'_>,
+        expected: ExpectedClaims<'_>,
     ) -> Result<Map<String, Value>, String> {
         let parse = |document: &[u8]| {
             serde_json::from_slice::<KeySet>(document)

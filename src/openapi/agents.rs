@@ -24,7 +24,7 @@ pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// As above. A test replaces the request.
+/// A body that creates a grant, with a name and a description. A test replaces the request.
 pub const GRANTING: [(&str, &str, &str); 1] = [(
     "whole",
     "All fields",
@@ -59,7 +59,6 @@ console.log(signIn.endpoint);
 ",
 };
 
-/// A sign-in to disable.
 pub const DELETE_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Delete the sign-in for agents",
@@ -95,7 +94,7 @@ pub const CREATE_GRANT: EndpointDoc = EndpointDoc {
     body: Some(Body { schema: "NewAgentGrant", examples: &GRANTING, sample: 0 }),
     address: "/v1/agent-grants",
     script: "\
-const request = process.env.REQUEST; // the parameter with which the user came
+const request = process.env.REQUEST; // from the URL with which the agent sent the user to your app
 const { continueUrl } = await vault.agentGrants.create({ request, identity: \"ann@example.com\" });
 console.log(continueUrl);
 ",

@@ -45,7 +45,7 @@ pub(super) fn body(description: &str, fields: &[Field], defaults: &Node) -> Node
 fn field_schema(field: &Field) -> Node {
     match (field.name, field.check) {
         ("request", _) => object! {"type": "string"},
-        // Its rule is the catalog itself.
+        // The catalog decides which platforms are valid, not a rule.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => string_schemas::version(),
         ("logo", _) => branding::logo(),

@@ -65,7 +65,6 @@ console.log(connection.state);
 ",
 };
 
-/// The status of a connection.
 pub const STATUS: EndpointDoc = EndpointDoc {
     tag: VAULT,
     summary: "Get the status of a connection",
@@ -127,7 +126,6 @@ console.log(\"Open\", attempt.authorizationUrl);
 ",
 };
 
-/// Lists attempts to connect.
 pub const ATTEMPTS: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "List attempts to connect",
@@ -242,7 +240,8 @@ fn new_attempt() -> Node {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
     let defaults = object! {"label": "default", "allowOtherAccount": false, "link": false};
-    // One of two forms: `required` is required, and the members of the other form are left out.
+    // The schema of one of two forms: the members `needed` are required, and `others`, those of the other form, are
+    // left out.
     let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
         let is_own = |name: &str| !others.contains(&name);
         let fields: Vec<Field> = CONNECT_FIELDS

@@ -63,7 +63,6 @@ console.log(signIn.signInUrl, signIn.redirectUri);
 ",
 };
 
-/// A sign-in to disable.
 pub const DELETE_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: CONSOLE,
     summary: "Delete the sign-in to the console",
@@ -102,7 +101,6 @@ pub const SIGN_OUT: EndpointDoc = EndpointDoc {
 await vault.consoleSessions.signOut();\n",
 };
 
-/// A session to end.
 pub const DELETE_SESSION: EndpointDoc = EndpointDoc {
     tag: CONSOLE,
     summary: "End a session in the console",

@@ -123,13 +123,13 @@ pub fn action(row: &Node) -> Node {
             "headers": strings("The headers that a part may have; else absent."),
         },
     );
-    let of_members = object! {
+    let extra_members = object! {
         "encoding": described(
             "For a form: the serialization of members, where the document specifies it; otherwise absent.",
             object! {"type": "object", "additionalProperties": encoding},
         ),
     };
-    let body = joined("The body of a request.", &body, &record("", vec![]), of_members);
+    let body = joined("The body of a request.", &body, &record("", vec![]), extra_members);
     let auth = record(
         "A way to authorize the action.",
         vec![

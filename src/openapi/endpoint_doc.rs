@@ -1,4 +1,4 @@
-//! The documentation of an endpoint, in addition to its row in the table: words, schemas, code samples.
+//! The documentation of an endpoint, in addition to its row in the table: text, schemas, code samples.
 
 use crate::http::endpoint::Keyed;
 
@@ -8,7 +8,7 @@ pub const CONNECTING: &str = "Connecting";
 pub const EVENTS: &str = "Events";
 pub const SERVICE: &str = "Service";
 
-/// The words of the `OpenAPI` document about an endpoint.
+/// The `OpenAPI` document's text about an endpoint.
 #[derive(Debug)]
 pub struct EndpointDoc {
     /// The group of the endpoint.
@@ -41,7 +41,7 @@ pub struct Body {
     pub schema: &'static str,
     /// Valid bodies, each with a name and a description.
     pub examples: &'static [(&'static str, &'static str, &'static str)],
-    /// The index of the one in the shell sample.
+    /// The index of the body in the shell sample.
     pub sample: usize,
 }
 

@@ -42,7 +42,7 @@ pub use recorded_responses::RecordedResponses;
 
 pub use parameters::query;
 
-/// What applies to all operations, in Markdown.
+/// The description of the whole API, in Markdown.
 pub const ABOUT: &str = include_str!("introduction.md");
 
 /// The document, with these responses as its examples.
@@ -156,21 +156,21 @@ fn own_operation() -> Node {
         object! {"description": description, "required": true, "schema": object! {"type": "string"}}
     };
     // Headers of every file of the site that other responses of the service don't have.
-    let of_files = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
-    let of_all = |name: &str| object! {"$ref": format!("#/components/headers/{name}")};
+    let file_header = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
+    let shared_header = |name: &str| object! {"$ref": format!("#/components/headers/{name}")};
     let headers = object! {
-        "content-security-policy": of_files("The resources that pages of the service may load."),
-        "cross-origin-opener-policy": of_files("Isolates a page's window from pages of other origins."),
-        "permissions-policy": of_files("The browser features that a page may use."),
-        "referrer-policy": of_files("The part of its address that a page sends to other sites."),
-        "x-content-type-options": of_files("`nosniff`: browsers must not guess the media type."),
+        "content-security-policy": file_header("The resources that pages of the service may load."),
+        "cross-origin-opener-policy": file_header("Isolates a page's window from pages of other origins."),
+        "permissions-policy": file_header("The browser features that a page may use."),
+        "referrer-policy": file_header("The part of its address that a page sends to other sites."),
+        "x-content-type-options": file_header("`nosniff`: browsers must not guess the media type."),
         "etag": text("The entity tag of the document."),
         "cache-control": text("Caches must revalidate before each use."),
         "access-control-allow-origin": text("`*`: pages of every origin may read the document."),
-        "vary": of_all("vary"),
-        "server-timing": of_all("server-timing"),
-        "strict-transport-security": of_all("strict-transport-security"),
-        "x-request-id": of_all("x-request-id"),
+        "vary": shared_header("vary"),
+        "server-timing": shared_header("server-timing"),
+        "strict-transport-security": shared_header("strict-transport-security"),
+        "x-request-id": shared_header("x-request-id"),
     };
     let schema = object! {
         "type": "object",

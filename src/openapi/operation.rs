@@ -50,18 +50,18 @@ pub fn keyed(
         operation = operation.with(object! {"requestBody": request_body(endpoint, body)});
     }
     let examples = match endpoint {
-        Keyed::CreateConnection => Examples::These(
+        Keyed::CreateConnection => Examples::Several(
             CREATING
                 .iter()
                 .zip(&recorded_responses.created)
                 .map(|((name, summary, _), created)| (*name, *summary, created.document()))
                 .collect(),
         ),
-        Keyed::Whoami => Examples::These(vec![
+        Keyed::Whoami => Examples::Several(vec![
             ("key", "With an API key", recorded.success.document()),
             ("token", "With a token", recorded_responses.whoami_of_token.document()),
         ]),
-        _ => Examples::Own,
+        _ => Examples::Inline,
     };
     let EndpointDoc { response, schema, .. } = about;
     // The recorded requests do not use read replicas.
@@ -78,7 +78,7 @@ pub fn keyed(
     assert_eq!(other.len(), also.len(), "the answers of {endpoint:?}");
     successes.extend(other.iter().zip(also).map(|(other, reply)| {
         let schema = Some(other.schema);
-        (reply.status, responses::success(other.response, schema, &marked(reply), Examples::Own))
+        (reply.status, responses::success(other.response, schema, &marked(reply), Examples::Inline))
     }));
     operation.with(object! {"responses": all(successes, recorded, shared)})
 }
@@ -90,7 +90,7 @@ pub fn health(recorded_responses: &RecordedResponses, shared: &mut SharedRespons
         "The service is running.",
         Some("Health"),
         &recorded.success,
-        Examples::Own,
+        Examples::Inline,
     );
     object! {
         "operationId": id(health),
@@ -150,7 +150,7 @@ fn request_body(endpoint: Keyed, body: &Body) -> Node {
     }
 }
 
-/// The response to a bug in the Worker. A test can't cause it, so it is built here like in the Worker's entry.
+/// The response to a bug in the Worker. A test can't cause it, so it is built here, as in the Worker's entry module.
 fn internal() -> RecordedResponse {
     let detail = "Something went wrong in the service. Its operator can find the cause in the log, by `requestId`.";
     assert!(ENTRY.contains(detail), "the Worker's entry says it otherwise");

@@ -58,7 +58,7 @@ fn parameter_of(parameter: Parameter) -> Node {
     node.with(required).with(style).with(object! {"schema": schema})
 }
 
-/// How a description ends before an example in backquotes.
+/// The end of a description before an example in backquotes.
 const EXAMPLE: &str = " For example, `";
 
 /// The example in a parameter's description.

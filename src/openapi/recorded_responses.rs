@@ -11,7 +11,7 @@ use crate::http::endpoint::Endpoint;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedResponses {
-    /// By the name of the endpoint.
+    /// The responses, by the name of the endpoint.
     pub endpoints: BTreeMap<String, EndpointResponses>,
     /// The response of `whoami` to a token.
     pub whoami_of_token: RecordedResponse,
@@ -23,10 +23,10 @@ pub struct RecordedResponses {
 #[serde(rename_all = "camelCase")]
 pub struct EndpointResponses {
     pub success: RecordedResponse,
-    /// On success with other statuses.
+    /// Responses on success with other statuses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<RecordedResponse>,
-    /// To a client with a current copy; `None` when the endpoint does not support `If-None-Match`.
+    /// The response to a client with a current copy; `None` when the endpoint does not support `If-None-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_modified: Option<RecordedResponse>,
     /// Problem responses, by problem code.
@@ -54,7 +54,7 @@ impl RecordedResponses {
 }
 
 impl RecordedResponse {
-    /// `name` is in lower case.
+    /// The value of a header. `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

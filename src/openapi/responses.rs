@@ -21,8 +21,8 @@ pub fn success(
     match (response.header("content-type"), schema) {
         (Some(media_type), Some(schema)) => {
             let examples = match examples {
-                Examples::Own => object! {"example": response.document()},
-                Examples::These(examples) => {
+                Examples::Inline => object! {"example": response.document()},
+                Examples::Several(examples) => {
                     object! {"examples": Node::members(examples.into_iter().map(
                         |(name, summary, value)| (name, object! {"summary": summary, "value": value}),
                     ))}
@@ -38,9 +38,9 @@ pub fn success(
 
 pub enum Examples {
     /// The response is written inline.
-    Own,
+    Inline,
     /// Several responses, each with a name and a summary.
-    These(Vec<(&'static str, &'static str, Node)>),
+    Several(Vec<(&'static str, &'static str, Node)>),
 }
 
 /// The response to a matching `If-None-Match`.
@@ -86,12 +86,12 @@ pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut SharedRespo
         "content": Node::members([(media_type, content)]),
     };
     let names: Vec<_> = codes.iter().map(|code| pascal(code.as_str())).collect();
-    // Responses of calls name their source.
-    let of_calls = if response.header(SOURCE).is_some() { "OfCall" } else { "" };
-    share(names.join("Or") + of_calls, reply, shared)
+    // Responses to platform calls name their source.
+    let suffix = if response.header(SOURCE).is_some() { "OfCall" } else { "" };
+    share(names.join("Or") + suffix, reply, shared)
 }
 
-/// Records a response under a name, and returns a reference to it. Of different examples, the first ones stay.
+/// Records a response under a name, and returns a reference to it. If examples differ, the first ones are kept.
 fn share(name: String, response: Node, shared: &mut SharedResponses) -> Node {
     let reference = object! {"$ref": format!("#/components/responses/{name}")};
     match shared.iter().find(|(known, _)| *known == name) {

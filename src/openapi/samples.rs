@@ -6,7 +6,7 @@ use crate::http::config::SECRET_HEADER;
 use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
-/// For an endpoint that needs a key.
+/// The samples of an endpoint that needs a key.
 pub fn sample(endpoint: Keyed, about: &EndpointDoc) -> Node {
     let mut samples = vec![shell("curl", &curl(endpoint, about)), javascript(&script(about))];
     if endpoint == Keyed::ListConnections {

@@ -41,12 +41,12 @@ pub fn number_or_null(description: &str) -> Node {
     described(description, object! {"type": Node::texts(["integer", "null"])})
 }
 
-/// RFC 3339.
+/// A timestamp (RFC 3339).
 pub fn time(description: &str) -> Node {
     described(description, object! {"type": "string", "format": "date-time"})
 }
 
-/// RFC 3339.
+/// A timestamp (RFC 3339), or null.
 pub fn time_or_null(description: &str) -> Node {
     described(description, object! {"type": Node::texts(["string", "null"]), "format": "date-time"})
 }
@@ -60,7 +60,7 @@ pub fn count(description: &str) -> Node {
     described(description, object! {"type": "integer", "minimum": 0})
 }
 
-/// Must be one of these names.
+/// A string that is one of these names.
 pub fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
     described(description, object! {"type": "string", "enum": Node::texts(names)})
 }

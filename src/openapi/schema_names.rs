@@ -26,7 +26,7 @@ pub fn named(schemas: Node) -> Node {
     for (name, schema) in &schemas {
         enumerations(schema, "", &mut |property, own| {
             let users = users.entry((property.to_owned(), own.to_source())).or_default();
-            // The second user makes it shared.
+            // The second schema that uses an enumeration makes it shared.
             if users.insert(name.clone()) && users.len() == 2 {
                 shared.entry(property.to_owned()).or_default().push(own);
             }
@@ -38,7 +38,7 @@ pub fn named(schemas: Node) -> Node {
         let schema = names.inside(schema, &name);
         names.schemas.push((name, schema));
     }
-    // The newly named schemas follow the named ones.
+    // The newly named schemas come after those that had a name.
     names
         .schemas
         .sort_by_key(|(name, _)| all.iter().position(|known| known == name).unwrap_or(all.len()));

@@ -78,18 +78,18 @@ fn check(
 ) {
     let response = response.document();
     if endpoint == Keyed::Whoami {
-        // Only a token has some members.
+        // Some members exist only in the response to a token.
         let token = responses.whoami_of_token.document();
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(response.names())));
         let mut properties = schema.get("properties").unwrap().names();
-        // Of people in the console.
+        // Only people in the console have this member.
         properties.retain(|name| *name != "person");
         assert_eq!(properties, token.names());
         return;
     }
     if endpoint == Keyed::GetAction {
-        // The last member is present on request, as it is here. `graphql` belongs to other actions.
+        // The last member is present only on request, as here. `graphql` exists only in other actions.
         let schema = schemas.get(name).unwrap();
         let (names, optional) = (response.names(), 1);
         let mut properties = schema.get("properties").unwrap().names();
@@ -110,8 +110,7 @@ fn check(
         return;
     }
     if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession | Keyed::SetOauthClient) {
-        // One member is present only when there are more matches than are counted, with a scope, or when something may
-        // be wrong.
+        // Each of these responses has one member that is not always present.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&Node::texts(response.names())));
         return;

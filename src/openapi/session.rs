@@ -12,7 +12,7 @@ use crate::auth::token::MAX_TOKEN;
 use crate::http::fields::SESSION_FIELDS;
 use crate::terms::{Environment, IdentityType, Scope};
 
-/// Bodies that create a token, as above.
+/// Bodies that create a token, each with a name and a description.
 pub const CREATING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"identity":"ann@example.com"}"#),
     (

@@ -80,7 +80,7 @@ pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
         return u64::try_from(longest).unwrap();
     }
     assert!(!takes(LONGEST), "a rule without a limit");
-    // From the maximum length on, all lengths are rejected.
+    // Above the maximum length, all lengths are rejected.
     let (mut good, mut bad) = (EXHAUSTIVE_LENGTH, LONGEST);
     while bad - good > 1 {
         let middle = good.midpoint(bad);
@@ -89,7 +89,7 @@ pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
     u64::try_from(good).unwrap()
 }
 
-/// For each character of the basic plane, whether it is accepted, in ranges: first, last.
+/// Ranges of characters of the basic plane: the first one, the last one, and whether they are accepted.
 struct Letters(Vec<(char, char, bool)>);
 
 fn plane() -> impl Iterator<Item = char> {

@@ -120,7 +120,6 @@ console.log(secret.length);
 ",
 };
 
-/// Sends a test event.
 pub const TEST: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Test a webhook",
@@ -135,7 +134,6 @@ console.log(delivered, httpStatus ?? error);
 ",
 };
 
-/// Replays events.
 pub const REPLAY: EndpointDoc = EndpointDoc {
     tag: EVENTS,
     summary: "Replay events",

@@ -57,7 +57,7 @@ impl QueryResults {
 
 /// The statements, preceded by the one that sets the audit's actor and followed by the one that clears it.
 pub fn by_operator(statements: &[String]) -> Vec<String> {
-    let begin = interpolate(&audit::by_operator());
+    let begin = interpolate(&audit::operator_actor());
     std::iter::once(begin)
         .chain(statements.iter().cloned())
         .chain([interpolate(&audit::clear_actor())])
@@ -246,7 +246,6 @@ impl MoveDatabase for Database {
     }
 }
 
-/// Parses wrangler's output.
 fn parse_output(text: &str) -> Result<QueryResults> {
     let statements: Vec<WranglerOutput> = json_in(text, '[').context("the database's response")?;
     let size = statements.last().map_or(0, |last| last.meta.size_after);

@@ -154,7 +154,7 @@ impl Row {
         Ok(Some(Credentials::open(keys, tenant, &self.id, sealed)?))
     }
 
-    /// The connection: the members that an import takes, and the others, which it does not.
+    /// The connection as JSON: the members that an import accepts, and others for information.
     fn document(&self, credentials: Option<&Credentials>) -> Value {
         let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
         // An import accepts the name of a client only together with tokens.
@@ -185,7 +185,7 @@ impl Row {
         })
     }
 
-    /// The credentials as `PUT …/credentials` takes them.
+    /// The credentials in the form that `PUT …/credentials` accepts.
     fn credentials(&self, credentials: &Credentials) -> Value {
         let mut document = Map::new();
         let mut add = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));

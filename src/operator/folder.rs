@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::catalog::format::stored::{Manifest, SegmentId};
 use crate::catalog::write::{Platform, Version};
-use crate::importer::check::Opened;
+use crate::importer::check::OpenCatalog;
 use crate::importer::folder::{Folder as Files, lay_out};
 
 /// The largest value that Workers KV accepts, in bytes.
@@ -22,7 +22,7 @@ pub struct Folder {
     pub current: Vec<u8>,
     pub manifest: Manifest,
     /// The segments of a derived version, which the folder may lack.
-    made: BTreeMap<SegmentId, Vec<u8>>,
+    derived: BTreeMap<SegmentId, Vec<u8>>,
 }
 
 impl Folder {
@@ -48,13 +48,13 @@ impl Folder {
                 file.display()
             );
         }
-        Ok(Self { files, current: record, manifest, made: BTreeMap::new() })
+        Ok(Self { files, current: record, manifest, derived: BTreeMap::new() })
     }
 
     /// Opens the current version and derives one with only these platforms.
     pub fn open_part(path: &Path, names: &[String]) -> Result<Self> {
         let files = Files(path.to_owned());
-        let platforms = Opened::new(&files)?.platforms(names)?;
+        let platforms = OpenCatalog::new(&files)?.platforms(names)?;
         Self::from_platforms(files, &platforms)
     }
 
@@ -62,8 +62,8 @@ impl Folder {
     /// second folder is in the first one, perhaps under a former name, the first one wins.
     pub fn open_with(path: &Path, second: &Path) -> Result<Self> {
         let files = Files(path.to_owned());
-        let mut platforms = Opened::new(&files)?.every_platform()?;
-        let mut added = Opened::new(&Files(second.to_owned()))?.every_platform()?;
+        let mut platforms = OpenCatalog::new(&files)?.all_platforms()?;
+        let mut added = OpenCatalog::new(&Files(second.to_owned()))?.all_platforms()?;
         added.retain(|new| {
             let name = &new.connector.platform;
             !platforms
@@ -77,12 +77,12 @@ impl Folder {
 
     /// Builds a version of these platforms, in list order.
     fn from_platforms(files: Files, platforms: &[Platform]) -> Result<Self> {
-        let mut made = BTreeMap::new();
+        let mut derived = BTreeMap::new();
         let Version { current, manifest } = lay_out(platforms, |id, bytes| {
-            made.insert(id, bytes.to_owned());
+            derived.insert(id, bytes.to_owned());
             Ok(())
         })?;
-        Ok(Self { files, current, manifest, made })
+        Ok(Self { files, current, manifest, derived })
     }
 
     /// All distinct segments of the version.
@@ -91,6 +91,6 @@ impl Folder {
     }
 
     pub fn read(&self, id: SegmentId) -> Result<Vec<u8>> {
-        self.made.get(&id).map_or_else(|| self.files.read_segment(id), |bytes| Ok(bytes.clone()))
+        self.derived.get(&id).map_or_else(|| self.files.read_segment(id), |bytes| Ok(bytes.clone()))
     }
 }

@@ -26,7 +26,7 @@ const KEYS_PER_READ: usize = 100;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
-    /// When a version was last published, RFC 3339.
+    /// The time at which the version was last published, in RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
     /// For the record `current`, the version that it serves.
@@ -73,16 +73,16 @@ impl Kv<'_> {
         Ok(listed.into_iter().map(|key| (key.name, key.metadata.unwrap_or_default())).collect())
     }
 
-    /// Returns `None` when the value is missing or not JSON of this shape.
+    /// The JSON value of a key. Returns `None` when it is missing or not JSON of this shape.
     pub fn get<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<Option<T>> {
         let text = match &self.0.backend {
             Backend::Local(local) => local.values(&[key.to_owned()])?.remove(key).flatten(),
-            Backend::Wrangler(wrangler) => one(wrangler, key)?,
+            Backend::Wrangler(wrangler) => read_one(wrangler, key)?,
         };
         Ok(text.and_then(|text| serde_json::from_str(text.trim()).ok()))
     }
 
-    /// Returns `None` when the value is missing.
+    /// The value of a key. Returns `None` when it is missing.
     pub fn bytes(&self, key: &str) -> Result<Option<Vec<u8>>> {
         match &self.0.backend {
             Backend::Local(local) => {
@@ -109,7 +109,7 @@ impl Kv<'_> {
         for chunk in keys.chunks(KEYS_PER_READ) {
             let values = match &self.0.backend {
                 Backend::Local(local) => local.values(chunk)?,
-                Backend::Wrangler(wrangler) => many(wrangler, chunk)?,
+                Backend::Wrangler(wrangler) => read_many(wrangler, chunk)?,
             };
             let values = values.into_iter().filter_map(|(key, text)| Some((key, text?)));
             found.extend(
@@ -168,7 +168,7 @@ impl Kv<'_> {
 }
 
 /// Reads one value through wrangler.
-fn one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
+fn read_one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
     // For a missing key, local wrangler prints "Value not found", which is not JSON, and succeeds.
     match wrangler.run(["kv", "key", "get", key, "--binding", CATALOG, "--text"]) {
         Ok(text) => Ok(Some(text)),
@@ -178,7 +178,7 @@ fn one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
 }
 
 /// Reads values through wrangler.
-fn many(wrangler: &Wrangler, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
+fn read_many(wrangler: &Wrangler, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
     let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
     let text = wrangler.run(["kv", "bulk", "get", file.path(), "--binding", CATALOG])?;
     let values: BTreeMap<String, Value> = json_in(&text, '{').context("wrangler's values")?;

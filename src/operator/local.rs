@@ -27,7 +27,8 @@ const RECORD: &str = "storage-helper.json";
 
 /// A helper that does not reply to the greeting within this time counts as absent.
 const GREETING: Duration = Duration::from_secs(5);
-/// How many times to connect. A helper may exit just as it is contacted; its successor lives for several seconds.
+/// The maximum number of connection attempts. A helper may exit just as it is contacted; its successor lives for
+/// several seconds.
 const ATTEMPTS: u8 = 3;
 
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub struct Local {
     folder: PathBuf,
 }
 
-/// Where a helper listens, and the secrets with which it and its clients authenticate each other.
+/// The address of a helper, and the secrets with which it and its clients authenticate each other.
 #[derive(Deserialize)]
 struct Record {
     folder: PathBuf,
@@ -101,7 +102,7 @@ struct Values {
 }
 
 #[derive(Deserialize)]
-struct OneValue {
+struct SingleValue {
     value: Option<String>,
 }
 
@@ -139,38 +140,38 @@ impl Local {
     /// Runs statements in one transaction of a shard's database.
     pub fn batch(&self, shard: Shard, sql: &[String]) -> Result<Results> {
         let database = self.ids.databases.get(&shard).context("there is no such database")?;
-        self.ask(Statements { database, sql })
+        self.request(Statements { database, sql })
     }
 
     /// All keys of the namespace, in order.
     pub fn keys<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
-        let KeyList { keys } = self.ask(Keys::List)?;
+        let KeyList { keys } = self.request(Keys::List)?;
         Ok(keys)
     }
 
-    /// `None` for a key that does not exist.
+    /// The values of these keys; `None` for a key that does not exist.
     pub fn values(&self, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
-        let Values { values } = self.ask(Keys::Get { keys })?;
+        let Values { values } = self.request(Keys::Get { keys })?;
         Ok(values)
     }
 
     /// The bytes of a value in base64; `None` for a key that does not exist.
     pub fn bytes(&self, key: &str) -> Result<Option<String>> {
-        let OneValue { value } = self.ask(Keys::Bytes { key })?;
+        let SingleValue { value } = self.request(Keys::Bytes { key })?;
         Ok(value)
     }
 
     /// Writes pairs, given as a JSON array in the format of `wrangler kv bulk put`, with values in base64.
     pub fn put(&self, pairs: &[u8]) -> Result<()> {
         let pairs: &RawValue = serde_json::from_slice(pairs)?;
-        self.ask::<IgnoredAny>(Keys::Put { pairs }).map(drop)
+        self.request::<IgnoredAny>(Keys::Put { pairs }).map(drop)
     }
 
     pub fn delete(&self, keys: &[String]) -> Result<()> {
-        self.ask::<IgnoredAny>(Keys::Delete { keys }).map(drop)
+        self.request::<IgnoredAny>(Keys::Delete { keys }).map(drop)
     }
 
-    fn ask<T: DeserializeOwned>(&self, what: impl Serialize) -> Result<T> {
+    fn request<T: DeserializeOwned>(&self, what: impl Serialize) -> Result<T> {
         let databases = self.ids.databases.values().map(String::as_str).collect();
         let request = Request { databases, namespace: &self.ids.namespace, what };
         let mut connection = self.connection.borrow_mut();

@@ -18,7 +18,7 @@ use crate::ports::{
 };
 use crate::util::json;
 
-/// Only storage: the other ports fail.
+/// Implements only storage: the other ports fail.
 #[derive(Debug)]
 pub struct OperatorPorts(pub Database);
 
@@ -54,7 +54,7 @@ impl Db for OperatorPorts {
 }
 
 impl Background for OperatorPorts {
-    /// A command runs it immediately. Errors are ignored.
+    /// Runs the statement immediately. Errors are ignored.
     fn run_in_background(&self, statement: Statement) {
         let _ = self.0.query(&[interpolate(&statement)]);
     }

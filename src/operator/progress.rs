@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-/// How often a line is written when stderr is not a terminal.
+/// The interval between two lines when stderr is not a terminal.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The progress of a command, in rows.
@@ -19,7 +19,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// `before` of `total` rows were done by an interrupted command.
+    /// Starts at `before` of `total` rows, which an interrupted command has already stored.
     pub fn new(before: u64, total: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(total).with_message(format!("of {}", HumanCount(total)));

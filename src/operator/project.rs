@@ -74,7 +74,7 @@ impl Project {
             };
             return Ok(Self { root: root.to_owned(), code: root.to_owned(), tools });
         };
-        // The wrangler.toml of a folder above can be that of another Worker.
+        // The wrangler.toml of a parent folder may belong to another Worker.
         if here_or_above != Some(here.as_path()) {
             bail!(
                 "no wrangler.toml in {}: run this in the folder of your service, or set one up with `npx connector-vault-server init`",

@@ -23,7 +23,7 @@ use super::storage::Storage;
 use super::storage_target::StorageTarget;
 use super::when::Moment;
 
-/// How many times a publish re-uploads segments that disappeared from storage in the meantime.
+/// The maximum number of times that a publish re-uploads segments that have disappeared from storage.
 const MAX_REPAIRS: u8 = 3;
 
 #[derive(Debug, Clone, Args)]
@@ -108,7 +108,7 @@ pub fn publish(args: &Publish) -> Result<()> {
             eprintln!("  {done} of {total} segments uploaded ({} s)", start.elapsed().as_secs());
         }
     })
-    .map_err(|error| error.context(stopped(args.storage_target.remote)))?;
+    .map_err(|error| error.context(interruption_message(args.storage_target.remote)))?;
 
     let published_at = Some(Moment::now().to_string());
     let metadata = Some(Metadata { published_at, ..Metadata::default() });
@@ -150,7 +150,7 @@ fn announcement(missing: usize, segments: usize, is_remote: bool) -> String {
 }
 
 /// The error message after an upload stopped, with what to do.
-fn stopped(is_remote: bool) -> String {
+fn interruption_message(is_remote: bool) -> String {
     let limit = format!(
         "; if the free plan's limit of {FREE_WRITES_PER_DAY} writes a day was reached, run it again after \
          00:00 UTC"
@@ -233,7 +233,10 @@ mod tests {
             assert_eq!(announcement(missing, segments, is_remote), needed);
         }
         assert!(announcement(1_200, 1_200, true).ends_with("takes 2 days, with one run on each."));
-        assert!(stopped(true).contains("00:00 UTC") && !stopped(false).contains("UTC"));
+        assert!(
+            interruption_message(true).contains("00:00 UTC")
+                && !interruption_message(false).contains("UTC")
+        );
     }
 
     #[test]

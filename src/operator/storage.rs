@@ -20,7 +20,7 @@ pub struct Storage {
     pub shards: Vec<Shard>,
 }
 
-/// How storage is accessed.
+/// The access to storage.
 #[derive(Debug)]
 pub enum Backend {
     /// This machine's storage, through the helper process.

@@ -29,7 +29,7 @@ pub struct StorageTarget {
 }
 
 impl StorageTarget {
-    /// For messages.
+    /// The name of the storage in messages.
     pub const fn name(&self) -> &'static str {
         if self.remote { "at Cloudflare" } else { "on this machine" }
     }

@@ -35,7 +35,7 @@ pub struct List {
     catalog: PathBuf,
 }
 
-/// How long a replaced version stays, in milliseconds: an isolate caches `current` for 30 s, KV for 60 s.
+/// The time for which a replaced version stays, in milliseconds: an isolate caches `current` for 30 s, KV for 60 s.
 const GRACE_MS: i64 = 120_000;
 
 #[derive(Debug, Clone, Args)]
@@ -49,7 +49,7 @@ pub struct Prune {
     /// running
     #[arg(long)]
     orphans: bool,
-    /// Remove them; without this, only print what would be removed
+    /// Remove the versions; without this option, only print what would be removed
     #[arg(long)]
     yes: bool,
 }
@@ -184,13 +184,13 @@ fn keys_to_delete(
     let named = |versions: &[&Version]| -> BTreeSet<String> {
         versions.iter().flat_map(|version| version.segments.iter().cloned()).collect()
     };
-    let (needed, given_up) = (named(&kept), named(&removed));
+    let (needed, unneeded) = (named(&kept), named(&removed));
     let manifests = removed.iter().map(|version| format!("version:{}", version.id)).collect();
     let segments = stored
         .keys
         .keys()
         .filter(|key| key.starts_with("segment:") && !needed.contains(*key))
-        .filter(|key| orphans || given_up.contains(*key))
+        .filter(|key| orphans || unneeded.contains(*key))
         .cloned()
         .collect();
     (manifests, segments)
@@ -221,8 +221,9 @@ pub fn prune(args: &Prune) -> Result<()> {
     )?;
     let (manifests, segments) =
         keys_to_delete(&stored, usize::from(args.keep), args.orphans, Moment::now());
-    let stays = |version: &&Version| !manifests.contains(&format!("version:{}", version.id));
-    if args.orphans && stored.versions.iter().filter(stays).any(|version| !version.is_readable()) {
+    let is_kept = |version: &&Version| !manifests.contains(&format!("version:{}", version.id));
+    if args.orphans && stored.versions.iter().filter(is_kept).any(|version| !version.is_readable())
+    {
         bail!(
             "a version that was just published, or a part of it, cannot be read: wait two minutes"
         );

@@ -121,7 +121,7 @@ impl FromStr for Expiry {
     }
 }
 
-/// How long a key stays valid after it has been replaced.
+/// The time for which a key stays valid after it has been replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap(SignedDuration);
 
@@ -149,7 +149,7 @@ pub enum NewExpiry {
 }
 
 impl NewExpiry {
-    /// `None` for never.
+    /// The expiry of the new key; `None` for never.
     pub fn from(self, now: Moment) -> Result<Option<Moment>> {
         match self {
             Self::Never => Ok(None),

@@ -61,7 +61,7 @@ impl Wrangler {
         A: Into<OsString>,
     {
         let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
-        let output = self.once(&arguments)?;
+        let output = self.run_once(&arguments)?;
         if !output.status.success() {
             let name = arguments.iter().take(3).map(|a| a.to_string_lossy()).collect::<Vec<_>>();
             bail!(
@@ -74,7 +74,7 @@ impl Wrangler {
         Ok(output.stdout)
     }
 
-    fn once(&self, arguments: &[OsString]) -> Result<Output> {
+    fn run_once(&self, arguments: &[OsString]) -> Result<Output> {
         let mut command = self.project.command("wrangler")?;
         #[cfg(unix)]
         if self.shield_from_interrupts {
@@ -94,14 +94,14 @@ impl Wrangler {
 fn message(output: &Output) -> String {
     let both =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    let noise = |line: &&str| {
+    let is_relevant = |line: &&str| {
         let line = line.trim();
         !line.is_empty()
             && !line.starts_with("🪵")
             && !line.contains("⛅")
             && !line.starts_with('─')
     };
-    both.iter().flat_map(|text| text.lines()).filter(noise).collect::<Vec<_>>().join("\n")
+    both.iter().flat_map(|text| text.lines()).filter(is_relevant).collect::<Vec<_>>().join("\n")
 }
 
 /// Parses the JSON in wrangler's output, which other lines may precede.

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use crate::targets::origin;
-use crate::targets::path::leaves;
+use crate::targets::path::leaves_server;
 use crate::util::percent::decode_form;
 
 /// Appends a caller's path and query, both percent-encoded as sent, to a server's URL. Returns `None` when the path
 /// would leave that of the server.
 #[must_use]
 pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
-    if leaves(path) {
+    if leaves_server(path) {
         return None;
     }
     let mut url = server.strip_suffix('/').unwrap_or(server).to_owned();

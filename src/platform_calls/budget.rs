@@ -1,4 +1,4 @@
-//! Responses within a size limit: selecting parts of them, and cutting what is too long.
+//! Limits the size of responses: selects parts of them, and cuts values that are too long.
 //!
 //! JSON is cut as a string, so that the digits of its numbers are preserved.
 
@@ -14,7 +14,7 @@ pub const AGENT_BYTES: u64 = 24_000;
 /// The maximum number of parts that are listed as cut.
 const MAX_PARTS: usize = 20;
 /// The minimum size of a member's value, in bytes.
-const LEAST: usize = 16;
+const MIN_VALUE: usize = 16;
 /// The maximum number of members that a cut object keeps.
 const MAX_MEMBERS: usize = 10_000;
 /// The maximum depth at which values are cut. Deeper values are left out as a whole, since the stack of a Worker is
@@ -36,9 +36,9 @@ pub struct Part {
     pub pointer: String,
     /// The unit of the numbers: `items`, `characters`, `members` or `bytes`.
     pub unit: &'static str,
-    /// The number that was left out.
+    /// The number of units that were left out.
     pub omitted: usize,
-    /// The total number of parts.
+    /// The total number of units.
     pub total: usize,
 }
 
@@ -61,7 +61,7 @@ pub fn selected(json: &str, pointers: &[String]) -> String {
     text
 }
 
-/// Passes a value, and appends what the paths select of it. Returns `false` when they select nothing.
+/// Reads a value, and appends the parts that the paths select. Returns `false` when they select nothing.
 fn select(cursor: &mut Cursor<'_>, paths: &[&[String]], text: &mut String) -> bool {
     let (begin, from) = (text.len(), cursor.position());
     let (open, close) = match cursor.peek() {
@@ -236,7 +236,7 @@ impl CutState<'_> {
         });
         // An item that exceeds the limit is better than none.
         if let (0, Some(first)) = (count, first)
-            && budget > LEAST
+            && budget > MIN_VALUE
         {
             let inside = budget.saturating_sub(2);
             list.push_str(&self.value(first, inside, &format!("{pointer}/0")));
@@ -257,15 +257,15 @@ impl CutState<'_> {
             }
             // The name with a colon and a comma.
             let more = name.len().saturating_add(2);
-            let least = fixed.saturating_add(more).saturating_add(value.len().min(LEAST));
-            let left = budget.saturating_sub(kept.len().saturating_mul(LEAST));
-            is_full = least > left || kept.len() == MAX_MEMBERS;
+            let needed = fixed.saturating_add(more).saturating_add(value.len().min(MIN_VALUE));
+            let left = budget.saturating_sub(kept.len().saturating_mul(MIN_VALUE));
+            is_full = needed > left || kept.len() == MAX_MEMBERS;
             if !is_full {
                 fixed = fixed.saturating_add(more);
                 kept.push((name, value));
             }
         });
-        // Short values stay whole. Long ones share the rest.
+        // Short values are not cut. Long ones share the remaining budget.
         let mut lengths: Vec<usize> = kept.iter().map(|(_, value)| value.len()).collect();
         lengths.sort_unstable();
         let mut left = budget.saturating_sub(fixed);

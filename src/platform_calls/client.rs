@@ -49,9 +49,8 @@ pub struct PlatformClient<'a, 'm, P> {
     /// The authorized caller.
     pub principal: &'a Principal,
     pub ports: &'a Metered<'m, P>,
-    /// The credentials.
     pub usable: UsableCredentials,
-    /// What is called, for the event `connection.called`.
+    /// The called action or path, for the event `connection.called`.
     pub target: CallTarget<'a>,
     /// The number of retries when the platform rejects the request temporarily.
     pub retries: u8,
@@ -68,7 +67,7 @@ pub struct PlatformResponse {
 }
 
 impl PlatformResponse {
-    /// The service's headers for what to do next: when to retry, and where the next page of `server` is.
+    /// The service's headers that tell the caller when to retry, and where the next page of `server` is.
     pub fn continuation(&self, server: &str) -> Vec<(&'static str, String)> {
         let mut links = self.incoming.headers.iter().filter(|(name, _)| name == "link");
         let page = links.find_map(|(_, value)| next(value));
@@ -79,7 +78,7 @@ impl PlatformResponse {
     }
 }
 
-/// Parses the number of retries that the caller wants.
+/// Reads the number of retries that the caller requests.
 pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
     let Some(stated) = context.request.header(RETRIES) else { return Ok(0) };
     let number = stated.parse().ok().filter(|number| *number <= MAX_RETRIES);
@@ -94,7 +93,7 @@ pub fn invalid(parameter: &str, what: &str) -> Problem {
     Problem::from_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
 }
 
-/// What is called, as events show it.
+/// The called action or path, as events show it.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CallTarget<'a> {
@@ -130,7 +129,6 @@ pub struct Call<'a> {
     pub url: String,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub payload: Payload<'a>,
 }
 
@@ -142,7 +140,7 @@ struct Trace {
     began: u64,
 }
 
-/// Why there is no response.
+/// The reason why a call has no response.
 enum CallError {
     Problem(Problem),
     CallerDisconnected,
@@ -226,7 +224,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     /// the request temporarily, it is retried as often as the caller wants, provided that this is safe.
     pub async fn send(self, call: Call<'_>) -> Result<PlatformResponse, Problem> {
         let Self { context, principal, ports, target, .. } = self;
-        // A full database keeps its last space for refreshes.
+        // A nearly full database reserves its remaining space for refreshes.
         if !context.config().call_events.has(&call.method) || context.capacity_error.is_some() {
             return Ok(self.exchange(call).await?);
         }
@@ -244,7 +242,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             identity: token.map(|token| token.restriction.identity.as_str()),
         };
         let call = json::text(&record);
-        ports.run_in_background(events::called(
+        ports.run_in_background(events::insert_call(
             &principal.account,
             principal.environment,
             &id,
@@ -264,7 +262,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             if response.status == 401 && may_refresh && repeats && self.is_worth_refreshing() {
                 may_refresh = false;
                 let Self { context, principal, ports, usable, target, retries, permit } = self;
-                match usable.refreshed(context, principal, ports, true).await {
+                match usable.refresh(context, principal, ports, true).await {
                     Ok(usable) => {
                         self = Self { context, principal, ports, usable, target, retries, permit };
                         continue;
@@ -374,15 +372,15 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     async fn send_once(&self, call: &Call<'_>, sends: u32) -> Result<StreamingResponse, CallError> {
         let (connector, method) = self.connector_and_method()?;
         let platform_auth = self.usable.auth(self.context.config());
-        let auth = platform_auth.map(PlatformAuth::placed).transpose()?.unwrap_or_default();
+        let auth = platform_auth.map(PlatformAuth::complete_auth).transpose()?.unwrap_or_default();
         if let Some(name) = auth.reserved_header(&call.headers) {
             return Err(self.reserved(name).into());
         }
         // The parameters of an action come from its platform's document, so only those of a proxy call are filtered by
         // value.
-        let is_free = matches!(self.target, CallTarget::Path(_));
+        let is_proxied = matches!(self.target, CallTarget::Path(_));
         let url = without(&call.url, |name, value| {
-            let value = if is_free { value } else { "" };
+            let value = if is_proxied { value } else { "" };
             auth.has_secret(name) || overrides::is_parameter(name, value)
         });
         let mut url = auth.url(&url);
@@ -410,7 +408,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         outcome
     }
 
-    /// The caller sends a header that the service sets to a secret.
+    /// The problem of a call with a header that the service sets to a secret.
     fn reserved(&self, name: &str) -> Problem {
         let (code, location) = match self.target {
             CallTarget::Action(_) => {
@@ -425,7 +423,9 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     /// Removes the service's secrets from the URLs in a response's headers.
     fn without_credentials(&self, mut response: StreamingResponse) -> StreamingResponse {
         let platform_auth = self.usable.auth(self.context.config());
-        let Some(Ok(auth)) = platform_auth.map(PlatformAuth::known) else { return response };
+        let Some(Ok(auth)) = platform_auth.map(PlatformAuth::available_auth) else {
+            return response;
+        };
         for (name, value) in &mut response.headers {
             let public = |url: &str| without(url, |name, _| auth.has_secret(name));
             match name.as_str() {

@@ -1,5 +1,5 @@
 //! The input of an action as one flat object, for the tool definitions of language models: each property has a name
-//! that all models allow, and no combination of schemas is at the top.
+//! that all models allow, and the top level is not a combination of schemas.
 //!
 //! The names depend on the action's `input` only, so that a model's arguments can be mapped back exactly.
 
@@ -202,8 +202,8 @@ impl<'s> Flat<'s> {
 
     /// Maps the pointer of a fault in the input to the arguments.
     #[must_use]
-    pub fn pointer(&self, of_input: &str) -> String {
-        let mut steps = of_input.splitn(4, '/').skip(1);
+    pub fn pointer(&self, input_pointer: &str) -> String {
+        let mut steps = input_pointer.splitn(4, '/').skip(1);
         let (place, name, rest) = (steps.next().unwrap_or_default(), steps.next(), steps.next());
         let name = name.map(|name| name.replace("~1", "/").replace("~0", "~"));
         for (flat, argument) in &self.arguments {
@@ -211,7 +211,7 @@ impl<'s> Flat<'s> {
                 continue;
             }
             if argument.name.is_none() {
-                return of_input.replacen("/body", &pointer(flat), 1);
+                return input_pointer.replacen("/body", &pointer(flat), 1);
             }
             if argument.name == name.as_deref() {
                 let rest = rest.map(|rest| format!("/{rest}")).unwrap_or_default();
@@ -353,6 +353,6 @@ fn kind(own: &Map<String, Value>) -> Option<Value> {
     if has(&["items", "prefixItems"]) {
         return Some("array".into());
     }
-    let says_elsewhere = has(&["$ref", "allOf", "anyOf", "oneOf", "not"]);
-    (!says_elsewhere).then(|| json!(ANY))
+    let is_restricted_elsewhere = has(&["$ref", "allOf", "anyOf", "oneOf", "not"]);
+    (!is_restricted_elsewhere).then(|| json!(ANY))
 }

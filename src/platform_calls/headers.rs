@@ -1,4 +1,4 @@
-//! Which headers of a call are forwarded, in both directions.
+//! Selects the headers of a call that are forwarded, in both directions.
 
 use crate::http::message::CONNECT_CODE;
 use crate::ports::user_agent;
@@ -20,7 +20,7 @@ pub const NEXT: &str = "x-vault-next";
 pub const SOURCE: &str = "x-vault-source";
 
 /// Hop-by-hop headers (RFC 9110, section 7.6.1), which are never forwarded.
-const OF_A_CONNECTION: [&str; 9] = [
+const HOP_BY_HOP: [&str; 9] = [
     "connection",
     "keep-alive",
     "proxy-authenticate",
@@ -119,12 +119,12 @@ const RENAMED_PREFIX: &str = "x-platform-";
 
 /// Whether a header is hop-by-hop or describes the request's framing and target. No value of it can be a credential.
 #[must_use]
-pub fn is_of_transport(name: &str) -> bool {
-    OF_A_CONNECTION.contains(&name) || matches!(name, "host" | "content-length" | "expect")
+pub fn is_transport_header(name: &str) -> bool {
+    HOP_BY_HOP.contains(&name) || matches!(name, "host" | "content-length" | "expect")
 }
 
-fn is_one_of(name: &str, names: &[&str], families: &[&str]) -> bool {
-    names.contains(&name) || families.iter().any(|family| name.starts_with(family))
+fn is_one_of(name: &str, names: &[&str], prefixes: &[&str]) -> bool {
+    names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The hop-by-hop headers that the header `Connection` names.
@@ -141,7 +141,7 @@ pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty()
         && name.bytes().all(is_token)
-        && !OF_A_CONNECTION.contains(&name)
+        && !HOP_BY_HOP.contains(&name)
         && !is_one_of(name, &DROPPED_REQUEST_HEADERS, &DROPPED_REQUEST_PREFIXES)
 }
 
@@ -176,10 +176,10 @@ fn keeps_its_name(name: &str) -> bool {
 /// others are renamed to `x-platform-…`, which no browser or cache interprets, and so is `x-request-id`, which this
 /// service sets.
 #[must_use]
-pub fn to_caller(answered: Vec<(String, String)>) -> Vec<(String, String)> {
-    let own = named_by_connection(&answered);
+pub fn to_caller(received: Vec<(String, String)>) -> Vec<(String, String)> {
+    let own = named_by_connection(&received);
     let passes = |name: &String| {
-        !OF_A_CONNECTION.contains(&name.as_str())
+        !HOP_BY_HOP.contains(&name.as_str())
             && !COOKIES.contains(&name.as_str())
             && !own.contains(name)
     };
@@ -188,7 +188,7 @@ pub fn to_caller(answered: Vec<(String, String)>) -> Vec<(String, String)> {
         other if keeps_its_name(other) => (name, value),
         other => (format!("{RENAMED_PREFIX}{}", other.strip_prefix("x-").unwrap_or(other)), value),
     };
-    answered.into_iter().filter(|(name, _)| passes(name)).map(renamed).collect()
+    received.into_iter().filter(|(name, _)| passes(name)).map(renamed).collect()
 }
 
 #[cfg(test)]
@@ -316,8 +316,8 @@ mod tests {
             "upgrade",
             "proxy-authenticate",
         ];
-        let answered = [pairs(&kept), pairs(&dropped)].concat();
-        assert_eq!(names(&to_caller(answered)), kept);
+        let received = [pairs(&kept), pairs(&dropped)].concat();
+        assert_eq!(names(&to_caller(received)), kept);
         for obeyed in [
             "www-authenticate",
             "authentication-info",
@@ -363,7 +363,7 @@ mod tests {
             assert_eq!(names(&to_caller(pairs(&[obeyed]))), [renamed]);
         }
         let own = ("connection".to_owned(), "close, X-Own".to_owned());
-        let answered = [vec![own], pairs(&["x-own", "etag"])].concat();
-        assert_eq!(names(&to_caller(answered)), ["etag"]);
+        let received = [vec![own], pairs(&["x-own", "etag"])].concat();
+        assert_eq!(names(&to_caller(received)), ["etag"]);
     }
 }

@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         self.at = self.at.saturating_add(1);
     }
 
-    /// Passes a string, and returns it as written.
+    /// Reads a string, and returns it as written.
     fn string(&mut self) -> &'a str {
         let from = self.at;
         self.step();
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         self.since(from)
     }
 
-    /// Passes a value, and returns it as written.
+    /// Reads a value, and returns it as written.
     pub fn value(&mut self) -> &'a str {
         let from = self.at;
         let mut depth = 0_usize;
@@ -100,8 +100,8 @@ impl<'a> Cursor<'a> {
         self.since(from)
     }
 
-    /// Passes a list or an object, and calls a function at the value of each item or member, with the member's name as
-    /// written. The function must pass the value. Returns their number.
+    /// Reads a list or an object, and calls a function at the value of each item or member, with the member's name as
+    /// written. The function must read the value. Returns the number of items or members.
     pub fn parts(&mut self, mut each: impl FnMut(&mut Self, &'a str)) -> usize {
         let is_object = self.peek() == Some(b'{');
         let mut count = 0_usize;

@@ -1,6 +1,6 @@
-//! Input of clients that write values as strings, or null for what they do not send. A string is parsed as JSON where the
-//! schema allows no string, but allows the parsed value. A member that is null is dropped where the schema neither
-//! requires it nor allows null. MCP clients send objects, numbers and optional values that way.
+//! Reads the input of clients that write values as strings, or null for values that they omit. A string is parsed as
+//! JSON where the schema allows no string, but allows the parsed value. A member that is null is dropped where the
+//! schema neither requires it nor allows null. MCP clients send objects, numbers and optional values that way.
 
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ impl<'s> Lenient<'s> {
         match value {
             Value::Object(members) => {
                 let member = |(name, value): (String, Value)| {
-                    let schemas = of_member(&leaves, &name);
+                    let schemas = member_schemas(&leaves, &name);
                     if !is_required(&leaves, &name) && self.is_absent(&schemas, &value) {
                         return None;
                     }
@@ -47,14 +47,14 @@ impl<'s> Lenient<'s> {
                 Value::Object(members.into_iter().filter_map(member).collect())
             }
             Value::Array(items) => {
-                let item = |(index, item)| self.value(&of_item(&leaves, index), item);
+                let item = |(index, item)| self.value(&item_schemas(&leaves, index), item);
                 Value::Array(items.into_iter().enumerate().map(item).collect())
             }
             other => other,
         }
     }
 
-    /// Whether a value is null, or the word, although the schemas allow neither.
+    /// Whether a value is null or the string `null`, although the schemas allow neither.
     fn is_absent(&self, schemas: &[&'s Value], value: &Value) -> bool {
         if !value.is_null() && value.as_str().map(str::trim) != Some("null") {
             return false;
@@ -94,14 +94,14 @@ impl<'s> Lenient<'s> {
             has_alternatives = true;
             self.gather(schema, true, leaves);
         }
-        let says = target.is_some() || has_alternatives || map.contains_key("allOf");
-        leaves.allow_anything |= is_alternative && !says && types(map).is_empty();
+        let has_restriction = target.is_some() || has_alternatives || map.contains_key("allOf");
+        leaves.allow_anything |= is_alternative && !has_restriction && types(map).is_empty();
     }
 }
 
 /// The types that a schema allows; empty if it does not restrict them.
 fn types(schema: &Map<String, Value>) -> Vec<&str> {
-    let of_value = |value: &Value| match value {
+    let type_of = |value: &Value| match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
         Value::Number(number) if number.is_f64() => "number",
@@ -113,8 +113,8 @@ fn types(schema: &Map<String, Value>) -> Vec<&str> {
     match (schema.get("type"), schema.get("enum"), schema.get("const")) {
         (Some(Value::String(kind)), ..) => vec![kind],
         (Some(Value::Array(kinds)), ..) => kinds.iter().filter_map(Value::as_str).collect(),
-        (_, Some(Value::Array(values)), _) => values.iter().map(of_value).collect(),
-        (.., Some(value)) => vec![of_value(value)],
+        (_, Some(Value::Array(values)), _) => values.iter().map(type_of).collect(),
+        (.., Some(value)) => vec![type_of(value)],
         _ if schema.contains_key("properties") => vec!["object"],
         _ if schema.contains_key("items") => vec!["array"],
         _ => Vec::new(),
@@ -153,7 +153,7 @@ fn is_required(leaves: &Leaves<'_>, name: &str) -> bool {
     required.flatten().any(|required| required == name)
 }
 
-fn of_member<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
+fn member_schemas<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
     let own = |schema: &&'s Map<String, Value>| schema.get("properties")?.get(name);
     let found: Vec<&Value> = leaves.schemas.iter().filter_map(own).collect();
     if !found.is_empty() {
@@ -162,7 +162,7 @@ fn of_member<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
     leaves.schemas.iter().filter_map(|schema| schema.get("additionalProperties")).collect()
 }
 
-fn of_item<'s>(leaves: &Leaves<'s>, index: usize) -> Vec<&'s Value> {
+fn item_schemas<'s>(leaves: &Leaves<'s>, index: usize) -> Vec<&'s Value> {
     let one = |schema: &&'s Map<String, Value>| {
         let first = schema.get("prefixItems").and_then(Value::as_array);
         first.and_then(|first| first.get(index)).or_else(|| schema.get("items"))

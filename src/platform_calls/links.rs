@@ -2,7 +2,7 @@
 
 use super::address::redirected;
 use crate::targets::origin;
-use crate::targets::path::leaves;
+use crate::targets::path::leaves_server;
 
 /// A link, split around its URL.
 struct Link<'h> {
@@ -30,7 +30,7 @@ fn links(header: &str) -> Vec<Link<'_>> {
     links
 }
 
-/// Where the parameters of a link end: at a comma outside quotes.
+/// The offset at which the parameters of a link end: at a comma outside quotes.
 fn end_of_parameters(text: &str) -> usize {
     let mut is_quoted = false;
     let mut is_escaped = false;
@@ -92,7 +92,7 @@ pub fn path_below(server: &str, url: &str, address: &str) -> Option<String> {
     let path = after_host(&url)?.strip_prefix(after_host(server)?.trim_end_matches('/'))?;
     let below =
         if path.is_empty() || path.starts_with('?') { path } else { path.strip_prefix('/')? };
-    (!leaves(below.split('?').next().unwrap_or_default())).then(|| below.to_owned())
+    (!leaves_server(below.split('?').next().unwrap_or_default())).then(|| below.to_owned())
 }
 
 /// The part of a URL after its host and port.

@@ -9,9 +9,9 @@ use crate::http::problem::{Code, Problem};
 
 /// The maximum number of bytes that are held at once.
 pub const MAX_HELD: usize = 24 << 20;
-/// What a call that may change something reserves before it is sent, so that a response of this size is never lost. It is
-/// small, because a slow platform may keep hundreds of calls waiting.
-pub const FIRST: usize = 64 << 10;
+/// The bytes that a call which may change something reserves before it is sent, so that a response of this size is
+/// never lost. It is small, because a slow platform may keep hundreds of calls waiting.
+pub const INITIAL_RESERVATION: usize = 64 << 10;
 
 /// After this time, in milliseconds, a reservation no longer counts. No call takes as long: the runtime has ended its request
 /// without dropping it, for example because it used too much CPU.
@@ -45,7 +45,7 @@ impl ResponseBudget {
             was_refused: Cell::new(false),
         });
         // A call that changes nothing can be repeated, so it reserves only what arrives.
-        let first = if is_safe(method) { 0 } else { FIRST };
+        let first = if is_safe(method) { 0 } else { INITIAL_RESERVATION };
         if reservation.grow_to(first) { Ok(reservation) } else { Err(exhausted()) }
     }
 
@@ -90,8 +90,8 @@ impl Reservation {
         self.held.set(self.held.get().saturating_sub(excess));
     }
 
-    /// Fails when the response of a call that can be repeated did not fit. A change has been made, so that its response is
-    /// returned without its body.
+    /// Fails when the response of a call that can be repeated did not fit. After a change, the response is returned
+    /// without its body instead.
     pub fn check(&self, method: &str) -> Result<(), Problem> {
         if self.was_refused.get() && is_safe(method) { Err(exhausted()) } else { Ok(()) }
     }
@@ -114,16 +114,16 @@ fn exhausted() -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST, LAPSE_MS, MAX_HELD, ResponseBudget};
+    use super::{INITIAL_RESERVATION, LAPSE_MS, MAX_HELD, ResponseBudget};
 
     #[test]
     fn a_reservation_grows_within_the_budget_and_ends_with_its_call() {
         let budget = ResponseBudget::default();
         let (read, write) = (budget.reserve("GET", 0).unwrap(), budget.reserve("POST", 0).unwrap());
-        assert_eq!(budget.held(), FIRST);
+        assert_eq!(budget.held(), INITIAL_RESERVATION);
         for (bytes, fits, held) in [
-            (1, true, FIRST + 1),
-            (MAX_HELD - FIRST, true, MAX_HELD),
+            (1, true, INITIAL_RESERVATION + 1),
+            (MAX_HELD - INITIAL_RESERVATION, true, MAX_HELD),
             (1, true, MAX_HELD),
             (MAX_HELD, false, MAX_HELD),
             (usize::MAX, false, MAX_HELD),
@@ -138,9 +138,9 @@ mod tests {
             read.check("GET").is_err() && read.check("PUT").is_ok() && write.check("GET").is_ok()
         );
         read.shrink_to(5);
-        assert_eq!(budget.held(), FIRST + 5);
+        assert_eq!(budget.held(), INITIAL_RESERVATION + 5);
         drop(read);
-        assert_eq!(budget.held(), FIRST);
+        assert_eq!(budget.held(), INITIAL_RESERVATION);
         // A cancelled call drops its future.
         let waiting = async move {
             std::future::pending::<()>().await;
@@ -157,10 +157,10 @@ mod tests {
         assert!(abandoned.grow_to(MAX_HELD));
         assert!(budget.reserve("POST", LAPSE_MS).is_err());
         let live = budget.reserve("POST", LAPSE_MS + 1).unwrap();
-        assert_eq!(budget.held(), FIRST);
+        assert_eq!(budget.held(), INITIAL_RESERVATION);
         // If its call continues after all, it counts again.
         assert!(abandoned.grow_to(1));
-        assert_eq!(budget.held(), FIRST + 1);
+        assert_eq!(budget.held(), INITIAL_RESERVATION + 1);
         drop((abandoned, live));
         assert_eq!(budget.held(), 0);
         drop(budget.reserve("POST", 2 * LAPSE_MS));

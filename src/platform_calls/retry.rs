@@ -1,4 +1,4 @@
-//! When a request that a platform rejects temporarily can be retried.
+//! Decides when a request that a platform rejects temporarily can be retried.
 
 use crate::oauth::response::times::retry_after;
 use crate::ports::StreamingResponse;
@@ -45,12 +45,14 @@ fn reset(text: &str, now_ms: u64) -> Option<u64> {
     }
     let number = text.parse::<f64>().ok().filter(|number| *number >= 0.0);
     match number {
-        Some(number) if number >= MIN_TIMESTAMP_MS => Some(whole(number)?.saturating_sub(now_ms)),
-        Some(number) if number >= MIN_TIMESTAMP => {
-            Some(whole(number * 1000.0)?.saturating_sub(now_ms))
+        Some(number) if number >= MIN_TIMESTAMP_MS => {
+            Some(rounded_up(number)?.saturating_sub(now_ms))
         }
-        Some(seconds) => whole((seconds * 1000.0).min(MAX_MS)),
-        None => whole(duration(text)?.min(MAX_MS)),
+        Some(number) if number >= MIN_TIMESTAMP => {
+            Some(rounded_up(number * 1000.0)?.saturating_sub(now_ms))
+        }
+        Some(seconds) => rounded_up((seconds * 1000.0).min(MAX_MS)),
+        None => rounded_up(duration(text)?.min(MAX_MS)),
     }
 }
 
@@ -78,7 +80,7 @@ fn duration(text: &str) -> Option<f64> {
 }
 
 /// Rounds up to milliseconds.
-fn whole(milliseconds: f64) -> Option<u64> {
+fn rounded_up(milliseconds: f64) -> Option<u64> {
     let rounded = milliseconds.ceil();
     #[expect(
         clippy::cast_possible_truncation,

@@ -87,14 +87,11 @@ impl std::error::Error for StorageError {}
 pub enum Param {
     /// A whole number below 2^53.
     Integer(i64),
-    /// A string.
     Text(String),
-    /// SQL's NULL.
     Null,
 }
 
 impl Param {
-    /// A string.
     pub fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
@@ -104,7 +101,7 @@ impl Param {
         text.map_or(Self::Null, Self::text)
     }
 
-    /// A whole number. One that is too large for SQL, as no time and no limit is, becomes the largest possible.
+    /// A whole number. A value above SQL's maximum is clamped; no time and no limit is that large.
     pub fn integer(number: u64) -> Self {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
@@ -187,9 +184,9 @@ pub trait Db {
         statements: Vec<Statement>,
     ) -> impl Future<Output = Result<Vec<ResultSet>, StorageError>>;
 
-    /// Like [`Self::batch`], in a session that starts at `since`, a bookmark or one of D1's constraints. A read replica may
-    /// run statements that only read. Also returns the bookmark at which the session is then; `None` from storage without
-    /// replicas.
+    /// Like [`Self::batch`], in a session that starts at `since`, a bookmark or one of D1's constraints. A read replica
+    /// may run statements that only read. Also returns the session's bookmark after the batch; `None` from storage
+    /// without replicas.
     fn batch_since(
         &self,
         statements: Vec<Statement>,
@@ -204,6 +201,6 @@ pub trait Background {
     /// Runs a statement in the background after the response.
     fn run_in_background(&self, statement: Statement);
 
-    /// Sends a request to another service in the background after the response, whose status is ignored.
+    /// Sends a request to another service in the background, after the response. Its status is ignored.
     fn send_in_background(&self, request: HttpRequest, deadline_ms: u32);
 }

@@ -43,8 +43,8 @@ impl HttpResponse {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as text, without a byte order mark. Bytes that are invalid in the stated charset are those of Windows-1252,
-    /// which older servers send without saying so.
+    /// The body as text, without a byte order mark. If the bytes are invalid in the declared charset, they are decoded
+    /// as Windows-1252, which older servers send without declaring it.
     pub fn text(&self) -> String {
         let (charset, from) =
             charset::detect(self.header("content-type").unwrap_or(""), &self.body);
@@ -62,7 +62,7 @@ impl fmt::Debug for HttpResponse {
     }
 }
 
-/// Why another service's response could not be read.
+/// The reason why another service's response could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpError {
     /// The service can't be reached, or the connection broke. The request may or may not have arrived.
@@ -86,7 +86,6 @@ pub struct StreamingRequest<'a> {
     pub url: &'a str,
     /// Header names in lower case, with their values.
     pub headers: &'a [(String, String)],
-    /// The body.
     pub payload: Payload<'a>,
 }
 

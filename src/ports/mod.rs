@@ -76,15 +76,14 @@ pub trait Clock {
     fn sleep(&self, milliseconds: u32) -> impl Future<Output = bool>;
 }
 
-/// Whether a value cached at `since` is younger than `trust` milliseconds at `now`. Returns `false` when the clock was set
+/// Whether a value cached at `since` is younger than `max_age` milliseconds at `now`. Returns `false` when the clock was set
 /// back.
-pub fn is_recent(now: u64, since: u64, trust: u64) -> bool {
-    now.checked_sub(since).is_some_and(|age| age < trust)
+pub fn is_recent(now: u64, since: u64, max_age: u64) -> bool {
+    now.checked_sub(since).is_some_and(|age| age < max_age)
 }
 
 /// Secure randomness.
 pub trait Random {
-    /// Fills `bytes`.
     fn fill(&self, bytes: &mut [u8]);
 
     fn byte(&self) -> u8 {

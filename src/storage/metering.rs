@@ -8,7 +8,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::audit::statements::{self as audit, is_audited};
-use crate::auth::last_use::Use;
+use crate::auth::last_use::UseId;
 use crate::connections::model::Connection;
 use crate::ports::{
     Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
@@ -18,7 +18,7 @@ use crate::ports::{
 use crate::storage::read_replica::{FIRST_PRIMARY, FIRST_UNCONSTRAINED, ReplicaSession};
 use crate::traces::collector::Collector;
 use crate::traces::span::{COLLECTOR_MS, MAX_SPANS, document};
-use crate::usage::counts::Counted;
+use crate::usage::counts::UsageDimensions;
 use crate::webhooks::statements::deliveries::is_due;
 
 /// The maximum number of tries for a read of a value, or for a batch whose connection was lost.
@@ -42,15 +42,15 @@ pub struct Metered<'a, P> {
     rows_written: Cell<u64>,
     blob_reads: Cell<u64>,
     repeated: Cell<bool>,
-    due: Cell<Option<(Use, Statement)>>,
-    settled: Cell<Option<Use>>,
+    due: Cell<Option<(UseId, Statement)>>,
+    settled: Cell<Option<UseId>>,
     has_deliveries: Cell<bool>,
     size: Cell<u64>,
     session: RefCell<Option<ReplicaSession>>,
     bookmark: RefCell<Option<String>>,
     actor: RefCell<Option<Statement>>,
     spans: RefCell<Vec<Value>>,
-    counted: RefCell<Option<Counted>>,
+    counted: RefCell<Option<UsageDimensions>>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
@@ -228,12 +228,12 @@ impl<P: Ports> Metered<'_, P> {
         self.actor.replace(Some(actor));
     }
 
-    /// Sets what the request is counted as in the usage.
-    pub fn set_counted(&self, counted: Counted) {
+    /// Sets the dimensions under which the usage counts the request.
+    pub fn set_usage_dimensions(&self, counted: UsageDimensions) {
         self.counted.replace(Some(counted));
     }
 
-    pub fn take_counted(&self) -> Option<Counted> {
+    pub fn take_usage_dimensions(&self) -> Option<UsageDimensions> {
         self.counted.take()
     }
 
@@ -309,12 +309,12 @@ impl<P: Ports> Metered<'_, P> {
     }
 
     /// Adds the statement that records the key's use to the request's next batch.
-    pub fn write_use(&self, due: Option<(Use, Statement)>) {
+    pub fn write_use(&self, due: Option<(UseId, Statement)>) {
         self.due.set(due);
     }
 
     /// The key's use that was written, or that storage rejected. Returns `None` when neither happened.
-    pub const fn settled_use(&self) -> Option<Use> {
+    pub const fn settled_use(&self) -> Option<UseId> {
         self.settled.get()
     }
 
@@ -457,7 +457,7 @@ impl<P: Signatures> Signatures for Metered<'_, P> {
 
 impl<P: Ports> RateLimit for Metered<'_, P> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
-        // Already counted at the database that the secret names.
+        // The request was already counted at the database that the secret names.
         if self.was_forwarded() {
             return Ok(());
         }

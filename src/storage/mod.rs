@@ -1,4 +1,4 @@
-//! Storage, as all features use it: batches of statements, metering, retries, read replicas, capacity.
+//! The storage layer of all features: batches of statements, metering, retries, read replicas, capacity.
 
 pub mod capacity;
 pub mod metering;

@@ -61,7 +61,7 @@ pub fn session(
 }
 
 /// The header's value for a bookmark of this shard.
-pub fn marked(bookmark: &str, shard: u16) -> String {
+pub fn header_value(bookmark: &str, shard: u16) -> String {
     match Shard::new(shard) {
         Some(shard) if shard != Shard::FIRST => format!("{}.{bookmark}", shard.digits()),
         _ => bookmark.to_owned(),

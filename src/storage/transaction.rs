@@ -12,9 +12,9 @@ use crate::ports::{ResultSet, Statement, StorageError};
 #[derive(Debug, Default)]
 pub struct Statements(Vec<Statement>);
 
-/// A row whose existence is the result.
+/// A row of which only the existence matters.
 #[derive(Debug, Deserialize)]
-pub struct Found {}
+pub struct ExistingRow {}
 
 /// Identifies a statement's rows, of type `T`, in the [`Results`].
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<T> Clone for Rows<T> {
 impl<T> Copy for Rows<T> {}
 
 impl Statements {
-    /// Adds a statement whose rows are read.
+    /// Adds a statement whose rows are read. Returns the key to its rows in the [`Results`].
     pub fn ask<T: DeserializeOwned>(&mut self, statement: Statement) -> Rows<T> {
         let rows = Rows { statement: self.0.len(), of: PhantomData };
         self.0.push(statement);

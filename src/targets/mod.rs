@@ -24,7 +24,7 @@ pub struct Targets {
     pub local: bool,
 }
 
-/// Why a URL is rejected.
+/// The reason why a URL is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetError {
     /// It is longer than [`MAX_URL`].

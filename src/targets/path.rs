@@ -5,7 +5,7 @@ use crate::util::percent::decode;
 /// Whether any server might resolve a path to a parent: however often it decodes the path, whichever slash it honours,
 /// and whether or not it ignores what follows a semicolon.
 #[must_use]
-pub fn leaves(path: &str) -> bool {
+pub fn leaves_server(path: &str) -> bool {
     let mut text = path.to_owned();
     loop {
         let climbs = text.split(['/', '\\']).any(|segment| {
@@ -19,13 +19,13 @@ pub fn leaves(path: &str) -> bool {
             // Each round shortens the path.
             Some(decoded) if decoded != text => text = decoded.into_owned(),
             Some(_) => return false,
-            None => return half_decoded_climbs(&text),
+            None => return leaves_server_half_decoded(&text),
         }
     }
 }
 
-/// Like [`leaves`], for a path with an escape that is broken or not UTF-8: servers may decode the others.
-fn half_decoded_climbs(path: &str) -> bool {
+/// Like [`leaves_server`], for a path with an escape that is broken or not UTF-8: servers may decode the others.
+fn leaves_server_half_decoded(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let plain = lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '\\', ';']).any(|segment| matches!(segment, "." | ".."))

@@ -442,7 +442,7 @@ texts! {
         "Inténtelo más tarde. Si no funciona, póngase en contacto con los responsables de la aplicación.",
         "しばらくしてからもう一度お試しください。解決しない場合は、アプリの運営者にお問い合わせください。";
 
-    // Requests of an agent that are not correct. The page shows what is wrong in English, for the agent's developers.
+    // Invalid requests from an agent. The page describes the error in English, for the agent's developers.
     CAN_NOT_CONNECT:
         "This agent can't be connected",
         "Dieser Agent kann nicht verbunden werden",

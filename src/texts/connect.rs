@@ -55,7 +55,7 @@ texts! {
         "el proyecto",
         "プロジェクト";
 
-    // The page of a link.
+    // The page of a connect link.
     LINK_TITLE:
         "Connect {platform} to {app}?",
         "{platform} mit {appDative} verbinden?",
@@ -185,7 +185,7 @@ texts! {
         "Vuelva a la aplicación y empiece de nuevo. Si no funciona, póngase en contacto con sus responsables.",
         "アプリに戻り、最初からやり直してください。解決しない場合は、アプリの運営者にお問い合わせください。";
 
-    // Links of pages.
+    // Links on pages.
     GO_BACK:
         "Go back to {theApp}",
         "Zurück zu {theAppDative}",
@@ -285,7 +285,8 @@ texts! {
         "No se ha podido conectar {platform}",
         "{platform}を連携できませんでした";
 
-    // Why an attempt failed, by its code. In English, the page shows the error's own detail, which is more precise.
+    // The reasons why an attempt failed, by code. In English, the page shows the error's own detail, which is more
+    // precise.
     DENIED:
         "{platform} did not grant access.",
         "{platform} hat den Zugriff nicht gewährt.",
@@ -365,7 +366,7 @@ texts! {
         "El servicio se ha interrumpido.",
         "サービスが中断されました。";
 
-    // What the user can do about it.
+    // The next steps for the user.
     NEXT_START_AGAIN:
         "If you still want to connect, go back to the app and start again.",
         "Wenn Sie das Konto weiterhin verbinden möchten, kehren Sie zur App zurück und beginnen Sie von vorn.",

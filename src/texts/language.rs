@@ -31,15 +31,15 @@ impl Language {
     }
 
     /// The language of a tag, by its primary subtag: `de` for `de-AT`. Returns `None` for a language that no page has.
-    pub fn of_tag(tag: &str) -> Option<Self> {
+    pub fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.split('-').next()?;
         Self::ALL.into_iter().find(|language| language.code().eq_ignore_ascii_case(primary))
     }
 
     /// The language that the app chose with this tag; English if no page has it. Without a tag, that of the browser.
-    pub fn of_user(tag: Option<&str>, request: &Request) -> Self {
+    pub fn for_user(tag: Option<&str>, request: &Request) -> Self {
         match tag {
-            Some(tag) => Self::of_tag(tag).unwrap_or_default(),
+            Some(tag) => Self::from_tag(tag).unwrap_or_default(),
             None => Self::accepted(request.header("accept-language").unwrap_or_default()),
         }
     }
@@ -50,7 +50,7 @@ impl Language {
         let mut best = (0, Self::English);
         for range in header.split(',') {
             let mut parts = range.split(';').map(str::trim);
-            let Some(language) = parts.next().and_then(Self::of_tag) else { continue };
+            let Some(language) = parts.next().and_then(Self::from_tag) else { continue };
             let weight =
                 parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
             let weight = weight.map_or(1000, crate::http::page::weight_of);
@@ -108,7 +108,7 @@ mod tests {
         ] {
             let headers = accept.map(|value| ("accept-language".to_owned(), value.to_owned()));
             let request = Request { headers: headers.into_iter().collect(), ..Request::default() };
-            assert_eq!(Language::of_user(tag, &request), expected, "{tag:?} {accept:?}");
+            assert_eq!(Language::for_user(tag, &request), expected, "{tag:?} {accept:?}");
         }
     }
 

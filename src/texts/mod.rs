@@ -40,7 +40,7 @@ impl<'a> Wording<'a> {
         Self { language, look: Look::from_config(config) }
     }
 
-    /// The same for a user of an account.
+    /// The same wording, with the branding of an account.
     #[must_use]
     pub fn for_account(self, own: &'a Branding) -> Self {
         Self { look: self.look.with(own), ..self }

@@ -11,7 +11,7 @@ use crate::util::percent::decode;
 /// (<https://opentelemetry.io/docs/specs/otlp/#otlphttp-request>).
 const PATH: &str = "/v1/traces";
 
-/// Where spans are sent. `Debug` shows no header values, because they are secrets.
+/// The collector of spans. `Debug` shows no header values, because they are secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Collector {
     url: String,
@@ -27,7 +27,7 @@ impl fmt::Debug for Collector {
 
 impl Collector {
     /// The collector at a base URL. `headers` are `name=value` pairs, comma-separated, with percent-encoded values, as in
-    /// `OTEL_EXPORTER_OTLP_HEADERS`. Fails with what the variable must be.
+    /// `OTEL_EXPORTER_OTLP_HEADERS`. Fails with a message that says what the variable must be.
     pub fn new(url: &str, headers: &str) -> Result<Self, &'static str> {
         let is_valid = return_url(url).is_none() && !url.contains(['?', '#']);
         if !is_valid {

@@ -68,7 +68,7 @@ pub struct PlatformSpan<'a> {
     /// When the response began, or the request failed.
     pub ended: u64,
     pub status: Option<u16>,
-    /// Why there is no response.
+    /// The reason why there is no response.
     pub error: Option<&'a str>,
     pub platform: &'a str,
     /// `None` for a proxied request.

@@ -17,13 +17,13 @@ pub const MAX_ROWS: usize = 500;
 /// The time after which an unfinished flush counts as failed, in milliseconds: by then, the platform has ended it.
 const FLUSH_TRUST_MS: u64 = 60_000;
 
-/// What a request is counted as, as far as it is known before the response.
+/// The dimensions under which a request is counted, as far as they are known before the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counted {
-    /// The hash of a key, the id of the key of a token, or the id of a grant: what finds the caller's key in storage.
+pub struct UsageDimensions {
+    /// The hash of a key, the id of the key of a token, or the id of a grant, by which storage finds the caller's key.
     pub caller: String,
     pub endpoint: EndpointGroup,
-    /// The platform in the path. It is counted only if the request succeeds, so that no caller can make up platforms.
+    /// The platform in the path. It is counted only if the request succeeds, so that no caller can invent platforms.
     pub platform_in_path: Option<String>,
     /// The platform of the connection.
     pub platform: Option<String>,
@@ -45,7 +45,7 @@ pub struct Row {
     pub identity: String,
 }
 
-/// A row and its number of requests, as the statement that writes it reads it.
+/// A row and its number of requests, in the form that the SQL statement parses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count(pub Row, pub u64);
 
@@ -61,9 +61,9 @@ impl Serialize for Count {
 #[derive(Debug, Default)]
 struct Pending {
     rows: HashMap<Row, u64>,
-    /// When the flush that will write them was begun.
+    /// The time at which the pending flush was started.
     flush_since: Option<u64>,
-    /// Whether a flush without a delay was begun.
+    /// Whether a flush without a delay was started.
     is_urgent: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct UsageCounts(RefCell<HashMap<u16, Pending>>);
 
 impl UsageCounts {
     /// Counts a request. Its status is that of the response.
-    pub fn add(&self, database: u16, counted: Counted, status: u16, now: u64) {
+    pub fn add(&self, database: u16, counted: UsageDimensions, status: u16, now: u64) {
         let Ok(mut all) = self.0.try_borrow_mut() else { return };
         let rows = &mut all.entry(database).or_default().rows;
         let in_path = counted.platform_in_path.filter(|_| status < 400);
@@ -143,12 +143,12 @@ pub const fn group(access: Access) -> EndpointGroup {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counted, MAX_ROWS, UsageCounts};
+    use super::{MAX_ROWS, UsageCounts, UsageDimensions};
     use crate::terms::EndpointGroup;
     use crate::usage::FLUSH_MS;
 
-    fn counted(identity: usize) -> Counted {
-        Counted {
+    fn counted(identity: usize) -> UsageDimensions {
+        UsageDimensions {
             caller: "k".into(),
             endpoint: EndpointGroup::Calls,
             platform_in_path: None,

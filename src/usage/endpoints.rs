@@ -31,7 +31,8 @@ struct RowView<'a> {
     platform: Option<&'a str>,
     identity: Option<&'a str>,
     status: Option<&'a str>,
-    /// Whether the row holds what was not counted by its platform and identity, or not returned by its group.
+    /// Whether the row sums requests that were counted without their platform and identity, or whose groups are not
+    /// returned.
     other: bool,
     requests: u64,
 }

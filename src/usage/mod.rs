@@ -1,9 +1,9 @@
 //! Usage: the number of requests of a tenant per day, by endpoint group, platform, identity and class of status.
 //!
-//! A request never writes its count. Each isolate counts in memory and writes all of its counts in one statement, in the
-//! background: [`FLUSH_MS`] after the first one, or when it holds [`counts::MAX_ROWS`] rows. An isolate that ends
-//! before that loses what it has not written, and so does a failed write, because repeating it could count twice. So the
-//! numbers can be lower than the truth, but never higher.
+//! A request never writes its count. Each isolate counts in memory and writes all of its counts in one statement, in
+//! the background: [`FLUSH_MS`] after the first one, or when it holds [`counts::MAX_ROWS`] rows. An isolate that ends
+//! before that loses what it has not written, and so does a failed write, because repeating it could count twice. So
+//! the counts can be too low, but never too high.
 
 pub mod counts;
 pub mod endpoints;

@@ -37,7 +37,7 @@ WITH counted AS (
     };
 }
 
-/// The most data points that an invocation of the Worker may write.
+/// The maximum number of data points that an invocation of the Worker may write.
 pub const MAX_POINTS: u64 = 250;
 
 /// A count for the dataset.
@@ -105,7 +105,7 @@ ON CONFLICT (account, environment, id) DO UPDATE SET requests = requests + exclu
     }
 }
 
-/// Which counts to return, and how to group them.
+/// The selection of counts, and the columns to group them by.
 #[derive(Debug, Clone)]
 pub struct UsageFilter {
     /// The first day, as a number of days since 1970-01-01 UTC.

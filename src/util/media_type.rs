@@ -1,7 +1,7 @@
 //! Media types (RFC 9110, section 8.3.1).
 
 pub const FORM: &str = "application/x-www-form-urlencoded";
-/// RFC 7578.
+/// The media type of forms with files (RFC 7578).
 pub const MULTIPART: &str = "multipart/form-data";
 
 /// The media type without its parameters, in lower case.
@@ -9,7 +9,7 @@ pub fn essence(media: &str) -> String {
     media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// `essence` is the result of [`essence()`].
+/// Whether a media type is JSON. `essence` is the result of [`essence()`].
 pub fn is_json(essence: &str) -> bool {
     essence == "application/json" || essence.ends_with("+json") || essence.ends_with("/json")
 }

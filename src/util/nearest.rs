@@ -52,13 +52,13 @@ fn nearest_of<'a>(
     best.into_iter().map(|(_, known)| known.to_owned()).collect()
 }
 
-/// How two names resemble each other, weakest first.
+/// The kind of resemblance between two names, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum MatchKind {
     /// A part of the known name equals the requested name except for typos.
     MistypedPart,
     /// A part of the requested name equals the known name.
-    PlatformPredicate,
+    ContainsKnown,
     /// The names are equal except for typos.
     Mistyped,
     /// Each of several parts of the requested name begins a part of the known one.
@@ -100,7 +100,7 @@ impl Name {
         Self { whole: parts.concat(), parts }
     }
 
-    /// How much a known name resembles this one. Returns `None` when it does not.
+    /// The similarity of a known name to this one. Returns `None` when they do not resemble each other.
     fn likeness(&self, known: &str) -> Option<Similarity> {
         let known = Self::new(known);
         let (sent, other) = (self.whole.as_str(), known.whole.as_str());
@@ -128,7 +128,7 @@ impl Name {
             return Some((MatchKind::Mistyped, right));
         }
         if is_part(other, self) {
-            return Some((MatchKind::PlatformPredicate, per_mille));
+            return Some((MatchKind::ContainsKnown, per_mille));
         }
         let right = known.parts.iter().filter_map(|part| mistyped(sent, part)).max();
         // Among equally close names, the shorter one is more likely.

@@ -12,8 +12,8 @@ use crate::ports::Patterns;
 
 /// The budget of a [`Matcher`], in steps of the runtime's engine: less than 0.1 s.
 const BUDGET: u64 = 4_000_000;
-/// What the runtime's engine may spend on a string before `regex-lite` is preferred.
-const CHEAP: u64 = 20_000;
+/// The maximum cost of a string for the runtime's engine; above it, `regex-lite` is preferred.
+const MAX_BACKTRACKING: u64 = 20_000;
 /// The cost of a step of `regex-lite`, in steps of the runtime's engine.
 const LINEAR_STEP: u64 = 8;
 /// The maximum size of a compiled pattern, in bytes.
@@ -44,8 +44,8 @@ impl<'p, P: Patterns> Matcher<'p, P> {
 
     fn decide(&self, pattern: &str, text: &str, is_whole: bool) -> Option<bool> {
         let cost = Cost::new(pattern, text.len());
-        if cost.backtracking > CHEAP
-            && reads_alike(pattern, text)
+        if cost.backtracking > MAX_BACKTRACKING
+            && has_same_meaning(pattern, text)
             && self.can_spend(cost.linear)
             && let Some(is_match) = self.is_match_linear(pattern, text, is_whole)
         {
@@ -84,7 +84,7 @@ impl<'p, P: Patterns> Matcher<'p, P> {
 }
 
 /// Whether `regex-lite`'s character classes match the same characters of the string: it knows ASCII white space only.
-fn reads_alike(pattern: &str, text: &str) -> bool {
+fn has_same_meaning(pattern: &str, text: &str) -> bool {
     text.is_ascii() || !(pattern.contains("\\s") || pattern.contains("\\S"))
 }
 

@@ -20,7 +20,8 @@ pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Like [`decode_form`], for text that only people read. What is invalid becomes U+FFFD, or stays as it is.
+/// Like [`decode_form`], for text that is only shown to people. Invalid UTF-8 becomes U+FFFD, and invalid escapes stay
+/// as they are.
 pub fn decode_form_lossy(text: &str) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();

@@ -1,8 +1,8 @@
-//! What an attempt to deliver an event means for the delivery and for its webhook. Pure.
+//! Decides the next state of a delivery and of its webhook after an attempt. Pure.
 
 /// The timeout of a receiver, in milliseconds.
 pub const DEADLINE_MS: u32 = 15_000;
-/// How long a delivery is claimed, in milliseconds. Longer than any attempt takes.
+/// The duration of the claim on a delivery, in milliseconds. Longer than any attempt takes.
 pub const LEASE_MS: u64 = 60_000;
 /// The backoff after failed attempts, in milliseconds: 5 s, 5 min, 30 min, then 2, 5, 10, 14, 20 and 24 h.
 pub const BACKOFF_MS: [u64; 9] = [
@@ -11,7 +11,7 @@ pub const BACKOFF_MS: [u64; 9] = [
 ];
 /// The maximum pause that a receiver can request, in milliseconds: a day.
 const MAX_BACKOFF_MS: u64 = 86_400_000;
-/// How long a webhook may fail before it is disabled, in milliseconds: 5 days.
+/// The time for which a webhook may fail before it is disabled, in milliseconds: 5 days.
 pub const GRACE_PERIOD_MS: u64 = 5 * 86_400_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum AttemptOutcome {
     Failed(DeliveryError),
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryError {
     /// The receiver is unreachable, or the connection broke.
@@ -55,16 +55,16 @@ pub enum Next {
     Failed,
 }
 
-/// Why a webhook is disabled.
+/// The reason why a webhook is disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disabled {
+pub enum DisableReason {
     /// The receiver is permanently gone (410).
     Gone,
     /// Nothing was delivered in 5 days.
     NoSuccess,
 }
 
-impl Disabled {
+impl DisableReason {
     /// A stable identifier for programs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -117,19 +117,19 @@ impl AttemptOutcome {
 
     /// Whether this attempt disables the webhook. `failing_since` is the first failure since the last success.
     #[must_use]
-    pub fn disables(self, failing_since: Option<u64>, now: u64) -> Option<Disabled> {
+    pub fn disables(self, failing_since: Option<u64>, now: u64) -> Option<DisableReason> {
         if self.status() == Some(410) {
-            return Some(Disabled::Gone);
+            return Some(DisableReason::Gone);
         }
         let is_past_grace_period =
             failing_since.is_some_and(|since| now.saturating_sub(since) >= GRACE_PERIOD_MS);
-        (is_past_grace_period && !self.is_success()).then_some(Disabled::NoSuccess)
+        (is_past_grace_period && !self.is_success()).then_some(DisableReason::NoSuccess)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{AttemptOutcome, DeliveryError, Disabled, GRACE_PERIOD_MS, Next};
+    use super::{AttemptOutcome, DeliveryError, DisableReason, GRACE_PERIOD_MS, Next};
 
     #[test]
     fn a_delivery_is_attempted_ten_times() {
@@ -173,11 +173,11 @@ mod tests {
     fn a_webhook_is_disabled_when_it_is_gone_or_has_failed_for_five_days() {
         let (good, bad) =
             (AttemptOutcome::Status(200, None), AttemptOutcome::Failed(DeliveryError::Unreachable));
-        assert_eq!(AttemptOutcome::Status(410, None).disables(None, 0), Some(Disabled::Gone));
+        assert_eq!(AttemptOutcome::Status(410, None).disables(None, 0), Some(DisableReason::Gone));
         for (outcome, since, expected) in [
             (bad, None, None),
             (bad, Some(1), None),
-            (bad, Some(0), Some(Disabled::NoSuccess)),
+            (bad, Some(0), Some(DisableReason::NoSuccess)),
             (good, Some(0), None),
         ] {
             assert_eq!(outcome.disables(since, GRACE_PERIOD_MS), expected, "{outcome:?} {since:?}");

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use serde::Deserialize;
 
-use crate::credentials::check::all;
+use crate::credentials::check::join_all;
 use crate::events::{Event, EventId};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
@@ -87,7 +87,7 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<DeliveryR
             outcomes.borrow_mut().push((row, outcome, ports.now().saturating_sub(started_at)));
         })
     });
-    all(attempts.collect()).await;
+    join_all(attempts.collect()).await;
     let mut done = DeliveryRun::default();
     let (now, mut statements) = (ports.now(), Vec::new());
     for (row, fault) in faults.into_inner() {

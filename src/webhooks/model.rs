@@ -24,9 +24,9 @@ pub struct Webhook {
     pub active: u8,
     /// The sealed secrets.
     pub sealed: String,
-    /// When the first delivery failed since the last success.
+    /// The time of the first failed delivery since the last success.
     pub failing_since: Option<u64>,
-    /// Why the service has disabled it.
+    /// The reason why the service has disabled it.
     pub disabled_code: Option<String>,
     /// The status of the response that disabled it.
     pub disabled_status: Option<u16>,
@@ -57,7 +57,7 @@ struct WebhookView<'a> {
     disabled: Option<Disabled<'a>>,
     created_at: Option<String>,
     updated_at: Option<String>,
-    /// Only present when it was just generated.
+    /// The secret; only present when it was just generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<&'a str>,
 }
@@ -108,7 +108,7 @@ pub struct Delivery {
     pub status: Option<u16>,
     /// The error of the last attempt without a response.
     pub error: Option<String>,
-    /// How long the last attempt took, in milliseconds.
+    /// The duration of the last attempt, in milliseconds.
     pub duration_ms: Option<u64>,
 }
 

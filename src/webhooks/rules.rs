@@ -18,7 +18,6 @@ pub fn url(text: &str) -> Option<&'static str> {
     (!good).then_some("must be a URL of 1 to 2048 visible ASCII characters")
 }
 
-/// Checks a description.
 #[must_use]
 pub fn description(text: &str) -> Option<&'static str> {
     let good = !text.is_empty()
@@ -27,7 +26,6 @@ pub fn description(text: &str) -> Option<&'static str> {
     (!good).then_some("must be null or have 1 to 200 characters and no control character")
 }
 
-/// Checks the id of an event.
 #[must_use]
 pub fn event(text: &str) -> Option<&'static str> {
     EventId::parse(text).is_none().then_some("must be the id of an event: `evt_` and 13 digits")

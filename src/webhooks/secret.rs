@@ -10,7 +10,7 @@ use crate::credentials::{Kind, OpenError, SealContext, SealError, Sealed, VaultK
 use crate::ports::Random;
 use crate::terms::Environment;
 
-/// How long a replaced secret still signs, in milliseconds: 24 hours.
+/// The time for which a replaced secret still signs, in milliseconds: 24 hours.
 pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
 
 const PREFIX: &str = "whsec_";
@@ -20,7 +20,7 @@ const PREFIX: &str = "whsec_";
 pub struct Secrets {
     /// `whsec_` and 32 random bytes in base64.
     pub current: String,
-    /// The previous secret, and until when it signs too, in milliseconds since 1970-01-01 UTC.
+    /// The previous secret, and the time until which it also signs, in milliseconds since 1970-01-01 UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous: Option<(String, u64)>,
 }
@@ -98,9 +98,9 @@ mod tests {
     use super::{OVERLAP_MS, Secrets};
     use crate::ports::Random;
 
-    struct Count;
+    struct FixedRandom;
 
-    impl Random for Count {
+    impl Random for FixedRandom {
         fn fill(&self, bytes: &mut [u8]) {
             bytes.fill(7);
         }
@@ -124,10 +124,11 @@ mod tests {
 
     #[test]
     fn the_replaced_secret_signs_for_a_day() {
-        let first = Secrets::new(&Count);
+        let first = Secrets::new(&FixedRandom);
         assert_eq!(first.current.len(), "whsec_".len() + 44);
         let by_first = first.sign("evt_1", 1, b"{}", 0);
-        let second = Secrets { current: "whsec_c2Vjb25k".to_owned(), ..first.rotated(5, &Count) };
+        let second =
+            Secrets { current: "whsec_c2Vjb25k".to_owned(), ..first.rotated(5, &FixedRandom) };
         for (now, count) in [(5, 2), (4 + OVERLAP_MS, 2), (5 + OVERLAP_MS, 1)] {
             let signatures = second.sign("evt_1", 1, b"{}", now);
             assert_eq!(signatures.split(' ').count(), count, "{now}");

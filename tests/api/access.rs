@@ -208,7 +208,7 @@ fn rejects_unsupported_methods() {
 fn head_is_get_without_a_body() {
     let api = Api::with_catalog();
     let id = id_of(&api);
-    id_of_another(&api);
+    foreign_connection_id(&api);
     for path in [
         CONNECTIONS.to_owned(),
         format!("{CONNECTIONS}?limit=1"),
@@ -239,7 +239,7 @@ fn head_is_get_without_a_body() {
     }
 }
 
-fn id_of_another(api: &Api) -> String {
+fn foreign_connection_id(api: &Api) -> String {
     api.create(&minimal("bob"))["id"].as_str().unwrap().to_owned()
 }
 

@@ -14,13 +14,13 @@ use crate::support::{Api, action, body, connector, units, with_header};
 const PATH: &str = "/v1/available-actions";
 
 /// A stored action with only its required members.
-fn plain(key: &str) -> Value {
+fn minimal_action(key: &str) -> Value {
     json!({
         "title": key, "key": key, "method": "GET", "modelName": "", "facts": {"path": format!("/{key}")},
     })
 }
 
-fn send() -> Value {
+fn send_message_action() -> Value {
     json!({
         "title": "Send a message", "key": "send", "method": "POST", "modelName": "Messages",
         "facts": {"path": "/users/{userId}/send", "description": "Sends it.", "deprecated": true},
@@ -72,8 +72,8 @@ fn api(sizes: Sizes) -> Api {
     };
     let schemes = json!({"Key": ["key"], "OAuth": []});
     let row = |platform: &str, key: &str| action(platform, key, key, Method::Get);
-    let first = units(json!({}), &[plain("Alpha"), plain("beta/gamma")], &[]);
-    let second = units(json!({}), &[plain("delta"), plain("echo")], &[]);
+    let first = units(json!({}), &[minimal_action("Alpha"), minimal_action("beta/gamma")], &[]);
+    let second = units(json!({}), &[minimal_action("delta"), minimal_action("echo")], &[]);
     let both = Units { units: [first.units, second.units].concat(), ..Units::default() };
     api.env.publish_platforms(
         sizes,
@@ -82,7 +82,7 @@ fn api(sizes: Sizes) -> Api {
                 "gmail",
                 "mail",
                 vec![row("gmail", "send")],
-                units(schemes, &[send()], &DEFINITIONS),
+                units(schemes, &[send_message_action()], &DEFINITIONS),
             ),
             platform(
                 "acme",

@@ -1,4 +1,4 @@
-//! `/v1/keys`: keys that keys create, replace and revoke.
+//! `/v1/keys`: API keys that other keys create, replace and revoke.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::Response;
@@ -10,7 +10,7 @@ use crate::vault::{UNKNOWN_ID, code};
 
 const KEYS: &str = "/v1/keys";
 const DAY_MS: u64 = 86_400_000;
-const READS: [Scope; 3] = [Scope::ConnectionsRead, Scope::KeysRead, Scope::KeysWrite];
+const SCOPES: [Scope; 3] = [Scope::ConnectionsRead, Scope::KeysRead, Scope::KeysWrite];
 
 fn post(api: &Api, key: &ApiKey, path: &str, document: &Value) -> Response {
     api.send(&with_body(as_key(key, "POST", path), &document.to_string()))
@@ -20,10 +20,10 @@ fn post(api: &Api, key: &ApiKey, path: &str, document: &Value) -> Response {
 fn create(api: &Api, by: &ApiKey, document: &Value) -> (Value, ApiKey) {
     let response = post(api, by, KEYS, document);
     assert_eq!(response.status, 201, "{}", body(&response));
-    revealed(&response)
+    created_key(&response)
 }
 
-fn revealed(response: &Response) -> (Value, ApiKey) {
+fn created_key(response: &Response) -> (Value, ApiKey) {
     let shown = body(response);
     let key = ApiKey::parse(shown["secret"].as_str().unwrap()).unwrap();
     (shown, key)
@@ -51,15 +51,15 @@ fn id_of(api: &Api, key: &ApiKey) -> Value {
     json!(api.env.texts(&format!("SELECT id FROM api_keys WHERE hash = '{hash}'"))[0])
 }
 
-fn after(api: &Api, milliseconds: u64) -> String {
+fn timestamp_after(api: &Api, milliseconds: u64) -> String {
     connector_vault::util::rfc3339::rfc3339(api.env.now.get() + milliseconds).unwrap()
 }
 
-/// A service, and a key that expires in 10 days.
-fn expiring() -> (Api, ApiKey) {
+/// A service, and its key that expires in 10 days.
+fn api_with_expiring_key() -> (Api, ApiKey) {
     let api = Api::with_catalog();
     let end = api.env.now.get() + 10 * DAY_MS;
-    let key = api.env.key("acme", Environment::Test, &READS, Some(end));
+    let key = api.env.key("acme", Environment::Test, &SCOPES, Some(end));
     (api, key)
 }
 
@@ -88,8 +88,8 @@ fn a_created_key_works_and_its_secret_is_shown_once() {
 
 #[test]
 fn a_key_grants_no_scope_that_it_lacks() {
-    let (api, key) = expiring();
-    for lacked in Scope::ALL.into_iter().filter(|scope| !READS.contains(scope)) {
+    let (api, key) = api_with_expiring_key();
+    for lacked in Scope::ALL.into_iter().filter(|scope| !SCOPES.contains(scope)) {
         let document = json!({"scopes": ["connections:read", lacked.as_str()]});
         let refused = post(&api, &key, KEYS, &document);
         assert_eq!((refused.status, code(&refused).as_str()), (403, "insufficient_scope"));
@@ -105,7 +105,7 @@ fn a_key_grants_no_scope_that_it_lacks() {
 
 #[test]
 fn an_unknown_scope_lists_all_scopes_and_a_suggestion() {
-    let (api, key) = expiring();
+    let (api, key) = api_with_expiring_key();
     let refused = post(&api, &key, KEYS, &json!({"scopes": ["connection:read", "catalog:read"]}));
     let fault = body(&refused)["errors"][0].clone();
     assert_eq!((refused.status, fault["pointer"].as_str()), (400, Some("/scopes/0")));
@@ -116,18 +116,21 @@ fn an_unknown_scope_lists_all_scopes_and_a_suggestion() {
 
 #[test]
 fn a_new_key_expires_no_later_than_its_creator() {
-    let (api, key) = expiring();
-    let end = after(&api, 10 * DAY_MS);
-    let of = |expires_at: Value| json!({"scopes": ["connections:read"], "expiresAt": expires_at});
+    let (api, key) = api_with_expiring_key();
+    let end = timestamp_after(&api, 10 * DAY_MS);
+    let with_expiry =
+        |expires_at: Value| json!({"scopes": ["connections:read"], "expiresAt": expires_at});
     for (requested, expected) in [
-        (json!(after(&api, DAY_MS)), after(&api, DAY_MS)),
+        (json!(timestamp_after(&api, DAY_MS)), timestamp_after(&api, DAY_MS)),
         (json!(end), end.clone()),
         (Value::Null, end.clone()),
     ] {
-        assert_eq!(create(&api, &key, &of(requested)).0["expiresAt"], json!(expected));
+        assert_eq!(create(&api, &key, &with_expiry(requested)).0["expiresAt"], json!(expected));
     }
-    for wrong in [after(&api, 10 * DAY_MS + 1000), after(&api, 0), "2030-01-31".into()] {
-        let refused = post(&api, &key, KEYS, &of(json!(wrong)));
+    for wrong in
+        [timestamp_after(&api, 10 * DAY_MS + 1000), timestamp_after(&api, 0), "2030-01-31".into()]
+    {
+        let refused = post(&api, &key, KEYS, &with_expiry(json!(wrong)));
         assert_eq!((refused.status, code(&refused).as_str()), (400, "invalid_body"), "{wrong}");
         assert_eq!(body(&refused)["errors"][0]["pointer"], "/expiresAt");
     }
@@ -135,18 +138,18 @@ fn a_new_key_expires_no_later_than_its_creator() {
 
 #[test]
 fn rotation_never_extends_a_key() {
-    let (api, key) = expiring();
-    let (api_end, end) = (after(&api, 10 * DAY_MS), after(&api, DAY_MS));
+    let (api, key) = api_with_expiring_key();
+    let (api_end, end) = (timestamp_after(&api, 10 * DAY_MS), timestamp_after(&api, DAY_MS));
     // A key that replaces itself: its successor expires when the key would have.
-    let (itself, successor) = revealed(&rotate(&api, &key, &id_of(&api, &key)));
+    let (itself, successor) = created_key(&rotate(&api, &key, &id_of(&api, &key)));
     assert_eq!(itself["expiresAt"], json!(api_end));
     // A key that expires earlier, and one that never expires.
     let (early, _) =
         create(&api, &successor, &json!({"scopes": ["connections:read"], "expiresAt": end}));
-    let (shown, _) = revealed(&rotate(&api, &successor, &early["id"]));
+    let (shown, _) = created_key(&rotate(&api, &successor, &early["id"]));
     assert_eq!(shown["expiresAt"], json!(end));
     let endless = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
-    let (shown, _) = revealed(&rotate(&api, &successor, &id_of(&api, &endless)));
+    let (shown, _) = created_key(&rotate(&api, &successor, &id_of(&api, &endless)));
     assert_eq!(shown["expiresAt"], json!(api_end));
     // A replaced key expires after a day at most, and can't be replaced twice.
     let again = rotate(&api, &successor, &early["id"]);
@@ -180,7 +183,7 @@ fn keys_of_a_rotated_key_belong_to_its_successor() {
     let document = json!({"scopes": ["connections:read", "keys:write"]});
     let (parent, old) = create(&api, &api.key, &document);
     let (_, child) = create(&api, &old, &document);
-    let (successor, new) = revealed(&rotate(&api, &api.key, &parent["id"]));
+    let (successor, new) = created_key(&rotate(&api, &api.key, &parent["id"]));
     // A key that the replaced key creates in its last hours expires with it.
     let (late, last) = create(&api, &old, &document);
     assert!(late["expiresAt"].is_string());
@@ -246,9 +249,9 @@ fn rotating_a_parent_key_keeps_the_revocation_chain() {
     let all = json!({"scopes": ["connections:read", "keys:read", "keys:write"]});
     let (child, key) = create(&api, &leaked, &all);
     let (grandchild, grandchild_key) = create(&api, &key, &all);
-    let (replaced, successor) = revealed(&rotate(&api, &grandchild_key, &child["id"]));
+    let (replaced, successor) = created_key(&rotate(&api, &grandchild_key, &child["id"]));
     assert_eq!(replaced["createdBy"], id);
-    let (_, last) = revealed(&rotate(&api, &successor, &grandchild["id"]));
+    let (_, last) = created_key(&rotate(&api, &successor, &grandchild["id"]));
     operator_revokes(&api, &id);
     for key in [&leaked, &key, &grandchild_key, &successor, &last] {
         assert_eq!(whoami(&api, key), 401);
@@ -257,21 +260,21 @@ fn rotating_a_parent_key_keeps_the_revocation_chain() {
 
 #[test]
 fn revoking_a_leaked_key_and_its_successor_removes_all_access() {
-    let (api, leaked) = expiring();
+    let (api, leaked) = api_with_expiring_key();
     let id = id_of(&api, &leaked);
     let (_, child) = create(&api, &leaked, &json!({"scopes": ["connections:read", "keys:write"]}));
     let (other_shown, other) =
         create(&api, &leaked, &json!({"scopes": ["keys:read", "keys:write"]}));
     // The thief replaces the stolen key with itself and then the replacement, creates more keys, and locks the owner
     // out.
-    let (first_shown, first) = revealed(&rotate(&api, &leaked, &id));
-    let (second_shown, second) = revealed(&rotate(&api, &first, &first_shown["id"]));
-    let (_, theirs) = create(&api, &second, &json!({"scopes": ["keys:write"]}));
-    let (_, grandchild) = create(&api, &theirs, &json!({"scopes": ["keys:write"]}));
-    let (_, taken_over) = revealed(&rotate(&api, &second, &other_shown["id"]));
+    let (first_shown, first) = created_key(&rotate(&api, &leaked, &id));
+    let (second_shown, second) = created_key(&rotate(&api, &first, &first_shown["id"]));
+    let (_, second_child) = create(&api, &second, &json!({"scopes": ["keys:write"]}));
+    let (_, grandchild) = create(&api, &second_child, &json!({"scopes": ["keys:write"]}));
+    let (_, taken_over) = created_key(&rotate(&api, &second, &other_shown["id"]));
     assert_eq!(revoke(&api, &second, &id), 204);
     assert_eq!(whoami(&api, &leaked), 401);
-    for key in [&child, &other, &first, &second, &theirs, &grandchild, &taken_over] {
+    for key in [&child, &other, &first, &second, &second_child, &grandchild, &taken_over] {
         assert_eq!(whoami(&api, key), 200);
     }
     // The key itself is already revoked, and names its replacement.
@@ -287,16 +290,16 @@ fn revoking_a_leaked_key_and_its_successor_removes_all_access() {
     for id in [&id, &first_shown["id"], &second_shown["id"]] {
         operator_revokes(&api, id);
     }
-    for key in [&leaked, &first, &second, &theirs, &grandchild, &taken_over, &child, &other] {
+    for key in [&leaked, &first, &second, &second_child, &grandchild, &taken_over, &child, &other] {
         assert_eq!(whoami(&api, key), 401);
     }
 }
 
 #[test]
 fn a_replaced_key_can_neither_be_replaced_again_nor_last_longer() {
-    let (api, leaked) = expiring();
+    let (api, leaked) = api_with_expiring_key();
     let id = id_of(&api, &leaked);
-    let (shown, _) = revealed(&rotate(&api, &leaked, &id));
+    let (shown, _) = created_key(&rotate(&api, &leaked, &id));
     let again = rotate(&api, &leaked, &id);
     assert_eq!((again.status, code(&again)), (409, "key_inactive".into()));
     // While both work, the holder of the old key can still revoke the new one.

@@ -1,4 +1,4 @@
-//! The audit has each change and each read of credentials with the right actor, and contains no secret.
+//! The audit records each change and each read of credentials with the right actor, and contains no secret.
 
 mod random;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::agents;
 use crate::connect::{self, agree, begin, connected, of_ann, script, send, set_client};
-use crate::openapi::fixture::{Fixture, audited};
+use crate::openapi::fixture::{Fixture, audit_actions};
 use crate::support::{Api, DbFault, anonymous, as_key, body, column, with_body};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, minimal};
 
@@ -31,7 +31,7 @@ fn entries_of(api: &Api, response: &Response) -> Vec<String> {
 }
 
 /// The action, actor type and actor of all entries, oldest first.
-fn all(api: &Api) -> Vec<String> {
+fn all_entries(api: &Api) -> Vec<String> {
     api.env.texts("SELECT concat_ws(' ', action, actor_type, actor) FROM audit ORDER BY seq")
 }
 
@@ -53,7 +53,7 @@ fn every_endpoint_that_changes_something_writes_an_entry() {
         let mut actions: Vec<&str> =
             entries.iter().map(|entry| entry.split(' ').next().unwrap()).collect();
         actions.sort_unstable();
-        let expected = audited(endpoint).unwrap_or_default();
+        let expected = audit_actions(endpoint).unwrap_or_default();
         assert_eq!(actions, expected, "{endpoint:?}");
         let left = fixture.api.env.texts("SELECT request_id FROM audit_context");
         assert_eq!(left, [""; 0], "{endpoint:?}");
@@ -64,7 +64,7 @@ fn every_endpoint_that_changes_something_writes_an_entry() {
 fn a_request_that_changes_nothing_writes_no_entry() {
     for endpoint in Endpoint::ALL {
         let Endpoint::Keyed(endpoint) = *endpoint else { continue };
-        if audited(endpoint).is_err() {
+        if audit_actions(endpoint).is_err() {
             continue;
         }
         let fixture = Fixture::new();
@@ -73,7 +73,7 @@ fn a_request_that_changes_nothing_writes_no_entry() {
         let other = fixture.api.env.key("other", Environment::Test, &Scope::ALL, None);
         let revoked = fixture.api.env.key("acme", Environment::Test, &Scope::ALL, None);
         fixture.api.env.revoke(&revoked);
-        let before = all(&fixture.api);
+        let before = all_entries(&fixture.api);
         for key in [&none, &revoked] {
             let headers = as_key(key, "GET", "/").headers;
             let mut refused = Request { ..request.clone() };
@@ -81,11 +81,11 @@ fn a_request_that_changes_nothing_writes_no_entry() {
             refused.headers.extend(headers);
             assert!(fixture.api.send(&refused).status >= 400, "{endpoint:?}");
         }
-        assert_eq!(all(&fixture.api), before, "{endpoint:?}");
+        assert_eq!(all_entries(&fixture.api), before, "{endpoint:?}");
         // Entries of another account are not listed.
-        let theirs = as_key(&other, "GET", AUDIT);
-        let theirs = column(&fixture.api.send(&theirs), "action");
-        assert_eq!(theirs, ["key.created"], "{endpoint:?}");
+        let other_entries = as_key(&other, "GET", AUDIT);
+        let other_entries = column(&fixture.api.send(&other_entries), "action");
+        assert_eq!(other_entries, ["key.created"], "{endpoint:?}");
     }
 }
 
@@ -214,7 +214,7 @@ fn actors_are_people_tokens_and_agents() {
     // A user declines.
     let client = agents::register(&api, &endpoint);
     let (browser, page) = agents::at_consent(&api, &endpoint, &client, &json!({}));
-    let declined = agents::hidden(&page, "grant");
+    let declined = agents::hidden_field(&page, "grant");
     browser.decide(&api, &endpoint, &[("grant", &declined), ("decision", "decline")]);
     let expected = [
         "key.created service".to_owned(),
@@ -228,7 +228,7 @@ fn actors_are_people_tokens_and_agents() {
         format!("agent_grant.requested key {key}"),
         "agent_grant.declined person ann".into(),
     ];
-    assert_eq!(all(&api), expected);
+    assert_eq!(all_entries(&api), expected);
     // All of these act through the key: filters by the key and by each actor find them.
     let keys = api.env.texts("SELECT DISTINCT key_id FROM audit WHERE key_id IS NOT NULL");
     assert_eq!(keys, [key.as_str()]);
@@ -275,7 +275,7 @@ fn background_jobs_have_no_actor() {
         api.get(&format!("{}/credentials", at(&id)));
         api.env.wait(120_000);
     }
-    let changes: Vec<String> = all(&api)
+    let changes: Vec<String> = all_entries(&api)
         .into_iter()
         .filter(|entry| entry.starts_with("connection.state_changed"))
         .collect();
@@ -337,8 +337,8 @@ fn filters_combine_with_paging() {
     ] {
         assert_eq!(walk(&query).len(), count, "{query}");
     }
-    let theirs = column(&api.send(&as_key(&live, "GET", AUDIT)), "action");
-    assert_eq!(theirs, ["key.created"]);
+    let other_entries = column(&api.send(&as_key(&live, "GET", AUDIT)), "action");
+    assert_eq!(other_entries, ["key.created"]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn minimal(identity: &str) -> Value {
     json!({"platform": "acme", "identity": identity, "identityType": "user"})
 }
 
-fn of(identity: &str, fields: &Value) -> Value {
+fn connect_body(identity: &str, fields: &Value) -> Value {
     json!({"platform": "keyed", "identity": identity, "identityType": "user", "fields": fields})
 }
 
@@ -55,7 +55,8 @@ fn refuses_additions_and_allows_everything_else() {
     let hook_id = body(&api.send(&sent(&api, "POST", "/v1/webhooks", &hook)))["id"].clone();
     let hook_at = format!("/v1/webhooks/{}", hook_id.as_str().unwrap());
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
-    let kept = body(&api.send(&sent(&api, "POST", "/v1/vault/connect", &of("kept", &key))));
+    let kept =
+        body(&api.send(&sent(&api, "POST", "/v1/vault/connect", &connect_body("kept", &key))));
     let kept = kept["id"].as_str().unwrap().to_owned();
 
     let scopes = ["connections:write"];
@@ -68,12 +69,12 @@ fn refuses_additions_and_allows_everything_else() {
             sent(&api, "POST", "/v1/webhooks", &hook),
             sent(&api, "POST", &format!("{hook_at}/replay"), &json!({"from": "evt_0000000000001"})),
             sent(&api, "POST", "/v1/keys", &json!({"scopes": ["catalog:read"]})),
-            sent(&api, "POST", "/v1/vault/connect", &of("eve", &key)),
+            sent(&api, "POST", "/v1/vault/connect", &connect_body("eve", &key)),
             sent(&api, "POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
             as_token(&bearer, "PUT", &state(&id), &json!({"state": "degraded"})),
         ]
     };
-    // With one byte less, there is room.
+    // With one byte less, additions are accepted.
     grow(&api, FULL - 1);
     api.create(&minimal("just"));
     grow(&api, FULL);
@@ -103,7 +104,7 @@ fn refuses_additions_and_allows_everything_else() {
     assert_eq!(added.len() + 3, adding().len());
     // A reconnection is accepted if it repairs the connection and adds nothing else.
     api.env
-        .here()
+        .current_database()
         .execute("UPDATE connections SET state = 'failed' WHERE id = ?1", [&kept])
         .unwrap();
     let tagged = json!({"connection": kept, "fields": key, "tags": ["new"]});
@@ -192,7 +193,7 @@ fn a_full_database_does_not_affect_another() {
 }
 
 #[test]
-fn a_database_that_does_not_say_its_size_is_not_full() {
+fn a_database_of_unknown_size_is_not_full() {
     let api = Api::new(config(&[("MAX_DATABASE_BYTES", "1")]));
     assert_eq!(api.get("/v1/whoami").status, 200);
     assert_eq!(api.send(&sent(&api, "POST", "/v1/webhooks", &json!({}))).status, 400);

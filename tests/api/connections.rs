@@ -290,7 +290,11 @@ fn accepts_up_to_a_hundred_keys_and_twenty_tags() {
     ] {
         for mode in ["all", "any"] {
             let path = format!("{CONNECTIONS}?{q}&tags={}&tagsMatch={mode}&page=2", tags.join(","));
-            assert_eq!(api.get(&path).status, 200, "the most parameters that a statement can get");
+            assert_eq!(
+                api.get(&path).status,
+                200,
+                "the maximum number of parameters of a statement"
+            );
         }
     }
 }
@@ -307,9 +311,9 @@ fn a_list_shows_its_account_and_environment_only() {
         let path = format!("{CONNECTIONS}?limit=500");
         let list = || body(&api.send(&crate::support::as_key(key, "GET", &path)));
         assert_eq!(list()["total"], 0);
-        let mine = api.create_as(key, &minimal("ann"));
-        assert_eq!(mine["environment"], if index == 0 { "live" } else { "test" });
-        assert_eq!(list(), json!({"rows": [mine], "total": 1, "pages": 1, "page": 1}));
+        let connection = api.create_as(key, &minimal("ann"));
+        assert_eq!(connection["environment"], if index == 0 { "live" } else { "test" });
+        assert_eq!(list(), json!({"rows": [connection], "total": 1, "pages": 1, "page": 1}));
     }
     assert_eq!(body(&api.get(CONNECTIONS))["total"], rows.len() - 2);
 }

@@ -77,7 +77,7 @@ fn detail_contains_the_row() {
     assert_eq!(reply["authMethods"][0]["fields"][0]["pattern"], Value::Null);
     let bare = body(&api.get(&format!("{PATH}/acme")));
     assert_eq!((&bare["authMethods"], &bare["servers"]), (&json!([]), &json!([])));
-    // The database is not asked, and two values are read: the record and the pack.
+    // The platform's name ignores case.
     assert_eq!(api.get(&format!("{PATH}/GMAIL")).body, response.body, "case does not matter");
 }
 
@@ -103,7 +103,7 @@ fn former_names_resolve_to_the_platform() {
     }
 }
 
-/// Words are searched under the platform's own name, so that its current and former names share cached responses.
+/// A search always uses the platform's current name, so that current and former names share cached responses.
 #[test]
 fn former_name_gives_the_same_response_as_the_current_one() {
     for first in ["mail", "gmail"] {

@@ -51,14 +51,14 @@ pub fn miscounts(env: &TestEnv) -> Vec<String> {
             TAGS,
         ),
     ];
-    let difference = |(there, expected)| {
-        let (there, expected) = (rows(env, there), rows(env, expected));
+    let difference = |(actual, expected)| {
+        let (actual, expected) = (rows(env, actual), rows(env, expected));
         let surplus =
-            there.iter().filter(|row| !expected.contains(row)).map(|row| format!("+ {row}"));
+            actual.iter().filter(|row| !expected.contains(row)).map(|row| format!("+ {row}"));
         let missing =
-            expected.iter().filter(|row| !there.contains(row)).map(|row| format!("- {row}"));
-        let twice = (there.len() != expected.len())
-            .then(|| format!("{} for {}", there.len(), expected.len()));
+            expected.iter().filter(|row| !actual.contains(row)).map(|row| format!("- {row}"));
+        let twice = (actual.len() != expected.len())
+            .then(|| format!("{} for {}", actual.len(), expected.len()));
         surplus.chain(missing).chain(twice).collect::<Vec<_>>()
     };
     tables.into_iter().flat_map(difference).collect()

@@ -37,7 +37,7 @@ fn create_stores_the_body_and_defaults() {
     });
     let mut created = api.create(&all);
     let got = |created: &Value| body(&api.get(&at(created["id"].as_str().unwrap())));
-    assert_eq!(got(&created), created, "read, though it is not active");
+    assert_eq!(got(&created), created, "an inactive connection can be read");
     for (member, value) in all.as_object().unwrap() {
         if member != "label" {
             assert_eq!(created[member], *value);

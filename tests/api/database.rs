@@ -34,7 +34,7 @@ static IDLE: Mutex<Vec<Connection>> = Mutex::new(Vec::new());
 static MIGRATIONS: LazyLock<Vec<String>> = LazyLock::new(migrations);
 
 pub struct Database {
-    /// Always there until the database is dropped.
+    /// `None` only while the database is dropped.
     connection: Option<Connection>,
     /// Whether another test may use the connection afterwards.
     is_reusable: bool,

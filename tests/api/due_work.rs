@@ -14,11 +14,11 @@ use crate::rng::TestRng;
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
-const A_DAY: usize = 24 * 60;
+const MINUTES_PER_DAY: usize = 24 * 60;
 /// The maximum number of connections that one run of the schedule enqueues.
-const A_RUN: usize = 4_008;
+const MAX_PER_RUN: usize = 4_008;
 /// Lifetimes of access tokens, and the share of each in percent. Other tokens do not expire and are only checked.
-const LIVES: [(u64, &str, u64); 3] =
+const TOKEN_LIFETIMES: [(u64, &str, u64); 3] =
     [(50, "an hour", HOUR), (20, "a day", DAY), (10, "60 days", 60 * DAY)];
 
 /// The due work by minute: a run finds the work that was due before it began. Work that is due after the end is left
@@ -61,14 +61,14 @@ fn ratio(one: usize, other: usize) -> f64 {
     one as f64 / other as f64
 }
 
-/// The maximum of a minute, and its ratio to the mean.
+/// The maximum per minute, and its ratio to the mean.
 fn unevenness(minutes: &[usize]) -> (usize, f64) {
     let limit = minutes.iter().copied().max().unwrap();
     (limit, ratio(limit * minutes.len(), minutes.iter().sum()))
 }
 
-/// A connection whose platform responds.
-struct Working {
+/// A connection whose platform is up.
+struct WorkingConnection {
     /// The lifetime of its access tokens, as an index.
     kind: Option<usize>,
     issued: u64,
@@ -78,26 +78,26 @@ struct Working {
 /// The work of a minute: refreshes on use, by the token's lifetime, and checks by the schedule.
 #[derive(Debug, Clone, Default)]
 struct MinuteWork {
-    refreshes: [usize; LIVES.len()],
+    refreshes: [usize; TOKEN_LIFETIMES.len()],
     checks: usize,
 }
 
-/// Simulates days of connections, each used this many times a day at random. The schedule pauses for hours from `rests`
-/// on.
+/// Simulates days of connections, each used this many times a day at random. `pause` is the minute at which the schedule
+/// pauses, and for how many hours.
 fn days(
     connections: usize,
     uses: u64,
     days: usize,
-    rests: Option<(usize, usize)>,
+    pause: Option<(usize, usize)>,
 ) -> Vec<MinuteWork> {
     let mut rng = TestRng(1);
-    let minutes = days * A_DAY;
+    let minutes = days * MINUTES_PER_DAY;
     let (mut next_use, mut next_check_of) = (Calendar::new(minutes), Calendar::new(minutes));
     let gap = |rng: &mut TestRng| below(rng, 2 * DAY / uses.max(1));
-    let mut all: Vec<Working> = Vec::with_capacity(connections);
+    let mut all: Vec<WorkingConnection> = Vec::with_capacity(connections);
     for one in 0..connections {
         let (index, mut sum) = (below(&mut rng, 100), 0);
-        let kind = LIVES.iter().position(|(share, ..)| {
+        let kind = TOKEN_LIFETIMES.iter().position(|(share, ..)| {
             sum += share;
             index < sum
         });
@@ -106,7 +106,7 @@ fn days(
         if uses > 0 {
             next_use.add(gap(&mut rng), one);
         }
-        all.push(Working { kind, issued: 0, check_at });
+        all.push(WorkingConnection { kind, issued: 0, check_at });
     }
     let mut waiting = VecDeque::new();
     let mut run = |minute: usize| {
@@ -115,22 +115,22 @@ fn days(
             next_use.add(now + gap(&mut rng), one);
             let Some(kind) = all[one].kind else { continue };
             let issued = all[one].issued;
-            if is_due(Some(issued), Some(issued + LIVES[kind].2), now) {
+            if is_due(Some(issued), Some(issued + TOKEN_LIFETIMES[kind].2), now) {
                 let check_at = next_check(now, DAY, byte(&mut rng));
-                all[one] = Working { issued: now, check_at, ..all[one] };
+                all[one] = WorkingConnection { issued: now, check_at, ..all[one] };
                 next_check_of.add(check_at, one);
                 done.refreshes[kind] += 1;
             }
         }
         waiting.extend(next_check_of.take(minute));
-        let is_at_rest =
-            rests.is_some_and(|(from, hours)| (from..from + hours * 60).contains(&minute));
-        while !is_at_rest && done.checks < A_RUN {
+        let is_paused =
+            pause.is_some_and(|(from, hours)| (from..from + hours * 60).contains(&minute));
+        while !is_paused && done.checks < MAX_PER_RUN {
             let Some(one) = waiting.pop_front() else { break };
             // A refresh may have postponed the check.
             if all[one].check_at <= now {
                 let check_at = next_check(now, DAY, byte(&mut rng));
-                all[one] = Working { issued: now, check_at, ..all[one] };
+                all[one] = WorkingConnection { issued: now, check_at, ..all[one] };
                 next_check_of.add(check_at, one);
                 done.checks += 1;
             }
@@ -144,26 +144,26 @@ fn days(
 /// `together`: all fail first in the same minute instead of over a day.
 fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
     let mut rng = TestRng(1);
-    let down = 4 * A_DAY;
-    let mut due = Calendar::new(5 * A_DAY);
+    let down = 4 * MINUTES_PER_DAY;
+    let mut due = Calendar::new(5 * MINUTES_PER_DAY);
     let mut all = vec![FailureHistory::default(); connections];
     for one in 0..connections {
         due.add(if together { 0 } else { below(&mut rng, DAY) }, one);
     }
     let (mut waiting, mut tries, mut broken) = (VecDeque::new(), Vec::new(), connections);
-    for minute in 0..5 * A_DAY {
+    for minute in 0..5 * MINUTES_PER_DAY {
         waiting.extend(due.take(minute));
         let now = minute as u64 * MINUTE;
-        let some: Vec<usize> = waiting.drain(..waiting.len().min(A_RUN)).collect();
+        let batch: Vec<usize> = waiting.drain(..waiting.len().min(MAX_PER_RUN)).collect();
         if minute >= down {
-            broken -= some.len();
+            broken -= batch.len();
             if broken == 0 {
                 return (tries, minute - down);
             }
             continue;
         }
-        tries.push(some.len());
-        for one in some {
+        tries.push(batch.len());
+        for one in batch {
             let after =
                 after_failure(all[one], HealthFailure::Unavailable, None, now, byte(&mut rng));
             assert_eq!(after.state, State::Degraded);
@@ -180,7 +180,7 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
 
 /// The evenness of the last day, and of the whole time.
 fn summary(tries: &[usize]) -> [(usize, f64); 2] {
-    [unevenness(&tries[tries.len() - A_DAY..]), unevenness(tries)]
+    [unevenness(&tries[tries.len() - MINUTES_PER_DAY..]), unevenness(tries)]
 }
 
 const PAUSE: usize = 6 * 60 + 72;
@@ -191,7 +191,11 @@ fn checks_and_refreshes_are_spread_evenly() {
     let checks: Vec<usize> = minutes.iter().map(|done| done.checks).collect();
     let refreshes: Vec<usize> = minutes.iter().map(|done| done.refreshes.iter().sum()).collect();
     assert!(unevenness(&checks).1 < 3.0, "{:?}", unevenness(&checks));
-    assert!(unevenness(&refreshes[A_DAY..]).1 < 1.5, "{:?}", unevenness(&refreshes[A_DAY..]));
+    assert!(
+        unevenness(&refreshes[MINUTES_PER_DAY..]).1 < 1.5,
+        "{:?}",
+        unevenness(&refreshes[MINUTES_PER_DAY..])
+    );
 }
 
 #[test]
@@ -231,18 +235,23 @@ fn prints_the_tables_of_the_documentation() {
     };
     for uses in [0, 1, 5, 50] {
         let minutes = days(MILLION, uses, 6, None);
-        line(&format!("each used {uses} times a day"), &minutes[3 * A_DAY..]);
+        line(&format!("each used {uses} times a day"), &minutes[3 * MINUTES_PER_DAY..]);
         if uses == 5 {
-            for (index, (share, life, _)) in LIVES.iter().enumerate() {
+            for (index, (share, life, _)) in TOKEN_LIFETIMES.iter().enumerate() {
                 let of_kind: usize =
-                    minutes[3 * A_DAY..].iter().map(|done| done.refreshes[index]).sum();
-                let a_second = ratio(of_kind, 3 * A_DAY * 60);
-                println!("| of these, {share} % whose tokens live {life} | {a_second:.1} | | | |");
+                    minutes[3 * MINUTES_PER_DAY..].iter().map(|done| done.refreshes[index]).sum();
+                let refresh_rate = ratio(of_kind, 3 * MINUTES_PER_DAY * 60);
+                println!(
+                    "| of these, {share} % whose tokens live {life} | {refresh_rate:.1} | | | |"
+                );
             }
         }
     }
-    let minutes = days(MILLION, 0, 6, Some((3 * A_DAY, 6)));
-    line("never used, after six hours without a run", &minutes[3 * A_DAY + 360..4 * A_DAY + 360]);
+    let minutes = days(MILLION, 0, 6, Some((3 * MINUTES_PER_DAY, 6)));
+    line(
+        "never used, after six hours without a run",
+        &minutes[3 * MINUTES_PER_DAY + 360..4 * MINUTES_PER_DAY + 360],
+    );
     println!();
     println!(
         "| connections of a platform that is down for four days | tries a minute, last day | busiest minute, last day | busiest minute of all | all work again after |"
@@ -257,7 +266,7 @@ fn prints_the_tables_of_the_documentation() {
         (100_000, true),
     ] {
         let (tries, recovered) = outage(connections, together);
-        let mean = ratio(tries[3 * A_DAY..].iter().sum(), A_DAY);
+        let mean = ratio(tries[3 * MINUTES_PER_DAY..].iter().sum(), MINUTES_PER_DAY);
         let [(max, times), (ever, ever_times)] = summary(&tries);
         let how = if together { ", all failing in the same minute" } else { "" };
         println!(

@@ -107,7 +107,7 @@ fn warm_catalog_reads_need_no_storage() {
 }
 
 #[test]
-fn one_key_in_one_header() {
+fn accepts_exactly_one_key_in_one_header() {
     let mut api = Api::new(config(&[("SECRET_HEADERS", "X-Pica-Secret,x-key")]));
     api.env.publish(crate::support::small_catalog());
     let second = api.env.key("beta", Environment::Test, &Scope::ALL, None);

@@ -46,7 +46,7 @@ fn another_isolate(api: Api) -> Api {
     Api { service: Service::new(Config::default()), ..api }
 }
 
-fn misfiled(api: &Api) -> ApiKey {
+fn key_of_wrong_environment(api: &Api) -> ApiKey {
     let key = api.env.key("acme", Environment::Live, &Scope::ALL, None);
     let sql = "UPDATE api_keys SET environment = 'test' WHERE hash = ?1";
     api.env.database.execute(sql, [key.hash().to_string()]).unwrap();
@@ -77,7 +77,7 @@ fn a_use_is_written_once_a_day() {
 }
 
 #[test]
-fn every_kind_of_request_is_a_use() {
+fn every_kind_of_request_counts_as_a_use() {
     let api = Api::with_catalog();
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
     let key = |scopes: &[Scope]| api.env.key("acme", Environment::Test, scopes, None);
@@ -132,7 +132,7 @@ fn a_warm_catalog_read_makes_no_query() {
 }
 
 #[test]
-fn a_key_that_is_not_valid_is_not_used() {
+fn an_invalid_key_is_not_marked_as_used() {
     let api = Api::with_catalog();
     let end = api.env.now.get() + 1000;
     let expiring = api.env.key("acme", Environment::Test, &Scope::ALL, Some(end));
@@ -143,7 +143,7 @@ fn a_key_that_is_not_valid_is_not_used() {
     api.env.revoke(&revoked);
     api.env.wait(DAY_MS);
     let unknown = api.env.unknown_key(Environment::Test);
-    let misfiled = misfiled(&api);
+    let misfiled = key_of_wrong_environment(&api);
     let before = api.env.dump();
     let responses = [&unknown, &revoked, &expiring, &misfiled].map(|key| {
         let again = [CONNECTIONS, WHOAMI, CONNECTORS, CONNECTIONS].map(|path| {
@@ -161,7 +161,7 @@ fn a_key_that_is_not_valid_is_not_used() {
 }
 
 #[test]
-fn a_key_is_used_until_its_last_millisecond() {
+fn a_key_counts_as_used_until_its_last_millisecond() {
     let api = Api::with_catalog();
     let midnight = (today(&api.env) + 1) * DAY_MS;
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, Some(midnight + 1));
@@ -269,5 +269,9 @@ fn an_unreachable_database_is_reported_as_unavailable() {
     api.env.db_fails.set(true);
     let response = api.get(CONNECTIONS);
     assert_eq!((response.status, cost(&response)), (503, (2, 0)));
-    assert_eq!(cost(&api.get(CONNECTIONS)), (1, 0), "what is in trouble is not asked twice again");
+    assert_eq!(
+        cost(&api.get(CONNECTIONS)),
+        (1, 0),
+        "an unavailable database is not queried a second time"
+    );
 }

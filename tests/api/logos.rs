@@ -56,7 +56,10 @@ fn images_are_absolute_urls_of_the_requested_origin() {
         assert_eq!(images(&found), [format!("{origin}/logos/slack.svg")]);
         let detail = body(&api.send(&at(&api, origin, DETAIL)));
         assert_eq!(detail["image"], format!("{origin}/logos/slack.svg"));
-        assert_eq!(detail["description"], r#"{"image":"/logos/x.svg"}"#, "a text stays as it is");
+        assert_eq!(
+            detail["description"], r#"{"image":"/logos/x.svg"}"#,
+            "a description is not changed"
+        );
     }
 }
 

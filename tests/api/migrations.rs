@@ -42,11 +42,11 @@ fn at_schema(applied: usize) -> TestEnv {
 }
 
 /// Tables that triggers write: their rows follow from the connections, and are recounted.
-const DERIVED: [&str; 2] = ["connection_counts", "connection_tags"];
+const DERIVED_TABLES: [&str; 2] = ["connection_counts", "connection_tags"];
 
 /// Tables that are empty unless an account is moving, which `moves.rs` fills: a row here would make triggers record the
 /// writes of this test. The author of a change is recorded only during the change.
-const EMPTY: [&str; 5] =
+const EMPTY_TABLES: [&str; 5] =
     ["account_changes", "account_moves", "audit_context", "event_shifts", "forwards"];
 
 /// A table that changes of other tables write to: it is copied last, and compared before others are changed.
@@ -66,7 +66,7 @@ fn rows(env: &TestEnv, table: &str, columns: &[String]) -> Vec<String> {
     env.texts(&format!("SELECT {} AS row FROM {table} ORDER BY row", row.join(" || ', ' || ")))
 }
 
-/// A call that waits for the approval of that grant's user.
+/// A call that waits for the approval of the user of the grant in [`AGENTS`].
 const APPROVAL: &str = "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, connection_id, action, title, method, state, sealed, created_at, expires_at) VALUES ('a', 'acme', 'test', 'e', 'g', 'k', 'ann', 'c', 'createThing', 'Create a thing', 'POST', 'pending', 'k1.x', 1, 2);";
 
 /// The configuration of a sign-in for agents, and a grant.
@@ -75,12 +75,12 @@ const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, typ
 /// The configuration of the sign-in to the console, and a session.
 const CONSOLE: &str = "INSERT INTO console_sign_ins (id, account, environment, type, key_id, issuer, client_id, claim, roles, created_at, updated_at) VALUES ('e', 'acme', 'test', 'oidc', 'k', 'https://id.example', 'c', 'groups', '{}', 1, 1); INSERT INTO console_sessions (id, account, environment, sign_in, key_id, person, scopes, browser_hash, created_at, used_at, expires_at) VALUES ('s', 'acme', 'test', 'e', 'k', 'ann', '', 'b', 1, 1, 2);";
 
-/// A branding.
+/// The branding of an app.
 const BRANDING: &str = "INSERT INTO branding (account, environment, name, updated_at) VALUES ('acme', 'test', 'Acme', 1);";
 
 /// A service with rows in every table but those of moves: connected accounts, a deleted connection that is not revoked
 /// yet, a pending attempt, a webhook with a delivery.
-fn in_use() -> Api {
+fn api_with_rows() -> Api {
     let api = connect::maintenance::api_of_now();
     api.env.database.execute_batch(AGENTS).unwrap();
     api.env.database.execute_batch(APPROVAL).unwrap();
@@ -114,9 +114,9 @@ fn in_use() -> Api {
 }
 
 /// Copies the columns of an earlier schema for each row.
-fn fill(env: &TestEnv, from: &TestEnv, schema: &TestEnv) {
+fn copy_rows(env: &TestEnv, from: &TestEnv, schema: &TestEnv) {
     let tables = names(schema, None);
-    let is_plain = |table: &&String| !DERIVED.contains(&table.as_str());
+    let is_plain = |table: &&String| !DERIVED_TABLES.contains(&table.as_str());
     let copy = |table: &str| {
         let columns = names(schema, Some(table));
         for row in rows(from, table, &columns) {
@@ -144,7 +144,7 @@ fn fill(env: &TestEnv, from: &TestEnv, schema: &TestEnv) {
 fn contents(env: &TestEnv, schema: &TestEnv) -> Vec<(String, Vec<String>, Vec<String>)> {
     names(schema, None)
         .into_iter()
-        .filter(|table| !DERIVED.contains(&table.as_str()))
+        .filter(|table| !DERIVED_TABLES.contains(&table.as_str()))
         .map(|table| {
             let columns = names(schema, Some(&table));
             let rows = rows(env, &table, &columns);
@@ -169,18 +169,18 @@ fn expect_served(env: TestEnv, old: &Api, applied: usize) {
 
 #[test]
 fn every_row_survives_every_migration() {
-    let old = in_use();
+    let old = api_with_rows();
     let old_tables = names(&old.env, None);
     for table in &old_tables {
         assert!(
             rows(&old.env, table, &names(&old.env, Some(table))).is_empty()
-                == EMPTY.contains(&table.as_str()),
+                == EMPTY_TABLES.contains(&table.as_str()),
             "{table} is empty, or should be"
         );
     }
     for applied in 1..=migrations().len() {
         let env = at_schema(applied);
-        fill(&env, &old.env, &env);
+        copy_rows(&env, &old.env, &env);
         let there = contents(&env, &env);
         for migration in &migrations()[applied..] {
             env.database.execute_batch(migration).unwrap();
@@ -196,11 +196,11 @@ fn every_row_survives_every_migration() {
 
 #[test]
 fn an_older_worker_can_write_to_the_current_schema() {
-    let old = in_use();
+    let old = api_with_rows();
     let latest = migrations().len();
     for applied in 1..=latest {
         let (env, schema) = (at_schema(latest), at_schema(applied));
-        fill(&env, &old.env, &schema);
+        copy_rows(&env, &old.env, &schema);
         let expect_there = |what: &str| {
             for (table, columns, rows) in contents(&env, &schema) {
                 let expected = self::rows(&old.env, &table, &columns);
@@ -222,13 +222,13 @@ fn an_older_worker_can_write_to_the_current_schema() {
         }
         assert_eq!(miscounts(&env), [""; 0], "deleted by a Worker of schema {applied}");
         // After another upgrade, the service reads the rows that the earlier Worker wrote.
-        fill(&env, &old.env, &schema);
+        copy_rows(&env, &old.env, &schema);
         expect_served(env, &old, applied);
     }
 }
 
 /// The part of a row after its mark, and whether it is this mark.
-fn marked(row: &str, mark: &str) -> (String, bool) {
+fn split_mark(row: &str, mark: &str) -> (String, bool) {
     let (found, named) = row.split_once(' ').unwrap();
     (named.to_owned(), found == mark)
 }
@@ -237,14 +237,14 @@ fn marked(row: &str, mark: &str) -> (String, bool) {
 fn columns(env: &TestEnv) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', iif(c.\"notnull\" AND c.dflt_value IS NULL AND c.hidden = 0, '!', '?'), s.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk, c.hidden) FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')";
     let found = env.texts(sql);
-    found.iter().map(|row| marked(row, "!")).collect()
+    found.iter().map(|row| split_mark(row, "!")).collect()
 }
 
 /// The indexes that statements name, and whether each is unique.
 fn indexes(env: &TestEnv) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x), (SELECT d.sql FROM sqlite_schema d WHERE d.name = i.name)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
     let found = env.texts(sql);
-    found.iter().map(|row| marked(row, "1")).collect()
+    found.iter().map(|row| split_mark(row, "1")).collect()
 }
 
 /// The removals since a schema, and the new requirements for rows of its tables.

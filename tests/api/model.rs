@@ -111,7 +111,7 @@ impl Row {
 }
 
 impl Filter {
-    fn leaves(&self, row: &Row, environment: &str) -> bool {
+    fn matches(&self, row: &Row, environment: &str) -> bool {
         let same = |filter: &Option<String>, value: &str| {
             filter.as_ref().is_none_or(|filter| filter == value)
         };
@@ -166,7 +166,7 @@ impl Tenant {
     /// The rows that match a filter, in list order.
     pub fn list(&self, filter: &Filter) -> Vec<&Row> {
         let mut rows: Vec<&Row> =
-            self.rows.iter().filter(|row| filter.leaves(row, self.environment)).collect();
+            self.rows.iter().filter(|row| filter.matches(row, self.environment)).collect();
         rows.sort_by(|a, b| (&b.created_at, &b.id).cmp(&(&a.created_at, &a.id)));
         rows
     }

@@ -29,12 +29,12 @@ fn minimal(identity: &str) -> Value {
 }
 
 /// The database that accounts move to.
-fn other() -> Shard {
+fn other_shard() -> Shard {
     Shard::new(HOME.number() + 1).unwrap()
 }
 
 /// A database that the operator's command accesses, and which may fail.
-struct In<'a> {
+struct CommandDatabase<'a> {
     api: &'a Api,
     shard: Shard,
     calls: &'a Calls<'a>,
@@ -43,31 +43,33 @@ struct In<'a> {
 /// The calls of the command.
 struct Calls<'a> {
     made: Cell<usize>,
-    /// The number of the call at which the command is killed, and whether before or after the call.
-    dies: Option<(usize, bool)>,
-    /// The work of others between two calls.
+    /// The number of the call at which the command is killed, and whether that is before the call.
+    killed_at: Option<(usize, bool)>,
+    /// Simulates other callers: runs before each call.
     meanwhile: Box<dyn Fn() + 'a>,
 }
 
 impl Calls<'_> {
     fn quiet() -> Self {
-        Self { made: Cell::new(0), dies: None, meanwhile: Box::new(|| ()) }
+        Self { made: Cell::new(0), killed_at: None, meanwhile: Box::new(|| ()) }
     }
 }
 
-impl MoveDatabase for In<'_> {
+impl MoveDatabase for CommandDatabase<'_> {
     fn run(&self, sql: &[String]) -> Result<Vec<Value>> {
         (self.calls.meanwhile)();
         let call = self.calls.made.replace(self.calls.made.get() + 1);
-        if self.calls.dies.is_some_and(|(at, before)| call > at || call == at && before) {
+        if self.calls.killed_at.is_some_and(|(at, before)| call > at || call == at && before) {
             bail!("killed");
         }
         let statement = |sql: &String| Statement { sql: sql.clone().into(), params: Vec::new() };
-        self.api.env.within(self.shard, || sql.iter().for_each(|sql| look(&self.api.env, sql)));
+        self.api.env.within(self.shard, || {
+            sql.iter().for_each(|sql| assert_uses_index(&self.api.env, sql))
+        });
         let all = sql.iter().map(statement).collect();
         let sets = self.api.env.within(self.shard, || pollster::block_on(self.api.env.batch(all)));
         let sets = sets?;
-        if self.calls.dies == Some((call, false)) {
+        if self.calls.killed_at == Some((call, false)) {
             bail!("killed");
         }
         Ok(sets.iter().map(|set| serde_json::from_str(&set.json).unwrap()).collect())
@@ -78,9 +80,9 @@ impl MoveDatabase for In<'_> {
     }
 }
 
-/// Rows that are looked up by key, and pages after the first, use an index over the key: otherwise an account with N
-/// pages would be read N times.
-fn look(env: &TestEnv, sql: &str) {
+/// Asserts that lookups by key, and pages after the first, use an index over the key: otherwise an account with N pages
+/// would be read N times.
+fn assert_uses_index(env: &TestEnv, sql: &str) {
     let looks_up = sql.starts_with("DELETE FROM") || sql.contains("json_each('");
     let is_next = sql.contains("UNION ALL SELECT * FROM");
     if !(looks_up || is_next) || sql.contains("_moves)") || sql.starts_with("DELETE FROM forwards")
@@ -88,7 +90,7 @@ fn look(env: &TestEnv, sql: &str) {
         return;
     }
     let explained = format!("EXPLAIN QUERY PLAN {sql}");
-    let mut prepared = env.here().prepare(&explained).unwrap();
+    let mut prepared = env.current_database().prepare(&explained).unwrap();
     let step = |row: &rusqlite::Row<'_>| Ok((row.get("parent")?, row.get("detail")?));
     let steps = prepared.query_map([], step).unwrap();
     for step in steps {
@@ -103,18 +105,19 @@ fn look(env: &TestEnv, sql: &str) {
     }
 }
 
-fn with<T>(
+fn with_move<T>(
     api: &Api,
     (from, to): (Shard, Shard),
     calls: &Calls<'_>,
-    work: impl FnOnce(Move<'_, In<'_>, In<'_>>) -> T,
+    work: impl FnOnce(Move<'_, CommandDatabase<'_>, CommandDatabase<'_>>) -> T,
 ) -> T {
-    let (source, target) = (In { api, shard: from, calls }, In { api, shard: to, calls });
+    let (source, target) =
+        (CommandDatabase { api, shard: from, calls }, CommandDatabase { api, shard: to, calls });
     work(Move { account: "acme", source: &source, target: &target })
 }
 
-fn moved(api: &Api) -> MoveResult {
-    with(api, (*HOME, other()), &Calls::quiet(), |step| {
+fn move_account(api: &Api) -> MoveResult {
+    with_move(api, (*HOME, other_shard()), &Calls::quiet(), |step| {
         let mut reports = Vec::new();
         let moved = step.run(|phase, done, all| reports.push((phase, done, all))).unwrap();
         // The keys are copied last, while the account is fenced.
@@ -131,18 +134,19 @@ fn moved(api: &Api) -> MoveResult {
 
 fn clean_up(api: &Api, shard: Shard) -> bool {
     let calls = Calls::quiet();
-    clean(&In { api, shard, calls: &calls }, "acme", false).unwrap()
+    clean(&CommandDatabase { api, shard, calls: &calls }, "acme", false).unwrap()
 }
 
 /// Changes the account's copy in the target as a fault of the disk or the command would, without triggers.
 fn damage(api: &Api, sql: &str) -> usize {
     let writing = |what: &str| {
         let sql = format!("UPDATE account_moves SET writing = {what} WHERE account = 'acme'");
-        api.env.here().execute(&sql, []).unwrap()
+        api.env.current_database().execute(&sql, []).unwrap()
     };
-    api.env.within(other(), || {
+    api.env.within(other_shard(), || {
         let is_moving = writing("''") == 1;
-        let changed = if is_moving { api.env.here().execute(sql, []).unwrap() } else { 0 };
+        let changed =
+            if is_moving { api.env.current_database().execute(sql, []).unwrap() } else { 0 };
         writing("NULL");
         changed
     })
@@ -151,8 +155,8 @@ fn damage(api: &Api, sql: &str) -> usize {
 /// An account with rows in every table, and other accounts in both databases.
 fn api() -> Api {
     let mut api = connect::api();
-    api.env.add(other());
-    for shard in [*HOME, other()] {
+    api.env.add(other_shard());
+    for shard in [*HOME, other_shard()] {
         let key = api.env.key_in(shard, "zoo", Environment::Test, &Scope::ALL, None);
         for name in ["a", "b", "c"] {
             // Uses another platform, since `acme` is the name of the account that moves.
@@ -188,13 +192,13 @@ fn rows_of(api: &Api, shard: Shard) -> Vec<String> {
             let columns = read(&format!(
                 "SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}') WHERE name NOT IN ('seq', 'event_id') AND NOT ('{table}' = 'events' AND name = 'id') AND name NOT IN ('last_used_day')"
             ));
-            let of = if table == "deliveries" {
+            let condition = if table == "deliveries" {
                 "webhook_id IN (SELECT id FROM webhooks WHERE account = 'acme')"
             } else {
                 "account = 'acme'"
             };
             let row = columns.join(" || ', ' || ");
-            let mut rows = read(&format!("SELECT '{table}: ' || {row} AS row FROM {table} WHERE {of} ORDER BY row"));
+            let mut rows = read(&format!("SELECT '{table}: ' || {row} AS row FROM {table} WHERE {condition} ORDER BY row"));
             assert!(!rows.is_empty() || table == "revocations", "{table}");
             all.append(&mut rows);
         }
@@ -233,9 +237,9 @@ fn moves_all_rows_and_forwards_secrets() {
     assert!(!seen.is_empty());
     let with_kim = rows_of(&api, *HOME);
     assert!(with_kim.len() > before.len());
-    let done = moved(&api);
+    let done = move_account(&api);
     assert!(done.rows > 0 && done.total > 0);
-    assert_eq!(rows_of(&api, other()), with_kim);
+    assert_eq!(rows_of(&api, other_shard()), with_kim);
 
     // The key, the token, the link and the state from before the move.
     assert_eq!(total(&api), json!(4));
@@ -255,8 +259,8 @@ fn moves_all_rows_and_forwards_secrets() {
     let (after, _) = events(&api, &next);
     let kinds: Vec<&str> = after.iter().map(|(_, kind)| kind.as_str()).collect();
     assert_eq!(kinds, ["connection.created", "connection.connected"]);
-    // New secrets name the new database, which is asked directly.
-    assert_eq!(shard_of(&token(&api, &json!({"identity": "ann"}))), other());
+    // New secrets name the new database, which is queried directly.
+    assert_eq!(shard_of(&token(&api, &json!({"identity": "ann"}))), other_shard());
     // Nothing was written into the old copy.
     let old = "SELECT id FROM connections WHERE account = 'acme'";
     assert_eq!(api.env.within(*HOME, || api.env.texts(old)).len(), 4);
@@ -282,9 +286,9 @@ fn large_accounts_move_page_by_page() {
     let damaged = "UPDATE connections SET name = 'x', name_folded = 'x' WHERE account = 'acme' AND id LIKE '80%' AND identity = (SELECT max(identity) FROM connections WHERE account = 'acme' AND id LIKE '80%')";
     let error = format!("{:#}", move_damaged(&api, damaged).unwrap_err());
     assert!(error.starts_with("the row [\"") && error.contains(",\"80"), "{error}");
-    with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
-    moved(&api);
-    assert_eq!(rows_of(&api, other()), before);
+    with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
+    move_account(&api);
+    assert_eq!(rows_of(&api, other_shard()), before);
     api.env.wait(DAY_MS + 1);
     assert!(clean_up(&api, *HOME));
     let dump = api.env.within(*HOME, || api.env.dump());
@@ -295,8 +299,8 @@ fn large_accounts_move_page_by_page() {
 fn move_damaged(api: &Api, sql: &str) -> Result<MoveResult> {
     let is_done = Cell::new(false);
     let meanwhile = || is_done.set(is_done.get() || damage(api, sql) > 0);
-    let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
-    let moved = with(api, (*HOME, other()), &calls, |step| step.run(|_, _, _| {}));
+    let calls = Calls { made: Cell::new(0), killed_at: None, meanwhile: Box::new(meanwhile) };
+    let moved = with_move(api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}));
     drop(calls);
     assert!(is_done.get(), "{sql}");
     moved
@@ -334,13 +338,13 @@ fn reports_damaged_row_and_does_not_switch() {
         let error = format!("{:#}", move_damaged(&api, &sql).unwrap_err());
         assert_eq!(error, format!("the row {key} of {table} is not the same in both databases, so nothing was switched: undo the move"), "{sql}");
         // A repeated attempt fails too; the account is served and changed where it was.
-        let again = with(&api, (*HOME, other()), &Calls::quiet(), |step| step.run(|_, _, _| {}));
+        let again = with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.run(|_, _, _| {}));
         assert_eq!(format!("{:#}", again.unwrap_err()), error, "{sql}");
         assert_eq!(total(&api), json!(4));
         let tags = json!({"tags": [format!("t{}", sql.len())]}).to_string();
         let request = api.request("PATCH", &format!("{CONNECTIONS}/{eve}"));
         assert_eq!(api.send(&with_body(request, &tags)).status, 200);
-        with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
+        with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
     }
     // Counters are not copied as rows, but they must add up.
     let counter =
@@ -348,11 +352,11 @@ fn reports_damaged_row_and_does_not_switch() {
     let error = format!("{:#}", move_damaged(&api, counter).unwrap_err());
     assert!(error.starts_with("the databases have different numbers of rows: "), "{error}");
     api.env.wait(5_001);
-    with(&api, (*HOME, other()), &Calls::quiet(), |step| step.undo()).unwrap();
+    with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
     // Then the account moves.
     let before = rows_of(&api, *HOME);
-    moved(&api);
-    assert_eq!(rows_of(&api, other()), before);
+    move_account(&api);
+    assert_eq!(rows_of(&api, other_shard()), before);
 }
 
 #[test]
@@ -360,7 +364,7 @@ fn only_the_command_can_change_the_copy() {
     let api = api();
     let refused = Cell::new(0);
     let meanwhile = || {
-        api.env.within(other(), || {
+        api.env.within(other_shard(), || {
             // The damage has no effect once the account has arrived.
             if api.env.texts("SELECT step FROM account_moves WHERE account = 'acme'").is_empty() {
                 return;
@@ -370,7 +374,7 @@ fn only_the_command_can_change_the_copy() {
                 "DELETE FROM credentials WHERE account = 'acme'",
                 "UPDATE events SET reason = '{}' WHERE account = 'acme'",
             ] {
-                match api.env.here().execute(sql, []) {
+                match api.env.current_database().execute(sql, []) {
                     Ok(changed) => assert_eq!(changed, 0, "{sql}"),
                     Err(error) => {
                         assert!(error.to_string().contains("being moved"), "{error}");
@@ -380,8 +384,8 @@ fn only_the_command_can_change_the_copy() {
             }
         });
     };
-    let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
-    with(&api, (*HOME, other()), &calls, |step| step.run(|_, _, _| {}).unwrap());
+    let calls = Calls { made: Cell::new(0), killed_at: None, meanwhile: Box::new(meanwhile) };
+    with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}).unwrap());
     drop(calls);
     assert!(refused.get() > 10, "{}", refused.get());
 }
@@ -389,28 +393,28 @@ fn only_the_command_can_change_the_copy() {
 #[test]
 fn only_one_of_the_two_databases_runs_jobs() {
     let api = api();
-    moved(&api);
+    move_account(&api);
     let sent = || api.env.sent.borrow().len();
     connect::script(&api, &[]);
     let (before, old) = (sent(), api.env.dump());
     api.env.wait(2 * 60 * 60 * 1000);
     api.env.within(*HOME, || pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap());
     assert_eq!(sent(), before);
-    let of = |rows: Vec<String>| {
+    let rows_of_acme = |rows: Vec<String>| {
         rows.into_iter().filter(|row| row.contains("'acme'")).collect::<Vec<_>>()
     };
-    assert_eq!(of(api.env.dump()), of(old));
+    assert_eq!(rows_of_acme(api.env.dump()), rows_of_acme(old));
     // The other database delivers what is due at the webhook.
     *api.env.platform.borrow_mut() = Box::new(|_| connect::response(200, &json!({})));
     let run = || pollster::block_on(jobs::run_minute(&api.service, &api.env));
-    api.env.within(other(), run).unwrap();
+    api.env.within(other_shard(), run).unwrap();
     assert!(sent() > before);
 }
 
 #[test]
 fn old_copy_stays_for_a_day_and_forwards_forever() {
     let api = api();
-    moved(&api);
+    move_account(&api);
     api.env.wait(DAY_MS - 1);
     assert!(!clean_up(&api, *HOME));
     api.env.wait(2);
@@ -422,7 +426,9 @@ fn old_copy_stays_for_a_day_and_forwards_forever() {
     assert_eq!(total(&api), json!(4));
     // The account moves back, which is another move.
     let (seen, next) = events(&api, "");
-    with(&api, (other(), *HOME), &Calls::quiet(), |step| step.run(|_, _, _| {}).unwrap());
+    with_move(&api, (other_shard(), *HOME), &Calls::quiet(), |step| {
+        step.run(|_, _, _| {}).unwrap()
+    });
     assert_eq!(total(&api), json!(4));
     api.create(&minimal("new"));
     assert_eq!(events(&api, &next).0.len(), 1);
@@ -434,7 +440,7 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
     let mut last = 0;
     // In a proof, each step with all four endings; otherwise with one of them in turn.
     let of_each = repetitions(1, 4);
-    for (dies, resumes) in (0_usize..).flat_map(|at| {
+    for (killed_at, resumes) in (0_usize..).flat_map(|at| {
         let ways = [(true, true), (true, false), (false, true), (false, false)].into_iter();
         ways.cycle()
             .skip(at % 4)
@@ -443,38 +449,44 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
     }) {
         let api = api();
         let expected = rows_of(&api, *HOME);
-        let calls = Calls { made: Cell::new(0), dies: Some(dies), meanwhile: Box::new(|| ()) };
-        let result = with(&api, (*HOME, other()), &calls, |step| step.run(|_, _, _| {}));
+        let calls =
+            Calls { made: Cell::new(0), killed_at: Some(killed_at), meanwhile: Box::new(|| ()) };
+        let result = with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}));
         if result.is_ok() {
-            last = dies.0;
+            last = killed_at.0;
             break;
         }
         // It is read throughout, and changed as soon as the fence is gone.
-        assert_eq!(total(&api), json!(4), "{dies:?}");
+        assert_eq!(total(&api), json!(4), "{killed_at:?}");
         api.env.wait(5_001);
         let name = with_body(api.request("POST", CONNECTIONS), &minimal("later").to_string());
         let made = api.send(&name);
-        assert_eq!(made.status, 201, "{dies:?} {}", body(&made));
+        assert_eq!(made.status, 201, "{killed_at:?} {}", body(&made));
         let has_left = || {
             let calls = Calls::quiet();
-            let row = move_state(&In { api: &api, shard: *HOME, calls: &calls }, "acme").unwrap();
+            let row =
+                move_state(&CommandDatabase { api: &api, shard: *HOME, calls: &calls }, "acme")
+                    .unwrap();
             row.is_some_and(|row| row.step == "left")
         };
         let quiet = Calls::quiet();
         if resumes {
-            with(&api, (*HOME, other()), &quiet, |step| step.run(|_, _, _| {}).unwrap());
-            assert!(has_left(), "{dies:?}");
+            with_move(&api, (*HOME, other_shard()), &quiet, |step| step.run(|_, _, _| {}).unwrap());
+            assert!(has_left(), "{killed_at:?}");
         } else {
             let left = has_left();
-            let undone = with(&api, (*HOME, other()), &quiet, |step| step.undo());
-            assert_eq!(undone.is_err(), left, "{dies:?}");
+            let undone = with_move(&api, (*HOME, other_shard()), &quiet, |step| step.undo());
+            assert_eq!(undone.is_err(), left, "{killed_at:?}");
             if !left {
-                let there = api.env.within(other(), || api.env.dump());
-                assert!(!there.iter().any(|row| row.contains("'acme'")), "{dies:?} {there:?}");
+                let target_rows = api.env.within(other_shard(), || api.env.dump());
+                assert!(
+                    !target_rows.iter().any(|row| row.contains("'acme'")),
+                    "{killed_at:?} {target_rows:?}"
+                );
             }
         }
-        assert_eq!(total(&api), json!(5), "{dies:?}");
-        let home = if has_left() { other() } else { *HOME };
+        assert_eq!(total(&api), json!(5), "{killed_at:?}");
+        let home = if has_left() { other_shard() } else { *HOME };
         let now = rows_of(&api, home);
         let connections = |rows: &[String]| {
             rows.iter()
@@ -482,8 +494,8 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
                 .cloned()
                 .collect::<BTreeSet<_>>()
         };
-        assert!(connections(&now).is_superset(&connections(&expected)), "{dies:?}");
-        assert_eq!(connections(&now).len(), 5, "{dies:?}");
+        assert!(connections(&now).is_superset(&connections(&expected)), "{killed_at:?}");
+        assert_eq!(connections(&now).len(), 5, "{killed_at:?}");
     }
     assert!(last > 20, "{last}");
 }
@@ -538,8 +550,8 @@ fn an_account_is_used_while_it_moves() {
         assert_eq!(total(&api), json!(4 + made.borrow().len()));
         read_events();
     };
-    let calls = Calls { made: Cell::new(0), dies: None, meanwhile: Box::new(meanwhile) };
-    with(&api, (*HOME, other()), &calls, |step| step.run(|_, _, _| {}).unwrap());
+    let calls = Calls { made: Cell::new(0), killed_at: None, meanwhile: Box::new(meanwhile) };
+    with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}).unwrap());
     drop(calls);
     let (refused, created) = (refused.get(), created.get());
     assert!(refused > 0 && created > 5, "{refused} refused, {created} created");
@@ -550,7 +562,7 @@ fn an_account_is_used_while_it_moves() {
     read_events();
     // The number of events is unchanged: each is there once, although their ids have changed.
     let count = || api.env.texts("SELECT type FROM events WHERE account = 'acme' ORDER BY id");
-    let all = api.env.within(other(), count);
+    let all = api.env.within(other_shard(), count);
     let kinds: Vec<String> = seen.borrow().iter().map(|(_, kind)| kind.clone()).collect();
     assert_eq!(kinds, all);
     assert_eq!(api.send(&anonymous("GET", "/v1/whoami")).status, 401);
@@ -581,12 +593,12 @@ fn every_table_is_moved_and_its_changes_are_logged() {
 fn agent_and_sign_in_continue_after_a_move() {
     use crate::agents::{self, ALL, Agent};
     let (mut api, id) = agents::app();
-    api.env.add(other());
+    api.env.add(other_shard());
     let agent = Agent::new(&api, &id, &ALL);
     let client = agents::register(&api, &id);
     let (browser, page) = agents::at_consent(&api, &id, &client, &json!({}));
-    let grant = agents::hidden(&page, "grant");
-    moved(&api);
+    let grant = agents::hidden_field(&page, "grant");
+    move_account(&api);
     for table in ["agent_endpoints", "agent_grants"] {
         assert_eq!(api.env.texts(&format!("SELECT id FROM {table}")), Vec::<String>::new());
     }
@@ -596,7 +608,7 @@ fn agent_and_sign_in_continue_after_a_move() {
     let response = agents::refresh(&api, &id, &agent.client, &agent.refresh);
     assert_eq!(response.status, 200, "{}", body(&response));
     let access = body(&response)["access_token"].as_str().unwrap().to_owned();
-    assert_eq!(shard_of(&access), other());
+    assert_eq!(shard_of(&access), other_shard());
     assert_eq!(list(&Agent { access, ..agent }), 200);
     // A user who was asked before the move consents after it.
     let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
@@ -612,14 +624,14 @@ fn agent_and_sign_in_continue_after_a_move() {
 
 #[test]
 fn a_call_that_waits_runs_after_a_move() {
-    let (mut api, request) = crate::call::approvals::deciding();
-    api.env.add(other());
-    moved(&api);
+    let (mut api, request) = crate::call::approvals::decision_request();
+    api.env.add(other_shard());
+    move_account(&api);
     let rows = "SELECT state AS row FROM agent_approvals";
     assert_eq!(api.env.texts(rows), Vec::<String>::new());
     let response = api.send(&request);
     assert_eq!(response.status, 200, "{response:?}");
-    assert_eq!(api.env.within(other(), || api.env.texts(rows)), ["done"]);
+    assert_eq!(api.env.within(other_shard(), || api.env.texts(rows)), ["done"]);
     // The old address of the request is that of a decided call now.
     assert_eq!(api.send(&request).status, 410);
     assert_eq!(api.env.sent.take().len(), 1);

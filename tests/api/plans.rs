@@ -23,10 +23,10 @@ fn plans(env: &TestEnv) -> Vec<Vec<String>> {
     env.statements.borrow().iter().map(|statement| plan(env, statement)).collect()
 }
 
-fn assert_no_scan(plan: &[String], of: &str) {
+fn assert_no_scan(plan: &[String], context: &str) {
     for step in plan {
         let scan = step.starts_with("SCAN ");
-        // `account_moves` has a row for each account that an operator is moving: usually none.
+        // `account_moves` has a row for each account that an operator is moving, so it is usually empty.
         let harmless = [
             "json_each",
             "CONSTANT ROW",
@@ -39,13 +39,13 @@ fn assert_no_scan(plan: &[String], of: &str) {
         ]
         .iter()
         .any(|name| step.contains(name));
-        assert!(!scan || harmless, "{of}: {plan:#?}");
-        assert!(!step.contains("AUTOMATIC"), "{of}: {plan:#?}");
+        assert!(!scan || harmless, "{context}: {plan:#?}");
+        assert!(!step.contains("AUTOMATIC"), "{context}: {plan:#?}");
     }
 }
 
 /// Filters with several possible indexes, and their number.
-const AMBIGUOUS: [(&str, usize); 3] =
+const AMBIGUOUS_FILTERS: [(&str, usize); 3] =
     [("tags=red&platform=epsilon", 3), ("tags=red,green", 2), ("tags=red,blue&tagsMatch=any", 1)];
 
 #[test]
@@ -128,10 +128,10 @@ fn lists_read_an_index_in_list_order() {
             let path = format!("{CONNECTIONS}?limit=1&{filter}{place}");
             assert_eq!(api.get(&path).status, 200);
             let plans = plans(&api.env);
-            // Only the database knows the cheapest one: it gets them all and compares their costs.
-            let ways = AMBIGUOUS.iter().find(|(ambiguous, _)| *ambiguous == filter);
-            let statements = ways.map_or(3, |(_, ways)| 2 + 2 * ways);
-            assert_eq!(plans.len(), statements, "the key, and a total and a page for each way");
+            // Only the database knows which plan is cheapest, so the batch contains all of them.
+            let alternatives = AMBIGUOUS_FILTERS.iter().find(|(ambiguous, _)| *ambiguous == filter);
+            let statements = alternatives.map_or(3, |(_, alternatives)| 2 + 2 * alternatives);
+            assert_eq!(plans.len(), statements, "the key, and a total and a page for each plan");
             for plan in &plans {
                 assert_no_scan(plan, &path);
                 let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE"));

@@ -265,7 +265,7 @@ proptest! {
     }
 
     #[test]
-    fn every_page_together_is_the_list(rows in actions(), sizes in sizes(), limit in 1_usize..20) {
+    fn all_pages_together_are_the_list(rows in actions(), sizes in sizes(), limit in 1_usize..20) {
         let api = Api::new(Config::default());
         api.env.publish_in(sizes, &[(crate::support::connector(PLATFORM, "P", "Other", 0), false, rows.clone())]);
         let pages = rows.len().div_ceil(limit);
@@ -280,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn any_query_is_understood_or_every_fault_is_named(
+    fn every_query_is_parsed_or_all_its_faults_are_named(
         pairs in vec((select(&["title", "key", "method", "q", "limit", "page", "Title", "pages", "x", "authkit"][..]), select(&["", "a", "0", "1", "500", "501", "true", "-1", "%20", "%zz", "é"][..])), 0..6),
     ) {
         let text: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -13,10 +13,10 @@ use crate::support::{Api, DbFault, HOME, as_key, body, column, config, with_body
 use crate::vault::{CONNECTIONS, next};
 
 const BOOKMARK: &str = "x-vault-bookmark";
-const ANY: &str = "first-unconstrained";
-const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+const ANY_REPLICA: &str = "first-unconstrained";
+const UNKNOWN_ID: &str = "00000000-0000-4000-8000-000000000000";
 
-fn other() -> Shard {
+fn other_shard() -> Shard {
     Shard::new(if *HOME == Shard::FIRST { 62 } else { 0 }).unwrap()
 }
 
@@ -30,7 +30,7 @@ fn api(identities: &[&str]) -> Api {
     api
 }
 
-fn asking(api: &Api, method: &str, path: &str, since: Option<&str>) -> Request {
+fn request_since(api: &Api, method: &str, path: &str, since: Option<&str>) -> Request {
     let request = api.request(method, path);
     match since {
         Some(since) => with_header(request, BOOKMARK, since),
@@ -39,12 +39,13 @@ fn asking(api: &Api, method: &str, path: &str, since: Option<&str>) -> Request {
 }
 
 fn get(api: &Api, path: &str, since: Option<&str>) -> Response {
-    api.send(&asking(api, "GET", path, since))
+    api.send(&request_since(api, "GET", path, since))
 }
 
 fn create(api: &Api, identity: &str, since: Option<&str>) -> Response {
     let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
-    let created = api.send(&with_body(asking(api, "POST", CONNECTIONS, since), &sent.to_string()));
+    let created =
+        api.send(&with_body(request_since(api, "POST", CONNECTIONS, since), &sent.to_string()));
     assert_eq!(created.status, 201, "{}", body(&created));
     created
 }
@@ -63,7 +64,7 @@ fn listed(response: &Response) -> Vec<String> {
 }
 
 /// The number of batches that replicas have executed.
-fn from_copies(api: &Api) -> usize {
+fn replica_batches(api: &Api) -> usize {
     api.env.replica_reads.borrow().len()
 }
 
@@ -73,26 +74,26 @@ fn without_a_bookmark_reads_go_to_the_primary() {
     create(&api, "bob", None);
     let list = get(&api, CONNECTIONS, None);
     assert_eq!(listed(&list), ["ann", "bob"]);
-    assert_eq!((list.header(BOOKMARK), from_copies(&api)), (None, 0));
+    assert_eq!((list.header(BOOKMARK), replica_batches(&api)), (None, 0));
 }
 
 #[test]
 fn a_bookmark_guarantees_read_your_own_writes() {
     let mut api = api(&["ann"]);
-    let written = bookmark(&create(&api, "bob", Some(ANY)));
+    let written = bookmark(&create(&api, "bob", Some(ANY_REPLICA)));
     // Any replica is accepted: the change is missing, but the total matches the rows.
-    assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY))), ["ann"]);
-    assert_eq!(from_copies(&api), 1);
+    assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY_REPLICA))), ["ann"]);
+    assert_eq!(replica_batches(&api), 1);
     // The list must be as recent as the change, and the replica is too old.
     let list = get(&api, CONNECTIONS, Some(&written));
-    assert_eq!((listed(&list).len(), from_copies(&api)), (2, 1));
+    assert_eq!((listed(&list).len(), replica_batches(&api)), (2, 1));
     // The replica has received the change.
     api.env.copy();
     let list = get(&api, CONNECTIONS, Some(&written));
-    assert_eq!((listed(&list).len(), from_copies(&api)), (2, 2));
+    assert_eq!((listed(&list).len(), replica_batches(&api)), (2, 2));
     assert_eq!(bookmark(&list), written);
     assert_eq!(listed(&get(&api, CONNECTIONS, Some("first-primary"))).len(), 2);
-    assert_eq!(from_copies(&api), 2);
+    assert_eq!(replica_batches(&api), 2);
 }
 
 #[test]
@@ -117,21 +118,26 @@ fn following_cursors_with_the_bookmark_returns_each_connection_once() {
 fn a_revoked_key_can_only_read_from_stale_replicas() {
     let mut api = api(&["ann"]);
     api.env.revoke(&api.key);
-    assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY))), ["ann"]);
+    assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY_REPLICA))), ["ann"]);
     // A replica's result for a key is not cached for callers that read from the primary.
     for (method, path) in
         [("GET", CONNECTIONS), ("GET", "/v1/available-connectors"), ("POST", "/v1/sessions")]
     {
-        assert_eq!(api.send(&asking(&api, method, path, None)).status, 401, "{method} {path}");
+        assert_eq!(
+            api.send(&request_since(&api, method, path, None)).status,
+            401,
+            "{method} {path}"
+        );
     }
     // Credentials and writes always use the primary, whatever the caller requests.
     let credentials = format!("{CONNECTIONS}/{NOBODY}/credentials");
-    assert_eq!(get(&api, &credentials, Some(ANY)).status, 401);
+    assert_eq!(get(&api, &credentials, Some(ANY_REPLICA)).status, 401);
     let sent = json!({"platform": "acme", "identity": "eve", "identityType": "user"}).to_string();
-    let refused = api.send(&with_body(asking(&api, "POST", CONNECTIONS, Some(ANY)), &sent));
+    let refused =
+        api.send(&with_body(request_since(&api, "POST", CONNECTIONS, Some(ANY_REPLICA)), &sent));
     assert_eq!((refused.status, refused.header(BOOKMARK)), (401, None));
     api.env.copy();
-    assert_eq!(get(&api, CONNECTIONS, Some(ANY)).status, 401);
+    assert_eq!(get(&api, CONNECTIONS, Some(ANY_REPLICA)).status, 401);
 }
 
 #[test]
@@ -143,30 +149,34 @@ fn a_stale_replica_serves_a_moved_account_from_its_old_database() {
     database.execute(forward, [&hash]).unwrap();
     database.execute("DELETE FROM api_keys WHERE hash = ?1", [&hash]).unwrap();
     let moved_to = |api: &Api, since| {
-        let request = asking(api, "GET", CONNECTIONS, since);
+        let request = request_since(api, "GET", CONNECTIONS, since);
         let response = || pollster::block_on(handle(&api.service, &api.env, &request));
         api.env.within(*HOME, response).moved_to
     };
     assert_eq!(
-        (moved_to(&api, Some(ANY)), moved_to(&api, Some("first-primary")), moved_to(&api, None)),
+        (
+            moved_to(&api, Some(ANY_REPLICA)),
+            moved_to(&api, Some("first-primary")),
+            moved_to(&api, None)
+        ),
         (None, Shard::new(7), Shard::new(7))
     );
     api.env.copy();
     let written = api.env.background_writes.get();
     // Another isolate does not know that the key was used today, which this database no longer records.
     let api = Api { service: Service::new(config(&connect::SETTINGS)), ..api };
-    assert_eq!(moved_to(&api, Some(ANY)), Shard::new(7));
+    assert_eq!(moved_to(&api, Some(ANY_REPLICA)), Shard::new(7));
     assert_eq!(api.env.background_writes.get(), written);
 }
 
 #[test]
-fn a_new_key_is_known_at_once() {
+fn a_new_key_works_despite_a_stale_replica() {
     let api = api(&["ann"]);
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
-    let request = with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY);
+    let request = with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA);
     assert_eq!(listed(&api.send(&request)), ["ann"]);
-    // The replica does not know the key, so the primary is asked; there is no third request.
-    assert_eq!((from_copies(&api), api.env.pauses.borrow().len()), (1, 0));
+    // The replica does not know the key, so the primary is queried; there is no third request.
+    assert_eq!((replica_batches(&api), api.env.pauses.borrow().len()), (1, 0));
 }
 
 #[test]
@@ -178,12 +188,12 @@ fn the_day_of_a_keys_use_is_written_in_the_background() {
         api.env.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap()
     };
     api.env.copy();
-    let ask = || with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY);
+    let ask = || with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA);
     assert_eq!((day(&api), api.send(&ask()).status), (None, 200));
-    assert_eq!((from_copies(&api), api.env.background_writes.get()), (1, 1));
+    assert_eq!((replica_batches(&api), api.env.background_writes.get()), (1, 1));
     assert_eq!(day(&api), Some((api.env.now.get() / 86_400_000).cast_signed()));
     assert_eq!(api.send(&ask()).status, 200);
-    assert_eq!((from_copies(&api), api.env.background_writes.get()), (2, 1));
+    assert_eq!((replica_batches(&api), api.env.background_writes.get()), (2, 1));
 }
 
 #[test]
@@ -192,7 +202,7 @@ fn a_key_that_a_replica_rejects_counts_as_unused() {
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     api.env.revoke(&key);
     api.env.copy();
-    let refused = api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY));
+    let refused = api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA));
     assert_eq!((refused.status, api.env.background_writes.get()), (401, 0));
 }
 
@@ -202,7 +212,8 @@ fn if_match_prevents_lost_updates() {
     let created = create(&api, "ann", None);
     let path = format!("{CONNECTIONS}/{}", body(&created)["id"].as_str().unwrap());
     let change = |tag: &str, label: &str| {
-        let request = with_header(asking(&api, "PATCH", &path, Some(ANY)), "if-match", tag);
+        let request =
+            with_header(request_since(&api, "PATCH", &path, Some(ANY_REPLICA)), "if-match", tag);
         api.send(&with_body(request, &json!({"tags": [label]}).to_string()))
     };
     let tag = created.header("etag").unwrap().to_owned();
@@ -218,17 +229,21 @@ fn replicas_serve_only_reads_of_the_vault() {
     let mut near = Vec::new();
     for endpoint in Endpoint::ALL {
         let Endpoint::Keyed(keyed) = *endpoint else { continue };
-        let (facts, before) = (keyed.spec(), from_copies(&api));
+        let (facts, before) = (keyed.spec(), replica_batches(&api));
         let arguments =
-            if facts.path.contains("{path}") { vec![NOBODY, "x"] } else { vec![NOBODY; 2] };
-        let mut request =
-            asking(&api, facts.method.as_str(), &keyed.address(&arguments), Some(ANY));
+            if facts.path.contains("{path}") { vec![UNKNOWN_ID, "x"] } else { vec![UNKNOWN_ID; 2] };
+        let mut request = request_since(
+            &api,
+            facts.method.as_str(),
+            &keyed.address(&arguments),
+            Some(ANY_REPLICA),
+        );
         if facts.body.is_some() {
             request = with_body(request, "{}");
         }
         let response = api.send(&request);
         assert_ne!(response.status, 503, "{endpoint:?}");
-        if from_copies(&api) > before {
+        if replica_batches(&api) > before {
             assert!(
                 facts.method == Method::Get && keyed.access() != Access::Catalog,
                 "{endpoint:?}"
@@ -236,7 +251,7 @@ fn replicas_serve_only_reads_of_the_vault() {
             assert!(response.header(BOOKMARK).is_some(), "{endpoint:?}");
             near.push(keyed);
         }
-        assert_eq!(from_copies(&api) > before, keyed.allows_replica(), "{endpoint:?}");
+        assert_eq!(replica_batches(&api) > before, keyed.allows_replica(), "{endpoint:?}");
     }
     let acts = [Keyed::GetCredentials, Keyed::ProxyGet];
     assert!(near.len() > 10 && acts.iter().all(|keyed| !near.contains(keyed)), "{near:?}");
@@ -290,7 +305,7 @@ fn other_errors_are_not_mistaken_for_an_unknown_bookmark() {
     assert_eq!(api.env.pauses.borrow().len(), 1);
     // The database rejects requests that need no bookmark: it is not queried twice.
     api.env.db_fails.set(true);
-    for since in [ANY, "first-primary"] {
+    for since in [ANY_REPLICA, "first-primary"] {
         let calls = api.env.db_calls.get();
         assert_eq!(get(&api, CONNECTIONS, Some(since)).status, 503);
         assert_eq!(api.env.db_calls.get() - calls, 1, "{since}");
@@ -300,20 +315,20 @@ fn other_errors_are_not_mistaken_for_an_unknown_bookmark() {
 #[test]
 fn a_bookmark_of_another_database_leads_to_the_primary() {
     let mut api = api(&[]);
-    api.env.add(other());
-    let key = api.env.key_in(other(), "zoo", Environment::Test, &Scope::ALL, None);
-    let of_home = bookmark(&get(&api, CONNECTIONS, Some(ANY)));
+    api.env.add(other_shard());
+    let key = api.env.key_in(other_shard(), "zoo", Environment::Test, &Scope::ALL, None);
+    let of_home = bookmark(&get(&api, CONNECTIONS, Some(ANY_REPLICA)));
     api.env.copy();
     let ask =
         |since: &str| api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, since));
-    let before = from_copies(&api);
-    let there = ask(&of_home);
-    assert_eq!((there.status, from_copies(&api)), (200, before));
+    let before = replica_batches(&api);
+    let from_primary = ask(&of_home);
+    assert_eq!((from_primary.status, replica_batches(&api)), (200, before));
     // Not every prefix names a database.
-    assert_eq!((ask("zz.0").status, from_copies(&api)), (200, before));
-    assert_eq!(bookmark(&there).contains('.'), other() != Shard::FIRST);
-    assert_ne!(bookmark(&there), of_home);
-    assert_eq!((ask(&bookmark(&there)).status, from_copies(&api)), (200, before + 1));
+    assert_eq!((ask("zz.0").status, replica_batches(&api)), (200, before));
+    assert_eq!(bookmark(&from_primary).contains('.'), other_shard() != Shard::FIRST);
+    assert_ne!(bookmark(&from_primary), of_home);
+    assert_eq!((ask(&bookmark(&from_primary)).status, replica_batches(&api)), (200, before + 1));
     let empty: Vec<Value> = Vec::new();
-    assert_eq!(body(&there)["rows"], json!(empty));
+    assert_eq!(body(&from_primary)["rows"], json!(empty));
 }

@@ -45,7 +45,7 @@ const SIZES: Sizes = Sizes {
     ..Sizes::PUBLISHED
 };
 
-fn published() -> Api {
+fn published_api() -> Api {
     let api = Api::new(Config::default());
     api.env.publish_in(SIZES, &catalog());
     api
@@ -54,7 +54,7 @@ fn published() -> Api {
 /// The number of values that a cold isolate reads, the number that it reads in sequence at most, and their bytes
 /// without `current`.
 fn cost(path: &str) -> (usize, usize, usize) {
-    let api = published();
+    let api = published_api();
     assert_eq!(api.get(path).status, 200, "{path}");
     let reads = api.env.blob_reads.borrow();
     let bytes = reads.iter().skip(1).map(|key| api.env.blobs.borrow()[key].len()).sum();
@@ -100,7 +100,7 @@ fn reading_all_rows_fetches_all_parts_concurrently() {
 
 #[test]
 fn a_warm_request_reads_nothing_and_a_cold_platform_one_value() {
-    let api = published();
+    let api = published_api();
     let reads = |path: &str| {
         api.env.blob_reads.borrow_mut().clear();
         assert_eq!(api.get(path).status, 200, "{path}");
@@ -121,19 +121,19 @@ fn a_warm_request_reads_nothing_and_a_cold_platform_one_value() {
 
 #[test]
 fn a_new_connection_reads_its_platforms_pack() {
-    let api = published();
+    let api = published_api();
     assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 201);
     assert_eq!(api.env.blob_reads.borrow().len(), 2);
 }
 
 #[test]
 fn a_changed_platform_changes_its_segments_only() {
-    let api = published();
+    let api = published_api();
     let before: Vec<_> = api.env.publish_in(SIZES, &catalog());
     let mut changed = catalog();
     changed[7].2[0].title = "Pong".into();
     let after: Vec<_> = api.env.publish_in(SIZES, &changed);
     let new = after.iter().filter(|id| !before.contains(id)).count();
-    // Its own part, and the parts of the search that hold the words of the old and the new title.
+    // The new segments are its own part, and the search parts with the words of the old and the new title.
     assert_eq!((new, after.len()), (3, before.len()));
 }

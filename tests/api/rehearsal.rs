@@ -41,11 +41,11 @@ struct Recording {
     inflated: BTreeMap<String, String>,
     /// The operator's settings.
     variables: BTreeMap<String, String>,
-    requests: Vec<Recorded>,
+    requests: Vec<RecordedRequest>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Recorded {
+struct RecordedRequest {
     status: u16,
     method: String,
     path: String,
@@ -57,7 +57,7 @@ struct Recorded {
     batches: Vec<Vec<Value>>,
 }
 
-impl Recorded {
+impl RecordedRequest {
     fn request(&self) -> Request {
         let request = match &self.secret {
             Some(secret) => as_secret(secret, &self.method, &self.path),
@@ -68,8 +68,8 @@ impl Recorded {
 }
 
 /// The requests to rehearse, which are the kinds that an isolate usually gets first, with their status.
-fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
-    let one = |status, method: &str, path: &str, body: Option<Value>| Recorded {
+fn requests(key: &ApiKey, connection: &str) -> Vec<RecordedRequest> {
+    let one = |status, method: &str, path: &str, body: Option<Value>| RecordedRequest {
         status,
         method: method.into(),
         path: path.into(),
@@ -80,8 +80,8 @@ fn requests(key: &ApiKey, connection: &str) -> Vec<Recorded> {
     let get = |path: &str| one(200, "GET", path, None);
     let connection = at(connection);
     vec![
-        Recorded { secret: None, ..get("/health") },
-        Recorded { secret: None, ..one(401, "GET", "/v1/whoami", None) },
+        RecordedRequest { secret: None, ..get("/health") },
+        RecordedRequest { secret: None, ..one(401, "GET", "/v1/whoami", None) },
         get("/v1/whoami"),
         get("/v1/available-connectors"),
         get("/v1/available-connectors?category=payments&limit=5"),
@@ -261,14 +261,16 @@ where
 
 /// The number of actions of one platform that match together: with this many, V8 optimizes the ranking before the first
 /// request. They are all the same, so the recording stays small.
-const MANY: usize = 2000;
+const MANY_ACTIONS: usize = 2000;
 /// Each value that is read is recorded in full, so the parts with rows are small, and the platform's own list is in a
 /// pack that is not read.
-const SIZES: Sizes = Sizes { packed: 1 << 20, whole: 1 << 20, every: 32 << 10, ..Sizes::PUBLISHED };
+const SIZES: Sizes =
+    Sizes { packed: 1 << 20, whole: 1 << 20, all_actions_part: 32 << 10, ..Sizes::PUBLISHED };
 
 /// The small catalog, in which `alpha` has auth methods and an action's input, and a platform of [`MANY`] actions.
 fn catalog() -> Vec<Platform> {
-    let same = (0..MANY).map(|_| action("many", "Create a user", "usersCreate", Method::Post));
+    let same =
+        (0..MANY_ACTIONS).map(|_| action("many", "Create a user", "usersCreate", Method::Post));
     let many = (connector("many", "Many", "Other", 0), false, same.collect());
     let small = small_catalog().into_iter().chain([many]).map(|(connector, authkit, actions)| {
         let is_alpha = connector.platform == "alpha";

@@ -178,7 +178,7 @@ fn every_response_has_the_common_headers() {
     }
     request_ids.sort();
     request_ids.dedup();
-    assert_eq!(request_ids.len(), 8, "each request has an id of its own");
+    assert_eq!(request_ids.len(), 8, "each request has its own id");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn problems_have_the_form_of_rfc_9457() {
     // All errors of one parameter are listed.
     let response = api.get("/v1/available-connectors?limit=&limit=5&limit=6");
     let faults = body(&response)["errors"].clone();
-    let details: Vec<_> = faults.as_array().unwrap().iter().map(|it| &it["detail"]).collect();
+    let details: Vec<_> = faults.as_array().unwrap().iter().map(|fault| &fault["detail"]).collect();
     let empty = "`limit` is empty: give it a value, or leave it out";
     assert_eq!(details, [empty, "`limit` is given more than once"]);
     let response = api.get("/v1/available-actions/alhpa");
@@ -369,7 +369,7 @@ fn matching_entity_tags_get_304() {
         ));
         assert_eq!(wrong.status, 400, "a wrong request is never `not modified`");
     }
-    // Another catalog has another tag, which the isolate returns after its next look at storage.
+    // Another catalog has another tag, which the isolate returns once it has read storage again.
     let tag = api.get(CONNECTORS).header("etag").unwrap().to_owned();
     api.env.publish(vec![(crate::support::connector("new", "New", "Other", 0), false, Vec::new())]);
     api.env.wait(30_000);

@@ -10,8 +10,8 @@ use crate::vault::{
     CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, minimal, name, patch_as, post_as, state as state_of,
 };
 
-/// The ways in which the first attempts are lost and the last one succeeds.
-const SURVIVED: [&[DbFault]; 6] = [
+/// Losses of the connection after which the last attempt succeeds.
+const TOLERATED_FAULTS: [&[DbFault]; 6] = [
     &[DbFault::Before],
     &[DbFault::After],
     &[DbFault::Before, DbFault::Before],
@@ -20,8 +20,8 @@ const SURVIVED: [&[DbFault]; 6] = [
     &[DbFault::After, DbFault::Before],
 ];
 
-/// Sends a request whose first attempts are lost; each loss is followed by one more attempt.
-fn through(api: &Api, db_faults: &[DbFault], request: &Request) -> Response {
+/// Sends a request while the connection to the database is lost. Each loss causes one more attempt.
+fn send_with_faults(api: &Api, db_faults: &[DbFault], request: &Request) -> Response {
     *api.env.db_faults.borrow_mut() = db_faults.iter().copied().collect();
     api.env.pauses.borrow_mut().clear();
     let calls = api.env.db_calls.get();
@@ -44,7 +44,7 @@ fn through(api: &Api, db_faults: &[DbFault], request: &Request) -> Response {
     response
 }
 
-fn tagged(api: &Api, identity: &str) -> String {
+fn create_tagged(api: &Api, identity: &str) -> String {
     let mut document = minimal(identity);
     document["tags"] = json!(["old"]);
     api.create(&document)["id"].as_str().unwrap().to_owned()
@@ -59,10 +59,10 @@ fn state(api: &Api) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn a_retried_create_happens_once() {
-    for db_faults in SURVIVED {
+    for db_faults in TOLERATED_FAULTS {
         let (api, calm) = (Api::with_catalog(), Api::with_catalog());
         let expected = calm.create(&minimal("ann"));
-        let response = through(&api, db_faults, &post_as(&api.key, &minimal("ann")));
+        let response = send_with_faults(&api, db_faults, &post_as(&api.key, &minimal("ann")));
         assert_eq!(
             (response.status, &body(&response)["version"]),
             (201, &json!("1")),
@@ -74,7 +74,7 @@ fn a_retried_create_happens_once() {
         assert_eq!(body(&api.get(&at(&id))), body(&response));
         // A key that was already taken is reported as such.
         let before = api.env.dump();
-        let response = through(&api, db_faults, &post_as(&api.key, &minimal("ann")));
+        let response = send_with_faults(&api, db_faults, &post_as(&api.key, &minimal("ann")));
         assert_eq!(
             (response.status, &body(&response)["connectionId"]),
             (409, &json!(id)),
@@ -86,9 +86,9 @@ fn a_retried_create_happens_once() {
 
 #[test]
 fn a_retried_patch_happens_once() {
-    for db_faults in SURVIVED {
+    for db_faults in TOLERATED_FAULTS {
         let api = Api::with_catalog();
-        let id = tagged(&api, "ann");
+        let id = create_tagged(&api, "ann");
         let patch = |tags: Value| patch_as(&api.key, &id, &json!({"tags": tags}));
         let reply = |response: Response| {
             let version = (response.status < 300).then(|| body(&response)["version"].clone());
@@ -98,44 +98,52 @@ fn a_retried_patch_happens_once() {
             (200, Some(json!(version.to_string())), Some(format!("\"{id}-{version}\"")))
         };
         assert_eq!(
-            reply(through(&api, db_faults, &patch(json!(["new"])))),
+            reply(send_with_faults(&api, db_faults, &patch(json!(["new"])))),
             done(2),
             "{db_faults:?}"
         );
         let guarded = with_header(patch(json!(["newer"])), "if-match", &format!("\"{id}-2\""));
         assert_eq!(
-            reply(through(&api, db_faults, &guarded)),
+            reply(send_with_faults(&api, db_faults, &guarded)),
             done(3),
             "{db_faults:?}: its own write does not stand in its way"
         );
         let any = with_header(patch(json!(["newest"])), "if-match", "*");
-        assert_eq!(reply(through(&api, db_faults, &any)), done(4), "{db_faults:?}");
+        assert_eq!(reply(send_with_faults(&api, db_faults, &any)), done(4), "{db_faults:?}");
         assert_eq!(
-            reply(through(&api, db_faults, &patch(json!(["newest"])))),
+            reply(send_with_faults(&api, db_faults, &patch(json!(["newest"])))),
             done(4),
             "{db_faults:?}"
         );
         let before = api.env.dump();
         let stale = with_header(patch(json!(["late"])), "if-match", &format!("\"{id}-3\""));
-        assert_eq!(reply(through(&api, db_faults, &stale)), (412, None, None), "{db_faults:?}");
+        assert_eq!(
+            reply(send_with_faults(&api, db_faults, &stale)),
+            (412, None, None),
+            "{db_faults:?}"
+        );
         let unknown = patch_as(&api.key, UNKNOWN_ID, &json!({"tags": []}));
-        assert_eq!(reply(through(&api, db_faults, &unknown)), (404, None, None), "{db_faults:?}");
+        assert_eq!(
+            reply(send_with_faults(&api, db_faults, &unknown)),
+            (404, None, None),
+            "{db_faults:?}"
+        );
         assert_eq!(api.env.dump(), before);
     }
 }
 
 #[test]
 fn a_retried_state_or_name_change_happens_once() {
-    for db_faults in SURVIVED {
+    for db_faults in TOLERATED_FAULTS {
         let api = Api::with_catalog();
-        let id = tagged(&api, "ann");
+        let id = create_tagged(&api, "ann");
         let put = |path: &str, document: Value, if_match: Option<u32>| {
             let request = with_body(api.request("PUT", path), &document.to_string());
             let response = match if_match {
-                None => through(&api, db_faults, &request),
+                None => send_with_faults(&api, db_faults, &request),
                 Some(version) => {
                     let tag = format!("\"{id}-{version}\"");
-                    through(&api, db_faults, &with_header(request, "if-match", &tag))
+                    send_with_faults(&api, db_faults, &with_header(request, "if-match", &tag))
                 }
             };
             let version = (response.status < 300).then(|| body(&response)["version"].clone());
@@ -158,17 +166,17 @@ fn a_retried_state_or_name_change_happens_once() {
 
 #[test]
 fn a_retried_delete_happens_once() {
-    for db_faults in SURVIVED {
+    for db_faults in TOLERATED_FAULTS {
         let api = Api::with_catalog();
-        let kept = tagged(&api, "kept");
+        let kept = create_tagged(&api, "kept");
         let before = api.env.dump_without_events();
         for guarded in [false, true] {
-            let id = tagged(&api, "ann");
+            let id = create_tagged(&api, "ann");
             let mut request = api.request("DELETE", &at(&id));
             if guarded {
                 request = with_header(request, "if-match", &format!("\"{id}-1\""));
             }
-            let response = through(&api, db_faults, &request);
+            let response = send_with_faults(&api, db_faults, &request);
             assert_eq!((response.status, response.body.len()), (204, 0), "{db_faults:?}");
             assert_eq!(api.env.dump_without_events(), before, "{db_faults:?}");
             let deleted =
@@ -176,14 +184,14 @@ fn a_retried_delete_happens_once() {
             assert_eq!(api.env.texts(&format!("{deleted}'{id}'")).len(), 1, "{db_faults:?}");
         }
         let stale = with_header(api.request("DELETE", &at(&kept)), "if-match", "\"x\"");
-        assert_eq!(through(&api, db_faults, &stale).status, 412, "{db_faults:?}");
+        assert_eq!(send_with_faults(&api, db_faults, &stale).status, 412, "{db_faults:?}");
         assert_eq!(api.env.dump_without_events(), before, "{db_faults:?}");
         // Another tenant's connection is unchanged, whatever the response.
         let other = api.env.key("beta", Environment::Test, &Scope::ALL, None);
         api.use_key(&other);
         let before = api.env.dump();
-        let foreign = through(&api, db_faults, &as_key(&other, "DELETE", &at(&kept)));
-        let unknown = through(&api, db_faults, &as_key(&other, "DELETE", &at(UNKNOWN_ID)));
+        let foreign = send_with_faults(&api, db_faults, &as_key(&other, "DELETE", &at(&kept)));
+        let unknown = send_with_faults(&api, db_faults, &as_key(&other, "DELETE", &at(UNKNOWN_ID)));
         assert_eq!((foreign.status, &foreign.body), (unknown.status, &unknown.body));
         assert_eq!(api.env.dump(), before, "{db_faults:?}");
     }
@@ -192,8 +200,8 @@ fn a_retried_delete_happens_once() {
 #[test]
 fn reads_are_retried() {
     let api = Api::with_catalog();
-    let id = tagged(&api, "ann");
-    tagged(&api, "bob");
+    let id = create_tagged(&api, "ann");
+    create_tagged(&api, "bob");
     for path in [
         CONNECTIONS.to_owned(),
         format!("{CONNECTIONS}?limit=1"),
@@ -202,8 +210,8 @@ fn reads_are_retried() {
         SUMMARY.to_owned(),
     ] {
         let calm = api.get(&path);
-        for db_faults in SURVIVED {
-            let response = through(&api, db_faults, &api.request("GET", &path));
+        for db_faults in TOLERATED_FAULTS {
+            let response = send_with_faults(&api, db_faults, &api.request("GET", &path));
             assert_eq!((response.status, &response.body), (200, &calm.body), "{path}");
             for name in ["etag", "link"] {
                 assert_eq!(response.header(name), calm.header(name));
@@ -213,7 +221,7 @@ fn reads_are_retried() {
 }
 
 /// Each kind of request about a connection.
-fn every(api: &Api, id: &str) -> Vec<Request> {
+fn requests_about(api: &Api, id: &str) -> Vec<Request> {
     vec![
         api.request("GET", CONNECTIONS),
         api.request("GET", &at(id)),
@@ -247,10 +255,10 @@ fn three_lost_responses_are_reported() {
     for index in 0..8 {
         for db_fault in [DbFault::Before, DbFault::After] {
             let api = Api::with_catalog();
-            let id = tagged(&api, "ann");
+            let id = create_tagged(&api, "ann");
             let (before, calls) = (api.env.dump(), api.env.db_calls.get());
             *api.env.db_faults.borrow_mut() = [db_fault; 3].into();
-            let response = api.send(&every(&api, &id)[index]);
+            let response = api.send(&requests_about(&api, &id)[index]);
             assert_unavailable(&api, &response);
             assert_eq!((api.env.db_calls.get() - calls, api.env.pauses.borrow().len()), (3, 2));
             if db_fault == DbFault::Before {
@@ -266,8 +274,8 @@ fn three_lost_responses_are_reported() {
 #[test]
 fn a_busy_database_is_retried() {
     let api = Api::with_catalog();
-    let id = tagged(&api, "ann");
-    for request in every(&api, &id) {
+    let id = create_tagged(&api, "ann");
+    for request in requests_about(&api, &id) {
         let before = api.env.dump();
         *api.env.db_faults.borrow_mut() = [DbFault::Busy; 8].into();
         api.env.pauses.borrow_mut().clear();
@@ -276,16 +284,16 @@ fn a_busy_database_is_retried() {
         let waited: u32 = api.env.pauses.borrow().iter().sum();
         assert!((5000..7000).contains(&waited), "{waited} ms");
     }
-    let response = through(&api, &[DbFault::Busy; 7], &post_as(&api.key, &minimal("bob")));
+    let response = send_with_faults(&api, &[DbFault::Busy; 7], &post_as(&api.key, &minimal("bob")));
     assert_eq!((response.status, &body(&response)["version"]), (201, &json!("1")));
 }
 
 #[test]
 fn other_failures_are_not_retried() {
     let api = Api::with_catalog();
-    let id = tagged(&api, "ann");
+    let id = create_tagged(&api, "ann");
     let before = api.env.dump();
-    for request in every(&api, &id) {
+    for request in requests_about(&api, &id) {
         api.env.db_fails.set(true);
         let calls = api.env.db_calls.get();
         assert_unavailable(&api, &api.send(&request));
@@ -305,7 +313,7 @@ fn other_failures_are_not_retried() {
 #[test]
 fn a_failed_batch_is_rolled_back() {
     let api = Api::with_catalog();
-    let id = tagged(&api, "ann");
+    let id = create_tagged(&api, "ann");
     let before = api.env.dump();
     // The last statement of a write reads its outcome.
     api.env.database.execute_batch("CREATE TEMP TRIGGER broken AFTER INSERT ON main.connection_tags BEGIN SELECT RAISE(ABORT, 'D1_ERROR broken at /secret/path'); END").unwrap();
@@ -321,8 +329,8 @@ fn a_failed_batch_is_rolled_back() {
 #[test]
 fn a_damaged_row_is_reported_and_never_returned() {
     let api = Api::with_catalog();
-    let id = tagged(&api, "ann");
-    tagged(&api, "bob");
+    let id = create_tagged(&api, "ann");
+    create_tagged(&api, "bob");
     api.env.database.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE connections SET state = 'D1_ERROR' WHERE identity = 'ann'").unwrap();
     for path in [CONNECTIONS.to_owned(), at(&id), format!("{CONNECTIONS}?limit=2")] {
         let response = api.get(&path);

@@ -198,7 +198,7 @@ fn token_sees_only_its_platforms() {
         assert_eq!(get(&other, "q=issue"), (["github".to_owned()].into(), 4));
         assert_eq!(get(&one, "q=issue&platform=github"), ([].into(), 0));
         assert_eq!(get(&one, "q=deliver+letter"), ([].into(), 0));
-        assert_eq!(found(&api, "q=issue").1, 5, "what a token asked is not shown to a key");
+        assert_eq!(found(&api, "q=issue").1, 5, "a response for a token is not returned to a key");
     }
     let tag = |secret: &str| {
         let request = crate::support::as_secret(secret, "GET", &format!("{SEARCH}?q=issue"));
@@ -272,7 +272,7 @@ fn cold_search_reads_three_values_in_sequence() {
 }
 
 #[test]
-fn the_list_of_all_actions_is_not_cached_as_one_platforms() {
+fn the_list_of_all_actions_is_not_cached_for_one_platform() {
     let api = Api::new(Config::default());
     api.env.publish(small_catalog());
     assert_eq!(found(&api, "q=create+user").0.first().unwrap(), "alpha usersCreate");
@@ -291,7 +291,13 @@ fn result_is_independent_of_the_order_of_platforms() {
 #[test]
 fn small_parts_give_the_same_results() {
     let (whole, split) = (api(), api());
-    let sizes = Sizes { scattered: 1, every: 200, words: 1, vocabulary: 3000, ..Sizes::PUBLISHED };
+    let sizes = Sizes {
+        all_actions_group: 1,
+        all_actions_part: 200,
+        words: 1,
+        vocabulary: 3000,
+        ..Sizes::PUBLISHED
+    };
     split.env.publish_platforms(sizes, &catalog());
     for query in [
         "q=issue",

@@ -8,7 +8,7 @@ use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
 use crate::connect::{self, KEYS, begin};
-use crate::sessions::{SECRET, asking};
+use crate::sessions::{SECRET, token_request};
 use crate::support::{Api, HOME, anonymous, as_key, as_secret, body, config, with_header};
 use crate::vault::{CONNECTIONS, comparable, post_as};
 
@@ -35,8 +35,8 @@ fn whoami(api: &Api, secret: &str) -> Response {
     api.send(&as_secret(secret, "GET", WHOAMI))
 }
 
-/// The key with the same random characters for another database.
-fn elsewhere(key: &ApiKey, shard: Shard) -> String {
+/// A key with the same random characters, for another database.
+fn key_in_shard(key: &ApiKey, shard: Shard) -> String {
     let random = key.reveal().bytes().rev().skip(6).take(32);
     let value = |byte: u8| match byte {
         b'0'..=b'9' => byte - b'0',
@@ -48,8 +48,8 @@ fn elsewhere(key: &ApiKey, shard: Shard) -> String {
     key.reveal().to_owned()
 }
 
-/// The key holder's request for a new connection.
-fn creation(key: &ApiKey, identity: &str) -> Request {
+/// A request that creates a connection.
+fn create_request(key: &ApiKey, identity: &str) -> Request {
     let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
     post_as(key, &sent)
 }
@@ -59,7 +59,7 @@ fn a_key_opens_its_account_in_its_database_only() {
     let (api, [acme, zoo]) = api();
     for (key, account) in [(&acme, "acme"), (&zoo, "zoo")] {
         assert_eq!(body(&whoami(&api, key.reveal()))["account"], json!(account));
-        let made = api.send(&creation(key, "ann"));
+        let made = api.send(&create_request(key, "ann"));
         assert_eq!(made.status, 201);
         let list = api.send(&as_key(key, "GET", CONNECTIONS));
         assert_eq!(body(&list)["total"], json!(1));
@@ -76,11 +76,11 @@ fn a_key_is_unknown_in_other_databases_and_reveals_no_other_shards() {
     assert_eq!(unknown.0, 401);
     // The first database, another one, and one that does not exist.
     for shard in [Shard::FIRST, shards()[1], shards()[2]] {
-        let moved = elsewhere(&acme, shard);
+        let moved = key_in_shard(&acme, shard);
         assert_eq!(ApiKey::parse(&moved).unwrap().shard(), shard);
         assert_eq!(comparable(&whoami(&api, &moved)), unknown, "{shard:?}");
     }
-    assert_eq!(elsewhere(&acme, acme.shard()), acme.reveal());
+    assert_eq!(key_in_shard(&acme, acme.shard()), acme.reveal());
     assert_eq!(whoami(&api, acme.reveal()).status, 200);
 }
 
@@ -89,7 +89,7 @@ fn a_token_names_and_signs_the_database_of_its_key() {
     let (api, [acme, zoo]) = api();
     let first = api.env.key_in(Shard::FIRST, "one", Environment::Test, &Scope::ALL, None);
     for key in [&first, &acme, &zoo] {
-        let made = body(&api.send(&asking(key, &json!({"identity": "ann"}))));
+        let made = body(&api.send(&token_request(key, &json!({"identity": "ann"}))));
         let token = made["token"].as_str().unwrap();
         let parts: Vec<&str> = token.split('.').collect();
         assert_eq!(parts.len(), if key.shard() == Shard::FIRST { 2 } else { 3 }, "{token}");
@@ -111,7 +111,7 @@ fn a_cursor_is_valid_only_for_its_key() {
     let mut cursors = Vec::new();
     for key in &keys {
         for name in ["ann", "bob", "eve"] {
-            assert_eq!(api.send(&creation(key, name)).status, 201);
+            assert_eq!(api.send(&create_request(key, name)).status, 201);
         }
         let page = api.send(&as_key(key, "GET", &format!("{CONNECTIONS}?limit=1")));
         cursors.push(crate::vault::cursor(&page).unwrap());

@@ -26,8 +26,8 @@ fn slice(identity: &str) -> usize {
     usize::from(Sha256::digest(identity)[0] % 64) * SLICES / 64
 }
 
-/// An account in one database, and a copy of it in several.
-struct Split {
+/// An account in one database, and a copy of it that is split over several.
+struct SlicedAccount {
     api: Api,
     slices: Vec<Shard>,
 }
@@ -50,7 +50,7 @@ fn input(index: usize, rng: &mut TestRng) -> Value {
     })
 }
 
-impl Split {
+impl SlicedAccount {
     fn new() -> Self {
         let mut api = Api::with_catalog();
         let mut rng = TestRng(7);
@@ -140,29 +140,32 @@ struct Filter {
 fn filters() -> Vec<Filter> {
     let all = || ConnectionFilter { active: true, ..ConnectionFilter::default() };
     let tags = || vec!["eu".to_owned(), "hot".to_owned()];
-    let of = |query, filter| Filter { query, filter };
+    let new_filter = |query, filter| Filter { query, filter };
     vec![
-        of("", all()),
-        of("&platform=alpha", ConnectionFilter { platform: Some("alpha".into()), ..all() }),
-        of("&state=failed", ConnectionFilter { state: Some(State::Failed), ..all() }),
-        of(
+        new_filter("", all()),
+        new_filter("&platform=alpha", ConnectionFilter { platform: Some("alpha".into()), ..all() }),
+        new_filter("&state=failed", ConnectionFilter { state: Some(State::Failed), ..all() }),
+        new_filter(
             "&identityType=team",
             ConnectionFilter { identity_type: Some(IdentityType::Team), ..all() },
         ),
-        of("&tags=eu,hot", ConnectionFilter { tags: Some(Tags::All(tags())), ..all() }),
-        of(
+        new_filter("&tags=eu,hot", ConnectionFilter { tags: Some(Tags::All(tags())), ..all() }),
+        new_filter(
             "&tags=eu,hot&tagsMatch=any",
             ConnectionFilter { tags: Some(Tags::Any(tags())), ..all() },
         ),
-        of("&q=user%201", ConnectionFilter { q: Some("user 1".into()), ..all() }),
-        of("&identity=user%207", ConnectionFilter { identity: Some("user 7".into()), ..all() }),
-        of("&active=false", ConnectionFilter::default()),
+        new_filter("&q=user%201", ConnectionFilter { q: Some("user 1".into()), ..all() }),
+        new_filter(
+            "&identity=user%207",
+            ConnectionFilter { identity: Some("user 7".into()), ..all() },
+        ),
+        new_filter("&active=false", ConnectionFilter::default()),
     ]
 }
 
 #[test]
 fn merged_pages_are_those_of_one_database() {
-    let split = Split::new();
+    let split = SlicedAccount::new();
     for filter in filters() {
         let one = body(&split.api.get(&format!("{CONNECTIONS}?limit=500{}", filter.query)));
         // Pages of one row take most of the time.
@@ -191,7 +194,7 @@ fn merged_pages_are_those_of_one_database() {
 
 #[test]
 fn page_costs_one_query_per_slice_or_one_with_known_identity() {
-    let split = Split::new();
+    let split = SlicedAccount::new();
     let read = |filter: &Filter| {
         let calls = split.api.env.db_calls.get();
         let page = split.list(filter, 20, None);
@@ -214,7 +217,7 @@ fn page_costs_one_query_per_slice_or_one_with_known_identity() {
 
 #[test]
 fn walk_returns_stable_rows_once_during_changes() {
-    let split = Split::new();
+    let split = SlicedAccount::new();
     let mut rng = TestRng(11);
     let [all, ..] = &filters()[..] else { panic!("too few") };
     let mut gone = Vec::new();
@@ -248,7 +251,7 @@ fn walk_returns_stable_rows_once_during_changes() {
 
 #[test]
 fn connection_is_in_one_slice_and_found_by_id() {
-    let split = Split::new();
+    let split = SlicedAccount::new();
     let existing = split.list(&filters()[0], 1, None).rows.remove(0);
     let own = slice(existing["identity"].as_str().unwrap());
     let id = existing["id"].as_str().unwrap();
@@ -266,7 +269,7 @@ fn connection_is_in_one_slice_and_found_by_id() {
 /// The cost: databases are read one after the other, or concurrently at best, and never at the same moment.
 #[test]
 fn total_may_combine_different_moments() {
-    let split = Split::new();
+    let split = SlicedAccount::new();
     let filter = &filters()[0];
     let before = split.list(filter, 500, None);
     let victim =

@@ -15,7 +15,7 @@ fn put(api: &Api, path: &str, document: &Value) -> Response {
 }
 
 /// A connection with the state `unknown`, the name `Ann` and two tags, and its id.
-fn one(api: &Api) -> (Value, String) {
+fn create_one(api: &Api) -> (Value, String) {
     let mut document = minimal("ann");
     document["tags"] = json!(["a", "b"]);
     document["name"] = json!("Ann");
@@ -32,7 +32,7 @@ fn reasons(api: &Api) -> Vec<String> {
 #[test]
 fn setting_a_state_updates_the_counters() {
     let api = Api::with_catalog();
-    let (mut expected, id) = one(&api);
+    let (mut expected, id) = create_one(&api);
     // The body, the version after it, and the reason that is then stored.
     for (sent, version, reason) in [
         (json!({"state": "operational"}), 2, "NULL"),
@@ -76,7 +76,7 @@ fn setting_a_state_updates_the_counters() {
 #[test]
 fn a_new_name_can_be_searched() {
     let api = Api::with_catalog();
-    let (mut expected, id) = one(&api);
+    let (mut expected, id) = create_one(&api);
     for (sent, version) in [
         (json!("Ann"), 1),
         (json!("ANN"), 2),
@@ -110,7 +110,7 @@ fn a_new_name_can_be_searched() {
 #[test]
 fn rejects_invalid_states_and_names_without_a_write() {
     let api = Api::with_catalog();
-    let (_, id) = one(&api);
+    let (_, id) = create_one(&api);
     let before = api.env.dump();
     let (states, names) = (state(&id), name(&id));
     let long = format!("{{\"state\":\"failed\",\"reason\":\"{}\"}}", "x".repeat(257));
@@ -170,7 +170,7 @@ fn rejects_invalid_states_and_names_without_a_write() {
 #[test]
 fn if_match_guards_state_and_name() {
     let api = Api::with_catalog();
-    let (_, id) = one(&api);
+    let (_, id) = create_one(&api);
     assert_eq!(put(&api, &name(&id), &json!({"name": "v2"})).status, 200);
     let before = api.env.dump();
     let bodies = [(state(&id), json!({"state": "failed"})), (name(&id), json!({"name": "late"}))];

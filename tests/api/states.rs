@@ -4,7 +4,7 @@ use std::fs;
 
 use connector_vault::credentials::lifecycle::machine::{
     BACKOFF_MS, CONFIRMATION_MS, FailureHistory, FailureOutcome, GRACE_PERIOD_MS, HealthFailure,
-    NOT_CHECKED, WORKS, actor, after_failure, stored,
+    NOT_CHECKED, STATE_AFTER_SUCCESS, actor, after_failure, stored,
 };
 use connector_vault::terms::State;
 
@@ -19,7 +19,7 @@ const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 1440 * MINUTE_MS;
 
 /// The name of a failure in the table.
-const fn what(failure: HealthFailure) -> &'static str {
+const fn failure_name(failure: HealthFailure) -> &'static str {
     match failure {
         HealthFailure::Unavailable => {
             "the platform can't be reached, or answers 408, 425, 429 or 5xx"
@@ -68,11 +68,17 @@ fn pauses() -> String {
 }
 
 fn table() -> String {
-    let first = |of| after_failure(FailureHistory::default(), of, None, 0, 0);
-    // The same failure a second time, this much later.
-    let again = |of, later| {
-        let FailureOutcome { attempts, failing_since, refused_since, .. } = first(of);
-        after_failure(FailureHistory { attempts, failing_since, refused_since }, of, None, later, 0)
+    let first = |kind| after_failure(FailureHistory::default(), kind, None, 0, 0);
+    // The outcome if the same failure occurs a second time, after this delay.
+    let again = |kind, later| {
+        let FailureOutcome { attempts, failing_since, refused_since, .. } = first(kind);
+        after_failure(
+            FailureHistory { attempts, failing_since, refused_since },
+            kind,
+            None,
+            later,
+            0,
+        )
     };
     let well = [State::Operational, State::Unknown].map(named).join(", ");
     let degraded = named(State::Degraded);
@@ -87,31 +93,33 @@ fn table() -> String {
             actor(stored(false), Some(NOT_CHECKED)),
         ),
         success("new", "it is created without credentials, and without a `state`", State::Unknown),
-        success("any but `failed`", "a refresh or a check succeeds", WORKS),
+        success("any but `failed`", "a refresh or a check succeeds", STATE_AFTER_SUCCESS),
     ];
-    for of in HealthFailure::ALL {
-        lines.push(failure(&well, what(of), &first(of)));
+    for kind in HealthFailure::ALL {
+        lines.push(failure(&well, failure_name(kind), &first(kind)));
     }
-    let (mut ends, mut wears_out) = (Vec::new(), Vec::new());
-    for of in HealthFailure::ALL {
-        let early = again(of, CONFIRMATION_MS - 1);
-        assert_eq!((early.state, early.code), (State::Degraded, of.code()), "{of:?}");
-        let after = again(of, CONFIRMATION_MS);
+    let (mut ends, mut after_grace_period) = (Vec::new(), Vec::new());
+    for kind in HealthFailure::ALL {
+        let early = again(kind, CONFIRMATION_MS - 1);
+        assert_eq!((early.state, early.code), (State::Degraded, kind.code()), "{kind:?}");
+        let after = again(kind, CONFIRMATION_MS);
         if after.state == State::Failed {
-            let what = format!("{} again, at least a minute after the first time", what(of));
+            let what =
+                format!("{} again, at least a minute after the first time", failure_name(kind));
             ends.push(failure(&degraded, &what, &after));
             continue;
         }
         let days = GRACE_PERIOD_MS / DAY_MS;
-        assert_eq!(again(of, GRACE_PERIOD_MS - 1).state, State::Degraded, "{of:?}");
-        let after = again(of, GRACE_PERIOD_MS);
+        assert_eq!(again(kind, GRACE_PERIOD_MS - 1).state, State::Degraded, "{kind:?}");
+        let after = again(kind, GRACE_PERIOD_MS);
         if after.state == State::Failed {
-            let what = format!("{}, {days} days or more after its first refusal", what(of));
-            wears_out.push(failure(&degraded, &what, &after));
+            let what =
+                format!("{}, {days} days or more after its first refusal", failure_name(kind));
+            after_grace_period.push(failure(&degraded, &what, &after));
         }
     }
     lines.append(&mut ends);
-    lines.append(&mut wears_out);
+    lines.append(&mut after_grace_period);
     lines.push(success(
         "`failed`",
         "the user signs in again, or the platform accepts new credentials",

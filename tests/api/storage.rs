@@ -31,8 +31,8 @@ fn assert_unavailable(api: &Api, path: &str, culprit: &str) {
     assert!(!log.contains(api.key.reveal()), "{log}");
 }
 
-/// Requests that together read every byte of every segment.
-fn all() -> Vec<String> {
+/// Paths whose responses together need every byte of every segment.
+fn covering_paths() -> Vec<String> {
     let connectors = ["", "?category=other", "?name=alpha+api&q=alpha", "?q=what+nothing"];
     let mut paths: Vec<String> =
         connectors.iter().map(|query| format!("{CONNECTORS}{query}")).collect();
@@ -60,13 +60,13 @@ fn all() -> Vec<String> {
 }
 
 /// An isolate with empty caches, over the same storage.
-fn fresh(api: &Api) -> Api {
+fn fresh_isolate(api: &Api) -> Api {
     let fresh = Api::new(Config::default());
     fresh.env.blobs.borrow_mut().clone_from(&api.env.blobs.borrow());
     fresh
 }
 
-/// The responses to [`all`] without the parts that differ between runs; `None` for a 503.
+/// The responses to [`covering_paths`] without the parts that differ between runs; `None` for a 503.
 fn responses(api: &Api) -> Vec<Option<Value>> {
     let reply = |path: &String| {
         let response = api.get(path);
@@ -75,11 +75,11 @@ fn responses(api: &Api) -> Vec<Option<Value>> {
         assert!(matches!(response.status, 200 | 404 | 503), "{path}: {}", response.status);
         (response.status != 503).then_some(document)
     };
-    all().iter().map(reply).collect()
+    covering_paths().iter().map(reply).collect()
 }
 
 /// Parts of all kinds: lists with their own parts, lists in packs, at most one pack per platform.
-const PIECES: [Sizes; 2] = [
+const LAYOUTS: [Sizes; 2] = [
     Sizes { packed: 4000, whole: 4000, group: 300, ..Sizes::PUBLISHED },
     Sizes {
         packs: 2,
@@ -92,8 +92,8 @@ const PIECES: [Sizes; 2] = [
         block: 16,
         units: 100,
         unit_groups: 1,
-        scattered: 300,
-        every: 1000,
+        all_actions_group: 300,
+        all_actions_part: 1000,
         words: 200,
         vocabulary: 1000,
     },
@@ -101,10 +101,10 @@ const PIECES: [Sizes; 2] = [
 
 #[test]
 fn damaged_values_are_detected_and_never_returned() {
-    for sizes in PIECES {
+    for sizes in LAYOUTS {
         let api = Api::new(Config::default());
         let segments = api.env.publish_in(sizes, &small_catalog());
-        let whole = responses(&fresh(&api));
+        let whole = responses(&fresh_isolate(&api));
         assert!(whole.iter().all(Option::is_some));
         for id in &segments {
             let bytes = api.env.blobs.borrow()[&id.key()].clone();
@@ -114,7 +114,7 @@ fn damaged_values_are_detected_and_never_returned() {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 16;
                 api.env.blobs.borrow_mut().insert(id.key(), damaged);
-                let isolate = fresh(&api);
+                let isolate = fresh_isolate(&api);
                 for (got, expected) in responses(&isolate).iter().zip(&whole) {
                     assert!(got.is_none() || got == expected, "{id} at {at}");
                     found += usize::from(got.is_none());
@@ -132,10 +132,10 @@ fn damaged_values_are_detected_and_never_returned() {
 
 #[test]
 fn a_valid_value_under_the_wrong_name_is_detected() {
-    for sizes in PIECES {
+    for sizes in LAYOUTS {
         let api = Api::new(Config::default());
         let segments = api.env.publish_in(sizes, &small_catalog());
-        let whole = responses(&fresh(&api));
+        let whole = responses(&fresh_isolate(&api));
         for id in &segments {
             let bytes = api.env.blobs.borrow()[&id.key()].clone();
             let other = segments.iter().find(|other| *other != id).unwrap();
@@ -153,7 +153,7 @@ fn a_valid_value_under_the_wrong_name_is_detected() {
                     Some(value) => api.env.blobs.borrow_mut().insert(id.key(), value.clone()),
                     None => api.env.blobs.borrow_mut().remove(&id.key()),
                 };
-                let got = responses(&fresh(&api));
+                let got = responses(&fresh_isolate(&api));
                 assert!(got.contains(&None) || !is_needed, "{id}");
                 for (got, expected) in got.iter().zip(&whole) {
                     assert!(got.is_none() || got == expected, "{id}");
@@ -170,8 +170,8 @@ fn a_missing_or_damaged_segment_is_named() {
     let segments: Vec<String> = api.env.blobs.borrow().keys().cloned().collect();
     for key in segments.iter().filter(|key| key.starts_with("segment:")) {
         let bytes = api.env.blobs.borrow_mut().remove(key).unwrap();
-        let isolate = fresh(&api);
-        let path = all().into_iter().find(|path| isolate.get(path).status == 503);
+        let isolate = fresh_isolate(&api);
+        let path = covering_paths().into_iter().find(|path| isolate.get(path).status == 503);
         assert_unavailable(&isolate, &path.unwrap(), key);
         api.env.blobs.borrow_mut().insert(key.clone(), bytes);
     }
@@ -233,7 +233,7 @@ fn the_current_record_is_trusted_for_at_most_30_seconds() {
 }
 
 #[test]
-fn a_page_that_was_sent_is_sent_again_without_being_read() {
+fn a_cached_page_is_returned_without_reading_its_segments() {
     let api = Api::with_catalog();
     let first = api.get(ACTIONS);
     assert_eq!(first.status, 200);

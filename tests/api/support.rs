@@ -79,7 +79,7 @@ pub struct TestEnv {
     pub db_fails: Cell<bool>,
     /// Losses of the connection in the next batches.
     pub db_faults: RefCell<VecDeque<DbFault>>,
-    /// The number of next reads of values that fail.
+    /// How many of the next reads of values fail.
     pub blob_failures: Cell<u32>,
     pub blob_reads: RefCell<Vec<String>>,
     /// The number of value reads that began while no other read was in flight: how often a request waits for storage.
@@ -97,13 +97,13 @@ pub struct TestEnv {
     pub was_forwarded: Cell<bool>,
     /// The name under which the last request was counted for the rate limit.
     pub counted_by: RefCell<Option<String>>,
-    /// The previous pauses, in milliseconds.
+    /// The pauses so far, in milliseconds.
     pub pauses: RefCell<Vec<u32>>,
     /// The statements of the last batch.
     pub statements: RefCell<Vec<Statement>>,
-    /// The previous requests to other services.
+    /// The requests to other services so far.
     pub sent: RefCell<Vec<HttpRequest>>,
-    /// The methods of the previous requests to other services.
+    /// The methods of the requests to other services so far.
     pub methods: RefCell<Vec<String>>,
     /// The body of the current request, while it is received.
     pub arriving: RefCell<Option<Vec<u8>>>,
@@ -191,12 +191,12 @@ impl TestEnv {
     }
 
     /// The database of the current request.
-    pub fn here(&self) -> &Database {
+    pub fn current_database(&self) -> &Database {
         self.database_of(self.at.get())
     }
 
-    /// Copies the current state of all databases into their replicas, which keep it until the next call; D1's replicas
-    /// have a lag.
+    /// Copies the current state of all databases into their replicas, which keep it until the next call: like D1's
+    /// replicas, they have a lag.
     pub fn copy(&mut self) {
         let others = self.others.iter_mut().map(|(shard, database)| (*shard, database));
         for (shard, database) in others.chain([(*HOME, &mut self.database)]) {
@@ -323,7 +323,7 @@ impl TestEnv {
 
     /// The first column of a query's rows, which must be text.
     pub fn texts(&self, sql: &str) -> Vec<String> {
-        let mut statement = self.here().prepare_cached(sql).unwrap();
+        let mut statement = self.current_database().prepare_cached(sql).unwrap();
         let rows = statement.query_map([], |row| row.get(0)).unwrap();
         rows.collect::<rusqlite::Result<_>>().unwrap()
     }
@@ -400,7 +400,7 @@ impl Db for TestEnv {
         }
         assert!(statements.iter().all(|statement| statement.params.len() <= 100));
         self.statements.borrow_mut().clone_from(&statements);
-        let database = self.here();
+        let database = self.current_database();
         database.set_now(self.now.get());
         let sets = database.transaction(|| self.all(database, &statements))?;
         if sets.iter().any(|set| set.rows_written > 0) {
@@ -442,7 +442,7 @@ impl Background for TestEnv {
     /// Runs the statement directly, and does not count it among the calls that a request waits for.
     fn run_in_background(&self, statement: Statement) {
         self.background_writes.set(self.background_writes.get() + 1);
-        self.run(self.here(), &statement).unwrap();
+        self.run(self.current_database(), &statement).unwrap();
     }
 
     fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
@@ -451,7 +451,7 @@ impl Background for TestEnv {
     }
 }
 
-/// When the connection to the database is lost.
+/// A fault of the connection to the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DbFault {
     /// Before the batch has an effect.
@@ -794,7 +794,7 @@ impl Api {
             response = self.env.within(shard, reply);
         }
         self.env.was_forwarded.set(false);
-        whole(response)
+        with_full_body(response)
     }
 
     /// Records the use of a key on this day in advance, so that later requests do not write it.
@@ -818,8 +818,8 @@ impl Api {
     }
 }
 
-/// A response with its body as one value.
-pub fn whole(mut response: Response) -> Response {
+/// Reads a cached or proxied body into the response.
+pub fn with_full_body(mut response: Response) -> Response {
     if let Some(kept) = response.cached.take() {
         assert!(response.body.is_empty());
         response.body = kept.read(0..kept.size()).unwrap();

@@ -104,9 +104,9 @@ impl Simulation {
         let (owners, ids, cursors) = Default::default();
         let mut simulation =
             Self { api, rng: TestRng(7), tenants, keys, owners, ids, cursors, sent: 0 };
-        for who in 0..simulation.tenants.len() {
-            while simulation.tenants[who].rows.len() < SIZE {
-                simulation.create(who);
+        for tenant_index in 0..simulation.tenants.len() {
+            while simulation.tenants[tenant_index].rows.len() < SIZE {
+                simulation.create(tenant_index);
             }
         }
         simulation
@@ -117,32 +117,32 @@ impl Simulation {
         self.api.send(request)
     }
 
-    fn account(who: usize) -> &'static str {
-        ACCOUNTS[who / 2]
+    fn account(tenant_index: usize) -> &'static str {
+        ACCOUNTS[tenant_index / 2]
     }
 
-    fn key(&mut self, who: usize) -> ApiKey {
-        self.rng.pick(&self.keys[who]).clone()
+    fn key(&mut self, tenant_index: usize) -> ApiKey {
+        self.rng.pick(&self.keys[tenant_index]).clone()
     }
 
-    fn assert_only_own(&self, who: usize, wrote: bool) {
-        let (shard, account) = (shards()[who / 2].number(), Self::account(who));
-        let own = format!("{shard} {account} {}", self.tenants[who].environment);
+    fn assert_only_own(&self, tenant_index: usize, wrote: bool) {
+        let (shard, account) = (shards()[tenant_index / 2].number(), Self::account(tenant_index));
+        let own = format!("{shard} {account} {}", self.tenants[tenant_index].environment);
         assert_eq!(written(&self.api), if wrote { vec![own] } else { Vec::new() });
     }
 
     /// Asserts that every connection in a response belongs to the calling tenant.
-    fn assert_own_rows(&self, who: usize, response: &Response) -> usize {
+    fn assert_own_rows(&self, tenant_index: usize, response: &Response) -> usize {
         let text = std::str::from_utf8(&response.body).unwrap();
         let ids = text.split("{\"id\":\"").skip(1).filter_map(|rest| rest.split('"').next());
-        ids.map(|id| assert_eq!(self.owners.get(id), Some(&who), "{id} leaks")).count()
+        ids.map(|id| assert_eq!(self.owners.get(id), Some(&tenant_index), "{id} leaks")).count()
     }
 
     /// The id of another tenant's connection, or of a deleted one.
-    fn foreign_id(&mut self, who: usize) -> String {
+    fn foreign_id(&mut self, tenant_index: usize) -> String {
         loop {
             let id = self.rng.pick(&self.ids).clone();
-            if self.tenants[who].find(&id).is_none() {
+            if self.tenants[tenant_index].find(&id).is_none() {
                 return id;
             }
         }
@@ -152,14 +152,14 @@ impl Simulation {
         (0..self.rng.below(4)).map(|_| (*self.rng.pick(&TAGS)).to_owned()).collect()
     }
 
-    fn create(&mut self, who: usize) {
+    fn create(&mut self, tenant_index: usize) {
         let rng = &mut self.rng;
         let mut document = json!({"platform": rng.pick(&PLATFORMS), "identity": identity(rng), "identityType": rng.pick(&TYPES), "name": rng.maybe(70, &NAMES), "active": rng.percent(85)});
         document["tags"] = json!(self.tags());
         self.api.env.wait(self.sent as u64 % 2);
-        let key = self.key(who);
+        let key = self.key(tenant_index);
         let response = self.send(&post_as(&key, &document));
-        let tenant = &self.tenants[who];
+        let tenant = &self.tenants[tenant_index];
         let name = |member: &str| document[member].as_str().unwrap();
         let requested_key =
             format!("{}::{}::default::{}", tenant.environment, name("platform"), name("identity"));
@@ -170,7 +170,7 @@ impl Simulation {
                 (response.status, &body(&response)["connectionId"]),
                 (409, &json!(holder.id))
             );
-            return self.assert_only_own(who, false);
+            return self.assert_only_own(tenant_index, false);
         }
         let created = body(&response);
         assert_eq!(
@@ -178,19 +178,19 @@ impl Simulation {
             (201, &json!(requested_key), &json!(tenant.environment))
         );
         let row = Row::from_json(&created);
-        assert_eq!(self.owners.insert(row.id.clone(), who), None);
+        assert_eq!(self.owners.insert(row.id.clone(), tenant_index), None);
         self.ids.push(row.id.clone());
-        self.tenants[who].rows.push(row);
-        self.assert_only_own(who, true);
+        self.tenants[tenant_index].rows.push(row);
+        self.assert_only_own(tenant_index, true);
     }
 
     /// A random filter with values of a random tenant, often not the caller's.
     fn filter(&mut self) -> Filter {
-        let of = self.rng.below(self.tenants.len());
+        let source = self.rng.below(self.tenants.len());
         let keys: Vec<String> = (0..=self.rng.below(3))
             .map(|_| {
-                let row = self.rng.pick(&self.tenants[of].rows);
-                row.key(self.tenants[of].environment)
+                let row = self.rng.pick(&self.tenants[source].rows);
+                row.key(self.tenants[source].environment)
             })
             .collect();
         let (tags, identity) = (self.tags(), identity(&mut self.rng));
@@ -210,51 +210,56 @@ impl Simulation {
         }
     }
 
-    fn list(&mut self, who: usize) {
+    fn list(&mut self, tenant_index: usize) {
         let filter = self.filter();
         let (limit, page) = (1 + self.rng.below(6), 1 + self.rng.below(3));
-        let which = self.rng.below(2);
+        let key_index = self.rng.below(2);
         let query = format!("limit={limit}&{}", filter.query());
         let response = self.send(&as_key(
-            &self.keys[who][which].clone(),
+            &self.keys[tenant_index][key_index].clone(),
             "GET",
             &format!("{CONNECTIONS}?{query}&page={page}"),
         ));
         assert_eq!(response.status, 200);
-        let matches = self.tenants[who].list(&filter);
-        let shown = self.assert_own_rows(who, &response);
+        let matches = self.tenants[tenant_index].list(&filter);
+        let shown = self.assert_own_rows(tenant_index, &response);
         assert_eq!(shown, matches.len().saturating_sub(limit * (page - 1)).min(limit), "{query}");
         let text = String::from_utf8_lossy(&response.body);
         assert!(text.contains(&format!("],\"total\":{},", matches.len())), "{query}: {text}");
         if let Some(after) = cursor(&response) {
             let at = self.rng.below(400);
             self.cursors.truncate(400);
-            self.cursors.insert(at.min(self.cursors.len()), (query, after, who, which));
+            self.cursors
+                .insert(at.min(self.cursors.len()), (query, after, tenant_index, key_index));
         }
     }
 
     /// Follows a cursor that any tenant received for any list.
-    fn follow(&mut self, who: usize) {
-        let Some((mut query, after, whose, their)) = self.cursors.get(self.rng.below(400)).cloned()
+    fn follow(&mut self, tenant_index: usize) {
+        let Some((mut query, after, holder, holder_key)) =
+            self.cursors.get(self.rng.below(400)).cloned()
         else {
             return;
         };
-        let (who, which) =
-            if self.rng.percent(50) { (whose, their) } else { (who, self.rng.below(2)) };
+        let (tenant_index, key_index) = if self.rng.percent(50) {
+            (holder, holder_key)
+        } else {
+            (tenant_index, self.rng.below(2))
+        };
         let own_list = self.rng.percent(80);
         if !own_list {
             query.push_str("&identityType=user");
         }
         let repeated = query.matches("identityType=").count() > 1;
         let response = self.send(&as_key(
-            &self.keys[who][which].clone(),
+            &self.keys[tenant_index][key_index].clone(),
             "GET",
             &format!("{CONNECTIONS}?{query}&after={after}"),
         ));
-        let good = own_list && (who, which) == (whose, their);
+        let good = own_list && (tenant_index, key_index) == (holder, holder_key);
         assert_eq!(response.status, if good { 200 } else { 400 }, "{query}");
         if good {
-            self.assert_own_rows(who, &response);
+            self.assert_own_rows(tenant_index, &response);
         } else {
             let parameter = if repeated { "identityType" } else { "after" };
             assert!(
@@ -264,9 +269,9 @@ impl Simulation {
         }
     }
 
-    /// Another tenant's id has the same response as an unknown one.
-    fn foreign(&mut self, who: usize) {
-        let (id, key) = (self.foreign_id(who), self.key(who));
+    /// Requests another tenant's connection, whose response must be that for an unknown id.
+    fn request_foreign_connection(&mut self, tenant_index: usize) {
+        let (id, key) = (self.foreign_id(tenant_index), self.key(tenant_index));
         let method = *self.rng.pick(&["GET", "GET", "HEAD", "PATCH", "PATCH", "DELETE"]);
         let revision = 1 + self.rng.below(3);
         let condition = *self.rng.pick(&["if-match", "if-none-match", "x-nothing"]);
@@ -283,13 +288,14 @@ impl Simulation {
         assert_eq!(responses[0].0, 404);
         let unknown = std::mem::take(&mut responses[1]);
         assert_eq!(responses[0], unknown, "{method}");
-        self.assert_only_own(who, false);
+        self.assert_only_own(tenant_index, false);
     }
 
-    fn own(&mut self, who: usize) {
-        let (at_row, key) = (self.rng.below(self.tenants[who].rows.len()), self.key(who));
-        let row = self.tenants[who].rows[at_row].clone();
-        let environment = self.tenants[who].environment;
+    fn use_own_connection(&mut self, tenant_index: usize) {
+        let (at_row, key) =
+            (self.rng.below(self.tenants[tenant_index].rows.len()), self.key(tenant_index));
+        let row = self.tenants[tenant_index].rows[at_row].clone();
+        let environment = self.tenants[tenant_index].environment;
         match self.rng.below(10) {
             0..4 => {
                 let response = self.send(&as_key(&key, "GET", &at(&row.id)));
@@ -303,21 +309,21 @@ impl Simulation {
                     &row.etag(),
                 ));
                 let changed = tags != row.tags;
-                let own = &mut self.tenants[who].rows[at_row];
+                let own = &mut self.tenants[tenant_index].rows[at_row];
                 own.revision += u64::from(changed);
                 own.tags = tags;
                 assert_eq!(body(&response), own.json(environment));
-                self.assert_only_own(who, changed);
+                self.assert_only_own(tenant_index, changed);
             }
-            8 if self.tenants[who].rows.len() > SIZE - 10 => {
+            8 if self.tenants[tenant_index].rows.len() > SIZE - 10 => {
                 let response = self.send(&as_key(&key, "DELETE", &at(&row.id)));
                 assert_eq!(response.status, 204);
-                self.tenants[who].rows.remove(at_row);
-                self.assert_only_own(who, true);
+                self.tenants[tenant_index].rows.remove(at_row);
+                self.assert_only_own(tenant_index, true);
             }
             _ => {
                 let response = self.send(&as_key(&key, "GET", SUMMARY));
-                let platforms: Value = self.tenants[who].summary();
+                let platforms: Value = self.tenants[tenant_index].summary();
                 assert_eq!(body(&response), platforms);
             }
         }
@@ -329,28 +335,28 @@ fn tenants_are_isolated_under_random_requests() {
     let mut simulation = Simulation::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     while simulation.sent < requests {
-        let who = simulation.rng.below(simulation.tenants.len());
+        let tenant_index = simulation.rng.below(simulation.tenants.len());
         match simulation.rng.below(100) {
-            0..45 => simulation.list(who),
-            45..55 => simulation.follow(who),
-            55..80 => simulation.foreign(who),
-            80..97 => simulation.own(who),
-            _ => simulation.create(who),
+            0..45 => simulation.list(tenant_index),
+            45..55 => simulation.follow(tenant_index),
+            55..80 => simulation.request_foreign_connection(tenant_index),
+            80..97 => simulation.use_own_connection(tenant_index),
+            _ => simulation.create(tenant_index),
         }
         // Reads write nothing.
-        simulation.assert_only_own(who, false);
+        simulation.assert_only_own(tenant_index, false);
     }
-    for (who, tenant) in simulation.tenants.iter().enumerate() {
+    for (tenant_index, tenant) in simulation.tenants.iter().enumerate() {
         let sql = format!(
             "SELECT id FROM connections WHERE account = '{}' AND environment = '{}' ORDER BY created_at DESC, id DESC",
-            Simulation::account(who),
+            Simulation::account(tenant_index),
             tenant.environment
         );
         let mut rows = tenant.rows.clone();
         rows.sort_by(|a, b| (&b.created_at, &b.id).cmp(&(&a.created_at, &a.id)));
         let env = &simulation.api.env;
         assert_eq!(
-            env.within(shards()[who / 2], || env.texts(&sql)),
+            env.within(shards()[tenant_index / 2], || env.texts(&sql)),
             rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>()
         );
     }

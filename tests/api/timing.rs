@@ -3,8 +3,8 @@
 //!
 //! The method is that of dudect (Reparaz, Balasch, Verbauwhede: "Dude, is my code constant time?", 2017): both classes are
 //! measured in random order, the slowest measurements are left out at several thresholds, and Welch's t-test compares the
-//! means at each of them. A |t| above 4.5 in three rounds means that the times differ. So that nothing passes because it was
-//! measured badly, a comparison that ends at the first difference must be found out by the same measurement.
+//! means at each of them. A |t| above 4.5 in three rounds means that the times differ. To prove that the measurement is
+//! precise enough, it must also detect a comparison that ends at the first difference.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::connect::{self, Browser, begin, of_ann, set_client, value_of};
 use crate::support::{Api, as_secret};
 
 /// The number of measurements of each class in a round.
-const TIMES: usize = 10_000;
+const MEASUREMENTS: usize = 10_000;
 /// A difference counts only if it is found in each of these rounds.
 const ROUNDS: usize = 3;
 const LIMIT: f64 = 4.5;
@@ -41,8 +41,8 @@ fn welch(one: &[f64], other: &[f64]) -> f64 {
 
 /// The greatest |t| of one round, over all thresholds.
 fn round(random: &mut u64, measured: &mut [&mut dyn FnMut(); 2]) -> f64 {
-    let mut times = [Vec::with_capacity(TIMES), Vec::with_capacity(TIMES)];
-    for _ in 0..2 * TIMES {
+    let mut times = [Vec::with_capacity(MEASUREMENTS), Vec::with_capacity(MEASUREMENTS)];
+    for _ in 0..2 * MEASUREMENTS {
         *random =
             random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let class = usize::from(*random >> 63 == 1);
@@ -74,11 +74,11 @@ fn difference(name: &str, mut first: impl FnMut(), mut last: impl FnMut()) -> f6
 }
 
 /// Two copies of a text: one has another letter at the first of these places, the other at the last.
-fn spoiled(text: &str, from: usize) -> [String; 2] {
-    spoiled_at(text, [from, text.len() - 1])
+fn altered(text: &str, from: usize) -> [String; 2] {
+    altered_at(text, [from, text.len() - 1])
 }
 
-fn spoiled_at(text: &str, places: [usize; 2]) -> [String; 2] {
+fn altered_at(text: &str, places: [usize; 2]) -> [String; 2] {
     places.map(|at| {
         let mut bytes = text.as_bytes().to_vec();
         bytes[at] = if bytes[at] == b'a' { b'b' } else { b'a' };
@@ -129,7 +129,7 @@ fn comparison_time_is_independent_of_the_first_difference() {
     let cursor =
         Cursor { page: 2, created_at: 1, id: "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1".into() };
     let text = cursor.sign(&key, "");
-    let [first, last] = spoiled(&text, text.len() - 32);
+    let [first, last] = altered(&text, text.len() - 32);
     let verify =
         |text: &str| assert!(black_box(Cursor::verify(black_box(text), &key, "")).is_err());
     compare(difference("cursor", || verify(&first), || verify(&last)), "cursor");
@@ -137,7 +137,7 @@ fn comparison_time_is_independent_of_the_first_difference() {
         connect::token(&api, &serde_json::json!({"identity": "ann", "scopes": ["catalog:read"]}));
     let dot = token.rfind('.').unwrap();
     // The very last letter has bits that are ignored.
-    let texts = spoiled_at(&token, [dot + 1, token.len() - 2]);
+    let texts = altered_at(&token, [dot + 1, token.len() - 2]);
     let requests = texts.map(|text| as_secret(&text, "GET", "/v1/available-connectors"));
     compare(refusals("token", &api, requests), "token");
 
@@ -145,9 +145,9 @@ fn comparison_time_is_independent_of_the_first_difference() {
     let good = api.key.reveal();
     let (body, _) = good.split_at(good.len() - 6);
     let start = "sk_test_".len();
-    let requests = spoiled(good, start).map(|text| as_secret(&text, "GET", "/v1/whoami"));
+    let requests = altered(good, start).map(|text| as_secret(&text, "GET", "/v1/whoami"));
     compare(refusals("key with a wrong checksum", &api, requests), "checksum");
-    let requests = spoiled(body, start).map(|text| {
+    let requests = altered(body, start).map(|text| {
         let text = format!("{text}{}", checksum(&text));
         assert!(ApiKey::parse(&text).is_ok());
         as_secret(&text, "GET", "/v1/whoami")
@@ -160,7 +160,7 @@ fn comparison_time_is_independent_of_the_first_difference() {
     let (_, link) = begin(&api, &of_ann("acme"));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
-    let requests = spoiled(&state, 0)
+    let requests = altered(&state, 0)
         .map(|state| browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
     compare(refusals("state", &api, requests), "state");
     assert!(found.is_empty(), "{found:?}");

@@ -153,7 +153,7 @@ fn names() -> String {
 fn facts() -> String {
     let api = Api::new(config(&[("SESSION_SECRET", &"a secret ".repeat(4))]));
     api.env.publish_platforms(Sizes::PUBLISHED, &catalog());
-    let requests = Requests::made(&api);
+    let requests = Requests::collect_from(&api);
     let constants = [
         ("fields", fields()),
         ("rows", requests.rows),
@@ -207,7 +207,7 @@ fn fields() -> Value {
         Some((keyed.doc().body?.schema, endpoint.spec().body?))
     };
     let bodies: BTreeMap<&str, &[Field]> = Endpoint::ALL.iter().filter_map(described).collect();
-    let of = |fields: &[Field]| {
+    let described_fields = |fields: &[Field]| {
         let names = |expected: fn(&Field) -> bool| {
             fields
                 .iter()
@@ -220,7 +220,12 @@ fn fields() -> Value {
             "all": names(|_| true), "required": names(|field| field.required), "nullable": names(nullable),
         })
     };
-    json!(bodies.into_iter().map(|(body, fields)| (body, of(fields))).collect::<BTreeMap<_, _>>())
+    json!(
+        bodies
+            .into_iter()
+            .map(|(body, fields)| (body, described_fields(fields)))
+            .collect::<BTreeMap<_, _>>()
+    )
 }
 
 /// A connector for each status, with an action for each method.
@@ -327,7 +332,7 @@ struct Requests {
 }
 
 impl Requests {
-    fn made(api: &Api) -> Self {
+    fn collect_from(api: &Api) -> Self {
         let keys = Environment::ALL.map(|environment| {
             api.env.key("acme", environment, &Scope::ALL, Some(api.env.now.get() + 1000))
         });

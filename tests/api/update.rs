@@ -11,7 +11,7 @@ use crate::support::{Api, as_key, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, at, code, comparable, faults, minimal, patch_as};
 
 /// A connection with two tags, and its id.
-fn one(api: &Api) -> (Value, String) {
+fn create_one(api: &Api) -> (Value, String) {
     let mut document = minimal("ann");
     document["tags"] = json!(["a", "b"]);
     let created = api.create(&document);
@@ -22,7 +22,7 @@ fn one(api: &Api) -> (Value, String) {
 #[test]
 fn tags_are_kept_exactly_as_sent() {
     let api = Api::with_catalog();
-    let (mut expected, id) = one(&api);
+    let (mut expected, id) = create_one(&api);
     let x = |count: usize| "x".repeat(count);
     let many: Vec<String> = (0..50).map(|index| format!("{index}{}", "é".repeat(126))).collect();
     for (version, tags) in (2..).zip([
@@ -60,7 +60,7 @@ fn tags_are_kept_exactly_as_sent() {
 #[test]
 fn a_patch_that_changes_nothing_keeps_version_and_tag() {
     let api = Api::with_catalog();
-    let (created, id) = one(&api);
+    let (created, id) = create_one(&api);
     let before = api.env.dump();
     for sent in ["{}", " {} ", r#"{"tags":["a","b"]}"#, r#"{"tags":["\u0061","b"]}"#] {
         for if_match in [None, Some(format!("\"{id}-1\"")), Some("*".into())] {
@@ -96,7 +96,7 @@ fn inactive_connections_can_be_read_and_changed() {
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn bad_bodies_are_refused_and_write_nothing() {
     let api = Api::with_catalog();
-    let (_, id) = one(&api);
+    let (_, id) = create_one(&api);
     let before = api.env.dump();
     let text = |text: &str| Body::Whole(text.as_bytes().to_vec());
     let json = Some("application/json");
@@ -215,7 +215,7 @@ fn bad_bodies_are_refused_and_write_nothing() {
 #[test]
 fn if_match_guards_changes_and_deletions() {
     let api = Api::with_catalog();
-    let (_, id) = one(&api);
+    let (_, id) = create_one(&api);
     assert_eq!(body(&api.patch(&id, &json!({"tags": ["v2"]})))["version"], "2");
     let (current, old) = (format!("\"{id}-2\""), format!("\"{id}-1\""));
     let send = |method: &str, value: &str, tags: &Value| {
@@ -321,7 +321,7 @@ fn if_match_guards_changes_and_deletions() {
 #[test]
 fn if_none_match_returns_304_without_a_body() {
     let api = Api::with_catalog();
-    let (_, id) = one(&api);
+    let (_, id) = create_one(&api);
     let tag = format!("\"{id}-1\"");
     for (value, status) in [
         (tag.clone(), 304),
@@ -345,7 +345,7 @@ fn a_deleted_connection_is_not_found() {
     let api = Api::with_catalog();
     api.use_key(&api.key);
     let empty = api.env.dump_without_events();
-    let (_, id) = one(&api);
+    let (_, id) = create_one(&api);
     let response = api.on("DELETE", &id, None);
     assert_eq!((response.status, response.body.len()), (204, 0));
     assert_eq!(response.header("cache-control"), Some("private, no-store"));
@@ -357,14 +357,14 @@ fn a_deleted_connection_is_not_found() {
     }
     assert_eq!(api.patch(&id, &json!({"tags": []})).status, 404);
     // A body is ignored.
-    let (_, id) = one(&api);
+    let (_, id) = create_one(&api);
     assert_eq!(api.send(&with_body(api.request("DELETE", &at(&id)), "{")).status, 204);
 }
 
 #[test]
 fn every_unknown_connection_gets_the_same_response() {
     let api = Api::with_catalog();
-    let (_, mine) = one(&api);
+    let (_, own_id) = create_one(&api);
     let deleted = api.create(&minimal("gone"))["id"].as_str().unwrap().to_owned();
     assert_eq!(api.on("DELETE", &deleted, None).status, 204);
     let foreign = |account, environment| {
@@ -372,8 +372,8 @@ fn every_unknown_connection_gets_the_same_response() {
         api.create_as(&key, &minimal("ann"))["id"].as_str().unwrap().to_owned()
     };
     let (live, beta) = (foreign("acme", Environment::Live), foreign("beta", Environment::Test));
-    let braced = format!("%7B{mine}%7D");
-    let simple = mine.replace('-', "");
+    let braced = format!("%7B{own_id}%7D");
+    let simple = own_id.replace('-', "");
     let before = api.env.dump();
     for (method, part, sent) in [
         ("GET", "", ""),
@@ -406,16 +406,16 @@ fn every_unknown_connection_gets_the_same_response() {
                 "null",
                 &simple,
                 &braced,
-                &format!("urn:uuid:{mine}"),
-                &format!("{mine}%20"),
-                mine.get(1..).unwrap(),
-                &format!("{mine}0"),
+                &format!("urn:uuid:{own_id}"),
+                &format!("{own_id}%20"),
+                own_id.get(1..).unwrap(),
+                &format!("{own_id}0"),
                 "%27%20OR%201=1--",
                 "%25",
-                &mine.replace('-', "_"),
+                &own_id.replace('-', "_"),
                 "é",
                 &"x".repeat(5000),
-                &mine.replace('-', "g"),
+                &own_id.replace('-', "g"),
             ] {
                 assert_eq!(ask(id), unknown, "{method} {id}");
             }
@@ -423,24 +423,24 @@ fn every_unknown_connection_gets_the_same_response() {
     }
     assert_eq!(api.env.dump(), before);
     // Ids ignore case.
-    for id in [mine.to_uppercase(), mine.replace('a', "A"), mine.replace('-', "%2D")] {
+    for id in [own_id.to_uppercase(), own_id.replace('a', "A"), own_id.replace('-', "%2D")] {
         let response = api.get(&at(&id));
-        assert_eq!((response.status, body(&response)["id"].clone()), (200, json!(mine)));
-        assert_eq!(response.header("etag"), Some(format!("\"{mine}-1\"").as_str()));
+        assert_eq!((response.status, body(&response)["id"].clone()), (200, json!(own_id)));
+        assert_eq!(response.header("etag"), Some(format!("\"{own_id}-1\"").as_str()));
     }
     let upper = with_header(
-        patch_as(&api.key, &mine.to_uppercase(), &json!({"tags": []})),
+        patch_as(&api.key, &own_id.to_uppercase(), &json!({"tags": []})),
         "if-match",
-        &format!("\"{mine}-1\""),
+        &format!("\"{own_id}-1\""),
     );
     assert_eq!(api.send(&upper).status, 200);
-    assert_eq!(api.on("DELETE", &mine.to_uppercase(), None).status, 204);
+    assert_eq!(api.on("DELETE", &own_id.to_uppercase(), None).status, 204);
 }
 
 #[test]
 fn an_end_user_may_change_connections_a_thousand_times_a_day() {
     let api = Api::with_sessions(SECRET, "");
-    let (_, id) = one(&api);
+    let (_, id) = create_one(&api);
     let sent = json!({"identity": "ann", "scopes": ["connections:write"]});
     let bearer = token(&api, &sent);
     let change = |tag: u32| {
@@ -458,8 +458,8 @@ fn an_end_user_may_change_connections_a_thousand_times_a_day() {
     // Neither the app, nor another user, nor the deletion is affected.
     assert_eq!(api.patch(&id, &json!({"tags": []})).status, 200);
     let other = api.create(&minimal("bob"))["id"].as_str().unwrap().to_owned();
-    let theirs = token(&api, &json!({"identity": "bob", "scopes": ["connections:write"]}));
-    let request = as_token(&theirs, "PATCH", &at(&other), &json!({"tags": ["x"]}));
+    let bobs_token = token(&api, &json!({"identity": "bob", "scopes": ["connections:write"]}));
+    let request = as_token(&bobs_token, "PATCH", &at(&other), &json!({"tags": ["x"]}));
     assert_eq!(api.send(&request).status, 200);
     api.env.wait(86_400_001);
     let bearer = token(&api, &sent);

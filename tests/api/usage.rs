@@ -4,7 +4,7 @@ use connector_vault::catalog::action::unit::Units;
 use connector_vault::http::{Config, Service};
 use connector_vault::jobs;
 use connector_vault::terms::{EndpointGroup, Environment, Scope};
-use connector_vault::usage::counts::Counted;
+use connector_vault::usage::counts::UsageDimensions;
 use connector_vault::usage::flush;
 use connector_vault::usage::statements::{MAX_GROUPS, MAX_ROWS_PER_DAY};
 use serde_json::{Value, json};
@@ -178,7 +178,7 @@ fn a_dataset_receives_the_counts_with_the_accounts_of_their_callers() {
         }
         assert_eq!(api.send(&as_key(&other, "GET", CONNECTIONS)).status, 200);
         api.flush_usage();
-        // The one with more requests comes first. Only the database needs them if they are to be read with the API.
+        // The account with more requests comes first. With `USAGE_DAYS=0`, only the dataset gets the counts.
         let expected = [
             json!(["acme", ["acme", "test", "connections", "2xx", "", ""], 2]),
             json!(["other", ["other", "live", "connections", "2xx", "", ""], 1]),
@@ -229,7 +229,7 @@ fn a_caller_cannot_fill_the_database() {
     for number in 0..limit - 2 {
         insert(&api, today(&api), &format!("user-{number}"), 1);
     }
-    let counted = |identity: &str| Counted {
+    let counted = |identity: &str| UsageDimensions {
         caller: api.key.hash().to_string(),
         endpoint: EndpointGroup::Calls,
         platform_in_path: None,
@@ -247,11 +247,11 @@ fn a_caller_cannot_fill_the_database() {
     }
     api.flush_usage();
     assert_eq!(row_count(&api), limit + 1);
-    let of = |identity: &str| {
+    let request_count = |identity: &str| {
         usage(&api, &format!("?groupBy=identity&identity={identity}"))["requests"].clone()
     };
     assert_eq!(
-        ["a", "b", "c", "d", "user-0"].map(of),
+        ["a", "b", "c", "d", "user-0"].map(request_count),
         [json!(0), json!(3), json!(2), json!(0), json!(5)]
     );
     for number in 0..2000 {

@@ -86,13 +86,13 @@ fn steps() -> impl Strategy<Value = Step> {
     ];
     prop_oneof![
         8 => created().prop_map(Step::Create),
-        3 => (any::<Index>(), option::weighted(0.9, vec(texts(&TAGS), 0..4)), condition()).prop_map(|(of, tags, condition)| Step::Patch(of, tags, condition)),
-        2 => (any::<Index>(), condition()).prop_map(|(of, condition)| Step::Delete(of, condition)),
+        3 => (any::<Index>(), option::weighted(0.9, vec(texts(&TAGS), 0..4)), condition()).prop_map(|(index, tags, condition)| Step::Patch(index, tags, condition)),
+        2 => (any::<Index>(), condition()).prop_map(|(index, condition)| Step::Delete(index, condition)),
         1 => any::<Index>().prop_map(Step::Read),
         6 => (filters(), 1_usize..6, 1_usize..5).prop_map(|(filter, limit, page)| Step::List(filter, limit, page)),
         3 => (filters(), 1_usize..4).prop_map(|(filter, limit)| Step::Walk(filter, limit)),
         1 => Just(Step::Summary),
-        3 => (any::<Index>(), set).prop_map(|(of, (column, value))| Step::Set(of, column, value)),
+        3 => (any::<Index>(), set).prop_map(|(index, (column, value))| Step::Set(index, column, value)),
     ]
 }
 
@@ -126,22 +126,40 @@ impl TestEnvs {
         }
     }
 
-    fn take(&mut self, who: usize, which: usize, step: Step) -> Result<(), TestCaseError> {
-        let key = self.keys[who][which].clone();
-        let may = |writes: bool| which == 0 || (which == 2) == writes;
+    fn take(
+        &mut self,
+        tenant_index: usize,
+        key_index: usize,
+        step: Step,
+    ) -> Result<(), TestCaseError> {
+        let key = self.keys[tenant_index][key_index].clone();
+        let may = |writes: bool| key_index == 0 || (key_index == 2) == writes;
         let calls = self.api.env.db_calls.get();
         match step {
-            Step::Create(document) => self.create(who, &key, &document, may(true))?,
-            Step::Patch(of, tags, condition) => {
-                self.patch(who, &key, &of.get(&self.ids).clone(), tags, &condition, may(true))?;
+            Step::Create(document) => self.create(tenant_index, &key, &document, may(true))?,
+            Step::Patch(index, tags, condition) => {
+                self.patch(
+                    tenant_index,
+                    &key,
+                    &index.get(&self.ids).clone(),
+                    tags,
+                    &condition,
+                    may(true),
+                )?;
             }
-            Step::Delete(of, condition) => {
-                self.delete(who, &key, &of.get(&self.ids).clone(), &condition, may(true))?;
+            Step::Delete(index, condition) => {
+                self.delete(
+                    tenant_index,
+                    &key,
+                    &index.get(&self.ids).clone(),
+                    &condition,
+                    may(true),
+                )?;
             }
-            Step::Read(of) => {
-                let id = of.get(&self.ids).clone();
+            Step::Read(index) => {
+                let id = index.get(&self.ids).clone();
                 let response = self.api.send(&as_key(&key, "GET", &at(&id)));
-                self.shows(who, &id, &response, may(false))?;
+                self.shows(tenant_index, &id, &response, may(false))?;
             }
             Step::List(filter, limit, page) => {
                 let path = format!("{CONNECTIONS}?{}&limit={limit}&page={page}", filter.query());
@@ -150,22 +168,24 @@ impl TestEnvs {
                     prop_assert_eq!(response.status, 403);
                     return Ok(());
                 }
-                let expected = self.tenants[who].page(&filter, limit, page);
+                let expected = self.tenants[tenant_index].page(&filter, limit, page);
                 let more = expected["total"].as_u64().unwrap() > (limit * page) as u64;
                 prop_assert_eq!(body(&response), expected, "{}", path);
                 prop_assert_eq!(response.header("link").is_some(), more, "{}", path);
             }
-            Step::Walk(filter, limit) if may(false) => return self.walk(who, &key, &filter, limit),
+            Step::Walk(filter, limit) if may(false) => {
+                return self.walk(tenant_index, &key, &filter, limit);
+            }
             Step::Walk(..) => return Ok(()),
             Step::Summary => {
                 let response = self.api.send(&as_key(&key, "GET", SUMMARY));
                 prop_assert_eq!(response.status, if may(false) { 200 } else { 403 });
                 if may(false) {
-                    prop_assert_eq!(body(&response), self.tenants[who].summary());
+                    prop_assert_eq!(body(&response), self.tenants[tenant_index].summary());
                 }
             }
-            Step::Set(of, column, value) => {
-                let id = of.get(&self.ids).clone();
+            Step::Set(index, column, value) => {
+                let id = index.get(&self.ids).clone();
                 return self.set(&id, column, &value);
             }
         }
@@ -176,12 +196,12 @@ impl TestEnvs {
     /// Asserts that a single connection matches the model, or does not exist.
     fn shows(
         &self,
-        who: usize,
+        tenant_index: usize,
         id: &str,
         response: &Response,
         may: bool,
     ) -> Result<(), TestCaseError> {
-        let tenant = &self.tenants[who];
+        let tenant = &self.tenants[tenant_index];
         match tenant.find(id).map(|at| &tenant.rows[at]) {
             _ if !may => prop_assert_eq!(response.status, 403),
             None => prop_assert_eq!(
@@ -198,13 +218,13 @@ impl TestEnvs {
 
     fn create(
         &mut self,
-        who: usize,
+        tenant_index: usize,
         key: &ApiKey,
         document: &Value,
         may: bool,
     ) -> Result<(), TestCaseError> {
         let response = self.api.send(&post_as(key, document));
-        let tenant = &mut self.tenants[who];
+        let tenant = &mut self.tenants[tenant_index];
         let text =
             |member: &str, default: &str| document[member].as_str().unwrap_or(default).to_owned();
         let requested_key = format!(
@@ -256,7 +276,7 @@ impl TestEnvs {
 
     fn patch(
         &mut self,
-        who: usize,
+        tenant_index: usize,
         key: &ApiKey,
         id: &str,
         tags: Option<Vec<String>>,
@@ -268,7 +288,7 @@ impl TestEnvs {
         let mut request = patch_as(key, id, &document);
         request.headers.extend(value.map(|value| ("if-match".into(), value)));
         let response = self.api.send(&request);
-        let tenant = &mut self.tenants[who];
+        let tenant = &mut self.tenants[tenant_index];
         if let Some(at) = tenant.find(id).filter(|_| may) {
             if !holds {
                 prop_assert_eq!(
@@ -283,12 +303,12 @@ impl TestEnvs {
                 row.revision += 1;
             }
         }
-        self.shows(who, id, &response, may)
+        self.shows(tenant_index, id, &response, may)
     }
 
     fn delete(
         &mut self,
-        who: usize,
+        tenant_index: usize,
         key: &ApiKey,
         id: &str,
         condition: &Match,
@@ -300,26 +320,26 @@ impl TestEnvs {
             request = with_header(request, "if-match", &value);
         }
         let response = self.api.send(&request);
-        let tenant = &mut self.tenants[who];
+        let tenant = &mut self.tenants[tenant_index];
         match tenant.find(id).filter(|_| may) {
             Some(_) if !holds => prop_assert_eq!(response.status, 412),
             Some(at) => {
                 tenant.rows.remove(at);
                 prop_assert_eq!((response.status, response.body.len()), (204, 0));
             }
-            None => self.shows(who, id, &response, may)?,
+            None => self.shows(tenant_index, id, &response, may)?,
         }
         Ok(())
     }
 
     fn walk(
         &self,
-        who: usize,
+        tenant_index: usize,
         key: &ApiKey,
         filter: &Filter,
         limit: usize,
     ) -> Result<(), TestCaseError> {
-        let tenant = &self.tenants[who];
+        let tenant = &self.tenants[tenant_index];
         let mut path = Some(format!("{CONNECTIONS}?limit={limit}&{}", filter.query()));
         let mut page = 0;
         while let Some(at) = path {
@@ -357,17 +377,17 @@ proptest! {
         // Most steps use one tenant and its key with all scopes; between many steps no time passes.
         history in vec((prop_oneof![3 => Just(0), 2 => 0_usize..4], prop_oneof![8 => Just(0_usize), 1 => 1_usize..3], option::weighted(0.4, 1_u64..3), steps()), 1..90),
     ) {
-        let mut worlds = TestEnvs::new();
-        for (who, which, passed, step) in history {
-            worlds.api.env.wait(passed.unwrap_or(0));
-            worlds.take(who, which, step)?;
-            prop_assert_eq!(miscounts(&worlds.api.env), [""; 0]);
+        let mut env = TestEnvs::new();
+        for (tenant_index, key_index, passed, step) in history {
+            env.api.env.wait(passed.unwrap_or(0));
+            env.take(tenant_index, key_index, step)?;
+            prop_assert_eq!(miscounts(&env.api.env), [""; 0]);
         }
-        for (tenant, keys) in worlds.tenants.iter().zip(&worlds.keys) {
-            let response = worlds.api.send(&as_key(&keys[0], "GET", SUMMARY));
+        for (tenant, keys) in env.tenants.iter().zip(&env.keys) {
+            let response = env.api.send(&as_key(&keys[0], "GET", SUMMARY));
             prop_assert_eq!(body(&response), tenant.summary());
             for active in [true, false] {
-                let response = worlds.api.send(&as_key(&keys[0], "GET", &format!("{CONNECTIONS}?limit=500&active={active}")));
+                let response = env.api.send(&as_key(&keys[0], "GET", &format!("{CONNECTIONS}?limit=500&active={active}")));
                 let filter = Filter { active: Some(active), ..Filter::default() };
                 prop_assert_eq!(body(&response), tenant.page(&filter, 500, 1));
             }

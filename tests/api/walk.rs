@@ -66,8 +66,8 @@ impl Walk {
         let created = self.api.create(&json!({
             "platform": PLATFORMS[self.created % 4], "identity": format!("new {}", self.created), "identityType": "team", "tags": ["hot"],
         }));
-        // The connection is as old as the last row that was read, so it comes right before or right after the walk's
-        // position.
+        // Gives the connection the age of the last row that was read, so that it comes right before or right after the
+        // walk's position.
         let sql = "UPDATE connections SET created_at = other.created_at FROM (SELECT created_at FROM connections WHERE account = 'acme' AND environment = 'test' AND id = ?1) other WHERE account = 'acme' AND environment = 'test' AND id = ?2";
         if self.rng.percent(50) {
             self.api
@@ -100,7 +100,7 @@ impl Walk {
     }
 
     /// Walks a list to its end. Returns the ids of all rows.
-    fn go(&mut self, query: &str) -> Vec<String> {
+    fn walk_list(&mut self, query: &str) -> Vec<String> {
         let (mut seen, mut page) = (Vec::new(), 0);
         let mut path = Some(format!("{CONNECTIONS}?{query}"));
         while let Some(at) = path {
@@ -126,7 +126,7 @@ impl Walk {
     fn check(&mut self, query: &str, holds: fn(&Self, usize) -> bool) {
         let before: Vec<usize> =
             (0..self.size).filter(|index| self.are_active[*index] && holds(self, *index)).collect();
-        let seen = self.go(query);
+        let seen = self.walk_list(query);
         let once: HashSet<&String> = seen.iter().collect();
         assert_eq!(once.len(), seen.len(), "{query}: none appears twice");
         let throughout =

@@ -112,7 +112,7 @@ describe("vault keys", { timeout: 300_000 }, () => {
     for (const [text, why] of [
       [`a:${KEY},b:${KEY}x`, /entry 2 has a key that is not standard base64/],
       [`${KEY}\n`, /entry 1 has no colon/],
-      [`a:${KEY},a:${KEY}`, /entry 2 has the id of an entry before it/],
+      [`a:${KEY},a:${KEY}`, /entry 2 has the same id as an earlier entry/],
     ]) {
       writeFileSync(file, text);
       for (const command of ["status", "rotate"]) {

@@ -37,12 +37,12 @@ struct TestEnv {
 }
 
 thread_local! {
-    static WORLD: TestEnv = TestEnv::new();
+    static TEST_ENV: TestEnv = TestEnv::new();
 }
 
-/// Sends a request. The response must be one of this service's, without a panic.
+/// Sends a request. The service must not panic, and the response must be well-formed.
 pub fn send(request: &Request) {
-    WORLD.with(|env| {
+    TEST_ENV.with(|env| {
         let response = pollster::block_on(handle(&env.service, env, request));
         assert!((200..=599).contains(&response.status));
         assert_ne!(response.status, 500);
@@ -55,7 +55,7 @@ pub fn send(request: &Request) {
 
 /// A request with the key and a JSON body.
 pub fn request(method: &str, path: &str, query: &str, body: &[u8]) -> Request {
-    let key = WORLD.with(|env| env.key.reveal().to_owned());
+    let key = TEST_ENV.with(|env| env.key.reveal().to_owned());
     Request {
         method: method.into(),
         origin: "https://vault.example".into(),

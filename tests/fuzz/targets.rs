@@ -50,7 +50,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("answer", response),
     ("current", current),
     ("section", section),
-    ("unit", a_unit),
+    ("unit", action_unit),
     ("import", import),
     ("providers", providers),
     ("proxy", proxy),
@@ -250,7 +250,7 @@ pub fn section(data: &[u8]) {
 }
 
 /// A unit of actions, compressed and not.
-pub fn a_unit(data: &[u8]) {
+pub fn action_unit(data: &[u8]) {
     let inflated = unit::inflate(data);
     for bytes in [Some(data), inflated.as_deref()].into_iter().flatten() {
         if let Some(unit) = Unit::open(bytes) {

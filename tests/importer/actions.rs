@@ -3,12 +3,12 @@
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::terms::Method;
 
-use super::support::{gathered, with_operation, written};
+use super::support::{import_documents, import_sources, with_operation};
 
 #[test]
 #[rustfmt::skip] // one case per line
 fn every_field_of_an_action() {
-    let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
+    let (summary, platforms) = import_sources(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
     let rows: Vec<(&str, &str, &str, &str)> = platforms[0]
         .actions
         .iter()
@@ -90,7 +90,7 @@ fn action_titles_keys_and_models() {
 #[rustfmt::skip] // one case per line
 fn disambiguates_equal_titles() {
     let with = |name: &str, paths: &str| {
-        let (_, platforms) = written(name, &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{{paths}}}\n")]);
+        let (_, platforms) = import_documents(name, &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{{paths}}}\n")]);
         platforms[0].actions.iter().map(|action| action.title.clone()).collect::<Vec<_>>()
     };
     for (at, (paths, titles)) in [

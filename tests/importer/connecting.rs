@@ -12,13 +12,13 @@ use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, check, gather};
 use serde_json::{Value, json};
 
-use super::support::{FIXTURES, NoProgress, folder, run, stderr, written};
+use super::support::{FIXTURES, NoProgress, folder, import_documents, run, stderr};
 
 /// The detail from a document with these members in addition to `info` and `paths`, and the import's warnings.
 fn detail(name: &str, members: &str) -> (ConnectorDetail, Vec<String>) {
     let document =
         format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{}}\n{members}\n");
-    let (summary, mut platforms) = written(name, &[&document]);
+    let (summary, mut platforms) = import_documents(name, &[&document]);
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     let warnings = summary.warnings.iter();
     let warnings = warnings.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
@@ -33,7 +33,7 @@ fn method(name: &str, scheme: &str) -> (Vec<Value>, Vec<String>) {
 }
 
 /// A method without the members that every method of its type has.
-fn short(method: &Value) -> Value {
+fn specific_members(method: &Value) -> Value {
     let mut method = method.clone();
     let members = method.as_object_mut().unwrap();
     members.retain(|_, value| !value.is_null() && *value != json!([]) && *value != json!({}));
@@ -83,7 +83,7 @@ fn schemes_become_methods() {
             json!({"id": "my-scheme", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://a.example/token"})),
     ].into_iter().enumerate() {
         let (methods, warnings) = method(&format!("scheme{at}"), scheme);
-        assert_eq!(short(&methods[0]), expected, "{scheme}");
+        assert_eq!(specific_members(&methods[0]), expected, "{scheme}");
         assert!(warnings.is_empty(), "{scheme}: {warnings:?}");
     }
 }
@@ -243,21 +243,21 @@ fn warns_of_servers_that_the_service_never_calls() {
     }
     // The import warns and names the document's path.
     let document = "openapi: 3.0.0\ninfo: {title: T, version: 1}\npaths: {}\nservers: [{url: 'http://localhost:8080'}]\n";
-    let (summary, _) = written("refused", &[document]);
+    let (summary, _) = import_documents("refused", &[document]);
     assert!(summary.warnings[0].contains(".yaml: calls reach no server"), "{:?}", summary.warnings);
 }
 
-/// The platform from a document of a provider with its own rules.
-fn of_family(name: &str, info: &str, servers: &str, scheme: &str) -> Platform {
+/// Imports a document of a provider that has its own rules.
+fn platform_of_provider(name: &str, info: &str, servers: &str, scheme: &str) -> Platform {
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1, {info}}}\npaths: {{}}\nservers: [{servers}]\ncomponents: {{securitySchemes: {{auth: {scheme}}}}}\n"
     );
-    written(name, &[&document]).1.remove(0)
+    import_documents(name, &[&document]).1.remove(0)
 }
 
 #[test]
 fn google_gets_its_current_endpoints() {
-    let platform = of_family(
+    let platform = platform_of_provider(
         "google",
         "x-providerName: googleapis.com",
         "{url: 'https://gmail.googleapis.com/'}",
@@ -276,7 +276,7 @@ fn google_gets_its_current_endpoints() {
 
 #[test]
 fn microsoft_gets_version_2_with_full_scopes() {
-    let platform = of_family(
+    let platform = platform_of_provider(
         "microsoft",
         "x-providerName: azure.com",
         "{url: 'https://management.azure.com'}",
@@ -293,7 +293,7 @@ fn microsoft_gets_version_2_with_full_scopes() {
 
 #[test]
 fn amazon_signs_its_requests() {
-    let platform = of_family(
+    let platform = platform_of_provider(
         "amazon",
         "x-providerName: amazonaws.com, x-serviceName: email, x-aws-signingName: ses",
         "{url: 'https://email.{region}.amazonaws.com', variables: {region: {enum: [us-east-1, eu-west-1], default: us-east-1}}}",
@@ -388,8 +388,8 @@ fn brand_logo_overrides_the_document_and_yields_to_the_operator() {
     };
     let branded = ACME.replace("category = \"Commerce\"", "logo = \"acme\"");
     let branded = branded.replace("name = \"Alone\"", "name = \"Alone\"\nlogo = \"alone\"");
-    let ours = "[platforms.acme]\nimage = \"https://ours.example/logo.png\"";
-    assert_eq!(image(&branded, ours, "acme"), "https://ours.example/logo.png");
+    let operator_config = "[platforms.acme]\nimage = \"https://ours.example/logo.png\"";
+    assert_eq!(image(&branded, operator_config, "acme"), "https://ours.example/logo.png");
     assert_eq!(image(&branded, "", "acme"), "/logos/acme.svg");
     assert_eq!(image(&branded, "", "alone"), "/logos/alone.svg", "without a document");
     assert_eq!(image(ACME, "", "acme"), "https://acme.com/logo.svg", "the document's own");
@@ -406,8 +406,8 @@ fn overrides_accept_both_names_of_a_platform() {
     }
     let inputs = "[platforms.acme]\nrename = \"ours\"";
     let (_, platforms) = gather(&with_providers(ACME, inputs), &NoProgress).unwrap();
-    let ours = platforms.iter().find(|one| one.connector.platform == "ours").unwrap();
-    assert_eq!(ours.aliases, ["acme-store", "acme-old", "acme"]);
+    let own_connector = platforms.iter().find(|one| one.connector.platform == "ours").unwrap();
+    assert_eq!(own_connector.aliases, ["acme-store", "acme-old", "acme"]);
 }
 
 /// The detail of `acme` with these overrides, after `providers` has completed it.
@@ -426,22 +426,22 @@ fn overrides_win_for_auth_methods() {
     let document = overridden("", "").unwrap();
     assert_eq!(ids(&document), ["login", "key"]);
 
-    let ours = "documentation = 'https://ours.example/docs'\nverify = 'GET /ping'\n\
+    let operator_config = "documentation = 'https://ours.example/docs'\nverify = 'GET /ping'\n\
                 account = { request = 'GET /ping', id = '/account' }\n\
                 auth = [{ id = 'ours', type = 'bearer', prefix = 'Token' }]";
     for providers in ["", ACME] {
-        let detail = overridden(providers, ours).unwrap();
+        let detail = overridden(providers, operator_config).unwrap();
         assert_eq!(ids(&detail), ["ours"], "all of them");
         assert_eq!(detail.documentation_url.as_deref(), Some("https://ours.example/docs"));
         assert_eq!(detail.verify.unwrap().request.path, "/ping");
         assert_eq!(detail.account.unwrap().id, "/account");
     }
-    let detail = overridden("", ours).unwrap();
-    assert_eq!(detail.servers, document.servers, "what is absent stays the document's");
+    let detail = overridden("", operator_config).unwrap();
+    assert_eq!(detail.servers, document.servers, "omitted members keep the document's values");
     assert_eq!(detail.license, document.license);
-    let detail = overridden(ACME, ours).unwrap();
+    let detail = overridden(ACME, operator_config).unwrap();
     let fields: Vec<_> = detail.auth_methods[0].fields.iter().map(|field| &*field.name).collect();
-    assert_eq!(fields, ["token", "shop"], "the address that stays needs the shop");
+    assert_eq!(fields, ["token", "shop"], "the remaining server needs the shop");
 
     assert!(overridden(ACME, "").unwrap().verify.is_some());
     assert_eq!(overridden(ACME, "verify = ''").unwrap().verify, None);
@@ -456,8 +456,8 @@ fn overrides_win_for_auth_methods() {
             .flat_map(|method| &method.fields)
             .any(|field| field.name == "shop")
     };
-    assert!(!requested(&overridden("", "servers = ['https://one.example']").unwrap()));
-    assert!(requested(&detail), "the URLs of OAuth still have the shop");
+    assert!(!field_names(&overridden("", "servers = ['https://one.example']").unwrap()));
+    assert!(field_names(&detail), "the URLs of OAuth still have the shop");
 
     assert_eq!(ids(&overridden(ACME, "auth = []").unwrap()), [""; 0], "there is no way to connect");
 }
@@ -519,30 +519,31 @@ read = "2026-11-22"
 "#;
 
 /// The names of a method's fields.
-fn requested(method: &AuthMethod) -> Vec<&str> {
+fn field_names(method: &AuthMethod) -> Vec<&str> {
     method.fields.iter().map(|field| field.name.as_str()).collect()
 }
 
 #[test]
 fn stated_method_gets_the_fields_of_one_server_and_the_requests() {
-    let ours = "auth = [{ id = 'basic', type = 'basic', fields = [{ name = 'subdomain' }] }, { id = 'token', type = 'bearer' }]";
-    let detail = overridden(TWO_SERVERS, ours).unwrap();
+    let operator_config = "auth = [{ id = 'basic', type = 'basic', fields = [{ name = 'subdomain' }] }, { id = 'token', type = 'bearer' }]";
+    let detail = overridden(TWO_SERVERS, operator_config).unwrap();
     assert_eq!(
-        requested(&detail.auth_methods[0]),
+        field_names(&detail.auth_methods[0]),
         ["username", "password", "subdomain", "company", "user"]
     );
     assert_eq!(
-        requested(&detail.auth_methods[1]),
+        field_names(&detail.auth_methods[1]),
         ["token", "cloudId", "company", "user"],
         "the first server's"
     );
-    assert_eq!(detail.auth_methods[1].fields[2].label, "Firm", "as the former methods ask for it");
+    assert_eq!(detail.auth_methods[1].fields[2].label, "Firm", "the field keeps its label");
 
-    let others =
-        format!("{ours}\nverify = 'GET /me'\naccount = {{ request = 'GET /me', id = '/id' }}");
+    let others = format!(
+        "{operator_config}\nverify = 'GET /me'\naccount = {{ request = 'GET /me', id = '/id' }}"
+    );
     let detail = overridden(TWO_SERVERS, &others).unwrap();
     assert_eq!(
-        requested(&detail.auth_methods[0]),
+        field_names(&detail.auth_methods[0]),
         ["username", "password", "subdomain"],
         "no request needs more"
     );
@@ -597,11 +598,15 @@ fn stated_field_keeps_the_defaults_of_its_kind() {
 fn variables_of_parameters_become_fields() {
     let providers = Providers::parse("providers.toml", TWO_SERVERS).unwrap();
     let names = ["cloudId", "audience", "company", "user"];
-    assert_eq!(requested(&providers.0["acme"].detail.auth_methods[0]), names);
+    assert_eq!(field_names(&providers.0["acme"].detail.auth_methods[0]), names);
     let first =
         "servers = ['https://api.acme.example/{cloudId}', 'https://{subdomain}.acme.example/v2']";
     let detail = overridden(TWO_SERVERS, first).unwrap();
-    assert_eq!(requested(&detail.auth_methods[0]), names, "other servers do not take them away");
+    assert_eq!(
+        field_names(&detail.auth_methods[0]),
+        names,
+        "other servers do not remove the fields"
+    );
 }
 
 /// A document with an entry's name may belong to another entry.
@@ -616,7 +621,10 @@ fn entry_whose_name_another_claims_becomes_its_own_connector() {
     assert_eq!(counts, [("acme-store", 0, 0), ("other", 8, 0)]);
     let inputs = "[platforms.acme-store]\nname = \"Mine\"";
     let (_, platforms) = gather(&with_providers(providers, inputs), &NoProgress).unwrap();
-    assert_eq!(platforms[0].connector.name, "Mine", "its own name comes before a former one");
+    assert_eq!(
+        platforms[0].connector.name, "Mine",
+        "a current name takes precedence over a former one"
+    );
     let twice = "[platforms.acme]\nauthkit = true\n[platforms.acme-store]\nauthkit = true";
     let error = gather(&with_providers(ACME, twice), &NoProgress).unwrap_err().to_string();
     assert!(
@@ -781,7 +789,7 @@ fn authorization_server_quirks_become_members_of_a_method() {
     ] {
         assert_eq!(method[name], value, "{name}");
     }
-    assert_eq!(method["fields"][0]["required"], false, "the platform says it");
+    assert_eq!(method["fields"][0]["required"], false, "the platform returns the value");
     let own: AuthMethod = serde_json::from_value(method.clone()).unwrap();
     assert_eq!(json!(own), method);
 }
@@ -885,7 +893,7 @@ fn projects_own_providers_are_connectable() {
     assert_eq!(tiktok.oauth2().unwrap().client_id_parameter, "client_key");
 }
 
-/// A written catalog is read back completely, including former names.
+/// Reading a catalog folder restores every detail, including former names.
 #[test]
 fn details_round_trip_through_the_folder() {
     let folder = Folder(folder("details"));
@@ -893,7 +901,7 @@ fn details_round_trip_through_the_folder() {
     let _lock = folder.lock().unwrap();
     folder.write(&platforms).unwrap();
     assert_eq!(check::faults(&folder), Vec::<String>::new());
-    let mut details = check::Opened::new(&folder).unwrap().details().unwrap();
+    let mut details = check::OpenCatalog::new(&folder).unwrap().details().unwrap();
     for platform in &platforms {
         let check::StoredPlatform { detail, mut aliases, .. } =
             details.take(&platform.connector.platform);

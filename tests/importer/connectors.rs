@@ -3,12 +3,12 @@
 use connector_vault::catalog::model::{Connector, Status};
 use connector_vault::importer::licence::LicenceFilter;
 
-use super::support::{gathered, with_info};
+use super::support::{import_sources, with_info};
 
 #[test]
 #[rustfmt::skip] // one case per line
 fn every_field_of_a_connector() {
-    let (_, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
+    let (_, platforms) = import_sources(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
     let connector = Connector {
         id: platforms[0].connector.id,
         name: "Acme Store".into(),

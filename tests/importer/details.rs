@@ -5,11 +5,11 @@ use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::write::Platform;
 use serde_json::{Value, json};
 
-use super::support::{gathered, written};
+use super::support::{import_documents, import_sources};
 use connector_vault::importer::licence::LicenceFilter;
 
 /// The details of an action, including its responses.
-pub fn shown(platform: &Platform, key: &str) -> Value {
+pub fn action_details(platform: &Platform, key: &str) -> Value {
     let found = platform.units.units.iter().find_map(|unit| {
         let bytes = inflate(&unit.bytes).unwrap();
         let unit = Unit::open(&bytes).unwrap();
@@ -25,25 +25,25 @@ pub fn shown(platform: &Platform, key: &str) -> Value {
 }
 
 /// The details of `GET /a`, else `POST /a`, else the action `getA`, from a document with these lines, and the warnings.
-pub fn of(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
+pub fn import_details(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
     let document = format!("{version}\ninfo: {{title: T, version: 1}}\n{lines}\n");
-    let (summary, platforms) = written(name, &[&document]);
+    let (summary, platforms) = import_documents(name, &[&document]);
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     let warnings = summary.warnings.iter();
     let warnings = warnings.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
     let platform = platforms.first().unwrap();
     let of_a = |key: &&str| platform.actions.iter().any(|action| action.key == *key);
-    (shown(platform, ["getA", "postA"].into_iter().find(of_a).unwrap()), warnings)
+    (action_details(platform, ["getA", "postA"].into_iter().find(of_a).unwrap()), warnings)
 }
 
 /// A property of the body as JSON Schema, converted from this schema of 3.0.
-fn converted(name: &str, schema: &str) -> Value {
+fn convert_schema(name: &str, schema: &str) -> Value {
     let schemas =
         "components: {schemas: {Other: {type: string}, Own: {type: string, readOnly: true}}}";
     let lines = format!(
         "{schemas}\npaths: {{/a: {{post: {{requestBody: {{content: {{application/json: {{schema: {{properties: {{p: {schema}}}}}}}}}}}}}}}}}"
     );
-    let (response, _) = of(name, "openapi: 3.0.0", &lines);
+    let (response, _) = import_details(name, "openapi: 3.0.0", &lines);
     response.pointer("/input/properties/body/properties/p").unwrap().clone()
 }
 
@@ -75,7 +75,7 @@ fn schemas_become_json_schema() {
         ("{type: string, const: '', default: ''}", json!({"type": "string", "const": "", "default": ""})),
         ("{$ref: other.yaml#/x, description: D}", json!({"description": "D"})),
     ].into_iter().enumerate() {
-        assert_eq!(converted(&format!("schema-{at}"), schema), expected, "{schema}");
+        assert_eq!(convert_schema(&format!("schema-{at}"), schema), expected, "{schema}");
     }
 }
 
@@ -91,7 +91,7 @@ fn schemas_of_3_1_stay_unchanged() {
         kind: {const: node}
         at: {exclusiveMinimum: 0, type: number}
 paths: {/a: {post: {requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Node'}}}}}}}";
-    let (response, warnings) = of("three-one", "openapi: 3.1.0", lines);
+    let (response, warnings) = import_details("three-one", "openapi: 3.1.0", lines);
     let node = json!({
         "type": ["object", "null"],
         "properties": {
@@ -120,7 +120,7 @@ fn document_headers_never_override_authorization() {
     ];
     let list = names.map(parameter).join(", ");
     let lines = format!("paths: {{/a: {{get: {{parameters: [{list}]}}}}}}");
-    let (response, _) = of("hostile-headers", "openapi: 3.0.3", &lines);
+    let (response, _) = import_details("hostile-headers", "openapi: 3.0.3", &lines);
     let headers = response.pointer("/input/properties/header/properties").unwrap();
     assert_eq!(headers.as_object().unwrap().keys().collect::<Vec<_>>(), ["X-Good"]);
 }
@@ -148,8 +148,11 @@ paths:
         - {name: Authorization, in: header, schema: {type: string}}
         - {name: X-Trace, in: header, schema: {type: string}}
         - {name: gone, in: path, required: true, schema: {type: string}}";
-    let (response, _) =
-        of("parameters", "openapi: 3.0.3\nservers: [{url: 'https://a.example'}]", lines);
+    let (response, _) = import_details(
+        "parameters",
+        "openapi: 3.0.3\nservers: [{url: 'https://a.example'}]",
+        lines,
+    );
     let place =
         |one: &Value| format!("{} {}", one["in"].as_str().unwrap(), one["name"].as_str().unwrap());
     let names: Vec<String> = response["parameters"].as_array().unwrap().iter().map(place).collect();
@@ -207,8 +210,8 @@ paths:
         - {name: file, in: formData, type: file, required: true, description: The file}
         - {name: note, in: formData, type: string}";
     let document = format!("swagger: '2.0'\ninfo: {{title: T, version: 1}}\n{lines}\n");
-    let (_, platforms) = written("swagger", &[&document]);
-    let response = shown(&platforms[0], "getA");
+    let (_, platforms) = import_documents("swagger", &[&document]);
+    let response = action_details(&platforms[0], "getA");
     assert_eq!(response["server"], "https://api.example/v1");
     let style = |index: usize| {
         let one = &response["parameters"][index];
@@ -235,7 +238,7 @@ paths:
         (&responses[2]["contentType"], &responses[2]["schema"]),
         (&Value::Null, &Value::Null)
     );
-    let upload = shown(&platforms[0], "upload");
+    let upload = action_details(&platforms[0], "upload");
     let bytes = |about: Value| json!({"type": "string", "format": "binary", "description": about});
     let text = |about: &str| json!({"type": "string", "minLength": 1, "description": about});
     let file = json!({
@@ -281,7 +284,7 @@ paths:
                 path: {$ref: '#/paths/~1b/post/requestBody/content/application~1json/schema'}
                 lost: {$ref: '#/components/schemas/Nowhere'}
                 far: {$ref: 'https://a.example/schema.json'}";
-    let (response, warnings) = of("references", "openapi: 3.0.0", lines);
+    let (response, warnings) = import_details("references", "openapi: 3.0.0", lines);
     let definitions = json!({
         "inner": {"type": "string", "maxLength": 3}, "schema": {"type": "object", "title": "Of b"},
     });
@@ -310,7 +313,7 @@ fn bounds_the_size_of_a_detail() {
         "components:\n  schemas:\n{}\npaths: {{/a: {{post: {{requestBody: {body}, responses: {{'200': {body}}}}}}}}}",
         schemas.join("\n")
     );
-    let (response, _) = of("large", "openapi: 3.0.0", &lines);
+    let (response, _) = import_details("large", "openapi: 3.0.0", &lines);
     let definitions = response["input"]["$defs"].as_object().unwrap();
     assert_eq!(definitions.len(), 400, "every reference leads somewhere");
     let is_whole = |name: &str| definitions[name].get("properties").is_some();
@@ -335,7 +338,7 @@ fn security_refers_to_the_connectors_methods() {
     .enumerate()
     {
         let lines = format!("{schemes}\nsecurity: {everywhere}\npaths: {{/a: {{get: {{{own}}}}}}}");
-        let (response, _) = of(&format!("security-{at}"), "openapi: 3.0.0", &lines);
+        let (response, _) = import_details(&format!("security-{at}"), "openapi: 3.0.0", &lines);
         assert_eq!(response["auth"], expected, "{everywhere} {own}");
     }
 }
@@ -343,11 +346,11 @@ fn security_refers_to_the_connectors_methods() {
 /// JSON and YAML give the same result, and every action of the fixtures has details.
 #[test]
 fn every_action_has_a_detail() {
-    let (_, platforms) = gathered(&["tests/fixtures/openapi/good"], LicenceFilter::Any, "");
+    let (_, platforms) = import_sources(&["tests/fixtures/openapi/good"], LicenceFilter::Any, "");
     let mut count = 0;
     for platform in &platforms {
         for action in &platform.actions {
-            let response = shown(platform, &action.key);
+            let response = action_details(platform, &action.key);
             assert_eq!(response["title"], action.title);
             assert_eq!(response["input"]["type"], "object");
             count += 1;
@@ -361,7 +364,7 @@ fn every_action_has_a_detail() {
 fn compiling_a_pattern_takes_linear_time() {
     let pattern = format!("{}a{}", "(?:".repeat(30), "){5}".repeat(30));
     assert_eq!(
-        converted("pattern", &format!("{{pattern: '{pattern}'}}")),
+        convert_schema("pattern", &format!("{{pattern: '{pattern}'}}")),
         json!({"pattern": pattern})
     );
 }
@@ -370,7 +373,7 @@ fn compiling_a_pattern_takes_linear_time() {
 #[test]
 fn reports_parts_in_other_files() {
     let lines = "paths: {/a: {post: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
-    let (response, warnings) = of("elsewhere", "openapi: 3.0.0", lines);
+    let (response, warnings) = import_details("elsewhere", "openapi: 3.0.0", lines);
     assert_eq!(response["requestBody"]["schema"], json!({}));
     assert_eq!(response["requestBody"]["required"], json!(false));
     let expected = "dangling references allow any value: `p.yaml#/P`, `b.yaml#/B`, `r.yaml#/R`";

@@ -6,13 +6,13 @@ use connector_vault::catalog::detail::Kind;
 use connector_vault::importer::licence::LicenceFilter;
 use serde_json::{Value, json};
 
-use super::support::{folder, gathered, run, stderr, written};
+use super::support::{folder, import_documents, import_sources, run, stderr};
 
 const LIBRARY: &str = "tests/fixtures/discovery/libraryagent.v1.json";
 const FONTS: &str = "tests/fixtures/discovery/webfonts.v1.json";
 
 /// The input of an action, as `catalog show` prints it.
-fn shown(name: &str, document: &str, platform: &str, action: &str) -> Value {
+fn action_input(name: &str, document: &str, platform: &str, action: &str) -> Value {
     let out = folder(name).join("out");
     let out = out.to_str().unwrap();
     let imported =
@@ -25,7 +25,7 @@ fn shown(name: &str, document: &str, platform: &str, action: &str) -> Value {
 
 #[test]
 fn discovery_methods_become_actions_of_the_directorys_platform() {
-    let (summary, platforms) = gathered(&[LIBRARY], LicenceFilter::Any, "");
+    let (summary, platforms) = import_sources(&[LIBRARY], LicenceFilter::Any, "");
     assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
     let [platform] = platforms.as_slice() else { panic!("{:?}", summary.platforms) };
     assert_eq!(platform.connector.platform, "googleapis-libraryagent");
@@ -52,7 +52,7 @@ fn discovery_methods_become_actions_of_the_directorys_platform() {
 
 #[test]
 fn discovery_scopes_become_oauth_scopes() {
-    let (_, platforms) = gathered(&[LIBRARY], LicenceFilter::Any, "");
+    let (_, platforms) = import_sources(&[LIBRARY], LicenceFilter::Any, "");
     let methods = &platforms[0].detail.auth_methods;
     let [method] = methods.as_slice() else { panic!("{methods:?}") };
     let Kind::OAuth2(oauth) = &method.kind else { panic!("{method:?}") };
@@ -63,7 +63,7 @@ fn discovery_scopes_become_oauth_scopes() {
 
 #[test]
 fn methods_without_scopes_need_a_key() {
-    let (_, platforms) = gathered(&[FONTS], LicenceFilter::Any, "");
+    let (_, platforms) = import_sources(&[FONTS], LicenceFilter::Any, "");
     let methods = &platforms[0].detail.auth_methods;
     let [method] = methods.as_slice() else { panic!("{methods:?}") };
     let Kind::ApiKey(key) = &method.kind else { panic!("{method:?}") };
@@ -72,8 +72,12 @@ fn methods_without_scopes_need_a_key() {
 
 #[test]
 fn multi_segment_parameter_becomes_one_per_segment() {
-    let action =
-        shown("discovery-flat", LIBRARY, "googleapis-libraryagent", "libraryagentShelvesBooksList");
+    let action = action_input(
+        "discovery-flat",
+        LIBRARY,
+        "googleapis-libraryagent",
+        "libraryagentShelvesBooksList",
+    );
     assert_eq!(action["path"], "/v1/shelves/{shelvesId}/books");
     let path = &action["input"]["properties"]["path"];
     assert_eq!(path["required"], json!(["shelvesId"]));
@@ -129,7 +133,7 @@ fn parses_defaults_and_repeated_parameters() {
     });
     let source = folder("discovery-values").join("acme.json");
     fs::write(&source, document.to_string()).unwrap();
-    let action = shown("discovery-values-out", source.to_str().unwrap(), "acme", "acmeFind");
+    let action = action_input("discovery-values-out", source.to_str().unwrap(), "acme", "acmeFind");
     assert_eq!(action["path"], "/things/{id}");
     assert_eq!(action["server"], "https://acme.example/acme/v2", "{action}");
     let input = &action["input"]["properties"];
@@ -153,12 +157,13 @@ fn reports_documents_without_required_members() {
             "the Discovery document describes a protocol other than REST",
         ),
     ] {
-        let (summary, platforms) = written(&format!("discovery-broken-{name}"), &[&document]);
+        let (summary, platforms) =
+            import_documents(&format!("discovery-broken-{name}"), &[&document]);
         assert!(platforms.is_empty());
         assert!(summary.full().contains(fault), "{}", summary.full());
     }
     // A document that only mentions the format is read in its own format.
-    let (_, platforms) = written(
+    let (_, platforms) = import_documents(
         "discovery-mentioned",
         &[
             r#"{"openapi": "3.0.0", "info": {"title": "discovery#restDescription", "version": "1"}, "paths": {}}"#,

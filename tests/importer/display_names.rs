@@ -2,10 +2,10 @@
 
 use connector_vault::importer::licence::LicenceFilter;
 
-use super::support::{folder, gathered, written};
+use super::support::{folder, import_documents, import_sources};
 
 /// The name from a document of `provider`, or from one with this server, with a service and a title.
-fn shown(name: &str, documents: &[(&str, &str, &str, &str)]) -> Vec<(String, String)> {
+fn display_names(name: &str, documents: &[(&str, &str, &str, &str)]) -> Vec<(String, String)> {
     let text = |(provider, service, title, version): &(&str, &str, &str, &str)| {
         let (stated, server) = match provider.strip_prefix("https:") {
             Some(_) => (String::new(), format!("servers: [{{url: '{provider}'}}]\n")),
@@ -21,7 +21,8 @@ fn shown(name: &str, documents: &[(&str, &str, &str, &str)]) -> Vec<(String, Str
         )
     };
     let texts: Vec<String> = documents.iter().map(text).collect();
-    let (summary, platforms) = written(name, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let (summary, platforms) =
+        import_documents(name, &texts.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     let mut names: Vec<(String, String)> = platforms
         .into_iter()
@@ -76,7 +77,7 @@ fn removes_noise_words_from_titles() {
         ("https://connect.squareup.com/v2", "API", "Square"),
         ("https://connect.acme-pay.com/v2", "REST API v2", "Acme Pay"),
     ].iter().enumerate() {
-        let names = shown(&format!("title-{at}"), &[(provider, "", title, "1")]);
+        let names = display_names(&format!("title-{at}"), &[(provider, "", title, "1")]);
         assert_eq!(names[0].1, *name, "{provider}: {title}");
     }
 }
@@ -114,7 +115,7 @@ fn parts_of_a_provider() {
         ("azure.com", "datamigration", "Azure Data Migration Service Resource Provider", "Azure Data Migration"),
         ("microsoft.com", "cognitiveservices-WebSearch", "Web Search Client", "Microsoft Web Search"),
     ].iter().enumerate() {
-        let names = shown(&format!("part-{at}"), &[(provider, service, title, "1")]);
+        let names = display_names(&format!("part-{at}"), &[(provider, service, title, "1")]);
         assert_eq!(names[0].1, *name, "{provider} {service}: {title}");
     }
 }
@@ -131,10 +132,10 @@ fn disambiguates_equal_names() {
         ("services", vec![("acme.com", "a", "Store of all", "1"), ("acme.com", "b", "Store of all", "1")], vec!["Acme Store of all A", "Acme Store of all B"]),
         ("same version", vec![("acme.com", "", "Acme", "1"), ("acme.net", "", "Acme", "1")], vec!["Acme", "Acme (acme-net)"]),
     ] {
-        let there = shown(&format!("apart {name}"), &documents);
+        let forward = display_names(&format!("apart {name}"), &documents);
         let back: Vec<_> = documents.iter().rev().copied().collect();
-        assert_eq!(there, shown(&format!("apart {name}"), &back), "{name}: the order of files must not matter");
-        let names: Vec<&str> = there.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(forward, display_names(&format!("apart {name}"), &back), "{name}: the order of files must not matter");
+        let names: Vec<&str> = forward.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(names, expected, "{name}");
     }
 }
@@ -149,7 +150,7 @@ fn an_assigned_name_is_kept_and_colliding_names_change() {
         std::fs::write(folder.join(format!("{file}.yaml")), text).unwrap();
     }
     let toml = "[platforms.two]\nname = 'Ann'\n[platforms.three]\nname = 'ANN'\n";
-    let (_, platforms) = gathered(&[folder.to_str().unwrap()], LicenceFilter::Any, toml);
+    let (_, platforms) = import_sources(&[folder.to_str().unwrap()], LicenceFilter::Any, toml);
     let names: Vec<&str> =
         platforms.iter().map(|platform| platform.connector.name.as_str()).collect();
     assert_eq!(names, ["One Ann", "ANN", "Ann"]);
@@ -177,7 +178,7 @@ fn categories_of_large_providers() {
         ("acme.com", "calendar", "Calendar API", "Analytics"),
     ].iter().enumerate() {
         let document = format!("openapi: 3.0.0\ninfo: {{title: '{title}', version: v1, x-providerName: {provider}, x-serviceName: {service}, x-apisguru-categories: [analytics]}}\npaths: {{}}\n");
-        let (_, platforms) = written(&format!("service-{at}"), &[&document]);
+        let (_, platforms) = import_documents(&format!("service-{at}"), &[&document]);
         assert_eq!(platforms[0].connector.category, *category, "{provider} {service}");
     }
 }

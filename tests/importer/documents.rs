@@ -6,7 +6,7 @@ use std::fs;
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::report::Reason;
 
-use super::support::{FIXTURES, folder, gathered, indented, platforms_of, written};
+use super::support::{FIXTURES, folder, import_documents, import_sources, indented, platforms_of};
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -17,7 +17,7 @@ fn every_dialect_and_format() {
         ("hooks-3.1.yml", "api::hooks::v3", "v3", 1, false),
         ("bom.json", "api::1password::v2", "2", 0, false),
     ] {
-        let (_, platforms) = gathered(&[&format!("{FIXTURES}/good/{file}")], LicenceFilter::Open, "");
+        let (_, platforms) = import_sources(&[&format!("{FIXTURES}/good/{file}")], LicenceFilter::Open, "");
         let connector = &platforms[0].connector;
         let found = (connector.key.as_str(), connector.version.as_str(), connector.tools, connector.oauth);
         assert_eq!(found, (key, version, actions, oauth), "{file}");
@@ -42,7 +42,7 @@ fn only_known_versions_are_read() {
         ("openapi: 4.0.0", false),
         ("openapi: ''", false),
     ] {
-        let (summary, platforms) = written("dialect", &[&format!("{dialect}\ninfo: {{title: T, version: 1}}\npaths: {{/a: {{query: {{}}}}}}\n")]);
+        let (summary, platforms) = import_documents("dialect", &[&format!("{dialect}\ninfo: {{title: T, version: 1}}\npaths: {{/a: {{query: {{}}}}}}\n")]);
         assert_eq!(platforms.len() == 1, read, "{dialect}");
         let version = dialect.split_once(": ").unwrap().1.trim_matches('\'');
         let line = format!("0.yaml: OpenAPI {version} is not supported; 2.0 and 3.0 to 3.2 are");
@@ -53,7 +53,7 @@ fn only_known_versions_are_read() {
 #[test]
 #[rustfmt::skip] // one case per line
 fn broken_documents_report_the_position_of_the_fault() {
-    let (summary, platforms) = gathered(&[FIXTURES], LicenceFilter::Any, "");
+    let (summary, platforms) = import_sources(&[FIXTURES], LicenceFilter::Any, "");
     let lines: BTreeMap<String, String> = summary
         .skipped
         .iter()
@@ -132,7 +132,7 @@ fn tolerates_faults_in_optional_parts() {
     {
         let info = indented(info);
         let document = format!("openapi: 3.0.0\ninfo:\n  title: T\n  version: 1\n{info}{fields}\npaths: {{/a: {{get: {{}}}}}}\n");
-        let (summary, platforms) = written(&format!("spare-{at}"), &[&document]);
+        let (summary, platforms) = import_documents(&format!("spare-{at}"), &[&document]);
         assert_eq!(platforms.len(), 1, "{document}{}", summary.full());
         let row = &platforms[0].connector;
         assert_eq!((row.platform.as_str(), row.tools, row.oauth), ("t", 1, *oauth), "{document}");
@@ -140,7 +140,7 @@ fn tolerates_faults_in_optional_parts() {
         assert_eq!(messages, *warnings, "{document}");
     }
     for (servers, platform) in [("'https://api.acme.com'", "acme"), ("{url: 'https://acme.com'}", "acme"), ("['https://acme.com']", "acme"), ("[{url: ' '}, {url: 'https://acme.com'}]", "acme")] {
-        let (_, platforms) = written("spare-servers", &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\nservers: {servers}\npaths: {{}}\n")]);
+        let (_, platforms) = import_documents("spare-servers", &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\nservers: {servers}\npaths: {{}}\n")]);
         assert_eq!(platforms_of(&platforms), [platform], "{servers}");
     }
 }
@@ -163,7 +163,7 @@ fn bounds_the_cost_of_hostile_documents() {
     ] {
         let folder = folder("hostile");
         fs::write(folder.join(name), document).unwrap();
-        let (summary, platforms) = gathered(&[folder.to_str().unwrap()], LicenceFilter::Any, "");
+        let (summary, platforms) = import_sources(&[folder.to_str().unwrap()], LicenceFilter::Any, "");
         assert_eq!(platforms.len() == 1, imports, "{name}: {}", summary.full());
     }
 }
@@ -177,7 +177,7 @@ fn follows_links_without_cycles() {
     std::os::unix::fs::symlink(&folder, folder.join("circle")).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.join("dead.json")).unwrap();
     let (summary, platforms) =
-        gathered(&[folder.to_str().unwrap(), good.to_str().unwrap()], LicenceFilter::Any, "");
+        import_sources(&[folder.to_str().unwrap(), good.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!((platforms.len(), summary.files), (6, 7));
     assert!(summary.skipped.iter().any(
         |(path, reason)| path.ends_with("dead.json") && matches!(reason, Reason::Unreadable(_))

@@ -26,7 +26,12 @@ fn document(provider: &str, server: &str, paths: &[&str]) -> String {
 }
 
 /// A fetched document in a folder.
-fn fetched(folder: &Path, platform: &str, text: &str, prefixes: &[&str]) -> FetchedDocument {
+fn fetched_document(
+    folder: &Path,
+    platform: &str,
+    text: &str,
+    prefixes: &[&str],
+) -> FetchedDocument {
     let sha256 = hash::sha256(text.as_bytes());
     let path = folder.join(&sha256);
     fs::write(&path, text).unwrap();
@@ -72,7 +77,7 @@ fn downloaded_document_replaces_any_other_about_its_platform() {
     let providers = "[platforms.best]\nname = \"Best\"\ndocuments = [\"b-acme-old\"]\n";
     let new = |platform: &str| {
         let text = document("elsewhere.com", platform, &["/new", "/newer"]);
-        fetched(&cache, platform, &text, &[])
+        fetched_document(&cache, platform, &text, &[])
     };
     let all = vec![new("acme"), new("best"), new("unheard-of")];
     let (summary, platforms) = imported(&documents, all, providers, LicenceFilter::Any);
@@ -93,7 +98,8 @@ fn platforms_share_a_document_by_path() {
     let (documents, cache) = (folder("slices-documents"), folder("slices-cache"));
     fs::write(documents.join("a.json"), document("a.com", "a.com", &["/a"])).unwrap();
     let whole = document("suite.com", "suite.com", &["/mail", "/mail/{id}", "/mailbox", "/files"]);
-    let slice = |platform: &str, prefixes: &[&str]| fetched(&cache, platform, &whole, prefixes);
+    let slice =
+        |platform: &str, prefixes: &[&str]| fetched_document(&cache, platform, &whole, prefixes);
     let all = vec![
         slice("mail", &["/mail"]),
         slice("files", &["/files"]),
@@ -112,12 +118,12 @@ fn platforms_share_a_document_by_path() {
 fn only_the_accepted_document_replaces_others() {
     let (documents, cache) = (folder("damaged-documents"), folder("damaged-cache"));
     fs::write(documents.join("a.json"), document("acme.com", "a.com", &["/old"])).unwrap();
-    let damaged = fetched(&cache, "acme", &document("acme.com", "a.com", &["/new"]), &[]);
+    let damaged = fetched_document(&cache, "acme", &document("acme.com", "a.com", &["/new"]), &[]);
     fs::write(&damaged.path, "{}").unwrap();
     let (summary, platforms) = imported(&documents, vec![damaged], "", LicenceFilter::Any);
     assert_eq!(platforms[0].actions.len(), 2);
     assert!(summary.full().contains("is not the document that sources.toml names"));
-    let broken = fetched(&cache, "acme", "{\"openapi\": \"3.0.0\"", &[]);
+    let broken = fetched_document(&cache, "acme", "{\"openapi\": \"3.0.0\"", &[]);
     let (summary, platforms) = imported(&documents, vec![broken], "", LicenceFilter::Any);
     assert_eq!(platforms_of(&platforms), ["acme"]);
     assert_eq!(summary.counts(), [("broken", 1)]);
@@ -126,7 +132,7 @@ fn only_the_accepted_document_replaces_others() {
         r#""get": {}"#,
         r#""get": {"requestBody": {"$ref": "../damaged-documents/a.json"}}"#,
     );
-    let curious = fetched(&cache, "acme", &text, &[]);
+    let curious = fetched_document(&cache, "acme", &text, &[]);
     let (summary, _) = imported(&documents, vec![curious], "", LicenceFilter::Any);
     assert!(!summary.warnings.is_empty(), "{}", summary.full());
 }
@@ -162,7 +168,7 @@ fn paths_of_a_downloaded_document_are_relative_to_the_known_base_url() {
     let job = Import {
         sources: vec![documents],
         licence: LicenceFilter::Any,
-        fetched: vec![fetched(&cache, "acme", &text, &[])],
+        fetched: vec![fetched_document(&cache, "acme", &text, &[])],
         providers: Providers::parse("providers.toml", providers).unwrap(),
         ..Import::default()
     };

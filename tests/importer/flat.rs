@@ -16,7 +16,7 @@ use connector_vault::platform_calls::flat::Flat;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::flat_check::{Counted, check, check_all};
+use crate::flat_check::{FlatFormCounts, check, check_all};
 use crate::support::NoProgress;
 
 /// An input with these parameters and this body.
@@ -70,7 +70,7 @@ fn argument_names_are_valid_for_models() {
         expected.sort();
         assert_eq!(names(&input), expected, "{parameters} {body}");
         if !body.to_string().contains("Loop") && !body.to_string().contains("None") {
-            check(&parameters.to_string(), &input, &mut Counted::default());
+            check(&parameters.to_string(), &input, &mut FlatFormCounts::default());
         }
     }
 }
@@ -148,11 +148,11 @@ fn flat_arguments_map_back_in_actions_of_many_platforms() {
     assert!(sources.len() > 80, "{}", sources.len());
     let job = Import { sources, licence: LicenceFilter::Any, ..Import::default() };
     let (_, platforms) = gather(&job, &NoProgress).unwrap();
-    let mut counted = Counted::default();
+    let mut counted = FlatFormCounts::default();
     for platform in &platforms {
         check_all(platform, &mut counted);
     }
-    let Counted { actions, renamed, prefixed, spread, whole, .. } = counted;
+    let FlatFormCounts { actions, renamed, prefixed, spread, whole, .. } = counted;
     assert!(actions > 1_500, "{counted:?}");
     assert!(renamed > 20 && prefixed > 20 && spread > 200 && whole > 20, "{counted:?}");
 }

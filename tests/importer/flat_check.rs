@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 /// The number of actions to which each rule of the flat form applies.
 #[derive(Debug, Default)]
-pub struct Counted {
+pub struct FlatFormCounts {
     pub actions: usize,
     pub arguments: usize,
     pub renamed: usize,
@@ -35,7 +35,7 @@ pub struct Counted {
 }
 
 /// Checks all actions of a platform.
-pub fn check_all(platform: &Platform, counted: &mut Counted) {
+pub fn check_all(platform: &Platform, counted: &mut FlatFormCounts) {
     let connector = serde_json::to_value(&platform.detail).unwrap();
     let connector = serde_json::from_value(connector).unwrap();
     for packed in &platform.units.units {
@@ -56,8 +56,8 @@ pub fn check_all(platform: &Platform, counted: &mut Counted) {
 
 /// The maximum number of tokens of a description.
 const MAX_TOKENS: usize = 3_000;
-/// The maximum number of omitted parts of an outline that are requested.
-const FOLLOWED: usize = 5;
+/// How many omitted parts of an outline the check requests at most.
+const MAX_FOLLOWED: usize = 5;
 
 /// Estimates the number of tokens in a string: JSON has more than three bytes per token.
 fn tokens(text: &str) -> usize {
@@ -65,7 +65,7 @@ fn tokens(text: &str) -> usize {
 }
 
 /// Checks that `describe_action` stays short, in both forms, and says how to get what it leaves out.
-fn check_outline(what: &str, mut detail: Value, counted: &mut Counted) {
+fn check_outline(what: &str, mut detail: Value, counted: &mut FlatFormCounts) {
     let shown = outline(&detail, None).unwrap();
     let text = shown.to_string();
     counted.longest = counted.longest.max(text.len());
@@ -73,7 +73,7 @@ fn check_outline(what: &str, mut detail: Value, counted: &mut Counted) {
     let mut omitted = Vec::new();
     each_omitted(&shown["input"], &mut omitted);
     counted.cut += usize::from(!omitted.is_empty());
-    for path in omitted.iter().take(FOLLOWED) {
+    for path in omitted.iter().take(MAX_FOLLOWED) {
         let part = outline(&detail, Some(path)).unwrap();
         assert!(tokens(&part.to_string()) < MAX_TOKENS, "{what}: {path}");
         let mut deeper = Vec::new();
@@ -108,7 +108,7 @@ fn each_omitted(schema: &Value, found: &mut Vec<String>) {
 }
 
 /// Checks one input.
-pub fn check(what: &str, input: &Value, counted: &mut Counted) {
+pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
     let flat = Flat::new(input);
     let schema = flat.schema();
     assert_eq!(schema["type"], "object", "{what}");

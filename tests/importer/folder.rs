@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use connector_vault::catalog::format::stored::SegmentId;
-use connector_vault::importer::check::{Opened, connectors};
+use connector_vault::importer::check::{OpenCatalog, connectors};
 use connector_vault::importer::folder::Folder;
 use connector_vault::importer::{Import, Watch, import};
 
@@ -82,9 +82,9 @@ fn import_repairs_an_interrupted_one() {
 }
 
 /// Counts the files that are read.
-struct Count(AtomicUsize);
+struct FileCount(AtomicUsize);
 
-impl Watch for Count {
+impl Watch for FileCount {
     fn found(&self, _: usize, _: u64) {}
     fn read(&self, _: u64) {
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -96,11 +96,15 @@ fn concurrent_imports_are_exclusive() {
     let out = folder("locked");
     let lock = fs::File::create(out.join(".lock")).unwrap();
     lock.try_lock().unwrap();
-    let watch = Count(AtomicUsize::new(0));
+    let watch = FileCount(AtomicUsize::new(0));
     let job = Import { sources: vec![format!("{FIXTURES}/good").into()], ..Import::default() };
     let fault = import(&job, &Folder(out.clone()), &watch).unwrap_err().to_string();
     assert_eq!(fault, format!("another import is writing to {}", out.display()));
-    assert_eq!(watch.0.load(Ordering::Relaxed), 0, "it gave way before it read anything");
+    assert_eq!(
+        watch.0.load(Ordering::Relaxed),
+        0,
+        "the second import stopped before it read anything"
+    );
     drop(lock);
     import(&job, &Folder(out), &watch).unwrap();
     assert_eq!(watch.0.load(Ordering::Relaxed), 7);
@@ -232,7 +236,7 @@ fn a_second_folder_adds_its_platforms_to_the_published_version() {
     let rest: Vec<String> = names.into_iter().filter(|name| *name != added).collect();
     let files = Folder(folder("with-rest"));
     drop(files.lock().unwrap());
-    let platforms = Opened::new(&Folder(all)).unwrap().platforms(&rest).unwrap();
+    let platforms = OpenCatalog::new(&Folder(all)).unwrap().platforms(&rest).unwrap();
     files.write(&platforms).unwrap();
     let completed = Published::open_with(&files.0, &one).unwrap();
     assert_ne!(Published::open(&files.0).unwrap().current, whole.current);
@@ -258,19 +262,19 @@ fn an_export_has_a_line_for_each_connector_and_each_action() {
         let lines = String::from_utf8(output.stdout).unwrap();
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
     };
-    let of =
+    let count_lines =
         |lines: &[Value], kind: &str| lines.iter().filter(|line| line[kind].is_object()).count();
     let all = export(&[]);
     let tools = |line: &Value| line["connector"]["tools"].as_u64().unwrap_or_default();
-    assert_eq!(all.iter().map(tools).sum::<u64>(), of(&all, "action") as u64);
+    assert_eq!(all.iter().map(tools).sum::<u64>(), count_lines(&all, "action") as u64);
     let petstore = export(&["Petstore-Swagger"]);
-    assert_eq!(of(&petstore, "connector"), 1);
+    assert_eq!(count_lines(&petstore, "connector"), 1);
     assert!(petstore.iter().skip(1).all(|line| line["action"]["platform"] == "petstore-swagger"));
     assert!(petstore[1]["action"]["input"]["properties"].is_object(), "{petstore:?}");
     assert!(petstore[0]["connector"]["authMethods"].is_array());
     let sample = export(&["--sample", "1", "--seed", "a"]);
-    assert_eq!(of(&sample, "connector"), of(&all, "connector"));
-    assert!(of(&sample, "action") <= of(&sample, "connector"));
+    assert_eq!(count_lines(&sample, "connector"), count_lines(&all, "connector"));
+    assert!(count_lines(&sample, "action") <= count_lines(&sample, "connector"));
     assert_eq!(sample, export(&["--sample", "1", "--seed", "a"]));
     let output = run(&["export", "--catalog", catalog, "petstore-swager"]);
     assert!(stderr(&output).contains("did you mean petstore-swagger?"), "{}", stderr(&output));

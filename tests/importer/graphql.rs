@@ -8,7 +8,7 @@ use connector_vault::importer::{Import, gather, hash};
 use serde_json::json;
 use std::fs;
 
-use crate::details::shown;
+use crate::details::action_details;
 use crate::support::{NoProgress, folder};
 
 const SDL: &str = r#"
@@ -88,7 +88,7 @@ fn each_root_field_becomes_an_action_with_its_method_and_address() {
         ];
         assert!(expected.iter().all(|row| rows.contains(row)) && rows.len() == 3, "{rows:?}");
         assert!(acme.actions.iter().all(|row| row.method.as_str() == "POST"));
-        let issues = shown(&acme, "query.issues");
+        let issues = action_details(&acme, "query.issues");
         assert_eq!(issues["path"], path);
         assert_eq!(issues["description"], "All issues, newest first");
         assert_eq!(
@@ -102,7 +102,7 @@ fn each_root_field_becomes_an_action_with_its_method_and_address() {
         assert_eq!(issues["auth"], json!([{ "method": "token", "scopes": [] }]));
         let body = &issues["input"]["properties"]["body"]["properties"];
         assert_eq!(body["filter"]["$ref"], "#/$defs/IssueFilter");
-        assert_eq!(shown(&acme, "mutation.issueCreate")["deprecated"], true);
+        assert_eq!(action_details(&acme, "mutation.issueCreate")["deprecated"], true);
     }
 }
 

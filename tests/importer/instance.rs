@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 
-use connector_vault::importer::check::Opened;
+use connector_vault::importer::check::OpenCatalog;
 use connector_vault::importer::folder::Folder;
 use serde_json::{Value, json};
 
@@ -144,7 +144,7 @@ fn import(folder: &Path, platform: &str, more: &[&str]) -> Output {
 /// The method, the path and the title of each action, by its key; and the JSON of one.
 fn actions(folder: &Path, platform: &str, server: &str, key: &str) -> (Vec<String>, Value) {
     let catalog = Folder(folder.join("catalog"));
-    let opened = Opened::new(&catalog).unwrap();
+    let opened = OpenCatalog::new(&catalog).unwrap();
     let mut details = opened.details().unwrap();
     let stored = details.take(platform);
     let mut rows = Vec::new();

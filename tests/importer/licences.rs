@@ -7,7 +7,7 @@ use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::report::Reason;
 use connector_vault::importer::{Import, gather};
 
-use super::support::{FIXTURES, NoProgress, folder, gathered, platforms_of};
+use super::support::{FIXTURES, NoProgress, folder, import_sources, platforms_of};
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -74,7 +74,7 @@ fn licences() {
         let folder = folder("licence");
         let document = format!("openapi: 3.0.0\ninfo: {{title: T, version: 1, license: {licence}}}\npaths: {{}}\n");
         fs::write(folder.join("a.yaml"), document).unwrap();
-        let (summary, platforms) = gathered(&[folder.to_str().unwrap()], LicenceFilter::Open, "");
+        let (summary, platforms) = import_sources(&[folder.to_str().unwrap()], LicenceFilter::Open, "");
         assert_eq!(platforms.len() == 1, open, "{licence}");
         assert_eq!(matches!(summary.skipped[..], [(_, Reason::Licence(_))]), !open, "{licence}");
     }
@@ -164,8 +164,8 @@ fn names_do_not_depend_on_the_licence_option() {
             fs::write(folder.join(format!("{at}.yaml")), text).unwrap();
         }
         let folder = folder.to_str().unwrap();
-        assert_eq!(platforms_of(&gathered(&[folder], LicenceFilter::Any, "").1), all, "{name}");
-        let (summary, platforms) = gathered(&[folder], LicenceFilter::Open, "");
+        assert_eq!(platforms_of(&import_sources(&[folder], LicenceFilter::Any, "").1), all, "{name}");
+        let (summary, platforms) = import_sources(&[folder], LicenceFilter::Open, "");
         assert_eq!(platforms_of(&platforms), open, "{name}");
         assert_eq!(platforms.len() + summary.skipped.len(), documents.len(), "{name}");
     }
@@ -177,7 +177,7 @@ fn names_do_not_depend_on_the_licence_option() {
             fs::write(folder.join(format!("{at}.yaml")), document(licence, "1", paths)).unwrap();
         }
         let folder = folder.to_str().unwrap();
-        let [any, open] = [LicenceFilter::Any, LicenceFilter::Open].map(|licence| gathered(&[folder], licence, "").1);
+        let [any, open] = [LicenceFilter::Any, LicenceFilter::Open].map(|licence| import_sources(&[folder], licence, "").1);
         assert_eq!((any.len(), open.len()), (2, 1));
         let same = any.iter().find(|platform| platform.actions[0].title == open[0].actions[0].title).unwrap();
         assert_eq!(same.connector, open[0].connector);

@@ -2,7 +2,7 @@
 
 use connector_vault::catalog::write::Platform;
 
-use super::support::{indented, platforms_of, written};
+use super::support::{import_documents, indented, platforms_of};
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -30,7 +30,7 @@ fn platform_names() {
     {
         let info = indented(info);
         let document = format!("openapi: 3.0.0\ninfo:\n  version: 1\n{info}servers: [{{url: '{server}'}}]\npaths: {{}}\n");
-        let (_, platforms) = written(&format!("platform-{at}"), &[&document]);
+        let (_, platforms) = import_documents(&format!("platform-{at}"), &[&document]);
         assert_eq!(platforms_of(&platforms), [*platform], "{document}");
     }
 }
@@ -50,13 +50,13 @@ fn resolves_collisions_of_platform_names() {
         ("minor version", [acme("Acme", "2.9", "u"), acme("Acme", "2.10", "u")], vec!["acme", "acme-2-9"]),
         ("copy", [acme("Acme", "1", "u"), acme("Acme", "1", "u")], vec!["acme"]),
     ] {
-        let (_, there) = written(&format!("clash {name}"), &[&documents[0], &documents[1]]);
-        let (_, back) = written(&format!("clash {name}"), &[&documents[1], &documents[0]]);
-        assert_eq!(platforms_of(&there), expected, "{name}");
+        let (_, forward) = import_documents(&format!("clash {name}"), &[&documents[0], &documents[1]]);
+        let (_, back) = import_documents(&format!("clash {name}"), &[&documents[1], &documents[0]]);
+        assert_eq!(platforms_of(&forward), expected, "{name}");
         let rows = |platforms: &[Platform]| platforms.iter().map(|p| (p.connector.clone(), p.actions.clone())).collect::<Vec<_>>();
-        assert_eq!(rows(&there), rows(&back), "{name}: the order of files must not matter");
+        assert_eq!(rows(&forward), rows(&back), "{name}: the order of files must not matter");
     }
-    let (_, platforms) = written("clash content", &[&acme("Acme", "1", "u"), &acme("Acme", "1", "b")]);
+    let (_, platforms) = import_documents("clash content", &[&acme("Acme", "1", "u"), &acme("Acme", "1", "b")]);
     assert_eq!(platforms.len(), 2);
     let names = platforms_of(&platforms);
     assert_eq!((names[0], names[1].len()), ("acme", "acme-123456".len()));

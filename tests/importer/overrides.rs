@@ -4,7 +4,7 @@ use connector_vault::catalog::model::Status;
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::overrides::Overrides;
 
-use super::support::gathered;
+use super::support::import_sources;
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -12,7 +12,7 @@ fn overrides_change_what_they_name() {
     let toml = "[platforms.acme-store]\nrename = 'acme'\nname = 'Acme'\ndescription = 'A store.'\ncategory = 'Shops'\nstatus = 'alpha'\n\
                 active = false\ntags = ['a', 'b']\nimage = 'https://acme.com/new.png'\nauthkit = true\n\
                 [platforms.nowhere]\noptional = true\n";
-    let (summary, platforms) = gathered(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, toml);
+    let (summary, platforms) = import_sources(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, toml);
     let connector = &platforms[0].connector;
     assert_eq!((connector.platform.as_str(), connector.key.as_str(), connector.name.as_str()), ("acme", "api::acme::v2", "Acme"));
     assert_eq!((connector.category.as_str(), connector.status, connector.active), ("Shops", Status::Alpha, false));
@@ -21,7 +21,7 @@ fn overrides_change_what_they_name() {
     assert!(platforms[0].authkit);
     assert!(platforms[0].actions.iter().all(|action| action.platform == "acme"));
     assert_eq!(summary.notes, ["optional entries of catalog.toml left aside, as no document is about them: nowhere"]);
-    let (summary, _) = gathered(&["tests/fixtures/openapi/good"], LicenceFilter::Open, "[platforms.closed]\nauthkit = true\n");
+    let (summary, _) = import_sources(&["tests/fixtures/openapi/good"], LicenceFilter::Open, "[platforms.closed]\nauthkit = true\n");
     assert_eq!(summary.notes, ["entries of catalog.toml left aside, as their licence is not open: closed"]);
 }
 

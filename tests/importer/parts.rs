@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use connector_vault::importer::licence::LicenceFilter;
 use serde_json::{Value, json};
 
-use super::support::{folder, gathered, platforms_of, run, stderr, written};
+use super::support::{folder, import_documents, import_sources, platforms_of, run, stderr};
 
 /// A folder with these files, each with its path.
 fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
@@ -104,7 +104,7 @@ a/b:
 #[test]
 fn resolves_references_to_other_files() {
     let tree = tree("parts", &FILES);
-    let (summary, platforms) = gathered(&[tree.to_str().unwrap()], LicenceFilter::Any, "");
+    let (summary, platforms) = import_sources(&[tree.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(platforms_of(&platforms), ["shop"]);
     assert_eq!(summary.warnings, [""; 0]);
     assert_eq!(platforms[0].connector.version, "1.10");
@@ -187,7 +187,7 @@ fn reports_the_position_of_dangling_and_outside_references() {
     #[cfg(unix)]
     std::os::unix::fs::symlink(tree.join("outside.yaml"), tree.join("api/linked.yaml")).unwrap();
     let (summary, platforms) =
-        gathered(&[tree.join("api").to_str().unwrap()], LicenceFilter::Any, "");
+        import_sources(&[tree.join("api").to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(platforms_of(&platforms), ["lost"]);
     let warnings = summary.warnings.join("\n");
     let at = "main.json#/paths/~1a/post/parameters";
@@ -205,7 +205,7 @@ fn reports_the_position_of_dangling_and_outside_references() {
     }
     // A document that is imported alone can refer to its own folder and those below.
     let main = tree.join("api/main.json");
-    let (alone, _) = gathered(&[main.to_str().unwrap()], LicenceFilter::Any, "");
+    let (alone, _) = import_sources(&[main.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(alone.warnings, summary.warnings);
 }
 
@@ -223,13 +223,13 @@ fn cyclic_files_terminate() {
             ("c.yaml", "$ref: c.yaml\n"),
         ],
     );
-    let (_, platforms) = gathered(&[tree.to_str().unwrap()], LicenceFilter::Any, "");
+    let (_, platforms) = import_sources(&[tree.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(platforms[0].actions.len(), 1);
 }
 
 #[test]
 fn ignores_references_in_extensions() {
-    let (summary, platforms) = written(
+    let (summary, platforms) = import_documents(
         "parts-extensions",
         &[
             "openapi: 3.0.0\ninfo: {title: Acme, version: 1}\npaths:\n  /a:\n    get:\n      x-codeSamples: [{lang: PHP, source: {$ref: a.php}}]\n      parameters: [{$ref: missing.yaml}]\n",

@@ -10,7 +10,7 @@ use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, gather};
 
-use super::details::shown;
+use super::details::action_details;
 use super::support::{NoProgress, folder, platforms_of};
 
 /// The number of operations of each document.
@@ -96,7 +96,7 @@ fn every_operation_becomes_an_action_that_users_can_connect_for() {
         let methods = platform.detail.auth_methods.len();
         assert_eq!(methods, job.providers.0[*name].detail.auth_methods.len(), "{name}");
         for action in &platform.actions {
-            let auth = &shown(platform, &action.key)["auth"];
+            let auth = &action_details(platform, &action.key)["auth"];
             assert!(!auth.as_array().unwrap().is_empty(), "{name}: {}", action.key);
             let words = action.title.split(' ').count();
             let is_sentence = action.title.starts_with(char::is_uppercase) && words > 1;

@@ -1,4 +1,4 @@
-//! The platforms of `providers.toml`: each choice that a method offers leads to usable addresses.
+//! The platforms of `providers.toml`: each choice that a method offers results in valid URLs.
 
 use connector_vault::catalog::detail::{AuthMethod, Field, urls};
 use connector_vault::importer::providers::Providers;
@@ -10,8 +10,8 @@ fn providers() -> Providers {
     Providers::read("providers.toml".as_ref()).unwrap()
 }
 
-/// Another value of a field: the platform's first choice, or a plain label.
-fn usual(field: &Field) -> &str {
+/// A typical value of a field: its default, its first choice, or a plain label.
+fn typical_value(field: &Field) -> &str {
     let listed = field.r#enum.as_ref().and_then(|listed| listed.first());
     field.default.as_ref().or(listed).map_or("acme", String::as_str)
 }
@@ -37,7 +37,7 @@ fn each_listed_value_fills_the_urls() {
                     for template in &templates {
                         let value = |name: &str| match field(method, name)? {
                             field if field.name == choice.name => Some(chosen.as_str()),
-                            field => Some(usual(field)),
+                            field => Some(typical_value(field)),
                         };
                         let filled = fill(template, value);
                         assert!(filled.is_ok(), "{platform} {}: {template} {chosen}", method.id);
@@ -60,7 +60,8 @@ fn hosts_that_receive_secrets_are_fixed_or_set_by_the_client() {
         for method in &provider.detail.auth_methods {
             let Some(oauth) = method.oauth2() else { continue };
             let choosers = host_choosers(&oauth.token_url);
-            let is_open = |name: &&str| field(method, name).is_none_or(|it| it.r#enum.is_none());
+            let is_open =
+                |name: &&str| field(method, name).is_none_or(|field| field.r#enum.is_none());
             if choosers.iter().any(is_open) {
                 open.push(platform.as_str());
             }

@@ -1,13 +1,13 @@
 //! Servers whose scheme or host is a variable.
 
-use super::support::written;
+use super::support::import_documents;
 
 /// The servers of a document, and the fields of its method as `name=default`.
 fn servers(at: usize, server: &str) -> (Vec<String>, Vec<String>) {
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1}}\nservers: [{server}]\ncomponents: {{securitySchemes: {{key: {{type: http, scheme: bearer}}}}}}\npaths: {{}}\n"
     );
-    let (summary, platforms) = written(&format!("server-variables-{at}"), &[&document]);
+    let (summary, platforms) = import_documents(&format!("server-variables-{at}"), &[&document]);
     let detail = &platforms.first().unwrap().detail;
     let urls: Vec<String> = detail.servers.iter().map(|server| server.url.clone()).collect();
     let is_reported = summary.warnings.iter().any(|line| line.contains("has an absolute URL"));

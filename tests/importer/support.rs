@@ -28,7 +28,7 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-pub fn gathered(
+pub fn import_sources(
     sources: &[&str],
     licence: LicenceFilter,
     overrides: &str,
@@ -39,12 +39,12 @@ pub fn gathered(
 }
 
 /// Imports documents from strings, with the file names `0.yaml`, `1.yaml`, ….
-pub fn written(name: &str, documents: &[&str]) -> (Summary, Vec<Platform>) {
+pub fn import_documents(name: &str, documents: &[&str]) -> (Summary, Vec<Platform>) {
     let folder = folder(name);
     for (at, text) in documents.iter().enumerate() {
         fs::write(folder.join(format!("{at}.yaml")), text).unwrap();
     }
-    gathered(&[folder.to_str().unwrap()], LicenceFilter::Any, "")
+    import_sources(&[folder.to_str().unwrap()], LicenceFilter::Any, "")
 }
 
 pub fn indented(lines: &str) -> String {
@@ -55,7 +55,7 @@ pub fn indented(lines: &str) -> String {
 pub fn with_info(name: &str, info: &str) -> Connector {
     let info = indented(info);
     let (summary, mut platforms) =
-        written(name, &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")]);
+        import_documents(name, &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")]);
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     platforms.remove(0).connector
 }
@@ -65,7 +65,7 @@ pub fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> 
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{\"{path}\": {{{method}: {operation}}}}}\n"
     );
-    let (summary, mut platforms) = written(name, &[&document]);
+    let (summary, mut platforms) = import_documents(name, &[&document]);
     assert!(summary.skipped.is_empty(), "{}", summary.full());
     platforms.remove(0).actions.remove(0)
 }

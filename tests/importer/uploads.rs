@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::details::of;
+use super::details::import_details;
 
 /// The body of an action with this media type and schema.
 fn body(name: &str, version: &str, media: &str, content: &str) -> Value {
     let lines = format!(
         "components: {{schemas: {{Upload: {{type: object, required: [file], properties: {{file: {{type: string, format: binary}}, note: {{type: string}}}}}}, Bytes: {{type: string, format: binary}}, Base: {{properties: {{id: {{type: integer}}}}, required: [id]}}}}}}\npaths: {{/a: {{post: {{requestBody: {{content: {{{media}: {content}}}}}}}}}}}"
     );
-    let (response, warnings) = of(name, version, &lines);
+    let (response, warnings) = import_details(name, version, &lines);
     assert!(warnings.is_empty(), "{warnings:?}");
     response
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::details::of;
-use super::support::written;
+use super::details::import_details;
+use super::support::import_documents;
 
 #[test]
 fn a_document_of_3_2_is_imported() {
@@ -15,7 +15,7 @@ paths:
       parameters: [{name: $filter, in: query, schema: {type: string}}]
       requestBody: {content: {application/json: {$ref: '#/components/mediaTypes/Thing'}}}
       responses: {'200': {description: ok, content: {application/json: {$ref: '#/components/mediaTypes/Thing'}}}}";
-    let (response, warnings) = of("v32", "openapi: 3.2.0", lines);
+    let (response, warnings) = import_details("v32", "openapi: 3.2.0", lines);
     assert!(warnings.is_empty(), "{warnings:?}");
     assert_eq!(response["input"]["properties"]["body"]["properties"]["id"]["type"], "integer");
     assert_eq!(response["responses"][0]["schema"]["properties"]["id"], json!({"type": "integer"}));
@@ -34,7 +34,7 @@ paths:
     additionalOperations: {COPY: {}, LOCK: {}}
   /b: {query: {}}
 ";
-    let (summary, platforms) = written("skipped-3-2", &[document]);
+    let (summary, platforms) = import_documents("skipped-3-2", &[document]);
     assert_eq!(platforms.first().unwrap().connector.tools, 1);
     let warnings: Vec<&str> =
         summary.warnings.iter().filter_map(|line| Some(line.split_once(": ")?.1)).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::details::of;
+use super::details::import_details;
 
 #[test]
 fn words_that_were_booleans_before_yaml_1_2_are_strings() {
@@ -32,7 +32,7 @@ fn words_that_were_booleans_before_yaml_1_2_are_strings() {
                 200: {type: string}
                 1.10: {type: string}
       responses: {200: {description: ok}}";
-    let (response, warnings) = of("core-schema", "openapi: 3.1.0", lines);
+    let (response, warnings) = import_details("core-schema", "openapi: 3.1.0", lines);
     assert!(warnings.is_empty(), "{warnings:?}");
     let query = &response["input"]["properties"]["query"];
     assert_eq!(query["required"], json!(["y"]));
@@ -58,14 +58,14 @@ fn words_that_were_booleans_before_yaml_1_2_are_strings() {
 
 #[test]
 fn values_of_server_variables_are_strings() {
-    let (response, _) = of(
+    let (response, _) = import_details(
         "variables",
         "openapi: 3.0.0\nservers: [{url: 'https://a.example/{version}', variables: {version: {default: 1.10, enum: [1.10, 2020-01-01, 0777]}}}]",
         "paths: {/a: {get: {}}}",
     );
     assert_eq!(response["server"], "https://a.example/{version}");
     let document = "openapi: 3.0.0\ninfo: {title: T, version: 1}\nservers: [{url: 'https://a.example/{version}', variables: {version: {default: 1.10, enum: [1.10, 2020-01-01, 0777]}}}]\ncomponents: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}\npaths: {}\n";
-    let (_, platforms) = super::support::written("variables-of-servers", &[document]);
+    let (_, platforms) = super::support::import_documents("variables-of-servers", &[document]);
     let fields = &platforms.first().unwrap().detail.auth_methods.first().unwrap().fields;
     let version = fields.iter().find(|field| field.name == "version").unwrap();
     assert_eq!(version.default.as_deref(), Some("1.10"));

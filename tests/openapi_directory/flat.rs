@@ -1,13 +1,13 @@
 //! The flat form of every action's input.
 
-use crate::flat_check::{Counted, check_all};
-use crate::shipped;
+use crate::flat_check::{FlatFormCounts, check_all};
+use crate::shipped_catalog;
 
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
 fn flat_arguments_map_back_in_every_action() {
-    let (_, _, platforms) = shipped();
-    let mut counted = Counted::default();
+    let (_, _, platforms) = shipped_catalog();
+    let mut counted = FlatFormCounts::default();
     for platform in platforms {
         check_all(platform, &mut counted);
     }

@@ -17,12 +17,12 @@ use connector_vault::ports::{Blob, Blobs, Clock, StorageError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{catalog, imported, shipped};
+use crate::{catalog, imported, shipped_catalog};
 
 /// A number of first results, and the minimum share of questions with a right answer among them, in percent.
 const TARGETS: [(usize, usize); 3] = [(1, 60), (3, 85), (10, 95)];
 
-/// The same, for questions that name a platform.
+/// Like [`TARGETS`], for questions that name a platform.
 const PLATFORM_TARGETS: [(usize, usize); 2] = [(1, 65), (5, 90)];
 
 #[derive(Deserialize)]
@@ -98,7 +98,7 @@ fn ask(files: &Files, cache: &CatalogCache, question: &str, rows: usize) -> Vec<
 /// The keys of the actions of each platform, method and path.
 fn keys() -> BTreeMap<(String, String, String), Vec<String>> {
     let mut keys = BTreeMap::<_, Vec<String>>::new();
-    for platform in &shipped().2 {
+    for platform in &shipped_catalog().2 {
         for unit in &platform.units.units {
             let unit = inflate(&unit.bytes).unwrap();
             let unit = Unit::open(&unit).unwrap();
@@ -114,23 +114,23 @@ fn keys() -> BTreeMap<(String, String, String), Vec<String>> {
     keys
 }
 
-/// The actions that an answer of the file means.
-fn meant(
+/// The actions of the catalog to which an answer refers.
+fn matching_actions(
     answer: &str,
     keys: &BTreeMap<(String, String, String), Vec<String>>,
 ) -> Vec<(String, String)> {
     let [platform, method, path] = answer.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();
-    // Documents tell operations of one path apart by a fragment, which ends like the operation's id.
+    // Documents distinguish operations of one path by a fragment, which ends like the operation's id.
     let (path, fragment) = path.split_once('#').unwrap_or((path, ""));
     let letters = |text: &str| text.replace(|c: char| !c.is_alphanumeric(), "").to_lowercase();
     let last = letters(fragment.rsplit(['=', '.']).next().unwrap());
     // Amazon's query protocol describes each operation for both methods; one of them became the action.
     let methods = if fragment.starts_with("Action=") { vec!["GET", "POST"] } else { vec![method] };
-    let of = |method: &str| {
+    let keys_for = |method: &str| {
         let known = keys.get(&(platform.to_owned(), method.to_owned(), path.to_owned()));
         known.cloned().unwrap_or_default()
     };
-    let keys = methods.into_iter().flat_map(of).filter(|key| letters(key).ends_with(&last));
+    let keys = methods.into_iter().flat_map(keys_for).filter(|key| letters(key).ends_with(&last));
     keys.map(|key| (platform.to_owned(), key)).collect()
 }
 
@@ -146,7 +146,8 @@ fn questions_find_their_answers() {
         let mut places: Vec<usize> = Vec::new();
         let mut max_reads = 0;
         for ActionQuery { text: question, answers, .. } in &of_kind {
-            let right: Vec<_> = answers.iter().flat_map(|answer| meant(answer, &keys)).collect();
+            let right: Vec<_> =
+                answers.iter().flat_map(|answer| matching_actions(answer, &keys)).collect();
             assert!(!right.is_empty(), "{question}: no answer is in the catalog");
             files.reads.set(0);
             let found = ask(&files, &CatalogCache::new(64 << 20), question, 20);
@@ -170,7 +171,7 @@ fn questions_find_their_answers() {
 }
 
 /// The actions of a catalog folder, by platform: method, path and key.
-fn exported(folder: &str, platforms: &BTreeSet<&str>) -> BTreeMap<String, BTreeSet<String>> {
+fn export_actions(folder: &str, platforms: &BTreeSet<&str>) -> BTreeMap<String, BTreeSet<String>> {
     let mut command = catalog(&["export", "--catalog", folder]);
     let output = command.args(platforms).output().unwrap();
     let mut keys = BTreeMap::<String, BTreeSet<String>>::new();
@@ -195,7 +196,7 @@ fn questions_about_named_platforms_find_their_answers() {
     let folder = folder.unwrap_or_else(|| imported().0.clone());
     let answers = questions.iter().flat_map(|question| &question.answers);
     let platforms = answers.map(|answer| answer.split(' ').next().unwrap()).collect();
-    let keys = exported(folder.to_str().unwrap(), &platforms);
+    let keys = export_actions(folder.to_str().unwrap(), &platforms);
     let files = Files { folder: Folder(folder), reads: Cell::new(0) };
     let cache = CatalogCache::new(256 << 20);
     let mut places = Vec::new();
@@ -223,7 +224,7 @@ fn questions_about_named_platforms_find_their_answers() {
         places.push(place);
     }
     for question in &unreachable {
-        println!("no document here: {question}");
+        println!("no answer in this catalog: {question}");
     }
     println!("{} of 200 questions have an answer in this catalog", places.len());
     for (first, least) in PLATFORM_TARGETS {

@@ -13,7 +13,7 @@ use crate::support::body;
 #[serde(deny_unknown_fields)]
 pub struct Host {
     pub platform: String,
-    /// The default is the platform's first one.
+    /// The auth method; by default, the platform's first one.
     method: Option<String>,
     fields: BTreeMap<String, String>,
     /// Variables of the OAuth client.
@@ -22,18 +22,18 @@ pub struct Host {
     /// Members of the token response.
     #[serde(default)]
     tokens: BTreeMap<String, Value>,
-    /// The beginnings of all requested URLs; none if the service refuses.
+    /// Prefixes of all requested URLs. Empty if the service refuses to connect.
     #[serde(default)]
     reaches: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct All {
+struct HostFile {
     host: Vec<Host>,
 }
 
-pub fn all() -> Vec<Host> {
-    let all: All = toml::from_str(include_str!("hosts.toml")).unwrap();
+pub fn read_hosts() -> Vec<Host> {
+    let all: HostFile = toml::from_str(include_str!("hosts.toml")).unwrap();
     all.host
 }
 
@@ -45,7 +45,7 @@ fn fields(host: &Host, service: &Service) -> Value {
     json!(secrets.chain(host.fields.clone()).collect::<BTreeMap<_, _>>())
 }
 
-fn reached(host: &Host) -> Result<(), String> {
+fn check_host(host: &Host) -> Result<(), String> {
     let platform = &crate::catalog()[&host.platform];
     let mut service = Service::new(platform);
     if let Some(method) = &host.method {
@@ -66,7 +66,7 @@ fn reached(host: &Host) -> Result<(), String> {
     let oauth = service.auth_method().oauth2();
     if oauth.is_some_and(|oauth| oauth.grant == Grant::AuthorizationCode) {
         let response = json_response(200, &tokens);
-        let attempt = service.exchange(&Report::of_fields(fields), response);
+        let attempt = service.exchange(&Report::from_fields(fields), response);
         if attempt["status"] != "succeeded" {
             return Err(attempt.to_string());
         }
@@ -78,8 +78,8 @@ fn reached(host: &Host) -> Result<(), String> {
         }
     }
     let sent = service.api.env.sent.borrow();
-    let led = service.led.borrow();
-    let addresses = sent.iter().map(|request| &request.url).chain(led.iter());
+    let redirects = service.authorization_urls.borrow();
+    let addresses = sent.iter().map(|request| &request.url).chain(redirects.iter());
     let is_known = |url: &&String| host.reaches.iter().any(|start| url.starts_with(start));
     if let Some(other) = addresses.clone().find(|url| !is_known(url)) {
         return Err(format!("{other} is reached"));
@@ -96,7 +96,7 @@ fn only_authorized_values_choose_a_host() {
         .iter()
         .enumerate()
         .filter_map(|(index, host)| {
-            let why = reached(host).err()?;
+            let why = check_host(host).err()?;
             Some(format!("{index} {} {:?}: {why}", host.platform, host.fields))
         })
         .collect();

@@ -10,7 +10,7 @@ use connector_vault::http::{Request, Response};
 use serde_json::{Map, Value, json};
 
 use crate::row::{self, Grant, Refresh, Row};
-use crate::service::{Native, RealService, Runtime, Service};
+use crate::service::{NativeService, RealService, Runtime, Service};
 use crate::standin::{CLIENT_ID, CLIENT_SECRET, Secrets, Standin, pairs};
 use crate::support::{anonymous, body, with_body, with_header};
 
@@ -41,7 +41,7 @@ fn secrets(inputs: &Inputs, index: u32) -> Secrets {
     }
 }
 
-/// Users agree, and tokens are refreshed.
+/// A journey with OAuth: the user consents, and tokens are refreshed.
 pub fn oauth(
     name: &str,
     row: &Row,
@@ -66,7 +66,7 @@ pub fn oauth(
     Journey::new(name, row, platform, method, inputs, runtime, false).oauth()
 }
 
-/// The user copies a key.
+/// A journey with a key that the user copies.
 pub fn key(
     name: &str,
     row: &Row,
@@ -98,7 +98,7 @@ impl<'a> Journey<'a> {
         let standin = Rc::new(RefCell::new(standin));
         let api: Box<dyn Service> = match runtime {
             Some(runtime) => Box::new(RealService::new(runtime, &standin, now)),
-            None => Box::new(Native::new(platform, &standin, now)),
+            None => Box::new(NativeService::new(platform, &standin, now)),
         };
         Self { name, row, platform, method, inputs, api, standin }
     }
@@ -133,8 +133,8 @@ impl<'a> Journey<'a> {
         };
         let usual = |name: &str| match name {
             "apiKey" | "token" => Some("$key"),
-            "username" => Some(self.of_basic(0)),
-            "password" => Some(self.of_basic(1)),
+            "username" => Some(self.basic_credential(0)),
+            "password" => Some(self.basic_credential(1)),
             _ => None,
         };
         let mut filled = Map::new();
@@ -152,7 +152,7 @@ impl<'a> Journey<'a> {
     }
 
     /// The user name (0) or the password (1) of Basic authentication, as the row documents it.
-    fn of_basic(&self, index: usize) -> &'a str {
+    fn basic_credential(&self, index: usize) -> &'a str {
         let sends = self.row.key.iter().flat_map(|key| key.send.iter().flatten());
         let mut pairs = sends.filter_map(|part| part.split_once("Basic(")?.1.strip_suffix(')'));
         let pair = pairs.next().and_then(|pair| pair.rsplit_once(':')).unwrap_or_default();
@@ -190,8 +190,8 @@ impl<'a> Journey<'a> {
         let path = link.strip_prefix(origin).unwrap_or(&link);
         let request = with_header(anonymous("POST", path), "accept", "text/html");
         let request = with_header(request, "origin", origin);
-        let led = self.api.send(&with_header(request, "sec-fetch-site", "same-origin"));
-        let Some(location) = led.header("location").filter(|_| led.status == 303) else {
+        let redirect = self.api.send(&with_header(request, "sec-fetch-site", "same-origin"));
+        let Some(location) = redirect.header("location").filter(|_| redirect.status == 303) else {
             return self.fault(step, "the link leads nowhere");
         };
         let callback = format!("{origin}/connect/callback");
@@ -201,7 +201,7 @@ impl<'a> Journey<'a> {
             format!("{name}={}", connector_vault::util::percent::encode(value))
         };
         let query: Vec<String> = back.iter().map(encode).collect();
-        let cookie = led.header("set-cookie").and_then(|cookie| cookie.split(';').next());
+        let cookie = redirect.header("set-cookie").and_then(|cookie| cookie.split(';').next());
         let request = anonymous("GET", &format!("/connect/callback?{}", query.join("&")));
         let request = with_header(request, "accept", "text/html");
         self.api.send(&with_header(request, "cookie", cookie.unwrap_or_default()));
@@ -327,7 +327,7 @@ impl<'a> Journey<'a> {
             self.standin.borrow_mut().end_all();
             self.calls("call with an ended token", &id)?;
         } else {
-            self.ended(&id, oauth.refresh != Refresh::None)?;
+            self.end_access(&id, oauth.refresh != Refresh::None)?;
         }
         let again = self.connect("reconnect", Some(&id))?;
         if again != id {
@@ -384,7 +384,7 @@ impl<'a> Journey<'a> {
         self.calls("call", &id)?;
         // The key is replaced at the platform.
         self.standin.borrow_mut().secrets = secrets(self.inputs, 2);
-        self.ended(&id, false)?;
+        self.end_access(&id, false)?;
         let again = self.connect("reconnect", Some(&id))?;
         if again != id {
             return self.fault("reconnect", "it is another connection");
@@ -395,7 +395,7 @@ impl<'a> Journey<'a> {
     }
 
     /// The platform ends the access. The next refreshes or checks must fail the connection.
-    fn ended(&self, id: &str, has_refresh: bool) -> Outcome<()> {
+    fn end_access(&self, id: &str, has_refresh: bool) -> Outcome<()> {
         self.standin.borrow_mut().end_all();
         let is_verified = self.platform.detail.verify.is_some();
         if !has_refresh && !is_verified {

@@ -1,4 +1,4 @@
-//! A laboratory of platforms: connects to 100 well-known ones, calls them, refreshes, revokes and reconnects, through
+//! Tests 100 well-known platforms: connects to them, calls them, refreshes, revokes and reconnects, through
 //! `handle()` with the catalog's real entries. A stand-in responds in their place, and refuses what the platform's public
 //! documentation refuses. The rows contain these rules; they were written without looking at `providers.toml`, so that
 //! a wrong fact there fails a test. A journey ends at its first failure.
@@ -64,9 +64,9 @@ fn inputs() -> BTreeMap<String, BTreeMap<String, Inputs>> {
 fn catalog() -> &'static HashMap<String, Platform> {
     static CATALOG: OnceLock<HashMap<String, Platform>> = OnceLock::new();
     CATALOG.get_or_init(|| {
-        let rows = row::all();
+        let rows = row::read_rows();
         let mut providers = Providers::read(Path::new("providers.toml")).unwrap();
-        let hosts = hosts::all();
+        let hosts = hosts::read_hosts();
         let is_tested = |name: &String| {
             rows.contains_key(name) || hosts.iter().any(|host| host.platform == *name)
         };
@@ -74,11 +74,11 @@ fn catalog() -> &'static HashMap<String, Platform> {
         let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("platforms");
         fs::create_dir_all(&empty).unwrap();
         // An import needs a document.
-        let document_of_nobody =
+        let unrelated_document =
             r#"{"openapi": "3.0.0", "info": {"title": "Nobody", "version": "1"}, "paths": {}}"#;
-        fs::write(empty.join("nobody.json"), document_of_nobody).unwrap();
+        fs::write(empty.join("nobody.json"), unrelated_document).unwrap();
         let has_servers = providers.0.values().all(|one| !one.detail.servers.is_empty());
-        assert!(has_servers, "an entry has its servers from a document, which is not read here");
+        assert!(has_servers, "an entry gets its servers from a document, which is not read here");
         let job = Import {
             sources: vec![empty],
             licence: LicenceFilter::Any,
@@ -99,7 +99,7 @@ fn journeys(
     runtime: Option<&Rc<RefCell<Runtime>>>,
 ) -> Vec<(String, Result<(), String>)> {
     let nothing = Inputs::new();
-    let of = |method: &str| inputs.get(method).unwrap_or(&nothing);
+    let inputs_for = |method: &str| inputs.get(method).unwrap_or(&nothing);
     let found = catalog().get(name);
     if let Some(ended) = &row.ended {
         let why = format!("it is offered, but its API ended on {ended}");
@@ -111,17 +111,23 @@ fn journeys(
     };
     let mut done = Vec::new();
     if row.oauth.is_some() {
-        done.push(("oauth".to_owned(), journey::oauth(name, row, platform, of("oauth"), runtime)));
+        done.push((
+            "oauth".to_owned(),
+            journey::oauth(name, row, platform, inputs_for("oauth"), runtime),
+        ));
     }
     if row.key.is_some() {
-        done.push(("key".to_owned(), journey::key(name, row, platform, of("key"), runtime)));
+        done.push((
+            "key".to_owned(),
+            journey::key(name, row, platform, inputs_for("key"), runtime),
+        ));
     }
     done
 }
 
 #[test]
 fn the_rows_cover_one_hundred_platforms_with_sources() {
-    let rows = row::all();
+    let rows = row::read_rows();
     assert!(rows.values().filter(|row| row.ended.is_none()).count() >= 100);
     for (name, row) in &rows {
         assert!(!row.docs.is_empty() && !row.checked.is_empty(), "{name}");
@@ -133,7 +139,7 @@ fn the_rows_cover_one_hundred_platforms_with_sources() {
 #[test]
 fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() {
     catalog();
-    let (rows, inputs) = (row::all(), inputs());
+    let (rows, inputs) = (row::read_rows(), inputs());
     let rows: Vec<(&String, &Row)> = rows.iter().collect();
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let nothing = BTreeMap::new();
@@ -171,7 +177,7 @@ fn report(results: &[(String, String, Result<(), String>)]) -> Vec<String> {
 fn every_platform_is_connected_on_the_real_runtime_too() {
     let port = env::var("CONNECTOR_VAULT_LABORATORY").unwrap().parse().unwrap();
     let runtime = Rc::new(RefCell::new(Runtime::connect(port)));
-    let (rows, inputs, nothing) = (row::all(), inputs(), BTreeMap::new());
+    let (rows, inputs, nothing) = (row::read_rows(), inputs(), BTreeMap::new());
     let made = rows.iter().filter(|(_, row)| row.ended.is_none()).flat_map(|(name, row)| {
         let done = journeys(name, row, inputs.get(name).unwrap_or(&nothing), Some(&runtime));
         done.into_iter().map(|(method, result)| (name.clone(), method, result))
@@ -179,7 +185,7 @@ fn every_platform_is_connected_on_the_real_runtime_too() {
     let results: Vec<_> = made.collect();
     let mut platforms: Vec<&String> = results.iter().map(|(platform, ..)| platform).collect();
     platforms.dedup();
-    runtime.borrow_mut().say(&json!({
+    runtime.borrow_mut().send_message(&json!({
         "journeys": results.len(), "platforms": platforms.len(), "failed": report(&results),
     }));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::reports::{Report, Service, imported, json_response, usual};
+use crate::reports::{Report, Service, imported, json_response, standard_platform};
 use crate::support::{body, with_header};
 
 fn sent_url(service: &Service) -> String {
@@ -59,7 +59,7 @@ paths:
 /// The server's path contains a field of the connection.
 #[test]
 fn the_next_page_is_below_a_server_whose_path_has_a_field() {
-    let mut platform = usual(&Report::default());
+    let mut platform = standard_platform(&Report::default());
     let account = json!({"name": "account", "label": "Account", "secret": false, "required": true});
     platform.detail = serde_json::from_value(json!({
         "authMethods": [{"id": "token", "type": "bearer", "prefix": "Bearer", "fields": [
@@ -112,11 +112,11 @@ fn the_maximum_length_of_a_token_is_the_same_everywhere() {
     for (length, is_accepted) in [(16_384, true), (16_385, false)] {
         let long = "t".repeat(length);
         let tokens = json!({"access_token": long, "refresh_token": "rt", "expires_in": 3600});
-        let usual = usual(&Report::default());
-        let service = Service::new(&usual);
+        let platform = standard_platform(&Report::default());
+        let service = Service::new(&platform);
         let attempt = service.exchange(&Report::default(), json_response(200, &tokens));
         assert_eq!(attempt["status"] == "succeeded", is_accepted, "{length}: callback");
-        let service = Service::new(&usual);
+        let service = Service::new(&platform);
         let short = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
         let path = service.connected(&Report::default(), &short);
         service.responses(json_response(200, &tokens));
@@ -133,8 +133,8 @@ fn the_maximum_length_of_a_token_is_the_same_everywhere() {
 
 /// A platform may block an app that keeps asking for a grant that has ended.
 #[test]
-fn an_ended_grant_is_never_asked_for_again() {
-    let service = Service::new(&usual(&Report::default()));
+fn an_ended_grant_is_never_refreshed_again() {
+    let service = Service::new(&standard_platform(&Report::default()));
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
     let path = service.connected(&Report::default(), &tokens);
     for _ in 0..2 {
@@ -187,7 +187,7 @@ fn slack_user_tokens_are_refreshed_and_refresh_tokens_hidden() {
 /// Names and keys of any allowed length, and words that SQL could read as patterns.
 #[test]
 fn searches_with_long_or_special_words_never_fail() {
-    let service = Service::new(&usual(&Report::default()));
+    let service = Service::new(&standard_platform(&Report::default()));
     let tokens = json!({"access_token": "at", "expires_in": 3600});
     service.connected(&Report::default(), &tokens);
     for word in ["%F0%9F%98%80", "%25", "*", "_", "%5B", "%27", "%5C", "%3F"] {
@@ -202,7 +202,7 @@ fn searches_with_long_or_special_words_never_fail() {
 /// A first request to the tools without a secret gets a 401 that names the sign-in metadata, whatever it accepts.
 #[test]
 fn a_request_without_a_secret_names_the_sign_in_metadata() {
-    let service = Service::new(&usual(&Report::default()));
+    let service = Service::new(&standard_platform(&Report::default()));
     for accept in ["application/json", "text/event-stream", "*/*"] {
         let request = crate::support::anonymous("POST", "/mcp");
         let message =

@@ -66,7 +66,7 @@ pub struct Report {
     responses: Vec<Value>,
     /// The statuses of `responses`, if they are not 200.
     statuses: Vec<u16>,
-    /// How many hours pass before each of them.
+    /// The number of hours before each response.
     hours: Option<u64>,
     sends: Vec<String>,
     state: String,
@@ -98,13 +98,13 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn of_fields(fields: Value) -> Self {
+    pub fn from_fields(fields: Value) -> Self {
         Self { fields: Some(fields), ..Self::default() }
     }
 }
 
 #[derive(Deserialize)]
-struct All {
+struct ReportFile {
     report: Vec<Report>,
 }
 
@@ -117,7 +117,7 @@ pub fn json_response(status: u16, document: &Value) -> HttpResponse {
 }
 
 /// A platform that follows the OAuth 2.0 standard, except for the members of the report.
-pub fn usual(report: &Report) -> Platform {
+pub fn standard_platform(report: &Report) -> Platform {
     let mut method = json!({
         "id": "oauth", "type": "oauth2", "grant": "authorization_code", "issuer": null, "fields": [],
         "authorizationUrl": "https://id.acme.example/authorize", "tokenUrl": "https://id.acme.example/token",
@@ -152,14 +152,14 @@ pub struct Service {
     client: (String, String),
     pub variables: Value,
     /// The authorization URLs to which users were redirected.
-    pub led: RefCell<Vec<String>>,
+    pub authorization_urls: RefCell<Vec<String>>,
     responses: Rc<RefCell<VecDeque<HttpResponse>>>,
 }
 
 impl Service {
-    fn of(report: &Report) -> Self {
+    fn from_report(report: &Report) -> Self {
         let mut service = match report.platform.as_str() {
-            "" => Self::new(&usual(report)),
+            "" => Self::new(&standard_platform(report)),
             name => Self::new(&crate::catalog()[name]),
         };
         if let Some(client) = &report.client {
@@ -184,7 +184,7 @@ impl Service {
             methods: platform.detail.auth_methods.clone(),
             client: ("an-id".to_owned(), "a-secret".to_owned()),
             variables: Value::Null,
-            led: RefCell::default(),
+            authorization_urls: RefCell::default(),
             responses,
         }
     }
@@ -234,7 +234,7 @@ impl Service {
     }
 
     /// Sends the user to the platform. Returns the attempt, the cookie and the URL.
-    fn lead(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
+    fn redirect_user(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
         let start = self.begin(scopes, fields);
         assert_eq!(start.status, 202, "{}", body(&start));
         let started = body(&start);
@@ -242,13 +242,13 @@ impl Service {
         let request = anonymous("POST", link.strip_prefix(ORIGIN).unwrap());
         let request = with_header(request, "accept", "text/html");
         let request = with_header(request, "origin", ORIGIN);
-        let led = self.api.send(&with_header(request, "sec-fetch-site", "same-origin"));
-        let cookie = led.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
-        self.led.borrow_mut().push(led.header("location").unwrap().to_owned());
+        let redirect = self.api.send(&with_header(request, "sec-fetch-site", "same-origin"));
+        let cookie = redirect.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        self.authorization_urls.borrow_mut().push(redirect.header("location").unwrap().to_owned());
         (
             started["id"].as_str().unwrap().to_owned(),
             cookie,
-            led.header("location").unwrap().to_owned(),
+            redirect.header("location").unwrap().to_owned(),
         )
     }
 
@@ -257,7 +257,7 @@ impl Service {
         let read = vec!["read".to_owned()];
         let scopes = if report.scopes.is_empty() { &read } else { &report.scopes };
         let fields = report.fields.clone().unwrap_or_else(|| json!({}));
-        let (attempt, cookie, location) = self.lead(scopes, &fields);
+        let (attempt, cookie, location) = self.redirect_user(scopes, &fields);
         let requested = pairs(location.split_once('?').unwrap().1);
         let state = &requested.iter().find(|(name, _)| name == "state").unwrap().1;
         self.responses(response);
@@ -316,7 +316,7 @@ fn authorization(request: &HttpRequest) -> String {
 }
 
 fn token(report: &Report) {
-    let service = Service::of(report);
+    let service = Service::from_report(report);
     let status = report.status.unwrap_or(200);
     let mut response = json_response(status, report.response.as_ref().unwrap_or(&Value::Null));
     // TOML has neither null nor numbers as JSON writes them.
@@ -351,7 +351,7 @@ fn token(report: &Report) {
 }
 
 fn refresh(report: &Report) {
-    let service = Service::of(report);
+    let service = Service::from_report(report);
     let path = service.connected(report, report.first.as_ref().unwrap());
     service.api.env.sent.borrow_mut().clear();
     for (index, response) in report.responses.iter().enumerate() {
@@ -385,8 +385,8 @@ fn refresh(report: &Report) {
 }
 
 fn authorize(report: &Report) {
-    let service = Service::of(report);
-    let (_, _, location) = service.lead(&report.scopes, &json!({}));
+    let service = Service::from_report(report);
+    let (_, _, location) = service.redirect_user(&report.scopes, &json!({}));
     assert!(location.contains(&report.has), "{location}");
     let requested = pairs(location.split_once('?').unwrap().1);
     let state = &requested.iter().find(|(name, _)| name == "state").unwrap().1;
@@ -394,7 +394,7 @@ fn authorize(report: &Report) {
 }
 
 fn token_request(report: &Report) {
-    let service = Service::of(report);
+    let service = Service::from_report(report);
     service.exchange(report, json_response(200, &json!({"access_token": "at-1"})));
     let sent = service.api.env.sent.borrow();
     let text = String::from_utf8(sent[0].body.clone()).unwrap();
@@ -402,7 +402,7 @@ fn token_request(report: &Report) {
 }
 
 fn client(report: &Report) {
-    let service = Service::of(report);
+    let service = Service::from_report(report);
     let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
     let path = service.connected(report, &tokens);
     service.api.env.wait(HOUR_MS);
@@ -420,7 +420,7 @@ fn client(report: &Report) {
 
 fn client_token(report: &Report) {
     let own = json!({"grant": "client_credentials", "authorizationUrl": null});
-    let service = Service::of(&Report { method: Some(own), ..Report::default() });
+    let service = Service::from_report(&Report { method: Some(own), ..Report::default() });
     service.responses(json_response(200, &report.responses[0]));
     let started = service.begin(&["read".to_owned()], &json!({}));
     assert_eq!(started.status, 201, "{}", body(&started));
@@ -436,7 +436,7 @@ fn client_token(report: &Report) {
 }
 
 fn callback(report: &Report) {
-    let service = Service::of(report);
+    let service = Service::from_report(report);
     let attempt = service.exchange(report, json_response(200, &json!({"access_token": "at-1"})));
     if !report.error.is_empty() {
         assert_eq!(attempt["error"]["code"], json!(report.error), "{attempt}");
@@ -513,7 +513,8 @@ fn operation(report: &Report, index: usize) {
         assert_eq!(url.matches('/').count(), slashes, "{url}");
     }
     for (name, value) in &report.headers {
-        let found = sent[0].headers.iter().find(|(of, _)| of.eq_ignore_ascii_case(name));
+        let found =
+            sent[0].headers.iter().find(|(sent_name, _)| sent_name.eq_ignore_ascii_case(name));
         assert_eq!(found.map(|(_, value)| value), Some(value), "{name}");
     }
     if let Some(expected) = &report.sent {
@@ -522,13 +523,13 @@ fn operation(report: &Report, index: usize) {
 }
 
 fn message(report: &Report) {
-    let service = Service::of(report);
+    let service = Service::from_report(report);
     let response = service.message(report.text.as_ref().unwrap()).to_string();
     assert!(response.contains(&report.has), "{response}");
 }
 
 fn wait(report: &Report) {
-    let service = Service::of(report);
+    let service = Service::from_report(report);
     let first = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 60});
     let path = service.connected(report, &first);
     let mut response = json_response(429, &json!({}));
@@ -543,7 +544,7 @@ fn wait(report: &Report) {
 
 #[test]
 fn bug_reports_of_other_projects_do_not_apply() {
-    let all: All = toml::from_str(include_str!("reports.toml")).unwrap();
+    let all: ReportFile = toml::from_str(include_str!("reports.toml")).unwrap();
     assert!(all.report.len() >= 20);
     let mut failed = Vec::new();
     for (index, report) in all.report.iter().enumerate() {

@@ -8,14 +8,14 @@ use serde_json::Value;
 /// Names and values.
 pub type Pairs = BTreeMap<String, String>;
 
-/// One platform. Where several URLs are documented, a space stands between them; in each, `*` stands for what differs
-/// within a segment.
+/// One platform. A field that can have several URLs separates them by spaces; in each URL, `*` stands for a variable part
+/// of a segment.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// The pages with this information.
+    /// The URLs of the documentation.
     pub docs: Vec<String>,
-    /// The sources that the author read, and the members of the row that they do not cover.
+    /// The sources that the author has read, and the fields that they do not cover.
     pub checked: String,
     /// How users consent.
     pub oauth: Option<OAuth>,
@@ -173,7 +173,7 @@ pub struct LongLivedToken {
     pub token: String,
     pub needs_secret: bool,
     pub expires: u64,
-    /// The URL where the long-lived token refreshes itself.
+    /// The URL at which the long-lived token is exchanged for a new one.
     pub refresh_url: Option<String>,
     pub refresh_grant: Option<String>,
 }
@@ -234,7 +234,7 @@ fn invalid_grant() -> ScriptedResponse {
 }
 
 /// All rows. A row that is `like` another one inherits its OAuth members, except those that it sets itself.
-pub fn all() -> BTreeMap<String, Row> {
+pub fn read_rows() -> BTreeMap<String, Row> {
     let mut tables = toml::Table::new();
     for text in
         [include_str!("rows-1.toml"), include_str!("rows-2.toml"), include_str!("rows-3.toml")]
@@ -262,17 +262,17 @@ pub fn all() -> BTreeMap<String, Row> {
 }
 
 /// Whether a list, separated by bars, contains a value.
-pub fn lists(list: &str, value: &str) -> bool {
+pub fn list_contains(list: &str, value: &str) -> bool {
     list.split('|').any(|one| one == value)
 }
 
 /// Whether a URL matches one of these patterns. `*` matches any characters within a segment, or none.
 pub fn is_one_of(patterns: &str, url: &str) -> bool {
-    patterns.split(' ').any(|pattern| fits(pattern, url))
+    patterns.split(' ').any(|pattern| pattern_matches(pattern, url))
 }
 
 /// Like [`is_one_of`], for a single pattern.
-pub fn fits(pattern: &str, text: &str) -> bool {
+pub fn pattern_matches(pattern: &str, text: &str) -> bool {
     let (expected, found): (Vec<&str>, Vec<&str>) =
         (pattern.split('/').collect(), text.split('/').collect());
     expected.len() == found.len()

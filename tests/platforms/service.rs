@@ -49,12 +49,12 @@ pub trait Service {
 }
 
 /// `handle()` with its own storage, and with this platform alone in its catalog.
-pub struct Native {
+pub struct NativeService {
     api: Api,
     now: Rc<Cell<u64>>,
 }
 
-impl Native {
+impl NativeService {
     pub fn new(platform: &Platform, standin: &Rc<RefCell<Standin>>, now: Rc<Cell<u64>>) -> Self {
         let api = Api::new(config(&SETTINGS));
         api.env.publish_platforms(Sizes::PUBLISHED, slice::from_ref(platform));
@@ -66,7 +66,7 @@ impl Native {
     }
 }
 
-impl Service for Native {
+impl Service for NativeService {
     fn origin(&self) -> &str {
         ORIGIN
     }
@@ -120,7 +120,9 @@ impl Runtime {
             keys: Vec::new(),
             ahead: 0,
         };
-        let Message::Ready { origin, keys } = runtime.next() else { panic!("it is not ready") };
+        let Message::Ready { origin, keys } = runtime.next() else {
+            panic!("the first message is not `Ready`")
+        };
         (runtime.origin, runtime.keys) = (origin, keys);
         runtime
     }
@@ -131,7 +133,7 @@ impl Runtime {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    pub fn say(&mut self, message: &Value) {
+    pub fn send_message(&mut self, message: &Value) {
         let stream = self.stream.get_mut();
         stream.write_all(format!("{message}\n").as_bytes()).unwrap();
     }
@@ -158,7 +160,7 @@ impl RealService {
     }
 
     /// Responds for the platform until the Worker responds.
-    fn answered(&self) -> Response {
+    fn await_response(&self) -> Response {
         loop {
             if let Some(response) = self.scripted_response() {
                 return response;
@@ -177,7 +179,7 @@ impl RealService {
                 let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
                 self.now.set(u64::try_from(today).unwrap() + ahead);
                 let response = self.standin.borrow_mut().response(&request);
-                self.runtime.borrow_mut().say(&json!({
+                self.runtime.borrow_mut().send_message(&json!({
                     "id": id, "status": response.status, "headers": response.headers,
                     "body": String::from_utf8(response.body).unwrap(),
                 }));
@@ -193,7 +195,7 @@ impl RealService {
                     ..Response::default()
                 })
             }
-            Message::Ready { .. } => panic!("it was ready before"),
+            Message::Ready { .. } => panic!("`Ready` was sent twice"),
         }
     }
 }
@@ -211,17 +213,17 @@ impl Service for RealService {
         let Body::Whole(body) = &request.body else { panic!("{request:?} has no whole body") };
         let query =
             if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
-        self.runtime.borrow_mut().say(&json!({
+        self.runtime.borrow_mut().send_message(&json!({
             "method": request.method, "path": format!("{}{query}", request.path),
             "headers": request.headers, "body": std::str::from_utf8(body).unwrap(),
         }));
-        self.answered()
+        self.await_response()
     }
 
     fn wait(&self, milliseconds: u64) {
         self.runtime.borrow_mut().ahead += milliseconds;
-        self.runtime.borrow_mut().say(&json!({"wait": milliseconds}));
-        assert_eq!(self.answered().status, 204);
+        self.runtime.borrow_mut().send_message(&json!({"wait": milliseconds}));
+        assert_eq!(self.await_response().status, 204);
     }
 
     fn settle(&self, is_done: &dyn Fn() -> bool) {

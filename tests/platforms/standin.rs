@@ -12,7 +12,7 @@ use connector_vault::util::percent::decode_form;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::row::{self, Grant, Pkce, Refresh, Row, ScriptedResponse, lists};
+use crate::row::{self, Grant, Pkce, Refresh, Row, ScriptedResponse, list_contains};
 
 /// The client that is registered at the platform.
 pub const CLIENT_ID: &str = "app-id-1";
@@ -237,9 +237,10 @@ impl Standin {
         let is_at = |urls: &str| {
             urls.split(' ').any(|url| match url.split_once('?') {
                 Some((plain, expected)) => {
-                    row::fits(plain, &address) && query.split('&').any(|part| part == expected)
+                    row::pattern_matches(plain, &address)
+                        && query.split('&').any(|part| part == expected)
                 }
-                None => row::fits(url, &address),
+                None => row::pattern_matches(url, &address),
             })
         };
         if let Some(oauth) = self.row.oauth.clone().filter(|_| !self.has_key) {
@@ -247,11 +248,11 @@ impl Standin {
             if let Some(long) = &oauth.long {
                 let grant = sent.as_ref().and_then(|sent| value(sent, "grant_type"));
                 if is_at(&long.url) && grant == Some(long.grant.as_str()) {
-                    return self.lengthen(long, &sent.unwrap_or_default());
+                    return self.exchange_for_long_lived(long, &sent.unwrap_or_default());
                 }
                 let refreshes = long.refresh_url.as_deref().is_some_and(is_at);
                 if refreshes && grant == long.refresh_grant.as_deref() {
-                    return self.lengthen_again(long, &sent.unwrap_or_default());
+                    return self.refresh_long_lived(long, &sent.unwrap_or_default());
                 }
             }
             if is_at(&oauth.token) || oauth.refresh_url.as_deref().is_some_and(is_at) {
@@ -277,12 +278,12 @@ impl Standin {
         let (way, id, secret) = if let Some((id, secret)) = basic(request) {
             ("basic", Some(id), Some(secret))
         } else {
-            let of = |name: &str| value(sent, name).map(str::to_owned);
-            let secret = of("client_secret");
+            let parameter = |name: &str| value(sent, name).map(str::to_owned);
+            let secret = parameter("client_secret");
             let way = if secret.is_some() { "post" } else { "none" };
-            (way, of(&oauth.client_id), secret)
+            (way, parameter(&oauth.client_id), secret)
         };
-        if !lists(allowed, way) {
+        if !list_contains(allowed, way) {
             let why = format!("the client authenticates by {way}, not by {allowed}");
             return Some(self.refuse(401, "invalid_client", why));
         }
@@ -306,7 +307,7 @@ impl Standin {
             return self.refuse(405, "invalid_request", "a token request must be a POST");
         }
         let body = body_form(request);
-        if !lists(&oauth.body, body) && !request.body.is_empty() {
+        if !list_contains(&oauth.body, body) && !request.body.is_empty() {
             let why = format!("the body of the token request is {body}, not {}", oauth.body);
             return self.refuse(400, "invalid_request", why);
         }
@@ -421,13 +422,13 @@ impl Standin {
         });
         let template = oauth.response.clone().unwrap_or(usual);
         let sent = sent_pairs(request, "").unwrap_or_default();
-        let is_told = !oauth.expiry_if_asked || value(&sent, "expires_in").is_some();
+        let has_lifetime = !oauth.expiry_if_asked || value(&sent, "expires_in").is_some();
         let ends = self.now.get() / 1000 + oauth.expires;
         let scope = oauth.scopes.join(oauth.separator.split('|').next().unwrap_or(" "));
         let filled = fill(&template, &|name| match name {
             "$access" => Some(json!(access)),
             "$refresh" => refresh.map(Value::from),
-            "$expires" => (oauth.expires > 0 && is_told).then(|| json!(oauth.expires)),
+            "$expires" => (oauth.expires > 0 && has_lifetime).then(|| json!(oauth.expires)),
             "$expires_at" => Some(json!(iso(ends))),
             "$epoch" => Some(json!(ends)),
             "$scope" => Some(json!(scope)),
@@ -445,14 +446,18 @@ impl Standin {
         answered(200, &filled.unwrap_or_default())
     }
 
-    fn lengthen(&mut self, long: &row::LongLivedToken, sent: &Pairs) -> HttpResponse {
+    fn exchange_for_long_lived(
+        &mut self,
+        long: &row::LongLivedToken,
+        sent: &Pairs,
+    ) -> HttpResponse {
         if long.needs_secret && value(sent, "client_secret") != Some(CLIENT_SECRET) {
             return self.refuse(400, "invalid_request", "the second exchange has no client_secret");
         }
-        self.lengthen_again(long, sent)
+        self.refresh_long_lived(long, sent)
     }
 
-    fn lengthen_again(&mut self, long: &row::LongLivedToken, sent: &Pairs) -> HttpResponse {
+    fn refresh_long_lived(&mut self, long: &row::LongLivedToken, sent: &Pairs) -> HttpResponse {
         let name = if value(sent, "grant_type") == Some(&long.grant) {
             &long.token
         } else {
@@ -461,7 +466,7 @@ impl Standin {
         let now = self.now.get();
         let found = value(sent, name).and_then(|token| self.access.get(token));
         let Some(grant) = found.filter(|token| token.ends > now).map(|token| token.grant) else {
-            return self.refuse(400, "invalid_request", "the second exchange has no living token");
+            return self.refuse(400, "invalid_request", "the second exchange has no valid token");
         };
         if self.dead[grant] {
             return answered(400, &json!({"error": {"type": "OAuthException", "code": 190}}));
@@ -484,7 +489,7 @@ impl Standin {
         sent: Option<Pairs>,
     ) -> HttpResponse {
         let body = body_form(request);
-        if !lists(&revoke.body, body) {
+        if !list_contains(&revoke.body, body) {
             let why = format!("the body of the revocation is {body}, not {}", revoke.body);
             return self.refuse(400, "invalid_request", why);
         }
@@ -529,10 +534,12 @@ impl Standin {
             .collect();
         let path_of = |check: &str| check.split('?').next().unwrap_or_default().to_owned();
         let is_there = base.split(' ').any(|base| {
-            documented.iter().any(|check| row::fits(&format!("{base}{}", path_of(check)), address))
+            documented
+                .iter()
+                .any(|check| row::pattern_matches(&format!("{base}{}", path_of(check)), address))
         });
         let more = oauth.iter().flat_map(|oauth| &oauth.more).chain(&api.more);
-        let is_more = more.into_iter().any(|more| row::fits(more, address));
+        let is_more = more.into_iter().any(|more| row::pattern_matches(more, address));
         if !is_there && !is_more {
             let why = format!("{verb} {address} is not a documented request below {base}");
             return self.refuse(404, "not_found", why);

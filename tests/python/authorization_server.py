@@ -48,11 +48,11 @@ class Client(ClientMixin):
 
 
 class Code(AuthorizationCodeMixin):
-    def __init__(self, code, asked, user):
+    def __init__(self, code, oauth_request, user):
         self.code, self.user = code, user
-        self.redirect_uri, self.scope = asked.payload.redirect_uri, asked.payload.scope
-        self.code_challenge = asked.payload.data.get("code_challenge")
-        self.code_challenge_method = asked.payload.data.get("code_challenge_method")
+        self.redirect_uri, self.scope = oauth_request.payload.redirect_uri, oauth_request.payload.scope
+        self.code_challenge = oauth_request.payload.data.get("code_challenge")
+        self.code_challenge_method = oauth_request.payload.data.get("code_challenge_method")
         self.expires_at = time.time() + CODE_SECONDS
 
     def get_redirect_uri(self):
@@ -63,9 +63,9 @@ class Code(AuthorizationCodeMixin):
 
 
 class Token(TokenMixin):
-    def __init__(self, answer, user):
-        self.access_token, self.refresh_token = answer["access_token"], answer.get("refresh_token")
-        self.scope, self.seconds, self.user = answer["scope"], answer["expires_in"], user
+    def __init__(self, token_response, user):
+        self.access_token, self.refresh_token = token_response["access_token"], token_response.get("refresh_token")
+        self.scope, self.seconds, self.user = token_response["scope"], token_response["expires_in"], user
         self.expires_at, self.ended = time.time() + self.seconds, False
 
     def check_client(self, client):
@@ -93,8 +93,8 @@ class Token(TokenMixin):
 class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
 
-    def save_authorization_code(self, code, asked):
-        codes[code] = Code(code, asked, asked.user)
+    def save_authorization_code(self, code, oauth_request):
+        codes[code] = Code(code, oauth_request, oauth_request.user)
         issued.append(code)
 
     def query_authorization_code(self, code, client):
@@ -133,7 +133,7 @@ class Revocation(RevocationEndpoint):
         revoked.append(token_type_hint)
         return find(access_token=token_string) or find(refresh_token=token_string)
 
-    def revoke_token(self, token, asked):
+    def revoke_token(self, token, oauth_request):
         token.ended = True
 
 
@@ -142,22 +142,22 @@ class Validator(BearerTokenValidator):
         return find(access_token=token_string)
 
 
-def find(**wanted):
+def find(**attribute):
     """The active token with this value."""
-    ((name, value),) = wanted.items()
+    ((name, value),) = attribute.items()
     return next((one for one in tokens if getattr(one, name) == value and not one.ended), None)
 
 
-def save_token(answer, asked):
-    tokens.append(Token(answer, asked.user))
-    issued.extend(value for name, value in answer.items() if name.endswith("_token"))
+def save_token(token_response, oauth_request):
+    tokens.append(Token(token_response, oauth_request.user))
+    issued.extend(value for name, value in token_response.items() if name.endswith("_token"))
 
 
 # All of this runs on one machine, without TLS.
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 app, client = Flask(__name__), Client()
 app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
-server = AuthorizationServer(app, lambda asked: client if asked == client_id else None, save_token)
+server = AuthorizationServer(app, lambda requested_id: client if requested_id == client_id else None, save_token)
 server.register_grant(AuthorizationCodeGrant, [CodeChallenge()])
 server.register_grant(RefreshTokenGrant)
 server.register_grant(ClientCredentialsGrant)
@@ -201,11 +201,11 @@ def token_report():
     return jsonify(issued=issued, revoked=revoked)
 
 
-class Quiet(WSGIRequestHandler):
+class SilentRequestHandler(WSGIRequestHandler):
     def log(self, type, message, *args):
         pass
 
 
-listening = make_server("127.0.0.1", 0, app, request_handler=Quiet)
-print(listening.port, flush=True)
-listening.serve_forever()
+http_server = make_server("127.0.0.1", 0, app, request_handler=SilentRequestHandler)
+print(http_server.port, flush=True)
+http_server.serve_forever()

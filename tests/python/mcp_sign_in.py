@@ -35,19 +35,19 @@ class Storage:
         self.client = client_info
 
 
-def write(said):
-    print(said, flush=True)
+def write(line):
+    print(line, flush=True)
 
 
 async def read():
     return await asyncio.to_thread(sys.stdin.readline)
 
 
-async def show(url):
+async def open_url(url):
     write(json.dumps({"open": url}))
 
 
-async def came_back():
+async def read_callback():
     parameters = json.loads(await read())
     if "refused" in parameters:
         raise RuntimeError(parameters["refused"])
@@ -58,7 +58,7 @@ async def main(address, redirect_uri):
     metadata = OAuthClientMetadata(
         client_name="Python Agent", redirect_uris=[redirect_uri], token_endpoint_auth_method="none"
     )
-    provider = OAuthClientProvider(address, metadata, Storage(), show, came_back)
+    provider = OAuthClientProvider(address, metadata, Storage(), open_url, read_callback)
     async with httpx2.AsyncClient(auth=provider) as http:
         async with Client(streamable_http_client(address, http_client=http), mode="auto") as client:
             write("{}")

@@ -1,4 +1,4 @@
-"""A typed client of a connector-vault.
+"""A typed client for connector-vault.
 
 `ConnectorVault` is the client, and `AsyncConnectorVault` the client for asyncio. `models` has the types of responses, `errors` the
 exceptions, and `webhooks` verifies webhook requests.

@@ -18,7 +18,7 @@ from typing_extensions import Self
 from ._core import (
     NOT_FOUND_CODES,
     OMITTED,
-    ROWS_AT_A_TIME,
+    PAGE_SIZE,
     SECRET_HEADER,
     USER_AGENT,
     Call,
@@ -142,7 +142,7 @@ class AsyncSender:
         if isinstance(self._supply, str):
             return ActiveSecret(self._supply)
         async with self._lock:
-            # Another task has refreshed it in the meantime.
+            # Another task has refreshed the secret in the meantime.
             if self._current is not None and self._current is not active and self._current.is_current:
                 return self._current
             try:
@@ -177,7 +177,7 @@ class AsyncSender:
                 rejected = active
                 continue
             if call.method == "DELETE" and is_lost and error.code in NOT_FOUND_CODES:
-                # An earlier attempt whose response was lost has deleted it.
+                # An earlier attempt, whose response was lost, has deleted the resource.
                 return httpx.Response(204), active.value
             is_lost = is_lost or isinstance(error, NoResponseError) or error.status == 503
             wait = retry_delay(error, tries)
@@ -207,7 +207,7 @@ class AsyncSender:
 
 
 class AsyncRows(Generic[Row, SomePage]):
-    """A list: iterate over it for all rows, page by page, or request one page. Nothing is sent before that.
+    """A list. Iterate over it or over its `pages()`, or request one `page()`. No request is sent before that.
 
     Iterating requests 100 rows at a time unless you pass `limit`.
     """
@@ -216,25 +216,25 @@ class AsyncRows(Generic[Row, SomePage]):
         self,
         get: Callable[[Mapping[str, str]], Awaitable[SomePage]],
         query: Mapping[str, str],
-        following: Callable[[SomePage, Mapping[str, str]], Mapping[str, str] | None],
+        next_query: Callable[[SomePage, Mapping[str, str]], Mapping[str, str] | None],
     ) -> None:
         self._get = get
         self._query = query
-        self._following = following
+        self._next_query = next_query
 
     async def page(self) -> SomePage:
-        """The first page, or the one that `page` or a cursor selects."""
+        """Returns the first page, or the one that the argument `page` or a cursor selects."""
         return await self._get(self._query)
 
     async def pages(self) -> AsyncIterator[SomePage]:
-        """All pages, starting with that one."""
+        """Iterates over all pages, starting with the one that `page` returns."""
         query: Mapping[str, str] | None = {**self._query}
         if not self._query.keys() & {"limit", "page", "after", "before"}:
-            query = {**self._query, "limit": str(ROWS_AT_A_TIME)}
+            query = {**self._query, "limit": str(PAGE_SIZE)}
         while query is not None:
             page = await self._get(query)
             yield page
-            query = self._following(page, query)
+            query = self._next_query(page, query)
 
     async def __aiter__(self) -> AsyncIterator[Row]:
         async for page in self.pages():
@@ -275,12 +275,12 @@ def _cursor_list(
         answer = await sender.result(Call[Any]("GET", path, kind, query=query))
         return Page(answer.rows, answer.next)
 
-    def following(page: Page[Any], query: Mapping[str, str]) -> Mapping[str, str] | None:
+    def next_query(page: Page[Any], query: Mapping[str, str]) -> Mapping[str, str] | None:
         if page.cursor is None or page.cursor == query.get(parameter):
             return None
         return {**query, parameter: page.cursor}
 
-    return AsyncRows(get, query, following)
+    return AsyncRows(get, query, next_query)
 
 
 class AsyncConnectors:
@@ -518,8 +518,8 @@ class AsyncConnections:
     ) -> Connection:
         """Replaces all tags.
 
-        With `if_match`, a connection as you read it, nothing is written if another client changed it since: a
-        `PreconditionError`.
+        With `if_match`, a connection as you read it, this raises a `PreconditionError` and writes nothing if another
+        client has changed the connection since.
         """
         return await self._change("PATCH", _connection(connection), {"tags": [*tags]}, if_match)
 
@@ -549,7 +549,7 @@ class AsyncConnections:
         )
 
     async def status(self, connection: str | HasId) -> ConnectionStatus:
-        """Returns the state, why, and who must act."""
+        """Returns the state, the reason for it, and who must act."""
         return await self._sender.result(Call("GET", _connection(connection, "status"), ConnectionStatus))
 
     async def check(self, connection: str | HasId) -> Connection:
@@ -661,10 +661,10 @@ class AsyncConnectAttempts:
         """Connects an account at `platform`, or reconnects `connection`.
 
         Returns the connection if the user's credentials are in `fields`. If the user must go to the platform, it returns an
-        attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it does so in each
-        case: the user enters a key, or chooses a method, on the page of the link. `client` is the name of the OAuth client,
-        if the platform has several. On the page, the user can change `fields`, but not `fixed_fields`. `lang`
-        is the language of the pages that the user sees (BCP 47), by default that of the browser. Never retried.
+        attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it always returns
+        an attempt, and the user enters a key or chooses a method on the page of the link. `client` is the name of the
+        OAuth client, if the platform has several. On the page, the user can change `fields`, but not `fixed_fields`.
+        `lang` is the language of the pages that the user sees (BCP 47), by default that of the browser. Never retried.
         """
         body = json_body(
             dict(
@@ -767,7 +767,7 @@ class AsyncOauthClients:
         start_url: str | None = None,
         pkce: Pkce | None = None,
     ) -> StoredOauthClient:
-        """Sets the OAuth client for a platform, all of it. An omitted secret stays as long as `client_id` does.
+        """Replaces the OAuth client for a platform. An omitted secret is kept if `client_id` stays the same.
 
         With a `name`, a platform can have several clients.
         """
@@ -812,8 +812,8 @@ class AsyncEvents:
 
         To follow them, keep the `cursor` of a page, and pass it as `after` later.
         """
-        of = None if connection is None else resource_id(connection)
-        query = query_params(dict(types=types, connection=of, order=order, limit=limit, after=after))
+        connection_id = None if connection is None else resource_id(connection)
+        query = query_params(dict(types=types, connection=connection_id, order=order, limit=limit, after=after))
         return _cursor_list(self._sender, EventPage, api_path("events"), query, "after")
 
 
@@ -878,16 +878,16 @@ class AsyncWebhooks:
 
     async def rotate(self, webhook: str | HasId) -> WebhookWithSecret:
         """Replaces the secret of a webhook. For 24 hours, the previous one also signs. Never retried."""
-        place = api_path("webhooks", resource_id(webhook), "rotate")
-        return await self._sender.result(Call("POST", place, WebhookWithSecret, repeatable=False))
+        path = api_path("webhooks", resource_id(webhook), "rotate")
+        return await self._sender.result(Call("POST", path, WebhookWithSecret, repeatable=False))
 
     async def test(self, webhook: str | HasId) -> WebhookTest:
         """Sends an event of the type `webhook.test`, and returns the result. Never retried."""
-        place = api_path("webhooks", resource_id(webhook), "test")
-        return await self._sender.result(Call("POST", place, WebhookTest, repeatable=False))
+        path = api_path("webhooks", resource_id(webhook), "test")
+        return await self._sender.result(Call("POST", path, WebhookTest, repeatable=False))
 
     async def replay(self, webhook: str | HasId, *, from_: str, to: str | None = None) -> Replayed:
-        """Sends events again, starting with an event, at most 1,000."""
+        """Sends events again, from `from_` up to `to`: at most 1,000."""
         body = json_body(dict(from_=from_, to=or_omitted(to)))
         return await self._sender.result(
             Call("POST", api_path("webhooks", resource_id(webhook), "replay"), Replayed, body=body)
@@ -928,9 +928,9 @@ class AsyncApiKeys:
         return await self._sender.result(call)
 
     async def rotate(self, key: str | HasId) -> ApiKeyWithSecret:
-        """Replaces a key by a new one; the old one stays valid for 24 hours. Never retried."""
-        place = api_path("keys", resource_id(key), "rotate")
-        return await self._sender.result(Call("POST", place, ApiKeyWithSecret, repeatable=False))
+        """Replaces a key with a new one; the old one stays valid for 24 hours. Never retried."""
+        path = api_path("keys", resource_id(key), "rotate")
+        return await self._sender.result(Call("POST", path, ApiKeyWithSecret, repeatable=False))
 
     async def revoke(self, key: str | HasId) -> None:
         """Revokes a key immediately, with its tokens and the keys that it created."""
@@ -1123,7 +1123,7 @@ class AsyncConsoleSessions:
         await self._sender.result(Call[None]("DELETE", api_path("console-sessions", resource_id(session)), None))
 
     async def sign_out(self) -> None:
-        """Ends the caller's own session. For the token of a person only."""
+        """Ends the caller's own session. Needs the token of a signed-in person."""
         await self._sender.result(Call[None]("DELETE", api_path("console-sessions", "current"), None))
 
 
@@ -1215,7 +1215,7 @@ class AsyncConnectorVault:
     """A client of one service with one API key or token. Use it with `async with`, or close it.
 
     `timeout` is the number of seconds to wait for the service; a call is repeated at most `max_retries` times, if that is
-    safe. `http_client` is an `httpx.AsyncClient` of your own: it stays open.
+    safe. `http_client` is your own `httpx.AsyncClient`, which this class does not close.
     """
 
     def __init__(
@@ -1294,7 +1294,7 @@ class AsyncConnectorVault:
 
         Returns the platform's response, regardless of its status; raises a `VaultError` if the service
         itself responds instead. `path` is a path below the platform's server, or below `server`, another one of its servers.
-        With `retries` (0–3), the service repeats a request that is safe to repeat when the platform refuses it for now.
+        With `retries` (0–3), the service retries a request that is safe to repeat if the platform temporarily refuses it.
         Needs the scope `connections:call`. Never repeated by this package.
         """
         async with self.stream_platform(
@@ -1337,14 +1337,14 @@ class AsyncConnectorVault:
             address = address.copy_merge_params(params)
         if json is not OMITTED and content is not None:
             raise invalid("`json` and `content` exclude each other")
-        own = {"user-agent": USER_AGENT, **{name.lower(): value for name, value in (headers or {}).items()}}
+        sent_headers = {"user-agent": USER_AGENT, **{name.lower(): value for name, value in (headers or {}).items()}}
         if json is not OMITTED:
             content = jsons.dumps(to_json(json)).encode()
-            own.setdefault("content-type", "application/json")
+            sent_headers.setdefault("content-type", "application/json")
         if server is not None:
-            own["x-vault-server"] = server
+            sent_headers["x-vault-server"] = server
         if retries is not None:
-            own["x-vault-retries"] = str(retries)
+            sent_headers["x-vault-retries"] = str(retries)
         is_repeatable = sender.can_refresh and (content is None or isinstance(content, (bytes, str)))
         rejected: ActiveSecret | None = None
         while True:
@@ -1353,7 +1353,7 @@ class AsyncConnectorVault:
                 method,
                 address,
                 content=content,
-                headers={**own, SECRET_HEADER: active.value},
+                headers={**sent_headers, SECRET_HEADER: active.value},
                 timeout=timeout,
             )
             try:
@@ -1364,7 +1364,7 @@ class AsyncConnectorVault:
                 if response.headers.get("x-vault-source") == "platform":
                     yield response
                     return
-                # Without this header, the service itself responds with a problem. If it rejected the secret, the platform was not called.
+                # Without this header, the response is a problem of the service. After a 401, the platform was not called.
                 await response.aread()
                 if response.status_code != 401 or not is_repeatable or rejected is not None:
                     raise response_error(response, active.value)
@@ -1382,25 +1382,25 @@ class AsyncConnectorVault:
         server: str | None = None,
         retries: int | None = None,
     ) -> AsyncIterator[httpx.Response]:
-        """Iterates over the pages of a platform's list, by the next page that the platform names in `Link`.
+        """Iterates over the pages of a platform's list, each of which names the next one.
 
         Stops after a response that is not a success.
         """
         seen: set[str] = set()
-        following: str | None = path
+        next_path: str | None = path
         # Platforms can link to a page that was already returned.
-        while following is not None and following not in seen:
-            seen.add(following)
+        while next_path is not None and next_path not in seen:
+            seen.add(next_path)
             response = await self.call_platform(
                 connection,
                 "GET",
-                following,
-                params=params if following is path else None,
+                next_path,
+                params=params if next_path is path else None,
                 headers=headers,
                 server=server,
                 retries=retries,
             )
-            following = cast("str | None", response.headers.get("x-vault-next"))
+            next_path = cast("str | None", response.headers.get("x-vault-next"))
             yield response
             if not response.is_success:
                 return

@@ -30,8 +30,8 @@ SECRET_HEADER: Final = "x-service-secret"
 USER_AGENT: Final = f"connector-vault-python/{__version__}"
 MIN_BACKOFF: Final = 0.5
 MAX_BACKOFF: Final = 8.0
-ROWS_AT_A_TIME: Final = 100
-# A token is refreshed when this fraction of its lifetime is left, or this time if that is shorter.
+PAGE_SIZE: Final = 100
+# A token is refreshed when this fraction of its lifetime is left, or this many seconds if that is less.
 REFRESH_FRACTION: Final = 0.1
 REFRESH_MARGIN: Final = 30.0
 UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -97,7 +97,7 @@ class CountedPage(Page[Row]):
 
 @dataclass(frozen=True)
 class Call(Generic[Result]):
-    """A call of the API."""
+    """A call to the API."""
 
     method: str
     path: str
@@ -136,7 +136,7 @@ def resource_id(thing: str | HasId) -> str:
 
 
 def query_params(arguments: Mapping[str, object]) -> dict[str, str]:
-    """The query parameters of named arguments, without None."""
+    """Converts named arguments to query parameters. Omits None."""
     found = {to_camel(name.rstrip("_")): value for name, value in arguments.items() if value is not None}
     return {name: _text(name, value) for name, value in found.items()}
 
@@ -154,7 +154,7 @@ def _text(name: str, value: object) -> str:
 
 
 def json_body(arguments: Mapping[str, object]) -> dict[str, Json]:
-    """The body of named arguments, without `OMITTED`."""
+    """Converts named arguments to a JSON body. Omits `OMITTED`."""
     return {to_camel(name.rstrip("_")): to_json(value) for name, value in arguments.items() if value is not OMITTED}
 
 
@@ -208,17 +208,17 @@ def proxy_url(base: str, connection: str, path: str) -> str:
     """The URL of a call to a platform. Rejects paths such as `../x`: they would send the secret to another endpoint."""
     if not UUID.fullmatch(connection):
         raise VaultError("connection_not_found", "`connection` must be the id of a connection", ErrorDetails(status=404))
-    place = f"{base}/v1/vault/connections/{connection}/proxy/"
+    prefix = f"{base}/v1/vault/connections/{connection}/proxy/"
     path = path.removeprefix("/")
     segments = re.split(r"[/\\]", path.split("?")[0])
     if "#" in path or any(re.sub("(?i)%2e", ".", segment) in (".", "..") for segment in segments):
         message = "`path` must be a path below the platform's server, without `.`, `..` and `#`"
         raise VaultError("invalid_parameter", message, ErrorDetails(status=400))
-    return place + path
+    return prefix + path
 
 
 def parse_result(call: Call[Result], response: httpx.Response, secret: str) -> Result:
-    """The result of a call. Raises the error of an unsuccessful response."""
+    """Returns the result of a call. Raises the error of an unsuccessful response."""
     if not response.is_success:
         raise response_error(response, secret)
     if call.result is None:
@@ -297,7 +297,7 @@ def no_response(cause: httpx.HTTPError) -> NoResponseError:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds of `Retry-After`, which is a number or a date."""
+    """The seconds until the time of `Retry-After`, which is a number or a date."""
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return float(value)
@@ -323,15 +323,15 @@ def active_secret(supplied: str | Session) -> ActiveSecret:
     """Converts the result of a function that supplies secrets."""
     if isinstance(supplied, str):
         return ActiveSecret(supplied)
-    life = (supplied.expires_at - datetime.now(timezone.utc)).total_seconds()
+    lifetime = (supplied.expires_at - datetime.now(timezone.utc)).total_seconds()
     # A shorter lifetime means that the clock is wrong or the token was delayed: it is used until the service rejects it.
-    if life < REFRESH_MARGIN:
+    if lifetime < REFRESH_MARGIN:
         return ActiveSecret(supplied.token)
-    return ActiveSecret(supplied.token, time.monotonic() + life - min(life * REFRESH_FRACTION, REFRESH_MARGIN))
+    return ActiveSecret(supplied.token, time.monotonic() + lifetime - min(lifetime * REFRESH_FRACTION, REFRESH_MARGIN))
 
 
 def cursor_in(response: httpx.Response) -> str | None:
-    """The cursor in the header `Link`."""
+    """The cursor of the next page in the header `Link`."""
     address = response.links.get("next", {}).get("url")
     return parse_qs(urlsplit(address).query).get("after", [None])[0] if address else None
 

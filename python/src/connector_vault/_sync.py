@@ -18,7 +18,7 @@ from typing_extensions import Self
 from ._core import (
     NOT_FOUND_CODES,
     OMITTED,
-    ROWS_AT_A_TIME,
+    PAGE_SIZE,
     SECRET_HEADER,
     USER_AGENT,
     Call,
@@ -216,11 +216,11 @@ class Rows(Generic[Row, SomePage]):
         self,
         get: Callable[[Mapping[str, str]], SomePage],
         query: Mapping[str, str],
-        following: Callable[[SomePage, Mapping[str, str]], Mapping[str, str] | None],
+        next_query: Callable[[SomePage, Mapping[str, str]], Mapping[str, str] | None],
     ) -> None:
         self._get = get
         self._query = query
-        self._following = following
+        self._next_query = next_query
 
     def page(self) -> SomePage:
         """The first page, or the one that `page` or a cursor selects."""
@@ -230,11 +230,11 @@ class Rows(Generic[Row, SomePage]):
         """All pages, starting with that one."""
         query: Mapping[str, str] | None = {**self._query}
         if not self._query.keys() & {"limit", "page", "after", "before"}:
-            query = {**self._query, "limit": str(ROWS_AT_A_TIME)}
+            query = {**self._query, "limit": str(PAGE_SIZE)}
         while query is not None:
             page = self._get(query)
             yield page
-            query = self._following(page, query)
+            query = self._next_query(page, query)
 
     def __iter__(self) -> Iterator[Row]:
         for page in self.pages():
@@ -275,12 +275,12 @@ def _cursor_list(
         answer = sender.result(Call[Any]("GET", path, kind, query=query))
         return Page(answer.rows, answer.next)
 
-    def following(page: Page[Any], query: Mapping[str, str]) -> Mapping[str, str] | None:
+    def next_query(page: Page[Any], query: Mapping[str, str]) -> Mapping[str, str] | None:
         if page.cursor is None or page.cursor == query.get(parameter):
             return None
         return {**query, parameter: page.cursor}
 
-    return Rows(get, query, following)
+    return Rows(get, query, next_query)
 
 
 class Connectors:
@@ -812,8 +812,8 @@ class Events:
 
         To follow them, keep the `cursor` of a page, and pass it as `after` later.
         """
-        of = None if connection is None else resource_id(connection)
-        query = query_params(dict(types=types, connection=of, order=order, limit=limit, after=after))
+        connection_id = None if connection is None else resource_id(connection)
+        query = query_params(dict(types=types, connection=connection_id, order=order, limit=limit, after=after))
         return _cursor_list(self._sender, EventPage, api_path("events"), query, "after")
 
 
@@ -878,13 +878,13 @@ class Webhooks:
 
     def rotate(self, webhook: str | HasId) -> WebhookWithSecret:
         """Replaces the secret of a webhook. For 24 hours, the previous one also signs. Never retried."""
-        place = api_path("webhooks", resource_id(webhook), "rotate")
-        return self._sender.result(Call("POST", place, WebhookWithSecret, repeatable=False))
+        path = api_path("webhooks", resource_id(webhook), "rotate")
+        return self._sender.result(Call("POST", path, WebhookWithSecret, repeatable=False))
 
     def test(self, webhook: str | HasId) -> WebhookTest:
         """Sends an event of the type `webhook.test`, and returns the result. Never retried."""
-        place = api_path("webhooks", resource_id(webhook), "test")
-        return self._sender.result(Call("POST", place, WebhookTest, repeatable=False))
+        path = api_path("webhooks", resource_id(webhook), "test")
+        return self._sender.result(Call("POST", path, WebhookTest, repeatable=False))
 
     def replay(self, webhook: str | HasId, *, from_: str, to: str | None = None) -> Replayed:
         """Sends events again, starting with an event, at most 1,000."""
@@ -929,8 +929,8 @@ class ApiKeys:
 
     def rotate(self, key: str | HasId) -> ApiKeyWithSecret:
         """Replaces a key by a new one; the old one stays valid for 24 hours. Never retried."""
-        place = api_path("keys", resource_id(key), "rotate")
-        return self._sender.result(Call("POST", place, ApiKeyWithSecret, repeatable=False))
+        path = api_path("keys", resource_id(key), "rotate")
+        return self._sender.result(Call("POST", path, ApiKeyWithSecret, repeatable=False))
 
     def revoke(self, key: str | HasId) -> None:
         """Revokes a key immediately, with its tokens and the keys that it created."""
@@ -1337,14 +1337,14 @@ class ConnectorVault:
             address = address.copy_merge_params(params)
         if json is not OMITTED and content is not None:
             raise invalid("`json` and `content` exclude each other")
-        own = {"user-agent": USER_AGENT, **{name.lower(): value for name, value in (headers or {}).items()}}
+        sent_headers = {"user-agent": USER_AGENT, **{name.lower(): value for name, value in (headers or {}).items()}}
         if json is not OMITTED:
             content = jsons.dumps(to_json(json)).encode()
-            own.setdefault("content-type", "application/json")
+            sent_headers.setdefault("content-type", "application/json")
         if server is not None:
-            own["x-vault-server"] = server
+            sent_headers["x-vault-server"] = server
         if retries is not None:
-            own["x-vault-retries"] = str(retries)
+            sent_headers["x-vault-retries"] = str(retries)
         is_repeatable = sender.can_refresh and (content is None or isinstance(content, (bytes, str)))
         rejected: ActiveSecret | None = None
         while True:
@@ -1353,7 +1353,7 @@ class ConnectorVault:
                 method,
                 address,
                 content=content,
-                headers={**own, SECRET_HEADER: active.value},
+                headers={**sent_headers, SECRET_HEADER: active.value},
                 timeout=timeout,
             )
             try:
@@ -1387,20 +1387,20 @@ class ConnectorVault:
         Stops after a response that is not a success.
         """
         seen: set[str] = set()
-        following: str | None = path
+        next_path: str | None = path
         # Platforms can link to a page that was already returned.
-        while following is not None and following not in seen:
-            seen.add(following)
+        while next_path is not None and next_path not in seen:
+            seen.add(next_path)
             response = self.call_platform(
                 connection,
                 "GET",
-                following,
-                params=params if following is path else None,
+                next_path,
+                params=params if next_path is path else None,
                 headers=headers,
                 server=server,
                 retries=retries,
             )
-            following = cast("str | None", response.headers.get("x-vault-next"))
+            next_path = cast("str | None", response.headers.get("x-vault-next"))
             yield response
             if not response.is_success:
                 return

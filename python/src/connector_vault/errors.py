@@ -38,7 +38,7 @@ class VaultError(Exception):
     """The base class of all errors of this package."""
 
     code: str
-    """What went wrong, for programs. The codes of the service are explained at `<base_url>/problems/<code>`; this package
+    """The error code. The codes of the service are explained at `<base_url>/problems/<code>`; this package
     has `no_response`, `timeout`, `unexpected_response`, `invalid_argument`, `invalid_signature`, `secret_unavailable`, and
     `expired` for an attempt to connect that its user did not finish."""
     message: str
@@ -50,11 +50,11 @@ class VaultError(Exception):
     errors: Sequence[Fault]
     """All errors in the request."""
     suggestions: Sequence[str]
-    """For an unknown platform or action: those that you may have meant."""
+    """For an unknown platform or action: the nearest known names."""
     connection_id: str | None
     """With `connection_exists`: the id of the connection that has the key."""
     retry_after: float | None
-    """The number of seconds to wait before a retry, if the service said so."""
+    """The number of seconds to wait before a retry, if the service named one."""
     headers: Mapping[str, str]
     """The headers of the response, with names in lower case; empty without a response."""
 

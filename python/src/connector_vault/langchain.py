@@ -18,8 +18,8 @@ def tools(vault: ConnectorVault | AsyncConnectorVault) -> list[StructuredTool]:
             StructuredTool.from_function(function, parse_docstring=True)
             for function in (found.search_actions, found.describe_action, found.run_action)
         ]
-    awaited = AsyncTools(vault)
+    async_tools = AsyncTools(vault)
     return [
         StructuredTool.from_function(coroutine=function, parse_docstring=True)
-        for function in (awaited.search_actions, awaited.describe_action, awaited.run_action)
+        for function in (async_tools.search_actions, async_tools.describe_action, async_tools.run_action)
     ]

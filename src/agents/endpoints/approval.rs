@@ -1,4 +1,4 @@
-//! `/mcp/{endpointId}/approval`: the page on which a user approves or declines a call of an agent. For its security, see
+//! `/mcp/{endpointId}/approval`: the page on which a user approves or declines an agent's call. For its security, see
 //! [`crate::agents::approval`].
 
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::agents::approval::{
 use crate::agents::grant::Grant;
 use crate::agents::request::Purpose;
 use crate::agents::sign_in::Endpoint;
-use crate::agents::statements::Step;
+use crate::agents::statements::BrowserStep;
 use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::key::hash;
@@ -71,50 +71,50 @@ impl<P: Ports> AgentContext<'_, P> {
             approval::select_claimed(self.id, browser_hash, self.request_id),
         ]);
         match first_row::<Approval>(&sets.await?, 1)? {
-            Some(waiting) => self.approval_page(&waiting).await,
+            Some(approval) => self.approval_page(&approval).await,
             None => Ok(self.link_ended_page()),
         }
     }
 
-    fn step<'s>(&'s self, browser_hash: &'s str) -> Step<'s> {
-        Step { endpoint: self.id, browser_hash, claimed_by: self.request_id, now: self.now }
+    fn step<'s>(&'s self, browser_hash: &'s str) -> BrowserStep<'s> {
+        BrowserStep { endpoint: self.id, browser_hash, claimed_by: self.request_id, now: self.now }
     }
 
     /// The account that a call would use, and the agent's grant, if they still exist.
     async fn account_and_grant(
         &self,
-        waiting: &Approval,
+        approval: &Approval,
     ) -> Result<(Option<Account>, Option<Grant>), Problem> {
         let sets = self
             .batch(vec![
-                approval::select_account(waiting),
-                approval::select_grant(self.id, waiting),
+                approval::select_account(approval),
+                approval::select_grant(self.id, approval),
             ])
             .await?;
         Ok((first_row(&sets, 0)?, first_row(&sets, 1)?))
     }
 
     /// Shows a pending call, returns the file of a download, or redirects to the link of a connect attempt.
-    pub(super) async fn approval_page(&self, waiting: &Approval) -> Result<Response, Problem> {
-        if waiting.state == State::Download {
-            let call = (&waiting.place(), &waiting.sealed);
+    pub(super) async fn approval_page(&self, approval: &Approval) -> Result<Response, Problem> {
+        if approval.state == State::Download {
+            let call = (&approval.seal_context(), &approval.sealed);
             return download::repeat(self.service, self.ports, self.base, call, &self.wording)
                 .await;
         }
-        let (account, grant) = self.account_and_grant(waiting).await?;
+        let (account, grant) = self.account_and_grant(approval).await?;
         let keys = &self.service.config().vault_keys;
-        let plain = keys.open(&waiting.place(), &waiting.sealed).map_err(decrypt_error)?;
-        if waiting.state == State::Connect && grant.is_some() {
+        let plain = keys.open(&approval.seal_context(), &approval.sealed).map_err(decrypt_error)?;
+        if approval.state == State::Connect && grant.is_some() {
             let link = String::from_utf8_lossy(&plain);
             return Ok(Response::see_other(format!("{}/connect/go/{link}", self.base)));
         }
         let (Some(account), Some(grant)) = (account, grant) else {
             return Ok(self.link_ended_page());
         };
-        let unnamed = self.wording.say(&texts::AN_UNNAMED_PROGRAM, &[]);
-        let agent = grant.client_name.as_deref().unwrap_or(&unnamed);
-        let shown = account.platform_account_name.as_ref().or(account.name.as_ref());
-        let own = shown.map_or_else(
+        let unnamed_program = self.wording.say(&texts::AN_UNNAMED_PROGRAM, &[]);
+        let agent = grant.client_name.as_deref().unwrap_or(&unnamed_program);
+        let account_name = account.platform_account_name.as_ref().or(account.name.as_ref());
+        let account_text = account_name.map_or_else(
             || account.identity.clone(),
             |name| {
                 let values = [("name", name.as_str()), ("identity", &account.identity)];
@@ -124,16 +124,16 @@ impl<P: Ports> AgentContext<'_, P> {
         let rows = [
             (&texts::AGENT, self.wording.say(&texts::NAME_NOT_VERIFIED, &[("name", agent)])),
             (&texts::PLATFORM, account.platform.clone()),
-            (&texts::ACCOUNT, own),
-            (&texts::ACTION, format!("{} ({})", waiting.title, waiting.action)),
-            (&texts::REQUEST, waiting.method.as_str().to_owned()),
-            (&texts::SIGNED_IN_AS, waiting.identity.clone()),
+            (&texts::ACCOUNT, account_text),
+            (&texts::ACTION, format!("{} ({})", approval.title, approval.action)),
+            (&texts::REQUEST, approval.method.as_str().to_owned()),
+            (&texts::SIGNED_IN_AS, approval.identity.clone()),
         ];
         let say = |text| escape(&self.wording.say(text, &[]));
         let mut html = description_list(&self.wording, &rows);
-        let (input, shown) = (say(&texts::INPUT), escape(&readable(&plain)));
-        let _ = writeln!(html, "<h2>{input}</h2>\n<pre>{shown}</pre>");
-        for (name, value) in [("approval", &waiting.id), ("shown", &fingerprint(&plain, &account))]
+        let (heading, input) = (say(&texts::INPUT), escape(&format_input(&plain)));
+        let _ = writeln!(html, "<h2>{heading}</h2>\n<pre>{input}</pre>");
+        for (name, value) in [("approval", &approval.id), ("shown", &fingerprint(&plain, &account))]
         {
             let value = escape(value);
             let _ = writeln!(html, "<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
@@ -169,39 +169,40 @@ impl<P: Ports> AgentContext<'_, P> {
         let browser_hash = hash(cookie);
         self.check_rate(&browser_hash).await?;
         let sets = self.batch(vec![approval::select(self.id, id)]).await?;
-        let waiting = first_row::<Approval>(&sets, 0)?;
-        let is_own = |waiting: &Approval| {
-            waiting.browser_hash.as_deref() == Some(browser_hash.as_str())
-                && waiting.state == State::Pending
-                && self.now < waiting.expires_at
+        let approval = first_row::<Approval>(&sets, 0)?;
+        let is_own = |approval: &Approval| {
+            approval.browser_hash.as_deref() == Some(browser_hash.as_str())
+                && approval.state == State::Pending
+                && self.now < approval.expires_at
         };
-        let Some(waiting) = waiting.filter(is_own) else {
+        let Some(approval) = approval.filter(is_own) else {
             return Ok(self.link_ended_page());
         };
         let approves = form.get("decision") == Some("approve");
         if approves {
-            let (account, _) = self.account_and_grant(&waiting).await?;
+            let (account, _) = self.account_and_grant(&approval).await?;
             let keys = &self.service.config().vault_keys;
-            let plain = keys.open(&waiting.place(), &waiting.sealed).map_err(decrypt_error)?;
+            let plain =
+                keys.open(&approval.seal_context(), &approval.sealed).map_err(decrypt_error)?;
             let now = account.as_ref().map(|account| fingerprint(&plain, account));
             if now.as_deref() != form.get("shown") {
                 // The connection now belongs to a different account than the page showed.
-                return self.approval_page(&waiting).await;
+                return self.approval_page(&approval).await;
             }
         }
         let sets = self
             .batch(vec![
                 approval::decide(self.step(&browser_hash), id, approves),
                 approval::select(self.id, id),
-                approval::select_grant(self.id, &waiting),
+                approval::select_grant(self.id, &approval),
             ])
             .await?;
-        let decided = first_row::<Approval>(&sets, 1)?;
-        let has_decided = |decided: &Approval| {
-            decided.claimed_by.as_deref() == Some(self.request_id)
-                && decided.state != State::Pending
+        let decided_approval = first_row::<Approval>(&sets, 1)?;
+        let has_decided = |decided_approval: &Approval| {
+            decided_approval.claimed_by.as_deref() == Some(self.request_id)
+                && decided_approval.state != State::Pending
         };
-        let Some(decided) = decided.filter(has_decided) else {
+        let Some(decided_approval) = decided_approval.filter(has_decided) else {
             return Ok(self.link_ended_page());
         };
         if !approves {
@@ -210,23 +211,25 @@ impl<P: Ports> AgentContext<'_, P> {
         }
         let grant = first_row::<Grant>(&sets, 2)?;
         let Some(grant) = grant else { return Ok(self.link_ended_page()) };
-        let did = self.run(&decided, &grant).await?;
+        let outcome = self.run(&decided_approval, &grant).await?;
         let mut page = self.page(200, &texts::APPROVED, &[&texts::APPROVED_NEXT], &[]);
-        page.paragraphs.insert(0, did);
+        page.paragraphs.insert(0, outcome);
         Ok(page.response())
     }
 
     /// Runs an approved call with a token of the grant, so that everything is checked again, and stores the response for the
     /// agent. Returns the outcome as a sentence. If the service is interrupted, the call is not repeated.
-    async fn run(&self, decided: &Approval, grant: &Grant) -> Result<String, Problem> {
+    async fn run(&self, approval: &Approval, grant: &Grant) -> Result<String, Problem> {
         let config = self.service.config();
-        let plain =
-            config.vault_keys.open(&decided.place(), &decided.sealed).map_err(decrypt_error)?;
+        let plain = config
+            .vault_keys
+            .open(&approval.seal_context(), &approval.sealed)
+            .map_err(decrypt_error)?;
         let shard = Shard::new(self.ports.number()).unwrap_or_default();
         let token =
             approval::without_confirmation(grant).token(shard, self.now.saturating_add(TOKEN_MS));
         let token = config.sessions.sign(&token).ok_or_else(no_session_secret)?;
-        let (connection, action) = (&decided.connection_id, encode(&decided.action));
+        let (connection, action) = (&approval.connection_id, encode(&approval.action));
         let request = Request {
             method: "POST".to_owned(),
             origin: self.base.to_owned(),
@@ -241,9 +244,9 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         let response = Box::pin(handle(self.service, self.ports.inner(), &request)).await;
         let status = response.status;
-        let did = if response.header(SOURCE) == Some("platform") {
-            let answered: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-            match answered.get("status").and_then(Value::as_u64) {
+        let outcome = if response.header(SOURCE) == Some("platform") {
+            let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+            match body.get("status").and_then(Value::as_u64) {
                 Some(status) => {
                     let is_done = (200..=399).contains(&status);
                     let text = if is_done { texts::DID_DONE } else { texts::DID_REFUSED };
@@ -257,7 +260,7 @@ impl<P: Ports> AgentContext<'_, P> {
             self.wording.say(&texts::DID_NOT, &[])
         };
         let sealed = config.vault_keys.seal(
-            &decided.place(),
+            &approval.seal_context(),
             &encode_response(
                 status,
                 response.body.get(..MAX_RESPONSE_BYTES).unwrap_or(&response.body),
@@ -265,19 +268,19 @@ impl<P: Ports> AgentContext<'_, P> {
             self.ports,
         );
         let finish = approval::finish(
-            &decided.id,
+            &approval.id,
             self.request_id,
             &sealed.map_err(encrypt_error)?,
             self.ports.now(),
         );
         // The call was made, even if its response can't be stored.
         if self.ports.batch(vec![finish]).await.is_err() {
-            return Ok(format!("{did} {}", self.wording.say(&texts::RESULT_LOST, &[])));
+            return Ok(format!("{outcome} {}", self.wording.say(&texts::RESULT_LOST, &[])));
         }
-        Ok(did)
+        Ok(outcome)
     }
 
-    /// The page of a link that does nothing for this user.
+    /// The page of a link that has expired, was used, or belongs to another user.
     pub(super) fn link_ended_page(&self) -> Response {
         let paragraphs = [&texts::LINK_ENDED_WHY, &texts::LINK_ENDED_NEXT];
         self.page(410, &texts::LINK_ENDED, &paragraphs, &[]).response()
@@ -293,7 +296,7 @@ fn fingerprint(plain: &[u8], account: &Account) -> String {
 }
 
 /// Formats an input for the approval page. Invisible characters are escaped, so that nothing is hidden.
-fn readable(plain: &[u8]) -> String {
+fn format_input(plain: &[u8]) -> String {
     let mut input: Value = serde_json::from_slice(plain).unwrap_or_default();
     if let Some(members) = input.as_object_mut() {
         for name in RESPONSE_OPTIONS {
@@ -313,12 +316,12 @@ fn readable(plain: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::readable;
+    use super::format_input;
 
     #[test]
     fn invisible_characters_of_an_input_are_escaped() {
         let plain = "{\"body\":{\"to\":\"a\u{202e}b\u{200b}\",\"é\":[1,\"<b>\"]},\"maxBytes\":5,\"select\":[\"/a\"]}";
-        let shown = readable(plain.as_bytes());
+        let shown = format_input(plain.as_bytes());
         let expected = "{\n  \"body\": {\n    \"to\": \"a\\u{202e}b\\u{200b}\",\n    \"é\": [\n      1,\n      \"<b>\"\n    ]\n  }\n}";
         assert_eq!(shown, expected);
     }

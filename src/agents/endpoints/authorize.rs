@@ -1,4 +1,4 @@
-//! `GET /mcp/{endpointId}/authorize`: validates the request of an agent, and redirects its user to the sign-in.
+//! `GET /mcp/{endpointId}/authorize`: validates an agent's request, and redirects its user to the sign-in.
 
 use super::{AgentContext, COOKIE, RESOURCE, browser, describe, with_query};
 use crate::agents::Access;
@@ -20,10 +20,10 @@ use crate::texts::agents as texts;
 /// The maximum length of a signed request, in characters: it is a parameter of URLs.
 const MAX_REQUEST: usize = 4096;
 
-/// An error that must not be sent to the redirect URI, since the client is not valid.
+/// An error that must not be sent to the redirect URI, because the client is not valid.
 struct InvalidClient {
     status: u16,
-    what: String,
+    message: String,
 }
 
 /// An error for the redirect URI (RFC 6749, section 4.1.2.1): code and description.
@@ -35,11 +35,13 @@ impl<P: Ports> AgentContext<'_, P> {
         let refuse = |invalid: InvalidClient| {
             let paragraphs = [&texts::CONTACT_DEVELOPERS];
             let page = self.page(invalid.status, &texts::CAN_NOT_CONNECT, &paragraphs, &[]);
-            Page { detail: Some(invalid.what), ..page }.response()
+            Page { detail: Some(invalid.message), ..page }.response()
         };
         let query = match Form::parse(&request.query, &[RESOURCE]) {
             Ok(query) => query,
-            Err(error) => return Ok(refuse(InvalidClient { status: 400, what: describe(&error) })),
+            Err(error) => {
+                return Ok(refuse(InvalidClient { status: 400, message: describe(&error) }));
+            }
         };
         let id = query.get("client_id").unwrap_or_default();
         self.check_rate(id).await?;
@@ -50,8 +52,8 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         let uri = query.get("redirect_uri").unwrap_or_default();
         if !client.may_redirect_to(uri) {
-            let what = "The agent's `redirect_uri` is not one of those that it has registered.";
-            return Ok(refuse(InvalidClient { status: 400, what: what.to_owned() }));
+            let message = "The agent's `redirect_uri` is not one of those that it has registered.";
+            return Ok(refuse(InvalidClient { status: 400, message: message.to_owned() }));
         }
         let state = query.get("state");
         match self.check(&query) {
@@ -68,8 +70,8 @@ impl<P: Ports> AgentContext<'_, P> {
                 };
                 let signed = self.sign(&endpoint, Purpose::Access(access_request), &cookie)?;
                 if signed.len() > MAX_REQUEST {
-                    let what = "`state` and `redirect_uri` are too long.";
-                    return Ok(self.refuse(uri, state, ("invalid_request", what)));
+                    let message = "`state` and `redirect_uri` are too long.";
+                    return Ok(self.refuse(uri, state, ("invalid_request", message)));
                 }
                 self.sign_in(&endpoint, &signed, &cookie).await
             }
@@ -80,7 +82,7 @@ impl<P: Ports> AgentContext<'_, P> {
     /// Reports an invalid request to the client, before any sign-in. Anyone can register a website or a program and abuse a
     /// link of this trusted service to send users there, so a page asks them first (RFC 9700, section 4.11.2).
     fn refuse(&self, uri: &str, state: Option<&str>, (error, description): Refusal) -> Response {
-        let where_to = match Destination::from_redirect_uri(uri) {
+        let destination = match Destination::from_redirect_uri(uri) {
             Destination::Machine => {
                 return self.redirect_with_error(uri, state, error, Some(description));
             }
@@ -91,7 +93,7 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         let url = self.error_url(uri, state, error, Some(description));
         let (paragraphs, values) =
-            ([&texts::REQUEST_INCORRECT, &texts::CONTINUE_ONLY], [("place", where_to.as_str())]);
+            ([&texts::REQUEST_INCORRECT, &texts::CONTINUE_ONLY], [("place", destination.as_str())]);
         let page = Page {
             detail: Some(description.to_owned()),
             links: vec![(url, self.wording.say(&texts::CONTINUE_TO, &values))],
@@ -103,8 +105,10 @@ impl<P: Ports> AgentContext<'_, P> {
     async fn client(&self, id: &str) -> Result<Result<Client, InvalidClient>, Problem> {
         if !Client::is_document(id) {
             let client = Client::from_registration(self.secrets(), self.id, id);
-            let what = "The agent is not registered here. Disconnect it and connect it again, so that it registers.";
-            return Ok(client.ok_or_else(|| InvalidClient { status: 400, what: what.to_owned() }));
+            let message = "The agent is not registered here. Disconnect it and connect it again, so that it registers.";
+            return Ok(
+                client.ok_or_else(|| InvalidClient { status: 400, message: message.to_owned() })
+            );
         }
         let documents = self.service.documents();
         let document = if let Some(document) = documents.recall(id, self.now) {
@@ -114,14 +118,14 @@ impl<P: Ports> AgentContext<'_, P> {
             let targets = self.service.config().targets();
             documents.fetch(self.ports, targets, id, MAX_DOCUMENT).await
         };
-        let refused = |status: u16, why: String| InvalidClient { status, what: why };
+        let refused = |status: u16, message: String| InvalidClient { status, message };
         Ok(match document {
             Ok(document) => match Client::from_document(id, &document) {
                 Ok(client) => {
                     documents.keep(id, &document, self.now);
                     Ok(client)
                 }
-                Err(error) => Err(refused(400, format!("The agent's metadata: {}", error.what))),
+                Err(error) => Err(refused(400, format!("The agent's metadata: {}", error.message))),
             },
             Err(error) => {
                 let status = if error == DocumentError::Unreachable { 502 } else { 400 };
@@ -137,8 +141,9 @@ impl<P: Ports> AgentContext<'_, P> {
         let challenge = query.get("code_challenge").filter(|text| is_challenge(text));
         let (Some(challenge), Some("S256")) = (challenge, query.get("code_challenge_method"))
         else {
-            let what = "PKCE is required: send `code_challenge` with `code_challenge_method=S256`.";
-            return Err(("invalid_request", what));
+            let message =
+                "PKCE is required: send `code_challenge` with `code_challenge_method=S256`.";
+            return Err(("invalid_request", message));
         };
         if query.get("state").is_some_and(|state| state.len() > MAX_STATE) {
             return Err(("invalid_request", "`state` has more than 1024 characters."));
@@ -251,7 +256,7 @@ impl<P: Ports> AgentContext<'_, P> {
         )
     }
 
-    /// The page if the sign-in is not available.
+    /// The page shown if the sign-in is not available.
     pub(super) fn sign_in_unavailable_page(&self) -> Response {
         let paragraphs = [&texts::SIGN_IN_UNAVAILABLE_WHY, &texts::SIGN_IN_UNAVAILABLE_NEXT];
         self.page(503, &texts::SIGN_IN_UNAVAILABLE, &paragraphs, &[]).response()

@@ -6,8 +6,8 @@ use crate::agents::approval::{self, Approval};
 use crate::agents::grant::{Grant, State};
 use crate::agents::request::{AccessRequest, AgentRequest, Purpose};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
-use crate::agents::statements::{self, NewGrant, Step};
-use crate::audit::statements::by_person;
+use crate::agents::statements::{self, BrowserStep, NewGrant};
+use crate::audit::statements::person_actor;
 use crate::auth::key::hash;
 use crate::connect::endpoints::decrypt_error;
 use crate::connect::endpoints::pages::Page;
@@ -51,7 +51,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let state = query.get("state").unwrap_or_default();
         let cookie = browser(request).unwrap_or_default();
         let agent_request = AgentRequest::verify(self.secrets(), state, self.now)
-            .filter(|it| it.endpoint == self.id && it.browser_hash == hash(cookie));
+            .filter(|request| request.endpoint == self.id && request.browser_hash == hash(cookie));
         let Some(agent_request) = agent_request else { return Ok(self.sign_in_expired_page()) };
         let endpoint = self.require_endpoint().await?;
         let is_current = endpoint.updated_at == agent_request.configured_at;
@@ -121,9 +121,9 @@ impl<P: Ports> AgentContext<'_, P> {
             claimed_by: self.request_id,
             now: self.now,
         };
-        self.ports.set_actor(by_person(identity, &endpoint.key_id, self.now, self.request_id));
+        self.ports.set_actor(person_actor(identity, &endpoint.key_id, self.now, self.request_id));
         let sets = self.batch(vec![
-            new.by_provider(endpoint.updated_at),
+            new.insert_by_provider(endpoint.updated_at),
             statements::prune(self.now),
             statements::select_grant(self.id, &id),
         ]);
@@ -163,7 +163,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let identity = id_token::identity(&claims, name).map_err(|error| error.to_string());
         Ok(identity.and_then(|identity| match rules::identity(identity) {
             None => Ok(identity.to_owned()),
-            Some(what) => Err(format!("the claim `{name}` {what}")),
+            Some(message) => Err(format!("the claim `{name}` {message}")),
         }))
     }
 
@@ -181,7 +181,7 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(page);
         }
         let (secret_hash, browser_hash) = (hash(secret), hash(cookie));
-        let step = Step {
+        let step = BrowserStep {
             endpoint: self.id,
             browser_hash: &browser_hash,
             claimed_by: self.request_id,
@@ -194,8 +194,8 @@ impl<P: Ports> AgentContext<'_, P> {
             approval::select_claimed(self.id, &browser_hash, self.request_id),
         ]);
         let sets = sets.await?;
-        if let Some(waiting) = first_row::<Approval>(&sets, 3)? {
-            return self.approval_page(&waiting).await;
+        if let Some(approval) = first_row::<Approval>(&sets, 3)? {
+            return self.approval_page(&approval).await;
         }
         let grant: Option<Grant> = first_row(&sets, 1)?;
         match grant.filter(|grant| grant.state == State::Opened && self.has_claimed(grant)) {
@@ -204,7 +204,7 @@ impl<P: Ports> AgentContext<'_, P> {
         }
     }
 
-    /// Whether this request made the last change of the grant, perhaps in a first try whose response was lost.
+    /// Whether this request made the last change to the grant, perhaps on a first try whose response was lost.
     pub(super) fn has_claimed(&self, grant: &Grant) -> bool {
         grant.claimed_by.as_deref() == Some(self.request_id)
     }

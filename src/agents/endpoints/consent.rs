@@ -7,10 +7,10 @@ use serde::Deserialize;
 use super::{AgentContext, browser, form, with_query};
 use crate::agents::client::Destination;
 use crate::agents::grant::{Grant, State};
-use crate::agents::statements::{self, Consent, Step};
+use crate::agents::statements::{self, BrowserStep, Consent};
 use crate::agents::user_grants::{GrantOwner, MAX_GRANTS, select_grants_of};
 use crate::agents::{Access, Confirm};
-use crate::audit::statements::by_user_of;
+use crate::audit::statements::grant_user_actor;
 use crate::auth::Shard;
 use crate::auth::key::hash;
 use crate::catalog::key::platform as is_no_platform;
@@ -44,8 +44,8 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         let batch = vec![statements::select_platforms(grant), select_grants_of(owner, self.now)];
         let sets = self.ports.batch(batch).await?;
-        let own = grant.platforms();
-        let platforms: Vec<String> = if let Some(names) = &own {
+        let granted = grant.platforms();
+        let platforms: Vec<String> = if let Some(names) = &granted {
             names.all().into_iter().map(str::to_owned).collect()
         } else {
             all_rows::<Connected>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
@@ -82,15 +82,15 @@ impl<P: Ports> AgentContext<'_, P> {
             let ids = connections.all();
             let is_one = ids.len() == 1;
             let text = if is_one { texts::ONE_CONNECTION } else { texts::SOME_CONNECTIONS };
-            let what = wording.say(&text, &[("ids", &ids.join(", "))]);
-            rows.push((&texts::ONLY_CONNECTIONS, what));
+            let message = wording.say(&text, &[("ids", &ids.join(", "))]);
+            rows.push((&texts::ONLY_CONNECTIONS, message));
         }
         if let Some(confirm) = grant.confirm {
-            let what = match confirm {
+            let message = match confirm {
                 Confirm::Write => texts::EACH_CHANGE,
                 Confirm::Destructive => texts::DELETIONS,
             };
-            rows.push((&texts::ASKED_BEFORE, wording.say(&what, &[])));
+            rows.push((&texts::ASKED_BEFORE, wording.say(&message, &[])));
         }
         if !matches!(destination, Destination::Site(_)) {
             paragraphs.push(&texts::CONSENT_WARNING);
@@ -122,16 +122,16 @@ impl<P: Ports> AgentContext<'_, P> {
         let (id, cookie) = (form.get("grant"), browser(request));
         let (Some(id), Some(cookie)) = (id, cookie) else { return Ok(self.sign_in_expired_page()) };
         let browser_hash = hash(cookie);
-        let step = Step {
+        let step = BrowserStep {
             endpoint: self.id,
             browser_hash: &browser_hash,
             claimed_by: self.request_id,
             now: self.now,
         };
-        let ended = form.all("end").take(MAX_GRANTS);
-        let ended: Vec<String> = ended.map(str::to_owned).collect();
-        self.ports.set_actor(by_user_of(id, self.now, self.request_id));
-        let end = statements::end_earlier(step, id, &ended);
+        let grant_ids = form.all("end").take(MAX_GRANTS);
+        let grant_ids: Vec<String> = grant_ids.map(str::to_owned).collect();
+        self.ports.set_actor(grant_user_actor(id, self.now, self.request_id));
+        let end = statements::delete_earlier_grants(step, id, &grant_ids);
         if form.get("decision") != Some("allow") {
             let sets = self.batch(vec![end, statements::decline(step, id)]).await?;
             let Some(grant) = first_row::<Grant>(&sets, 1)? else {
@@ -151,8 +151,8 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         let platforms = match selected_platforms(&form, &grant) {
             Ok(platforms) => platforms,
-            Err(what) => {
-                return Ok(self.page(400, &texts::CHOOSE_PLATFORM, &[what], &[]).response());
+            Err(message) => {
+                return Ok(self.page(400, &texts::CHOOSE_PLATFORM, &[message], &[]).response());
             }
         };
         let shard = Shard::new(self.ports.number()).unwrap_or_default();
@@ -196,10 +196,10 @@ fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'sta
     if form.get("accounts") == Some("all") {
         return Ok(None);
     }
-    let own = grant.platforms();
+    let granted = grant.platforms();
     let mut names: Vec<String> = Vec::new();
     for name in form.all("platform").take(100) {
-        let is_own = own.as_ref().is_none_or(|own| own.has(name));
+        let is_own = granted.as_ref().is_none_or(|granted| granted.has(name));
         if is_own && is_no_platform(name).is_none() && !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
@@ -276,7 +276,7 @@ fn controls(
     html
 }
 
-/// Facts, each with its name.
+/// Renders names and values as an HTML description list.
 pub(super) fn description_list(wording: &Wording<'_>, rows: &[(&Text, String)]) -> String {
     let mut html = String::from("<dl>\n");
     for (name, value) in rows {
@@ -287,7 +287,7 @@ pub(super) fn description_list(wording: &Wording<'_>, rows: &[(&Text, String)]) 
     html
 }
 
-/// The user's earlier grants, each with a checkbox that revokes it.
+/// Renders the user's earlier grants, each with a checkbox that revokes it.
 fn earlier_grants(wording: &Wording<'_>, earlier: &[Grant]) -> String {
     let mut html = String::new();
     if earlier.is_empty() {
@@ -300,7 +300,7 @@ fn earlier_grants(wording: &Wording<'_>, earlier: &[Grant]) -> String {
     html
 }
 
-/// Grants, each with a checkbox that revokes it.
+/// Renders grants, each with a checkbox that revokes it.
 pub(super) fn grant_list(wording: &Wording<'_>, grants: &[Grant]) -> String {
     let mut html = String::from("<ul>\n");
     for grant in grants {

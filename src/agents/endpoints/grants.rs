@@ -23,7 +23,7 @@ use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::{Code, Problem};
 use crate::ports::{Ports, Random as _};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Found, Statements};
+use crate::storage::transaction::{ExistingRow, Statements};
 use crate::terms::IdentityType;
 use crate::util::json;
 use crate::util::name_set::Names;
@@ -60,7 +60,8 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let id = context.connection_id();
     let mut statements = Statements::default();
-    let deleted = statements.ask::<Found>(statements::delete_grant(&context.guard(), id.as_str()));
+    let deleted =
+        statements.ask::<ExistingRow>(statements::delete_grant(&context.guard(), id.as_str()));
     Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(Problem::new(Code::AgentGrantNotFound, "There is no such grant."));
@@ -76,7 +77,7 @@ pub fn create<'a, P: Ports>(
 ) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
-    let (platforms, actions) = reach(&mut body);
+    let (platforms, actions) = read_platforms_and_actions(&mut body);
     body.finish()?;
     context.ensure_person_holds(Access::Write.scopes())?;
     let (secrets, now) = (&context.config().sessions, context.now);
@@ -90,7 +91,7 @@ pub fn create<'a, P: Ports>(
     let identity = body.text("identity").unwrap_or_default();
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     if matches!(request.purpose, Purpose::Grants { .. }) {
-        return Ok(to_own_grants(context, request, (identity, identity_type), base));
+        return Ok(continue_to_own_grants(context, request, (identity, identity_type), base));
     }
     context.ensure_capacity()?;
     let connections = body.texts("connections").map(|ids| lower_case_ids(&ids));
@@ -103,11 +104,11 @@ pub fn create<'a, P: Ports>(
         // The user has opened the link of an approval.
         Purpose::Approval { id } => {
             let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
-            own_endpoint = Some(statements.ask::<Found>(select));
+            own_endpoint = Some(statements.ask::<ExistingRow>(select));
             let approval = (request.endpoint.as_str(), id.as_str());
             let user = (identity.as_str(), identity_type);
             let secrets = (secret_hash.as_str(), request.browser_hash.as_str());
-            statements.ask::<Found>(approval::send_by_app(
+            statements.ask::<ExistingRow>(approval::authenticate_by_app(
                 &context.guard(),
                 approval,
                 user,
@@ -115,8 +116,8 @@ pub fn create<'a, P: Ports>(
                 now,
             ))
         }
-        // Returned before.
-        Purpose::Grants { .. } => return Err(refused()),
+        // Unreachable: handled above.
+        Purpose::Grants { .. } => return Err(wrong_endpoint_problem()),
         Purpose::Access(requested) => {
             let new = NewGrant {
                 id: &id,
@@ -134,7 +135,7 @@ pub fn create<'a, P: Ports>(
                 claimed_by: context.request_id,
                 now,
             };
-            statements.ask::<Found>(new.by_app(&context.guard()))
+            statements.ask::<ExistingRow>(new.insert_by_app(&context.guard()))
         }
     };
     statements.run(statements::prune(now));
@@ -143,16 +144,16 @@ pub fn create<'a, P: Ports>(
         let url = if results.first(created)?.is_some() {
             format!("{address}/continue?grant={secret}")
         } else {
-            let own = own_endpoint.map(|own| results.first(own)).transpose()?.flatten();
-            own.ok_or_else(refused)?;
-            // The call no longer waits for this user: without an id, the page says so.
+            let endpoint = own_endpoint.map(|rows| results.first(rows)).transpose()?.flatten();
+            endpoint.ok_or_else(wrong_endpoint_problem)?;
+            // The call no longer waits for this user's decision: without an id, the page says so.
             format!("{address}/approval")
         };
-        Ok(continuing(&url, now))
+        Ok(continue_response(&url, now))
     }))
 }
 
-fn continuing(url: &str, now: u64) -> Response {
+fn continue_response(url: &str, now: u64) -> Response {
     let expires_at = rfc3339(now.saturating_add(CONTINUE_MS));
     let document = json!({"continueUrl": url, "expiresAt": expires_at});
     let response = Response::json(json::bytes(&document), NO_STORE);
@@ -164,8 +165,8 @@ struct AppEndpoint {
     updated_at: u64,
 }
 
-/// Continues to the page of the user's grants. Stores nothing.
-fn to_own_grants<'a>(
+/// Returns the URL of the page with the user's grants. Stores nothing.
+fn continue_to_own_grants<'a>(
     context: &'a Context<'a>,
     request: AgentRequest,
     (identity, identity_type): (String, Option<IdentityType>),
@@ -176,7 +177,7 @@ fn to_own_grants<'a>(
     let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
     let endpoint = statements.ask::<AppEndpoint>(select);
     Handler::render(statements, move |results, _| {
-        let endpoint = results.first(endpoint)?.ok_or_else(refused)?;
+        let endpoint = results.first(endpoint)?.ok_or_else(wrong_endpoint_problem)?;
         let user = SignedInUser {
             endpoint: request.endpoint,
             identity,
@@ -186,12 +187,12 @@ fn to_own_grants<'a>(
             expires_at: context.now.saturating_add(CONTINUE_MS),
         };
         let signed = user.sign(&context.config().sessions).ok_or_else(no_session_secret)?;
-        Ok(continuing(&format!("{address}/continue?grant={signed}"), context.now))
+        Ok(continue_response(&format!("{address}/continue?grant={signed}"), context.now))
     })
 }
 
 /// Reads `platforms` and `actions`. A grant that is limited to actions is also restricted to their platforms.
-fn reach(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
+fn read_platforms_and_actions(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
     let all = |sent: Vec<(usize, String)>| sent.into_iter().map(|(_, text)| text).collect();
     let platforms: Vec<String> = all(body.texts_at("platforms"));
     let actions = Names::new(&all(body.texts_at("actions")));
@@ -199,15 +200,16 @@ fn reach(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
         return ((!platforms.is_empty()).then(|| Names::new(&platforms)), None);
     }
     if actions.as_str().len() > MAX_ACTIONS_TEXT {
-        let what = format!("must be at most {MAX_ACTIONS_TEXT} characters together");
-        body.invalid(&["actions"], &what);
+        let message = format!("must be at most {MAX_ACTIONS_TEXT} characters in total");
+        body.invalid(&["actions"], &message);
     }
-    let own = platforms_of(&actions);
-    if let Some(other) = own.iter().find(|own| !platforms.is_empty() && !platforms.contains(own)) {
-        let what = format!("name the platform `{other}`, which `platforms` does not");
-        body.invalid(&["actions"], &what);
+    let action_platforms = platforms_of(&actions);
+    let is_outside = |platform: &&String| !platforms.is_empty() && !platforms.contains(platform);
+    if let Some(outside) = action_platforms.iter().find(is_outside) {
+        let message = format!("name the platform `{outside}`, which `platforms` does not include");
+        body.invalid(&["actions"], &message);
     }
-    (Some(Names::new(&own)), Some(actions))
+    (Some(Names::new(&action_platforms)), Some(actions))
 }
 
 /// The maximum length of all actions of a grant, in characters: each access token contains them.
@@ -216,7 +218,8 @@ const MAX_ACTIONS_TEXT: usize = 4500;
 const NO_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` of the user's visit to your app, unchanged";
 
 /// The error if the request belongs to another account, or its sign-in is not of the type `app`.
-fn refused() -> Problem {
-    let what = "is not for this account and environment, or its sign-in is not of the type `app`";
-    refusal(&["request"], what)
+fn wrong_endpoint_problem() -> Problem {
+    let message =
+        "is not for this account and environment, or its sign-in is not of the type `app`";
+    refusal(&["request"], message)
 }

@@ -1,7 +1,7 @@
 //! Sign-in for agents: the OAuth endpoints of `/mcp/{endpointId}` and their metadata, the consent page, and the endpoints of
 //! the API that configure the sign-in and manage grants.
 //!
-//! What a leaked or forwarded secret is worth:
+//! The protection of each secret if it is leaked or forwarded:
 //!
 //! - A **code** needs the PKCE verifier, works once and for 60 seconds, and revokes its grant if it is used again.
 //! - A **sign-in link**, forwarded in either direction, lacks the cookie that only the authorization endpoint sets.
@@ -90,7 +90,7 @@ pub fn shard_of(path: &str) -> Option<Shard> {
 }
 
 /// The value of `WWW-Authenticate` for a request to an endpoint (RFC 6750, section 3; RFC 9728, section 5.1).
-pub fn challenge(base: &str, id: &str, error: Option<(&str, &str)>) -> String {
+pub fn www_authenticate(base: &str, id: &str, error: Option<(&str, &str)>) -> String {
     let [resource, _] = METADATA;
     let metadata = format!("{base}{resource}{id}");
     match error {
@@ -110,11 +110,11 @@ pub(super) struct AgentContext<'a, P> {
     id: &'a str,
     now: u64,
     request_id: &'a str,
-    /// In the language of the browser, with the app of the account.
+    /// The texts of the pages, in the language of the browser, with the name of the account's app.
     wording: Wording<'a>,
 }
 
-/// Handles a request to one of these endpoints.
+/// Handles a request to one of the endpoints of an MCP endpoint.
 pub(crate) async fn respond<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
@@ -124,9 +124,9 @@ pub(crate) async fn respond<P: Ports>(
 ) -> Result<Response, Problem> {
     let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
     let now = crate::ports::Clock::now(ports);
-    let own = branding_of(ports, open, id).await?;
+    let branding = branding_of(ports, open, id).await?;
     let wording =
-        Wording::new(service.config(), Language::of_user(None, request)).for_account(&own);
+        Wording::new(service.config(), Language::for_user(None, request)).for_account(&branding);
     let agents = AgentContext { service, ports, base, id, now, request_id, wording };
     match open {
         Open::AgentResource => agents.resource().await,
@@ -141,7 +141,7 @@ pub(crate) async fn respond<P: Ports>(
         }
         Open::AgentDecision => agents.decide(request).await,
         Open::AgentGrants => agents.user_grants(request).await,
-        Open::AgentGrantsEnd => agents.end_grants(request).await,
+        Open::AgentGrantsEnd => agents.revoke_grants(request).await,
         Open::AgentToken => agents.token(request).await,
         Open::AgentRevoke => agents.revoke(request).await,
         _ => Err(Problem::no_route()),
@@ -154,11 +154,11 @@ async fn branding_of<P: Ports>(
     open: Open,
     id: &str,
 ) -> Result<Branding, Problem> {
-    let is_shown = !matches!(
+    let shows_branding = !matches!(
         open,
         Open::AgentServer | Open::AgentRegister | Open::AgentToken | Open::AgentRevoke
     );
-    if !is_shown || !is_secret(id) {
+    if !shows_branding || !is_secret(id) {
         return Ok(Branding::default());
     }
     let sets = run_for_id(ports, id, vec![branding::select_of_endpoint(id)]).await?;
@@ -202,8 +202,8 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 
     /// Counts a request for the rate limit of a client, grant or browser at this endpoint.
-    async fn check_rate(&self, who: &str) -> Result<(), Problem> {
-        let name = hash(&format!("agents {} {who}", self.id));
+    async fn check_rate(&self, rate_key: &str) -> Result<(), Problem> {
+        let name = hash(&format!("agents {} {rate_key}", self.id));
         let allowed = self.ports.allow(&name).await;
         allowed.map_err(|wait| Problem::too_often("client", wait))
     }
@@ -234,7 +234,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Page::new(&self.wording, status, heading, paragraphs, values)
     }
 
-    /// The page of a sign-in that can't continue.
+    /// The page shown if a sign-in can't continue.
     fn sign_in_expired_page(&self) -> Response {
         let paragraphs = [&texts::SIGN_IN_EXPIRED_WHY, &texts::SIGN_IN_EXPIRED_NEXT];
         self.page(410, &texts::SIGN_IN_EXPIRED, &paragraphs, &[]).response()
@@ -267,9 +267,10 @@ fn oauth_error(status: u16, code: &str, description: &str) -> Response {
 
 /// Parses the form of a request. Only `repeatable` parameters may be repeated.
 fn form(request: &Request, repeatable: &[&str]) -> Result<Form, Box<Response>> {
-    let invalid = |what: &str| Box::new(oauth_error(400, "invalid_request", what));
+    let invalid = |message: &str| Box::new(oauth_error(400, "invalid_request", message));
     let media_type = request.header("content-type").and_then(|value| value.split(';').next());
-    if media_type.is_none_or(|it| it.trim() != "application/x-www-form-urlencoded") {
+    if media_type.is_none_or(|media_type| media_type.trim() != "application/x-www-form-urlencoded")
+    {
         return Err(invalid("Send the parameters as `application/x-www-form-urlencoded`."));
     }
     let Body::Whole(bytes) = &request.body else {
@@ -299,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_path_names_its_endpoint() {
-        for (path, of, at) in [
+        for (path, expected_endpoint, expected_exact) in [
             ("/mcp", None, None),
             ("/mcp/", None, None),
             ("/mcp/a", Some("a"), Some("a")),
@@ -309,7 +310,11 @@ mod tests {
             ("/.well-known/oauth-authorization-server", None, None),
             ("/v1/mcp/a", None, None),
         ] {
-            assert_eq!((endpoint_of(path), endpoint_at(path)), (of, at), "{path}");
+            assert_eq!(
+                (endpoint_of(path), endpoint_at(path)),
+                (expected_endpoint, expected_exact),
+                "{path}"
+            );
         }
     }
 

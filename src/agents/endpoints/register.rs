@@ -13,7 +13,7 @@ impl<P: Ports> AgentContext<'_, P> {
     pub(super) async fn register(&self, request: &Request) -> Result<Response, Problem> {
         self.check_rate("register").await?;
         self.require_endpoint().await?;
-        let invalid = |what: &str| Ok(oauth_error(400, "invalid_client_metadata", what));
+        let invalid = |message: &str| Ok(oauth_error(400, "invalid_client_metadata", message));
         if let Err(problem) = require_json(request) {
             return invalid(&problem.detail);
         }
@@ -21,7 +21,7 @@ impl<P: Ports> AgentContext<'_, P> {
             return invalid("The body is larger than 64 KiB.");
         };
         match Client::register(self.secrets(), self.id, bytes, self.now) {
-            Err(MetadataError { code, what }) => Ok(oauth_error(400, code, what)),
+            Err(MetadataError { code, message }) => Ok(oauth_error(400, code, message)),
             Ok(None) => Err(no_session_secret()),
             Ok(Some(registration)) => {
                 let response = Response::json(json::bytes(&registration), NO_STORE);

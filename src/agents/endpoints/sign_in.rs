@@ -1,6 +1,6 @@
 //! `/v1/agent-sign-in`: configures how the users of agents sign in.
 
-use crate::agents::sign_in::{Endpoint, SignInType, place};
+use crate::agents::sign_in::{Endpoint, SignInType, seal_context};
 use crate::agents::statements::{self, NewSignIn};
 use crate::agents::{Access, Confirm};
 use crate::auth::endpoints::session::new::no_session_secret;
@@ -14,7 +14,7 @@ use crate::http::problem::{Code, Problem};
 use crate::oidc::relying_party::RelyingParty;
 use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Found, Statements};
+use crate::storage::transaction::{ExistingRow, Statements};
 use crate::targets::origin;
 
 /// The error if the service does not know its own URL.
@@ -47,7 +47,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let [endpoint, grants] = statements::delete_sign_in(&context.guard());
-    let deleted = statements.ask::<Found>(endpoint);
+    let deleted = statements.ask::<ExistingRow>(endpoint);
     statements.run(grants);
     Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
@@ -85,22 +85,22 @@ pub fn put<'a, P: Ports>(
 /// Reports members that the type requires or does not have, and URLs to which the service must not send requests.
 fn check(body: &mut BodyReader, context: &Context<'_>) {
     let Some(kind) = body.peek("type").map(str::to_owned) else { return };
-    let (needed, foreign): (&[&str], &[&str]) = if kind == SignInType::App.as_str() {
-        let foreign =
+    let (required, unexpected): (&[&str], &[&str]) = if kind == SignInType::App.as_str() {
+        let unexpected =
             ["issuer", "clientId", "clientSecret", "identityClaim", "identityType", "confirm"];
-        (&["url"], &foreign.map(|name| name))
+        (&["url"], &unexpected.map(|name| name))
     } else if kind == SignInType::Oidc.as_str() {
         (&["issuer", "clientId"], &["url"])
     } else {
         // `BodyReader::new` has already reported an unknown type.
         return;
     };
-    for name in needed {
+    for name in required {
         if !body.has(name) {
             body.invalid(&[name], &format!("is required for the type `{kind}`"));
         }
     }
-    for name in foreign {
+    for name in unexpected {
         if body.has(name) {
             body.invalid(&[name], &format!("does not belong to the type `{kind}`"));
         }
@@ -135,7 +135,7 @@ async fn store<P: Ports>(
     principal: &Principal,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    let keeps = !body.has("clientSecret");
+    let keeps_secret = !body.has("clientSecret");
     let secret = body.text("clientSecret");
     let issuer = body.text("issuer");
     let (client_id, url) = (body.text("clientId"), body.text("url"));
@@ -149,8 +149,8 @@ async fn store<P: Ports>(
             targets: context.config().targets(),
             now: context.now,
         };
-        if let Err(what) = relying_party.check_issuer(issuer).await {
-            return Err(body.refuse(&["issuer"], &what, None));
+        if let Err(message) = relying_party.check_issuer(issuer).await {
+            return Err(body.refuse(&["issuer"], &message, None));
         }
     }
     let shard = Shard::new(ports.number()).unwrap_or_default();
@@ -160,19 +160,23 @@ async fn store<P: Ports>(
         statements::select_own(&context.guard()),
     ];
     let no_longer_allowed = || context.caller.rejection();
-    let former: Option<Endpoint> = first_row(&ports.batch(batch).await?, 1)?;
-    let former = former.ok_or_else(no_longer_allowed)?;
+    let existing: Option<Endpoint> = first_row(&ports.batch(batch).await?, 1)?;
+    let existing = existing.ok_or_else(no_longer_allowed)?;
     let seal = |secret: &String| {
-        let place = place(&principal.account, principal.environment, &former.id);
-        context.config().vault_keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)
+        let seal_context = seal_context(&principal.account, principal.environment, &existing.id);
+        context
+            .config()
+            .vault_keys
+            .seal(&seal_context, secret.as_bytes(), ports)
+            .map_err(encrypt_error)
     };
     let sealed = secret.as_ref().map(seal).transpose()?;
     let new = NewSignIn {
-        id: &former.id,
+        id: &existing.id,
         kind: if issuer.is_some() { SignInType::Oidc } else { SignInType::App },
         client_id: client_id.as_deref(),
         sealed: sealed.as_ref(),
-        keeps_sealed: keeps && issuer.is_some(),
+        keeps_sealed: keeps_secret && issuer.is_some(),
         identity_claim: issuer.as_ref().map(|_| claim.as_deref().unwrap_or("sub")),
         issuer: issuer.as_deref(),
         identity_type,
@@ -186,10 +190,10 @@ async fn store<P: Ports>(
     ];
     let endpoint: Option<Endpoint> = first_row(&ports.batch(batch).await?, 1)?;
     let endpoint = endpoint.ok_or_else(no_longer_allowed)?;
-    let missing = || StorageError::new("an endpoint that was stored is not there");
+    let missing = || StorageError::new("the stored endpoint is missing");
     let document = endpoint.to_json(base).ok_or_else(missing)?;
     let mut response = Response::json(document, NO_STORE);
-    if former.r#type.is_none() {
+    if existing.r#type.is_none() {
         response.status = 201;
     }
     Ok(response)

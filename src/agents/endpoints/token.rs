@@ -7,8 +7,8 @@ use crate::agents::Access;
 use crate::agents::client::Client;
 use crate::agents::grant::{Grant, State};
 use crate::agents::refresh::RefreshToken;
-use crate::agents::statements::{self, Step};
-use crate::audit::statements::by_agent_of;
+use crate::agents::statements::{self, BrowserStep};
+use crate::audit::statements::grant_agent_actor;
 use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::key::hash;
@@ -44,15 +44,15 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(oauth_error(400, "invalid_client", "The client is not registered here."));
         }
         if !self.is_resource(&form) {
-            let what = "`resource` is not the address of this endpoint.";
-            return Ok(oauth_error(400, "invalid_target", what));
+            let message = "`resource` is not the address of this endpoint.";
+            return Ok(oauth_error(400, "invalid_target", message));
         }
         match form.get("grant_type") {
             Some("authorization_code") => self.exchange(&form, &hash(client)).await,
             Some("refresh_token") => self.refresh(&form, &hash(client)).await,
             Some(_) => {
-                let what = "`grant_type` must be `authorization_code` or `refresh_token`.";
-                Ok(oauth_error(400, "unsupported_grant_type", what))
+                let message = "`grant_type` must be `authorization_code` or `refresh_token`.";
+                Ok(oauth_error(400, "unsupported_grant_type", message))
             }
             None => Ok(missing("grant_type")),
         }
@@ -72,7 +72,7 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(invalid_grant());
         }
         self.check_rate(client_hash).await?;
-        let step = Step {
+        let step = BrowserStep {
             endpoint: self.id,
             browser_hash: "",
             claimed_by: self.request_id,
@@ -155,7 +155,7 @@ impl<P: Ports> AgentContext<'_, P> {
         });
         if let Some(grant) = grant {
             self.check_rate(&grant).await?;
-            self.ports.set_actor(by_agent_of(&grant, self.now, self.request_id));
+            self.ports.set_actor(grant_agent_actor(&grant, self.now, self.request_id));
             self.batch(vec![statements::revoke(self.id, &grant)]).await?;
         }
         let mut response = Response::empty(200);

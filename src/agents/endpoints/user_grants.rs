@@ -1,7 +1,7 @@
-//! The page on which end users see which agents they have given access, and end it: `/mcp/{endpointId}/grants`.
+//! `/mcp/{endpointId}/grants`: the page on which end users see the agents to which they gave access, and can revoke it.
 //!
 //! The user signs in as for a consent. The page then contains a signed statement of who has signed in, in which browser, so
-//! that no row is stored. It is useless in another browser, and after a change of the sign-in.
+//! that no row is stored. It is useless in another browser, and after a change to the sign-in.
 
 use super::callback::head_response;
 use super::consent::{description_list, grant_list};
@@ -10,8 +10,10 @@ use crate::agents::grant::Grant;
 use crate::agents::request::{LIFETIME_MS, Purpose};
 use crate::agents::sign_in::Endpoint;
 use crate::agents::statements;
-use crate::agents::user_grants::{GrantOwner, MAX_GRANTS, SignedInUser, end_own, select_grants_of};
-use crate::audit::statements::by_person;
+use crate::agents::user_grants::{
+    GrantOwner, MAX_GRANTS, SignedInUser, delete_own_grants, select_grants_of,
+};
+use crate::audit::statements::person_actor;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::key::hash;
 use crate::connect::endpoints::is_own_page;
@@ -70,7 +72,7 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 
     /// Revokes the grants that the user has selected, and shows the others.
-    pub(super) async fn end_grants(&self, request: &Request) -> Result<Response, Problem> {
+    pub(super) async fn revoke_grants(&self, request: &Request) -> Result<Response, Problem> {
         // A form on another site must not decide for the user.
         if !is_own_page(request) {
             let paragraphs = [&texts::NOT_GRANTED_WHY];
@@ -84,8 +86,8 @@ impl<P: Ports> AgentContext<'_, P> {
         let user = user.zip(cookie).and_then(|(user, cookie)| self.signed_in_user(user, cookie));
         let Some(user) = user else { return Ok(self.sign_in_expired_page()) };
         self.check_rate(&user.browser_hash).await?;
-        let ended: Vec<String> = form.all("end").take(MAX_GRANTS).map(str::to_owned).collect();
-        self.grants_page(&user, &ended).await
+        let grant_ids: Vec<String> = form.all("end").take(MAX_GRANTS).map(str::to_owned).collect();
+        self.grants_page(&user, &grant_ids).await
     }
 
     /// The user in a signed text, if this is their browser.
@@ -98,7 +100,7 @@ impl<P: Ports> AgentContext<'_, P> {
     async fn grants_page(
         &self,
         user: &SignedInUser,
-        ended: &[String],
+        grant_ids: &[String],
     ) -> Result<Response, Problem> {
         let Some(endpoint) = self.endpoint().await? else { return Err(Problem::no_route()) };
         let owner = GrantOwner {
@@ -108,13 +110,13 @@ impl<P: Ports> AgentContext<'_, P> {
             identity_type: user.identity_type,
         };
         let condition = (endpoint.id.as_str(), user.configured_at);
-        if !ended.is_empty() {
-            let actor = by_person(&user.identity, &endpoint.key_id, self.now, self.request_id);
+        if !grant_ids.is_empty() {
+            let actor = person_actor(&user.identity, &endpoint.key_id, self.now, self.request_id);
             self.ports.set_actor(actor);
         }
         let sets = self
             .batch(vec![
-                end_own(owner, condition, ended),
+                delete_own_grants(owner, condition, grant_ids),
                 select_grants_of(owner, self.now),
                 statements::select_endpoint(self.id),
             ])

@@ -68,12 +68,13 @@ impl Key {
         }
     }
 
-    /// The scopes that this release knows.
+    /// The key's scopes, without those that this release does not know.
     pub fn scopes(&self) -> Scopes {
         self.scopes.split_whitespace().filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// The JSON for the key `caller`, with the secret if it was just generated.
+    /// The JSON of the key. `caller` is the id of the key that sends the request. `secret` is set only if the key was just
+    /// generated.
     pub fn view<'a>(&'a self, caller: &str, now: u64, secret: Option<&'a str>) -> KeyView<'a> {
         let day = self.last_used_day.and_then(|day| rfc3339(day.saturating_mul(DAY_MS)));
         KeyView {

@@ -11,17 +11,17 @@ use crate::terms::Scopes;
 const COLUMNS: &str = "o.id, o.name, o.scopes, o.created_at, o.expires_at, o.revoked_at, o.last_used_day, o.replaced_by, o.created_by";
 
 /// The caller's key `k`, and the keys `o` of its account and environment.
-const OF_KEY: &str = "FROM api_keys k CROSS JOIN api_keys o ON o.account = k.account AND o.environment = k.environment";
+const FROM_KEYS_OF_CALLER: &str = "FROM api_keys k CROSS JOIN api_keys o ON o.account = k.account AND o.environment = k.environment";
 
 /// Adds the condition that the caller has all of the scopes in a space-separated list, including scopes that this release does
 /// not know: the caller's key `k`, and the caller's token, if it is not a key. `push_list` adds the list.
-fn push_has_all(sql: &mut Sql<'_>, guard: &Guard<'_>, push_list: impl Fn(&mut Sql<'_>)) {
-    let owns = [None].into_iter().chain(guard.signed_scopes.map(Some));
-    for own in owns {
+fn push_has_all_scopes(sql: &mut Sql<'_>, guard: &Guard<'_>, push_list: impl Fn(&mut Sql<'_>)) {
+    let scope_sources = [None].into_iter().chain(guard.signed_scopes.map(Some));
+    for token_scopes in scope_sources {
         sql.push(" AND NOT EXISTS (SELECT 1 FROM json_each('[\"' || replace(");
         push_list(sql);
         sql.push(", ' ', '\",\"') || '\"]') s WHERE instr(' ' || ");
-        match own {
+        match token_scopes {
             None => sql.push("k.scopes"),
             Some(scopes) => sql.text(&scopes.to_string()),
         };
@@ -32,7 +32,7 @@ fn push_has_all(sql: &mut Sql<'_>, guard: &Guard<'_>, push_list: impl Fn(&mut Sq
 /// Selects a page of keys, newest first, after the key with the id `before`.
 pub fn select_page(guard: &Guard<'_>, before: Option<&str>, limit: u64) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT ").push(COLUMNS).push(" ").push(OF_KEY).push(" WHERE ").guard();
+    sql.push("SELECT ").push(COLUMNS).push(" ").push(FROM_KEYS_OF_CALLER).push(" WHERE ").guard();
     if let Some(before) = before {
         sql.push(" AND (o.created_at, o.id) < (SELECT b.created_at, b.id FROM api_keys b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ").text(before);
         sql.push(")");
@@ -43,7 +43,12 @@ pub fn select_page(guard: &Guard<'_>, before: Option<&str>, limit: u64) -> State
 
 pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT ").push(COLUMNS).push(" ").push(OF_KEY).push(" AND o.id = ").text(id);
+    sql.push("SELECT ")
+        .push(COLUMNS)
+        .push(" ")
+        .push(FROM_KEYS_OF_CALLER)
+        .push(" AND o.id = ")
+        .text(id);
     sql.push(" WHERE ").guard();
     sql.finish()
 }
@@ -77,7 +82,7 @@ pub fn insert(guard: &Guard<'_>, new: &NewKey<'_>) -> Statement {
     if let Some(at) = new.expires_at {
         sql.push(" AND (k.expires_at IS NULL OR k.expires_at >= ").integer(at).push(")");
     }
-    push_has_all(&mut sql, guard, |sql| {
+    push_has_all_scopes(&mut sql, guard, |sql| {
         sql.text(&scopes);
     });
     sql.push(" AND (SELECT count(*) FROM api_keys o WHERE o.account = k.account AND o.environment = k.environment AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > ").integer(new.now);
@@ -85,9 +90,9 @@ pub fn insert(guard: &Guard<'_>, new: &NewKey<'_>) -> Statement {
     sql.finish()
 }
 
-/// Replaces the key `old` by one with the same scopes. The new key expires no later than the old one and the caller's key; the
-/// old one expires after [`OVERLAP_MS`]. Does nothing if the old key is not valid, was already replaced, or has a scope that
-/// the caller's key lacks.
+/// Replaces the key `old` with one that has the same scopes. The new key expires no later than the old one and the caller's
+/// key; the old one expires after [`OVERLAP_MS`]. Does nothing if the old key is not valid, was already replaced, or has a
+/// scope that the caller's key lacks.
 pub fn replace(
     guard: &Guard<'_>,
     old: &str,
@@ -103,10 +108,10 @@ pub fn replace(
     // If the old key created the caller's key, the new one gets the old one's parent. Otherwise the two would be each other's
     // parents, and revoking a key above them would not reach them.
     insert.push("iif(o.id IN (WITH RECURSIVE own (id) AS (SELECT k.id UNION SELECT a.created_by FROM own CROSS JOIN api_keys a ON a.id = own.id) SELECT id FROM own), o.created_by, k.id) ");
-    insert.push(OF_KEY).push(" AND o.id = ").text(old).push(" WHERE ").guard();
+    insert.push(FROM_KEYS_OF_CALLER).push(" AND o.id = ").text(old).push(" WHERE ").guard();
     insert.push(" AND o.replaced_by IS NULL AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > ");
     insert.integer(now).push(")");
-    push_has_all(&mut insert, guard, |sql| {
+    push_has_all_scopes(&mut insert, guard, |sql| {
         sql.push("o.scopes");
     });
     insert.push(" ON CONFLICT DO NOTHING");

@@ -36,8 +36,8 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().filter(|_| has_more).map(|key| key.id.as_str());
-        let shown = rows.iter().map(|key| key.view(&principal.key_id, context.now, None));
-        Ok(cursor_page(&shown.map(|key| json::bytes(&key)).collect::<Vec<_>>(), &next))
+        let views = rows.iter().map(|key| key.view(&principal.key_id, context.now, None));
+        Ok(cursor_page(&views.map(|key| json::bytes(&key)).collect::<Vec<_>>(), &next))
     }))
 }
 
@@ -70,11 +70,11 @@ pub fn create<'a, P: Ports>(
         if let (Some(requested), Some(end)) = (expires_at, principal.expires_at)
             && requested > end
         {
-            let what = format!(
+            let message = format!(
                 "is later than the expiry of the API key that creates it, {}",
                 rfc3339(end).unwrap_or_default()
             );
-            return Err(body.refuse(&["expiresAt"], &what, None));
+            return Err(body.refuse(&["expiresAt"], &message, None));
         }
         let detail =
             format!("This environment already has {MAX_KEYS} valid API keys: revoke unused ones.");
@@ -102,13 +102,13 @@ pub fn rotate<'a, P: Ports>(
             return Ok(with_secret(&created, &key, principal, now));
         }
         let old = results.first(old)?.ok_or_else(|| no_key(context))?;
-        let why = match (old.state(now), &old.replaced_by) {
+        let fault = match (old.state(now), &old.replaced_by) {
             (KeyState::Active, None) => None,
             (KeyState::Active, Some(by)) => Some(format!("was already replaced by `{by}`")),
             (state, _) => Some(format!("is {}", state.as_str())),
         };
-        if let Some(why) = why {
-            return Err(Problem::new(Code::KeyInactive, format!("The API key {why}.")));
+        if let Some(fault) = fault {
+            return Err(Problem::new(Code::KeyInactive, format!("The API key {fault}.")));
         }
         context.ensure_holds(principal.scopes, old.scopes().iter())?;
         // The key has a scope that this release does not know.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::auth::limits::Access;
-use crate::connect::presets::some;
+use crate::connect::presets::non_empty;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
@@ -58,8 +58,8 @@ pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
         connections: token.restriction.connections.as_ref(),
         client: token.restriction.client.as_deref(),
         origins: token.origins.as_ref(),
-        fields: some(&token.presets.fields),
-        fixed_fields: some(&token.presets.fixed),
+        fields: non_empty(&token.presets.fields),
+        fixed_fields: non_empty(&token.presets.fixed),
         lang: token.presets.lang.as_deref(),
     });
     let person = context.caller.person();

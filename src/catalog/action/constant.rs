@@ -6,12 +6,14 @@ use serde_json::value::RawValue;
 /// The only value that a schema allows, or else its default, as a header value. Returns `None` if there is none, or if
 /// it is not a string, a number or a boolean.
 pub fn only_value(schema: &Value) -> Option<String> {
-    let only = |value: &Value| match value {
-        Value::Array(values) => <[Value; 1]>::try_from(values.clone()).ok().map(|[only]| only),
+    let only_item = |value: &Value| match value {
+        Value::Array(values) => {
+            <[Value; 1]>::try_from(values.clone()).ok().map(|[only_item]| only_item)
+        }
         _ => None,
     };
     let value = schema.get("const").cloned();
-    let value = value.or_else(|| only(schema.get("enum")?));
+    let value = value.or_else(|| only_item(schema.get("enum")?));
     text(&value.or_else(|| schema.get("default").cloned())?)
 }
 

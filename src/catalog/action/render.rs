@@ -55,7 +55,7 @@ impl MethodId {
     /// Whether this method sends the parameter.
     fn carries<S>(&self, one: &Parameter<S>) -> bool {
         let is_header = |name: &String| name.eq_ignore_ascii_case(&one.name);
-        let by_template = match one.r#in {
+        let is_in_template = match one.r#in {
             ParameterLocation::Header => self.headers.keys().any(is_header),
             ParameterLocation::Query => self.query.contains_key(&one.name),
             ParameterLocation::Cookie | ParameterLocation::Path => false,
@@ -64,7 +64,7 @@ impl MethodId {
             ParameterLocation::Header => is_header(&self.name),
             _ => self.name == one.name,
         };
-        by_template || (self.r#in == Some(one.r#in) && is_key)
+        is_in_template || (self.r#in == Some(one.r#in) && is_key)
     }
 }
 
@@ -73,12 +73,12 @@ impl ConnectorFacts {
     /// constant value. A cookie is never an input if any method sends it.
     fn sends(&self, one: &Parameter<&RawValue>) -> bool {
         let mut methods = self.auth_methods.iter();
-        let by_method = match one.r#in {
+        let is_from_method = match one.r#in {
             ParameterLocation::Cookie => methods.any(|method| method.carries(one)),
             _ => !self.auth_methods.is_empty() && methods.all(|method| method.carries(one)),
         };
         let mut headers = self.headers.iter();
-        by_method
+        is_from_method
             || one.r#in == ParameterLocation::Header
                 && headers.any(|(name, value)| {
                     name.eq_ignore_ascii_case(&one.name) && allows(one.schema, value)
@@ -203,7 +203,7 @@ pub fn render(
             content_type: one.content_type.clone(),
         })
     };
-    let owned = |body: &RequestBody<&RawValue>| {
+    let request_body = |body: &RequestBody<&RawValue>| {
         Ok(RequestBody {
             required: body.required,
             content_types: body.content_types.clone(),
@@ -227,7 +227,7 @@ pub fn render(
         documentation_url: action.facts.documentation_url.as_deref(),
         graphql: action.facts.graphql.as_ref(),
         parameters: action.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
-        request_body: body.map(owned).transpose()?,
+        request_body: body.map(request_body).transpose()?,
         response_types: &action.response_types,
         auth: auth(action, connector, schemes),
         input: input(unit, action, body, connector)?,
@@ -252,23 +252,24 @@ fn input<'a>(
     body: Option<&RequestBody<&'a RawValue>>,
     connector: &ConnectorFacts,
 ) -> Result<Input<'a>, BrokenUnit> {
-    let of = |place: ParameterLocation| {
-        let given = action.parameters.iter();
-        let given = given.filter(|one| one.r#in == place && !connector.sends(one));
-        let given: Vec<&Parameter<&RawValue>> = given.collect();
-        let required = given.iter().filter(|one| one.required);
+    let parameters_in = |location: ParameterLocation| {
+        let parameters = action.parameters.iter();
+        let parameters = parameters
+            .filter(|parameter| parameter.r#in == location && !connector.sends(parameter));
+        let parameters: Vec<&Parameter<&RawValue>> = parameters.collect();
+        let required = parameters.iter().filter(|parameter| parameter.required);
         let object = Object {
             r#type: "object",
-            properties: given
+            properties: parameters
                 .iter()
-                .map(|one| (one.name.as_str(), Schema::Stored(one.schema)))
+                .map(|parameter| (parameter.name.as_str(), Schema::Stored(parameter.schema)))
                 .collect(),
-            required: required.map(|one| one.name.as_str()).collect(),
+            required: required.map(|parameter| parameter.name.as_str()).collect(),
             additional_properties: false,
         };
         Some(object).filter(|object| !object.properties.is_empty())
     };
-    let mut header = of(ParameterLocation::Header);
+    let mut header = parameters_in(ParameterLocation::Header);
     if let Some(accept) = accept(&action.response_types)? {
         let none = || Object {
             r#type: "object",
@@ -279,11 +280,11 @@ fn input<'a>(
         header.get_or_insert_with(none).properties.insert(ACCEPT, Schema::Own(accept));
     }
     let properties = Members {
-        path: of(ParameterLocation::Path),
-        query: of(ParameterLocation::Query),
+        path: parameters_in(ParameterLocation::Path),
+        query: parameters_in(ParameterLocation::Query),
         header,
-        cookie: of(ParameterLocation::Cookie),
-        body: body.map(given).transpose()?,
+        cookie: parameters_in(ParameterLocation::Cookie),
+        body: body.map(body_schema).transpose()?,
     };
     let needs = |object: &Option<Object<'_>>| {
         object.as_ref().is_some_and(|object| !object.required.is_empty())
@@ -323,7 +324,7 @@ fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
 }
 
 /// The schema of the body that the caller sends: a string if the caller has to serialize the content itself.
-fn given<'a>(body: &RequestBody<&'a RawValue>) -> Result<&'a RawValue, BrokenUnit> {
+fn body_schema<'a>(body: &RequestBody<&'a RawValue>) -> Result<&'a RawValue, BrokenUnit> {
     let media = body.content_types.first().map(|media| essence(media));
     if media.is_none_or(|media| is_serialized(&media)) {
         return Ok(body.schema);
@@ -436,8 +437,9 @@ mod tests {
     #[test]
     fn auth_lists_the_methods_of_the_schemes() {
         let connector = connector(&json!([{"id": "key"}, {"id": "basic"}]));
-        let of = |id: &str| vec![id.to_owned()];
-        let schemes = BTreeMap::from([("Key".to_owned(), of("key")), ("None".to_owned(), vec![])]);
+        let only = |id: &str| vec![id.to_owned()];
+        let schemes =
+            BTreeMap::from([("Key".to_owned(), only("key")), ("None".to_owned(), vec![])]);
         let scheme = |name: &str| json!({"scheme": name});
         for (security, expected) in [
             (json!(null), &["key", "basic"][..]),

@@ -26,15 +26,15 @@ pub fn store_units<'a, E>(
         }
     }
     for group in groups {
-        for segment in filled(group, max) {
+        for segment in pack_units(group, max) {
             let bytes: Vec<&[u8]> = segment.iter().map(|(_, unit)| unit.bytes.as_slice()).collect();
             let id = store(&bytes.concat())?;
             let mut base = 0_u32;
             for (name, Deflated { first, bytes }) in segment {
                 let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                let place =
+                let unit_ref =
                     UnitRef { first: first.clone(), segment: id, base, length, crc: crc32(bytes) };
-                tables.entry(name).or_default().units.push(place);
+                tables.entry(name).or_default().units.push(unit_ref);
                 base = base.saturating_add(length);
             }
         }
@@ -46,7 +46,7 @@ pub fn store_units<'a, E>(
 }
 
 /// Packs units into segments of at most `max` bytes: first fit, largest first.
-fn filled<'a>(
+fn pack_units<'a>(
     mut units: Vec<(&'a str, &'a Deflated)>,
     max: usize,
 ) -> Vec<Vec<(&'a str, &'a Deflated)>> {
@@ -71,7 +71,7 @@ fn filled<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Deflated, filled};
+    use super::{Deflated, pack_units};
 
     #[test]
     fn units_are_packed_first_fit() {
@@ -83,7 +83,7 @@ mod tests {
             (4, &[&[4], &[3, 1], &[2]]),
             (10, &[&[4, 3, 2, 1]]),
         ] {
-            let segments = filled(units.iter().map(|unit| ("acme", unit)).collect(), max);
+            let segments = pack_units(units.iter().map(|unit| ("acme", unit)).collect(), max);
             let sizes = segments.iter().map(|held| held.iter().map(|(_, unit)| unit.bytes.len()));
             let sizes: Vec<Vec<usize>> = sizes.map(Iterator::collect).collect();
             assert_eq!(sizes, expected, "{max}");

@@ -140,7 +140,7 @@ pub fn deflate(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// The inverse of [`deflate`], as the Worker's runtime does it. Returns `None` for invalid data.
+/// The inverse of [`deflate`], with the same results as the Worker's runtime. Returns `None` for invalid data.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     use std::io::Read as _;

@@ -54,7 +54,7 @@ pub struct PlatformIndex {
     pub(super) is_well_known: bool,
 }
 
-/// Whether people ask for this platform first: the importer knows more about it than its document says.
+/// Whether the platform is well known: the importer has a `verify` request or a logo for it.
 fn is_well_known(platform: &Platform) -> bool {
     platform.detail.verify.is_some() || platform.connector.image.starts_with(logos::FOLDER)
 }
@@ -140,8 +140,12 @@ struct Stems {
 
 impl Stems {
     fn new() -> Self {
-        let of = |words: &[&str]| words.iter().map(|word| stem(word)).collect();
-        Self { known: HashMap::new(), common: of(COMMON_VERBS), special: of(RARELY_MEANT) }
+        let stems_of = |words: &[&str]| words.iter().map(|word| stem(word)).collect();
+        Self {
+            known: HashMap::new(),
+            common: stems_of(COMMON_VERBS),
+            special: stems_of(RARELY_MEANT),
+        }
     }
 
     /// The distinct stems of words, without stop words.
@@ -219,9 +223,9 @@ impl Fields {
         let segments: Vec<&str> = info.path.split('/').filter(|part| !part.is_empty()).collect();
         let parameters = segments.iter().filter(|part| part.starts_with('{')).count();
         let title_words = words(&action.title).len();
-        let states_it =
+        let says_deprecated =
             [&info.description, &action.title].iter().any(|text| text.contains("eprecated"));
-        let is_deprecated = info.deprecated || states_it;
+        let is_deprecated = info.deprecated || says_deprecated;
         let special: BTreeSet<&String> = self
             .title
             .iter()
@@ -247,24 +251,24 @@ impl Fields {
     }
 }
 
-/// From the verb of its title and from its method.
+/// Derives an action's intents from the verb of its title and from its method.
 fn action_intents(action: &Action) -> Intent {
-    let by_method = match action.method {
+    let method_intents = match action.method {
         Method::Get => Intent::READ,
         Method::Post => Intent::CREATE,
         Method::Put | Method::Patch => Intent::UPDATE,
         Method::Delete => Intent::DELETE,
     };
     let verb = identifier_words(&action.title).into_iter().next().unwrap_or_default();
-    let by_title = intents_of_verb(&verb).union(intents_of_verb(verb.trim_end_matches('s')));
-    let both = by_title.intersection(by_method);
+    let title_intents = intents_of_verb(&verb).union(intents_of_verb(verb.trim_end_matches('s')));
+    let common = title_intents.intersection(method_intents);
     // A `POST` may do anything. With another method, the first word of the title may be a noun.
-    if by_title.is_empty() {
-        by_method
-    } else if both.is_empty() || action.method == Method::Post {
-        by_title
+    if title_intents.is_empty() {
+        method_intents
+    } else if common.is_empty() || action.method == Method::Post {
+        title_intents
     } else {
-        both
+        common
     }
 }
 

@@ -40,7 +40,7 @@ pub const FEATURE_BLOCKS_START: usize = 3;
 /// The size of a platform's entry, in bytes.
 const PLATFORM: usize = 8;
 
-/// How much a word says about a platform or an action, and where it occurs.
+/// The weight of a word for a platform or an action, and the positions where it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PostingFlags(pub u8);
 
@@ -193,8 +193,8 @@ impl<'a> Vocabulary<'a> {
         let Some((section, index, _)) = self.block_of(stem)? else { return Ok(None) };
         let block = Block::open(section, index)?;
         let index = block.first_from(stem);
-        let is_it = block.words.get(index) == stem.as_bytes();
-        Ok(is_it.then(|| Postings::open(block.postings.get(index))).flatten())
+        let is_match = block.words.get(index) == stem.as_bytes();
+        Ok(is_match.then(|| Postings::open(block.postings.get(index))).flatten())
     }
 
     /// The postings of up to `limit` stems with this prefix, those with the most bytes first. Looks in one part only.
@@ -225,7 +225,7 @@ impl<'a> Vocabulary<'a> {
         let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
         let mut letter = [0; 4];
         let letter = first.encode_utf8(&mut letter).as_bytes();
-        let own = stem(word);
+        let stemmed = stem(word);
         let mut candidates: Vec<(usize, usize, &[u8])> = Vec::new();
         for section in &self.0 {
             let firsts = Texts::open(section.rest());
@@ -244,7 +244,7 @@ impl<'a> Vocabulary<'a> {
                         break;
                     }
                     let Ok(text) = std::str::from_utf8(known) else { continue };
-                    let right = [word, own.as_str()].map(|word| mistyped(word, text));
+                    let right = [word, stemmed.as_str()].map(|word| mistyped(word, text));
                     if let Some(right) = right.into_iter().flatten().max() {
                         candidates.push((right, block.postings.get(index).len(), known));
                     }
@@ -285,9 +285,9 @@ struct Block<'a> {
 impl<'a> Block<'a> {
     fn open(section: &'a Section, index: usize) -> Result<Self, StorageError> {
         let cut = || section.damaged("a block of words is cut short");
-        let both = Texts::open(section.block(index)?).ok_or_else(cut)?;
-        let words = Texts::open(both.get(0)).ok_or_else(cut)?;
-        let postings = Texts::open(both.get(1)).ok_or_else(cut)?;
+        let texts = Texts::open(section.block(index)?).ok_or_else(cut)?;
+        let words = Texts::open(texts.get(0)).ok_or_else(cut)?;
+        let postings = Texts::open(texts.get(1)).ok_or_else(cut)?;
         Ok(Self { words, postings })
     }
 
@@ -365,12 +365,12 @@ impl<'a> Platforms<'a> {
 
     /// The number of the platform with this current or former name.
     pub fn find(&self, name: &str) -> Result<Option<usize>, StorageError> {
-        let is_it = |index: &usize| self.names.get(*index) == name.as_bytes();
-        if let Some(found) = (0..self.len()).find(is_it) {
+        let is_match = |index: &usize| self.names.get(*index) == name.as_bytes();
+        if let Some(found) = (0..self.len()).find(is_match) {
             return Ok(Some(found));
         }
         let found = self.with_names(&Names::new(slice::from_ref(&name.to_owned())))?;
-        Ok(found.iter().position(|is_it| *is_it))
+        Ok(found.iter().position(|is_match| *is_match))
     }
 
     pub fn name(&self, index: usize) -> &str {
@@ -385,10 +385,11 @@ impl<'a> Platforms<'a> {
         let mut found: Vec<bool> =
             (0..self.len()).map(|index| is_requested(self.names.get(index))).collect();
         let cut = || self.section.damaged("its former names are cut short");
-        let former = Texts::open(self.section.block(2)?).ok_or_else(cut)?;
-        let aliases = Texts::open(former.get(0)).ok_or_else(cut)?;
+        let former_names = Texts::open(self.section.block(2)?).ok_or_else(cut)?;
+        let aliases = Texts::open(former_names.get(0)).ok_or_else(cut)?;
         for index in (0..aliases.len()).filter(|index| is_requested(aliases.get(*index))) {
-            let platform = read_number(former.get(1), index.saturating_mul(4)).ok_or_else(cut)?;
+            let platform =
+                read_number(former_names.get(1), index.saturating_mul(4)).ok_or_else(cut)?;
             if let Some(found) = found.get_mut(platform) {
                 *found = true;
             }

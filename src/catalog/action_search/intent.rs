@@ -1,4 +1,4 @@
-//! What words mean in a query for actions: stop words, verbs and synonyms.
+//! The meanings of words in a query for actions: stop words, verbs and synonyms.
 //!
 //! The tables are short on purpose. They hold common English and the popular names of well-known products; words that
 //! only one platform uses are indexed from that platform's own texts.
@@ -192,27 +192,27 @@ pub fn intents_of_inflected_verb(word: &str) -> Intent {
             letters.sort_unstable();
             letters
         };
-        let is_meant = |verb: &&str| {
+        let is_misspelled = |verb: &&str| {
             let is_shorter = word.len().saturating_add(1) == verb.len();
             verb.bytes().next() == word.bytes().next()
                 && (is_shorter || letters(word) == letters(verb))
                 && strsim::osa_distance(word, verb) == 1
         };
-        return intents_where(|verbs| verbs.iter().any(is_meant));
+        return intents_where(|verbs| verbs.iter().any(is_misspelled));
     }
     let stemmed = stem(word);
     intents_where(|verbs| verbs.iter().any(|verb| has_stem(verb, &stemmed)))
 }
 
-fn intents_where(has: impl Fn(&[&str]) -> bool) -> Intent {
+fn intents_where(matches_verbs: impl Fn(&[&str]) -> bool) -> Intent {
     let tables = [
         (READ_VERBS, Intent::READ),
         (CREATE_VERBS, Intent::CREATE),
         (UPDATE_VERBS, Intent::UPDATE),
         (DELETE_VERBS, Intent::DELETE),
     ];
-    let known = tables.iter().filter(|(verbs, _)| has(verbs));
-    known.fold(Intent::NONE, |intents, (_, intent)| intents.union(*intent))
+    let matching = tables.iter().filter(|(verbs, _)| matches_verbs(verbs));
+    matching.fold(Intent::NONE, |intents, (_, intent)| intents.union(*intent))
 }
 
 pub fn is_noun(verb: &str) -> bool {
@@ -227,7 +227,7 @@ pub fn is_common(word: &str) -> bool {
     COMMON_VERBS.contains(&word)
 }
 
-/// Whether a stem makes an action one that people rarely mean.
+/// Whether people rarely mean actions with this stem.
 pub fn is_special(stemmed: &str) -> bool {
     RARELY_MEANT.iter().any(|word| has_stem(word, stemmed))
 }
@@ -244,22 +244,23 @@ const PRODUCT_WEIGHT: u8 = 14;
 
 /// The stems of the synonyms of a stem, each with its weight in sixteenths.
 pub fn synonyms(stemmed: &str, is_verb: bool) -> Vec<(String, u8)> {
-    let is_it = |word: &&str| has_stem(word, stemmed);
-    let alike = SYNONYMS.iter().filter(|words| words.iter().any(is_it));
-    let alike = alike.flat_map(|words| words.iter().copied()).map(|word| (word, SYNONYM_WEIGHT));
-    let of = |table: &'static [(&str, &str)], weight: u8| {
+    let has_this_stem = |word: &&str| has_stem(word, stemmed);
+    let equivalents = SYNONYMS.iter().filter(|words| words.iter().any(has_this_stem));
+    let equivalents =
+        equivalents.flat_map(|words| words.iter().copied()).map(|word| (word, SYNONYM_WEIGHT));
+    let entries_of = |table: &'static [(&str, &str)], weight: u8| {
         let known = table.iter().filter(move |(word, _)| has_stem(word, stemmed));
         known
             .flat_map(|(_, synonyms)| synonyms.split(' '))
             .map(move |word| (word, weight))
             .collect()
     };
-    let one_way: Vec<(&str, u8)> = of(ONE_WAY_SYNONYMS, ONE_WAY_WEIGHT);
-    let done: Vec<(&str, u8)> =
-        if is_verb { of(VERB_SYNONYMS, ONE_WAY_WEIGHT) } else { Vec::new() };
-    let products: Vec<(&str, u8)> = of(PRODUCTS, PRODUCT_WEIGHT);
+    let one_way: Vec<(&str, u8)> = entries_of(ONE_WAY_SYNONYMS, ONE_WAY_WEIGHT);
+    let verb_synonyms: Vec<(&str, u8)> =
+        if is_verb { entries_of(VERB_SYNONYMS, ONE_WAY_WEIGHT) } else { Vec::new() };
+    let products: Vec<(&str, u8)> = entries_of(PRODUCTS, PRODUCT_WEIGHT);
     let mut synonyms: Vec<(String, u8)> = Vec::new();
-    for (word, weight) in alike.chain(one_way).chain(done).chain(products) {
+    for (word, weight) in equivalents.chain(one_way).chain(verb_synonyms).chain(products) {
         let word = stem(word);
         if word != stemmed && synonyms.iter().all(|(known, _)| *known != word) {
             synonyms.push((word, weight));

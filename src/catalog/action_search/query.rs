@@ -47,14 +47,16 @@ impl ActionQuery {
             // Some platforms are named like a stop word.
             content_words = all.iter().collect();
         }
-        let mut kept: Vec<(&String, String)> = Vec::new();
+        let mut distinct_words: Vec<(&String, String)> = Vec::new();
         for word in content_words {
             let stem = stem(word);
-            if kept.len() < MAX_TERMS && kept.iter().all(|(_, known)| *known != stem) {
-                kept.push((word, stem));
+            if distinct_words.len() < MAX_TERMS
+                && distinct_words.iter().all(|(_, known)| *known != stem)
+            {
+                distinct_words.push((word, stem));
             }
         }
-        let mut terms: Vec<Term> = kept
+        let mut terms: Vec<Term> = distinct_words
             .iter()
             .enumerate()
             .map(|(index, (word, stem))| Term {
@@ -64,7 +66,7 @@ impl ActionQuery {
                 is_special: is_special(stem),
             })
             .collect();
-        for (index, pair) in kept.windows(2).enumerate() {
+        for (index, pair) in distinct_words.windows(2).enumerate() {
             let [(one, _), (other, _)] = pair else { continue };
             for joined in [[one.as_str(), other], [other, one]] {
                 let joined = stem(&joined.concat());
@@ -77,7 +79,8 @@ impl ActionQuery {
                 }
             }
         }
-        let last = kept.last().map(|(word, _)| *word).filter(|word| Some(*word) == all.last());
+        let last =
+            distinct_words.last().map(|(word, _)| *word).filter(|word| Some(*word) == all.last());
         let is_long =
             |word: &&String| word.chars().nth(MIN_PREFIX_CHARS.saturating_sub(1)).is_some();
         Self { terms, intents, prefix: last.filter(is_long).cloned() }
@@ -135,7 +138,7 @@ mod tests {
         // `e` and `mail` are also searched as one word.
         assert_eq!(stems("Send an e-mail to my team"), ["send", "e", "mail", "team"]);
         assert_eq!(stems("issues of the issue"), ["issu"]);
-        assert_eq!(stems("it"), ["it"], "a platform may be called like that");
+        assert_eq!(stems("it"), ["it"], "a platform may have this name");
         assert_eq!(stems("?!"), [""; 0]);
         assert_eq!(stems(&"a1 b2 c3 d4 e5 f6 g7 h8 ".repeat(9)).len(), 8);
         let many: Vec<String> = (0..20).map(|index| format!("w{index}")).collect();

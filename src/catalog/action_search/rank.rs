@@ -24,7 +24,7 @@ pub fn rank(
     let last = query.terms.len().saturating_sub(1);
     for (index, term) in query.terms.iter().enumerate() {
         let prefix = query.prefix.as_deref().filter(|_| index == last);
-        scorer.add(term, prefix, vocabulary)?;
+        scorer.add_term(term, prefix, vocabulary)?;
     }
     let matches = scorer.matches(query, platforms, filter)?;
     let len = matches.len().min(MAX_MATCHES);
@@ -37,21 +37,22 @@ pub fn named_in_full(
     vocabulary: &Vocabulary<'_>,
     platforms: &Platforms<'_>,
 ) -> Result<Vec<usize>, StorageError> {
-    let mut named = vec![0_u8; platforms.len()];
+    let mut matched_words = vec![0_u8; platforms.len()];
     for term in &query.terms {
         let Some((stem, _)) = term.stems.first() else { continue };
         let Some(postings) = vocabulary.get(stem)? else { continue };
         for (index, flags) in postings.platforms() {
-            if let Some(named) = named.get_mut(index) {
-                *named = named.saturating_add(flags.positions() & PostingFlags::IN_NAME);
+            if let Some(matched_words) = matched_words.get_mut(index) {
+                *matched_words =
+                    matched_words.saturating_add(flags.positions() & PostingFlags::IN_NAME);
             }
         }
     }
-    let all = platforms.all().into_iter().zip(named).enumerate();
-    let is_named = |(index, (platform, named)): &(usize, (Platform, u8))| {
-        let is_whole = *named > 0 && *named >= platform.name_words;
+    let all = platforms.all().into_iter().zip(matched_words).enumerate();
+    let is_named = |(index, (platform, matched_words)): &(usize, (Platform, u8))| {
+        let is_full_name = *matched_words > 0 && *matched_words >= platform.name_words;
         let may_be_meant = platform.is_empty() || platform.is_well_known;
-        may_be_meant && (is_whole || query.has_name(platforms.name(*index)))
+        may_be_meant && (is_full_name || query.has_name(platforms.name(*index)))
     };
     Ok(all.filter(is_named).map(|(index, _)| index).collect())
 }
@@ -64,18 +65,19 @@ fn best(
     platforms: &Platforms<'_>,
     limit: usize,
 ) -> Result<Vec<ScoredRow>, StorageError> {
-    let oversampled = limit.saturating_mul(OVERSAMPLING);
-    if matches.len() > oversampled {
-        matches.select_nth_unstable(oversampled);
+    let sample_size = limit.saturating_mul(OVERSAMPLING);
+    if matches.len() > sample_size {
+        matches.select_nth_unstable(sample_size);
     }
-    let (first, others) = matches.split_at(oversampled.min(matches.len()));
-    let scored = |one: &Match| Ok(one.scored(platforms.features(one.row())?, query));
-    let mut rows: Vec<ScoredRow> = first.iter().map(scored).collect::<Result<_, _>>()?;
+    let (sample, others) = matches.split_at(sample_size.min(matches.len()));
+    let score =
+        |candidate: &Match| Ok(candidate.scored(platforms.features(candidate.row())?, query));
+    let mut rows: Vec<ScoredRow> = sample.iter().map(score).collect::<Result<_, _>>()?;
     if !others.is_empty() && limit > 0 {
         let (_, worst, _) = rows.select_nth_unstable(limit.saturating_sub(1));
         let worst = *worst;
-        let others = others.iter().filter(|one| one.upper_bound <= worst);
-        rows.extend(others.map(scored).collect::<Result<Vec<_>, _>>()?);
+        let others = others.iter().filter(|candidate| candidate.upper_bound <= worst);
+        rows.extend(others.map(score).collect::<Result<Vec<_>, _>>()?);
     }
     if rows.len() > limit {
         rows.select_nth_unstable(limit);

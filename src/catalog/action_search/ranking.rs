@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// What a search over all actions reports about platforms.
+/// Notes about platforms that a search over all actions returns.
 #[derive(Debug, Clone, Default)]
 pub struct PlatformNotes {
     /// Platforms of the filter that do not exist.
@@ -22,16 +22,21 @@ pub struct Ranking {
     len: usize,
     kept: usize,
     /// The kept rows, and how many of them are sorted: the best ones.
-    places: RefCell<(Vec<ScoredRow>, usize)>,
+    scored_rows: RefCell<(Vec<ScoredRow>, usize)>,
 }
 
 impl Ranking {
     pub const ROW_BYTES: usize = size_of::<ScoredRow>();
 
-    pub(super) const fn new(len: usize, places: Vec<ScoredRow>) -> Self {
+    pub(super) const fn new(len: usize, scored_rows: Vec<ScoredRow>) -> Self {
         let platform_notes =
             PlatformNotes { unknown: Vec::new(), empty: Vec::new(), unmatched: Vec::new() };
-        Self { platform_notes, len, kept: places.len(), places: RefCell::new((places, 0)) }
+        Self {
+            platform_notes,
+            len,
+            kept: scored_rows.len(),
+            scored_rows: RefCell::new((scored_rows, 0)),
+        }
     }
 
     pub fn bytes(&self) -> usize {
@@ -56,19 +61,19 @@ impl Ranking {
 
     /// The rows at these positions, best first. Only rows that are kept.
     pub fn page(&self, positions: Range<usize>) -> Vec<u32> {
-        let Ok(mut places) = self.places.try_borrow_mut() else { return Vec::new() };
-        let (places, sorted) = &mut *places;
+        let Ok(mut scored_rows) = self.scored_rows.try_borrow_mut() else { return Vec::new() };
+        let (scored_rows, sorted) = &mut *scored_rows;
         let end = positions.end.min(self.kept);
         if let Some(more) = end.checked_sub(*sorted).filter(|more| *more > 0) {
-            let others = places.get_mut(*sorted..).unwrap_or_default();
+            let others = scored_rows.get_mut(*sorted..).unwrap_or_default();
             if more < others.len() {
                 others.select_nth_unstable(more);
             }
             others.get_mut(..more).unwrap_or_default().sort_unstable();
             *sorted = end;
         }
-        let page = places.get(positions.start.min(end)..end).unwrap_or_default();
-        page.iter().map(|place| place.row()).collect()
+        let page = scored_rows.get(positions.start.min(end)..end).unwrap_or_default();
+        page.iter().map(|scored| scored.row()).collect()
     }
 }
 

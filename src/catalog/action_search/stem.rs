@@ -2,7 +2,7 @@
 
 use crate::util::case_fold::fold;
 
-/// Runs of letters and digits, folded.
+/// Splits a text into runs of letters and digits, folded.
 pub fn words(text: &str) -> Vec<String> {
     fold(text)
         .split(|c: char| !c.is_alphanumeric())
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(identifier_words("getXBy"), ["get", "x", "by"]);
         assert_eq!(identifier_words("listAIssues"), ["list", "a", "issues"]);
         assert_eq!(identifier_words("v2Users"), ["v2", "users"]);
-        assert_eq!(identifier_words("日本Api"), ["日本api"], "as a question would have it");
+        assert_eq!(identifier_words("日本Api"), ["日本api"], "as a question would spell it");
         assert_eq!(words(" -- "), [""; 0]);
     }
 }

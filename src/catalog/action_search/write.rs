@@ -108,8 +108,8 @@ fn features(ordered: &[(usize, &Platform, &PlatformIndex)]) -> SectionWriter {
 struct WordPostings {
     platforms: Vec<(usize, PostingFlags)>,
     rows: Vec<(usize, PostingFlags)>,
-    /// How many actions have the word through the name of their platform.
-    named: usize,
+    /// How many actions belong to a platform whose name contains the word.
+    actions_by_name: usize,
 }
 
 fn postings_by_word(
@@ -122,7 +122,8 @@ fn postings_by_word(
             postings.platforms.push((index, *flags));
             if f32::from(flags.weight()) >= ALIAS_WEIGHT * f32::from(PostingFlags::MAX_WEIGHT) - 1.0
             {
-                postings.named = postings.named.saturating_add(platform_index.features.len());
+                postings.actions_by_name =
+                    postings.actions_by_name.saturating_add(platform_index.features.len());
             }
         }
         for (word, rows) in &platform_index.words {
@@ -163,7 +164,7 @@ fn blocks(all: &BTreeMap<String, WordPostings>, rows: usize, limit: usize) -> Ve
 impl WordPostings {
     #[expect(clippy::cast_precision_loss, reason = "a rarity need not be exact")]
     fn write(&self, rows: usize) -> Vec<u8> {
-        let postings = self.rows.len() as f32 + self.named as f32 * 0.3;
+        let postings = self.rows.len() as f32 + self.actions_by_name as f32 * 0.3;
         let mut bytes = vec![rarity(rows, postings)];
         write_varint(self.platforms.len(), &mut bytes);
         for list in [&self.platforms, &self.rows] {
@@ -238,8 +239,8 @@ mod tests {
         assert_eq!(platform_index[0].platform_words["acm"].positions(), PostingFlags::IN_NAME);
         // The name of a platform matches all of its actions.
         let all = postings_by_word(&ordered(&all));
-        for (word, named) in [("acm", 2), ("hub", 2), ("other", 0), ("two", 0)] {
-            assert_eq!(all[word].named, named, "{word}");
+        for (word, actions_by_name) in [("acm", 2), ("hub", 2), ("other", 0), ("two", 0)] {
+            assert_eq!(all[word].actions_by_name, actions_by_name, "{word}");
         }
     }
 

@@ -34,7 +34,7 @@ pub struct ConnectorDetail {
     pub pagination: Vec<Pagination>,
 }
 
-/// Where a JSON response says how to get the next page of a list.
+/// The members of a JSON response that lead to the next page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pagination {
@@ -91,7 +91,7 @@ pub struct Verify {
     /// The statuses with which the platform rejects credentials. Any status but these and 2xx says nothing about them.
     #[serde(default = "rejected")]
     pub rejected: Vec<u16>,
-    /// What the body of a rejection contains, regardless of its status.
+    /// A member that the body of a rejection contains, regardless of its status.
     #[serde(default)]
     pub rejected_when: Option<RejectedWhen>,
 }
@@ -140,7 +140,7 @@ pub struct AuthMethod {
     pub id: String,
     #[serde(flatten)]
     pub kind: Kind,
-    /// What the user has to enter, including the variables of URLs and templates.
+    /// The values that the user has to enter, including the variables of URLs and templates.
     pub fields: Vec<Field>,
     /// Templates of headers that every request to the platform has. `{name}` stands for the field, or for the member of
     /// the token response, with that name. With OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for

@@ -61,7 +61,7 @@ pub struct OAuth2 {
     pub long_lived_token: Option<AccessTokenRequest>,
     /// Exchanges an access token for a new one, if there is no refresh token.
     pub access_token_refresh: Option<AccessTokenRequest>,
-    /// Where the platform states the values of fields.
+    /// The places where the platform states the values of fields.
     #[serde(default)]
     pub field_sources: Vec<FieldSource>,
 }
@@ -75,11 +75,12 @@ pub struct AccessTokenRequest {
     pub method: crate::terms::Method,
     /// An absolute `https` URL.
     pub url: String,
-    /// All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` stand for what they name.
+    /// All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced with the token and the client's
+    /// values.
     pub parameters: Parameters,
 }
 
-/// Where the platform states the value of a field. This value overrides the one that a user entered.
+/// A place where the platform states the value of a field. This value overrides the one that a user entered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldSource {

@@ -67,9 +67,9 @@ fn with_clients(
         filter.connectable = Some(Names::new(clients));
     }
     if asks_client {
-        let is_seen =
+        let is_visible =
             |name: &&String| filter.platforms.as_ref().is_none_or(|allowed| allowed.has(name));
-        let allowed: Vec<String> = clients.iter().filter(is_seen).cloned().collect();
+        let allowed: Vec<String> = clients.iter().filter(is_visible).cloned().collect();
         filter.platforms = Some(Names::new(&allowed));
     }
     filter

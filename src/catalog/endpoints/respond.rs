@@ -94,13 +94,16 @@ pub(super) async fn respond<P: Ports>(
     );
     let (tag, body) = match query {
         CatalogQuery::Connectors { filter, paging } => {
-            let seen = filter.platforms.as_ref();
-            // What the response depends on in addition to the stored list.
-            let shown = match &filter.connectable {
-                None => names(seen).to_owned(),
-                Some(clients) => [seen.map_or("*", Names::as_str), "/", clients.as_str()].concat(),
+            let visible = filter.platforms.as_ref();
+            // The restrictions on which the response depends in addition to the stored list.
+            let restrictions = match &filter.connectable {
+                None => names(visible).to_owned(),
+                Some(clients) => {
+                    [visible.map_or("*", Names::as_str), "/", clients.as_str()].concat()
+                }
             };
-            let tag = etag::for_query(catalog.connectors_id()?, &place(request), &shown);
+            let tag =
+                etag::for_query(catalog.connectors_id()?, &request_key(request), &restrictions);
             if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
@@ -109,7 +112,7 @@ pub(super) async fn respond<P: Ports>(
             (tag, paging.envelope(&rows, page.total as u64))
         }
         CatalogQuery::Connector { platform } => {
-            let folded = seen(platform, platforms);
+            let folded = visible_platform(platform, platforms);
             let connector = match &folded {
                 Some(folded) => catalog.detail(folded).await?,
                 None => None,
@@ -124,7 +127,7 @@ pub(super) async fn respond<P: Ports>(
             (tag, logos::absolute(connector, &request.origin))
         }
         CatalogQuery::Action { platform, key, with_responses, for_model } => {
-            let found = match seen(platform, platforms) {
+            let found = match visible_platform(platform, platforms) {
                 Some(folded) => catalog.action(&folded, key, with_responses).await?,
                 None => ActionLookup::NoPlatform,
             };
@@ -145,14 +148,15 @@ pub(super) async fn respond<P: Ports>(
         }
         CatalogQuery::SearchActions { filter, paging } => {
             let list = catalog.all_actions()?;
-            let tag = etag::for_query(list.id, &request.query, &shown_of(platforms, limits));
+            let tag =
+                etag::for_query(list.id, &request.query, &caller_restrictions(platforms, limits));
             if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
-            (tag, found(&catalog, list, &filter, paging, (platforms, limits)).await?)
+            (tag, search_with_notes(&catalog, list, &filter, paging, (platforms, limits)).await?)
         }
         CatalogQuery::Actions { platform, filter, paging } => {
-            let folded = seen(platform, platforms);
+            let folded = visible_platform(platform, platforms);
             let actions = match &folded {
                 Some(folded) => catalog.find_actions(folded).await?,
                 None => None,
@@ -175,7 +179,7 @@ pub(super) async fn respond<P: Ports>(
     };
     let body = ports.keep(body);
     if is_list {
-        cache.cache_body(name_of(request, &tag), &body);
+        cache.cache_body(body_cache_key(request, &tag), &body);
     }
     Ok(ok(body, tag))
 }
@@ -190,7 +194,7 @@ struct ActionFacts<'a> {
     method: Method,
 }
 
-/// Replaces the input of an action by its flat form.
+/// Replaces the input of an action with its flat form.
 fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
     #[derive(Deserialize)]
     struct WithInput<'a> {
@@ -209,8 +213,8 @@ fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
     Ok(flat)
 }
 
-/// Actions of all platforms, with notes about platforms that have none.
-async fn found<P: Ports>(
+/// Searches the actions of all platforms. Adds notes about platforms that have none.
+async fn search_with_notes<P: Ports>(
     catalog: &Catalog<'_, P>,
     list: ListRef,
     filter: &SearchFilter,
@@ -239,15 +243,15 @@ fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem>
     let list = [b"[".as_slice(), &all.rows, b"]"].concat();
     let unreadable = |_| StorageError::new("an action's row is malformed");
     let rows: Vec<&RawValue> = serde_json::from_slice(&list).map_err(unreadable)?;
-    let mut shown = Vec::new();
+    let mut runnable = Vec::new();
     for row in rows {
         let facts: ActionFacts<'_> = serde_json::from_str(row.get()).map_err(unreadable)?;
         if limits.allows(&facts.platform, &facts.key, facts.method.as_str()) {
-            shown.push(row.get());
+            runnable.push(row.get());
         }
     }
-    let page = shown.get(paging.positions(shown.len())).unwrap_or_default();
-    Ok(Page { total: shown.len(), rows: page.join(",").into_bytes() })
+    let page = runnable.get(paging.positions(runnable.len())).unwrap_or_default();
+    Ok(Page { total: runnable.len(), rows: page.join(",").into_bytes() })
 }
 
 /// Fails when the caller may not run the action.
@@ -257,16 +261,16 @@ fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
     }
     let unreadable = |_| StorageError::new("a stored action is malformed");
     let facts: ActionFacts<'_> = serde_json::from_slice(action).map_err(unreadable)?;
-    let named = Some((facts.platform.as_ref(), facts.key.as_ref()));
-    limits.permit(facts.method.as_str(), named).map_err(Problem::beyond)
+    let action_key = Some((facts.platform.as_ref(), facts.key.as_ref()));
+    limits.permit(facts.method.as_str(), action_key).map_err(Problem::exceeds_limits)
 }
 
 fn names(platforms: Option<&Names>) -> &str {
     platforms.map_or("", Names::as_str)
 }
 
-/// What a list of actions depends on in addition to what is stored.
-fn shown_of(platforms: Option<&Names>, limits: &Limits) -> String {
+/// The restrictions of the caller on which a list of actions depends, in addition to what is stored.
+fn caller_restrictions(platforms: Option<&Names>, limits: &Limits) -> String {
     let limits = limits.fingerprint();
     // Platform names contain no slash.
     let between = if limits.is_empty() { "" } else { "/" };
@@ -289,7 +293,7 @@ fn notes(platform_notes: &PlatformNotes, filter: &SearchFilter, total: u64) -> V
         format!("`{name}` has no action that does this.{others} With `platform`, the search covers its actions only, and with the tool `call_platform`, or the proxy of a connection, the rest of its API can be called.")
     }));
     if notes.is_empty() && total == 0 && filter.platforms.is_some() {
-        notes.push("These platforms have actions, but none that matches. Ask in other words, or list the actions of one platform.".to_owned());
+        notes.push("These platforms have actions, but none that matches. Rephrase the query, or list the actions of one platform.".to_owned());
     }
     notes
 }
@@ -305,7 +309,7 @@ fn with_notes(mut list: Vec<u8>, notes: &[String]) -> Vec<u8> {
 }
 
 /// The folded name of a platform. Returns `None` when the caller may not see the platform.
-fn seen(platform: &str, platforms: Option<&Names>) -> Option<String> {
+fn visible_platform(platform: &str, platforms: Option<&Names>) -> Option<String> {
     Some(fold(platform)).filter(|folded| has_platform(platforms, folded))
 }
 
@@ -319,16 +323,15 @@ pub(crate) fn no_platform(platform: &str, known: &str, platforms: Option<&Names>
 
 pub(crate) fn no_action(platform: &str, key: &str, near: &[String]) -> Problem {
     let near = near.iter().map(String::as_str);
-    let (platform, shown) = (shown(platform), shown(key));
-    let detail = format!("The platform `{platform}` has no action `{shown}`");
+    let detail = format!("The platform `{}` has no action `{}`", shown(platform), shown(key));
     not_found(Code::ActionNotFound, &detail, nearest(key, near, NEAREST))
 }
 
-fn not_found(code: Code, what: &str, suggestions: Vec<String>) -> Problem {
-    let names: Vec<String> = suggestions.iter().map(|known| format!("`{known}`")).collect();
-    let meant =
+fn not_found(code: Code, message: &str, suggestions: Vec<String>) -> Problem {
+    let names: Vec<String> = suggestions.iter().map(|name| format!("`{name}`")).collect();
+    let suffix =
         if names.is_empty() { String::new() } else { format!("; nearest: {}", names.join(", ")) };
-    let mut problem = Problem::new(code, format!("{what}{meant}."));
+    let mut problem = Problem::new(code, format!("{message}{suffix}."));
     if !suggestions.is_empty() {
         problem.extension = Extension::Suggestions(suggestions);
     }
@@ -345,18 +348,18 @@ fn cached_response(request: &Request, cache: &CatalogCache, tag: &str) -> Option
         response.add("etag", tag);
         return Some(response);
     }
-    let body = cache.body(&name_of(request, tag))?;
+    let body = cache.body(&body_cache_key(request, tag))?;
     Some(ok(body, tag.to_owned()))
 }
 
 /// The cache key of a body. The entity tag alone is not enough, since it contains only a checksum of the query.
-fn name_of(request: &Request, tag: &str) -> String {
-    [tag, &place(request)].concat()
+fn body_cache_key(request: &Request, tag: &str) -> String {
+    [tag, &request_key(request)].concat()
 }
 
-/// What a list of connectors depends on in addition to what is stored. The URLs of logos begin with the service's
-/// origin.
-fn place(request: &Request) -> String {
+/// The origin and the query of a request. A list of connectors depends on them in addition to what is stored, since the URLs
+/// of logos begin with the service's origin.
+fn request_key(request: &Request) -> String {
     [&request.origin, "?", &request.query].concat()
 }
 

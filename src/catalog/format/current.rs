@@ -1,4 +1,4 @@
-//! The record `current`: the served version of the catalog, and where everything in it is.
+//! The record `current`: the served version of the catalog, and the locations of its content.
 //!
 //! | bytes | meaning |
 //! |---|---|

@@ -29,7 +29,7 @@ use crate::util::crc32::crc32;
 #[derive(Debug)]
 pub struct List {
     /// The locations of all parts.
-    pub at: ListRef,
+    pub list_ref: ListRef,
     pub kind: Kind,
     /// The loaded parts with rows, each with the number of its first row.
     rows: Vec<(usize, Rc<Section>)>,
@@ -54,8 +54,8 @@ impl<'a> Group<'a> {
         self.texts_of(1)
     }
 
-    fn texts_of(&self, which: usize) -> Result<Texts<'a>, StorageError> {
-        let block = self.section.block(self.index.saturating_mul(2).saturating_add(which))?;
+    fn texts_of(&self, block_index: usize) -> Result<Texts<'a>, StorageError> {
+        let block = self.section.block(self.index.saturating_mul(2).saturating_add(block_index))?;
         Texts::open(block).ok_or_else(|| self.section.damaged("texts are cut short"))
     }
 }
@@ -99,11 +99,11 @@ impl<'a> RowsHead<'a> {
 }
 
 impl List {
-    pub fn new(at: ListRef, kind: Kind, parts: Vec<(PartRef, Rc<Section>)>) -> Self {
+    pub fn new(list_ref: ListRef, kind: Kind, parts: Vec<(PartRef, Rc<Section>)>) -> Self {
         let has_rows = |(part, _): &(PartRef, _)| matches!(part.role, Role::Whole | Role::Rows);
         let (rows, parts): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_rows);
         let rows = rows.into_iter().map(|(part, section)| (part.first, section)).collect();
-        Self { at, kind, rows, parts }
+        Self { list_ref, kind, rows, parts }
     }
 
     /// The loaded parts of a role, each with the number of its first item.
@@ -118,7 +118,7 @@ impl List {
 
     /// The only part of a small list. Returns `None` for a large list.
     fn whole(&self) -> Option<&Section> {
-        let is_whole = self.at.parts.first().is_some_and(|part| part.role == Role::Whole);
+        let is_whole = self.list_ref.parts.first().is_some_and(|part| part.role == Role::Whole);
         self.with_rows().next().filter(|_| is_whole)
     }
 
@@ -142,8 +142,8 @@ impl List {
         Ok(heads.iter().flat_map(|head| (0..head.groups).map(|index| head.group(index))).collect())
     }
 
-    fn missing(&self, what: &str) -> StorageError {
-        StorageError::new(format!("the list {} is missing {what}", self.at.id))
+    fn missing(&self, item: &str) -> StorageError {
+        StorageError::new(format!("the list {} is missing {item}", self.list_ref.id))
     }
 
     pub fn row(&self, row: usize) -> Result<&[u8], StorageError> {
@@ -217,7 +217,7 @@ impl List {
 
     /// The JSON of the row with a key.
     pub fn with_key(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
-        match self.at.bucket(key) {
+        match self.list_ref.bucket(key) {
             Some(bucket) => self.in_bucket(key, bucket),
             None => self.in_whole(key),
         }
@@ -264,8 +264,8 @@ impl List {
             let mut parts = self.parts(Role::Columns);
             (parts.next().ok_or_else(|| self.missing("the columns"))?.1, 0)
         };
-        Columns::open(section.block(index)?, self.at.rows)
-            .map_err(|DamagedError(what)| section.damaged(what))
+        Columns::open(section.block(index)?, self.list_ref.rows)
+            .map_err(|DamagedError(damage)| section.damaged(damage))
     }
 }
 

@@ -7,7 +7,7 @@ use super::section::{REF_BYTES, SectionRef};
 use super::stored::SegmentId;
 use crate::util::crc32::crc32;
 
-/// What a part of a list contains.
+/// The content of a part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
@@ -128,7 +128,7 @@ impl ListRef {
     }
 
     /// The parts with these roles, and the parts with rows at these positions among their kind.
-    fn chosen(&self, roles: &[Role], rows: Range<usize>) -> Vec<PartRef> {
+    fn select_parts(&self, roles: &[Role], rows: Range<usize>) -> Vec<PartRef> {
         let mut nth_with_rows = 0_usize;
         let is_chosen = |part: &&PartRef| match part.role {
             Role::Whole | Role::Rows => {
@@ -156,14 +156,17 @@ impl ListRef {
             }
         }
         chosen.sort_unstable();
-        chosen.iter().flat_map(|index| self.chosen(&[], *index..index.saturating_add(1))).collect()
+        chosen
+            .iter()
+            .flat_map(|index| self.select_parts(&[], *index..index.saturating_add(1)))
+            .collect()
     }
 
     pub fn parts_of_title(&self, folded: &str) -> Vec<PartRef> {
         let before = |title: &[u8]| title < folded.as_bytes();
         let start = self.titles.partition_point(|title| before(title)).saturating_sub(1);
         let end = self.titles.partition_point(|title| **title <= *folded.as_bytes());
-        self.chosen(&[Role::Columns], start..end.max(1))
+        self.select_parts(&[Role::Columns], start..end.max(1))
     }
 
     /// The parts that would contain these words, and the one with features.
@@ -176,7 +179,7 @@ impl ListRef {
         let with_words = self.parts.iter().filter(|part| part.role == Role::Words).enumerate();
         let with_words =
             with_words.filter(|(index, _)| word_indexes.contains(index)).map(|(_, part)| *part);
-        with_words.chain(self.chosen(&[Role::Features], 0..0)).collect()
+        with_words.chain(self.select_parts(&[Role::Features], 0..0)).collect()
     }
 
     /// The parts that would contain words that begin with one of these letters.
@@ -194,7 +197,7 @@ impl ListRef {
     }
 
     pub fn parts_of_key(&self, key: &str) -> Vec<PartRef> {
-        let Some(bucket) = self.bucket(key) else { return self.chosen(&[], 0..1) };
+        let Some(bucket) = self.bucket(key) else { return self.select_parts(&[], 0..1) };
         let holds = |part: &&PartRef| part.role == Role::Keys && part.first <= bucket;
         self.parts.iter().rfind(holds).copied().into_iter().collect()
     }
@@ -208,7 +211,7 @@ impl ListRef {
     pub fn parts_of_scan(&self, searches: bool) -> Vec<PartRef> {
         let roles = [Role::Columns, Role::Index];
         let roles = if searches { &roles[..] } else { roles.get(..1).unwrap_or_default() };
-        self.chosen(roles, 0..usize::MAX)
+        self.select_parts(roles, 0..usize::MAX)
     }
 }
 

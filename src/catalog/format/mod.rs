@@ -35,7 +35,7 @@
 //!
 //! # Integrity
 //!
-//! KV is trusted to be available, not to be right: a value may be cut short by an interrupted upload, or be an older one
+//! KV is trusted to be available, not to be correct: a value may be cut short by an interrupted upload, or be an older one
 //! under the same key. Every reference contains a length and a CRC-32, and segments are divided into blocks with
 //! checksums of their own ([`section`]), which are verified when they are first used. So a chain of checksums leads from
 //! `current` to each byte that is served, and a request that finds damage fails with a 503 instead of showing it. The

@@ -24,13 +24,13 @@ pub const ENTRY_BYTES: usize = 36;
 /// Flag: the connector has the bit [`row::AUTHKIT`].
 pub const AUTHKIT: usize = 1;
 /// Flag: the action list of the platform has segments of its own, which `current` names.
-pub const LIST_APART: usize = 2;
+pub const SEPARATE_LIST: usize = 2;
 /// Flag: the name is a former name of a platform.
 pub const ALIAS: usize = 4;
 /// Flag: the connector has the bit [`row::NEEDS_CLIENT`].
 pub const NEEDS_CLIENT: usize = 8;
 
-/// What a name refers to.
+/// The target of a name.
 #[derive(Debug)]
 pub enum NameEntry<'a> {
     Platform(PlatformEntry<'a>),
@@ -111,7 +111,7 @@ pub fn get(
             .into_iter()
             .filter(|(flag, _)| flags & flag != 0)
             .fold(0, |attributes, (_, bit)| attributes | bit),
-        actions: Some(actions).filter(|_| flags & LIST_APART == 0),
+        actions: Some(actions).filter(|_| flags & SEPARATE_LIST == 0),
         pack,
         index,
     }))

@@ -76,7 +76,7 @@ const MAX_UNPACKED: usize = 25 << 20;
 impl Section {
     /// Fails when the head does not match the reference.
     pub fn open(blob: &Rc<dyn Blob>, location: SectionRef) -> Result<Self, StorageError> {
-        let damaged = |what| damaged(location.segment, what);
+        let damaged = |damage| damaged(location.segment, damage);
         let head = checked(blob.as_ref(), location.base, 0..location.head, location.crc)
             .map_err(damaged)?;
         let count = read_number(&head, 0).unwrap_or(usize::MAX);
@@ -163,8 +163,8 @@ impl Section {
     }
 
     /// The error for a section with unexpected content.
-    pub fn damaged(&self, what: &'static str) -> StorageError {
-        damaged(self.segment, DamagedError(what))
+    pub fn damaged(&self, damage: &'static str) -> StorageError {
+        damaged(self.segment, DamagedError(damage))
     }
 }
 
@@ -197,12 +197,12 @@ fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, DamagedError> {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-fn packed(block: &[u8]) -> Vec<u8> {
+fn pack_block(block: &[u8]) -> Vec<u8> {
     use super::layout::number;
     let mut bytes = number(block.len()).to_vec();
     bytes.resize(lz4_flex::block::get_maximum_output_size(block.len()).saturating_add(4), 0);
-    let written = bytes.get_mut(4..).map(|room| lz4_flex::block::compress_into(block, room));
-    bytes.truncate(written.and_then(Result::ok).unwrap_or_default().saturating_add(4));
+    let length = bytes.get_mut(4..).map(|buffer| lz4_flex::block::compress_into(block, buffer));
+    bytes.truncate(length.and_then(Result::ok).unwrap_or_default().saturating_add(4));
     bytes
 }
 
@@ -228,15 +228,15 @@ pub struct WrittenSection {
 #[cfg(not(target_arch = "wasm32"))]
 impl SectionWriter {
     pub fn finish(self) -> WrittenSection {
-        self.written(0)
+        self.serialize(0)
     }
 
     /// Finishes a segment whose blocks are compressed.
     pub fn finish_packed(mut self) -> WrittenSection {
         for block in &mut self.blocks {
-            *block = packed(block);
+            *block = pack_block(block);
         }
-        self.written(PACKED)
+        self.serialize(PACKED)
     }
 
     #[cfg(test)]
@@ -248,7 +248,7 @@ impl SectionWriter {
     }
 
     /// Serializes the section, with this flag in the lengths of its blocks.
-    fn written(self, flag: usize) -> WrittenSection {
+    fn serialize(self, flag: usize) -> WrittenSection {
         use super::layout::number;
         let table = self.blocks.len().saturating_mul(BLOCK_BYTES).saturating_add(4);
         let head = table.saturating_add(self.rest.len());

@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for SegmentId {
     }
 }
 
-/// What belongs to one version of the catalog, so that versions can be listed and pruned.
+/// Lists the records of one version of the catalog, so that versions can be listed and pruned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Manifest {

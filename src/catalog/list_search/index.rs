@@ -23,7 +23,7 @@ use crate::ports::StorageError;
 
 /// The bits of an entry that hold the rank.
 const RANK_BITS: u32 = 3;
-/// With fewer than one row in this many, sorting the rows is faster than visiting the ranks of all rows.
+/// With fewer occurrences than one for this many rows, sorting their rows is faster than visiting the ranks of all rows.
 const SPARSE: usize = 32;
 /// The number of occurrences that can be visited in the time that reading one text takes.
 const OCCURRENCES_PER_TEXT: usize = 48;
@@ -41,7 +41,7 @@ pub struct Index<'a> {
     list: &'a List,
     parts: Vec<(usize, &'a Section)>,
     /// The number of entries in a block.
-    in_block: usize,
+    entries_per_block: usize,
 }
 
 impl Search {
@@ -58,8 +58,9 @@ impl<'a> Index<'a> {
     /// Returns `None` when the list has no index or it is not loaded.
     pub fn open(list: &'a List) -> Option<Self> {
         let parts: Vec<_> = list.parts(Role::Index).collect();
-        let in_block = read_number(parts.first()?.1.rest(), 0).filter(|entries| *entries > 0)?;
-        Some(Self { list, parts, in_block })
+        let entries_per_block =
+            read_number(parts.first()?.1.rest(), 0).filter(|entries| *entries > 0)?;
+        Some(Self { list, parts, entries_per_block })
     }
 
     /// The rows that contain all words, best first.
@@ -108,7 +109,7 @@ impl<'a> Index<'a> {
             return texts.map(|text| Ok(word.rank(text?))).collect();
         }
         let occurrences = occurrences.map_or_else(|| self.occurrences(&word.text), Ok)?;
-        let mut column = vec![word.shared_rank; self.list.at.rows];
+        let mut column = vec![word.shared_rank; self.list.list_ref.rows];
         self.improve(&mut column, &occurrences)?;
         let rank = |row: u32| column.get(row as usize).copied().unwrap_or(ABSENT);
         Ok(rows.iter().map(|(row, _)| rank(*row)).collect())
@@ -120,7 +121,7 @@ impl<'a> Index<'a> {
         shared_rank: u8,
         occurrences: &Occurrences,
     ) -> Result<Vec<(u32, u8)>, StorageError> {
-        let mut column = vec![shared_rank; self.list.at.rows];
+        let mut column = vec![shared_rank; self.list.list_ref.rows];
         self.improve(&mut column, occurrences)?;
         if shared_rank != ABSENT || occurrences.len() >= column.len() / SPARSE {
             let ranks = (0_u32..).zip(column);
@@ -141,8 +142,8 @@ impl<'a> Index<'a> {
     fn occurrences(&self, word: &str) -> Result<Occurrences, StorageError> {
         let whole = format!("{word}\n");
         let end = Self::after(word);
-        let all = self.first_from(word.as_bytes(), 0..self.list.at.entries)?;
-        let all = all..self.first_from(&end, all..self.list.at.entries)?;
+        let all = self.first_from(word.as_bytes(), 0..self.list.list_ref.entries)?;
+        let all = all..self.first_from(&end, all..self.list.list_ref.entries)?;
         let start = self.first_from(whole.as_bytes(), all.clone())?;
         let whole = start..self.first_from(&Self::after(&whole), start..all.end)?;
         Ok(Occurrences { all, whole })
@@ -176,7 +177,7 @@ impl<'a> Index<'a> {
 
     fn decode(&self, entry: u32) -> IndexEntry {
         let rest = entry >> RANK_BITS;
-        let bits = self.list.at.offset_bits;
+        let bits = self.list.list_ref.offset_bits;
         let row = rest.checked_shr(bits).unwrap_or_default() as usize;
         let above =
             rest.checked_shr(bits).and_then(|row| row.checked_shl(bits)).unwrap_or_default();
@@ -189,8 +190,8 @@ impl<'a> Index<'a> {
         let missing = || StorageError::new("the search index has no part");
         let (first, section) = *self.parts.get(part).ok_or_else(missing)?;
         let index = index.saturating_sub(first);
-        let block = index.checked_div(self.in_block).ok_or_else(missing)?;
-        let at = index.checked_rem(self.in_block).ok_or_else(missing)?;
+        let block = index.checked_div(self.entries_per_block).ok_or_else(missing)?;
+        let at = index.checked_rem(self.entries_per_block).ok_or_else(missing)?;
         Ok((section.block(block)?.as_chunks().0, at))
     }
 
@@ -222,7 +223,7 @@ impl<'a> Index<'a> {
         // At the start of a value, the stored rank is 0 or 1. Only there can a match be the whole value.
         const PART: [u8; 8] = [2, 3, 4, 5, 6, 7, ABSENT, ABSENT];
         const WHOLE: [u8; 8] = [0, 1, 4, 5, 6, 7, ABSENT, ABSENT];
-        let shift = self.list.at.offset_bits.saturating_add(RANK_BITS);
+        let shift = self.list.list_ref.offset_bits.saturating_add(RANK_BITS);
         let mut improve = |range, rank_of: [u8; 8]| {
             self.for_each(range, |entry| {
                 let rank = rank_of.get((entry & 7) as usize).copied().unwrap_or(ABSENT);

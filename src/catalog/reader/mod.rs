@@ -65,8 +65,8 @@ pub struct ActionList {
     list: ListRef,
 }
 
-fn damaged_current(DamagedError(what): DamagedError) -> StorageError {
-    StorageError::new(format!("`current` is damaged: {what}"))
+fn damaged_current(DamagedError(damage): DamagedError) -> StorageError {
+    StorageError::new(format!("`current` is damaged: {damage}"))
 }
 
 impl<'a, P: Blobs + Clock> Catalog<'a, P> {
@@ -107,8 +107,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         }
         found.sort();
         found.dedup();
-        let shown = found.get(positions(found.len())).unwrap_or_default();
-        let rows: Vec<&[u8]> = shown.iter().map(|(_, _, _, json)| json.as_slice()).collect();
+        let page = found.get(positions(found.len())).unwrap_or_default();
+        let rows: Vec<&[u8]> = page.iter().map(|(_, _, _, json)| json.as_slice()).collect();
         Ok(Page { total: found.len(), rows: rows.join(&b',') })
     }
 
@@ -118,14 +118,14 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         &self,
         names: &[String],
     ) -> Result<Vec<(String, RowFields, Vec<u8>)>, StorageError> {
-        let read = |own: &str, found: PlatformEntry<'_>| {
+        let read = |current_name: &str, found: PlatformEntry<'_>| {
             let json = found.connector.to_vec();
             let fields = RowFields::read(Kind::Connector, &json, found.attributes)
                 .ok_or_else(|| StorageError::new("a connector's row is malformed"))?;
-            Ok((own.to_owned(), fields, json))
+            Ok((current_name.to_owned(), fields, json))
         };
         let found = names.iter().map(|name| self.platform(name, read));
-        Ok(all(found.collect()).await?.into_iter().flatten().collect())
+        Ok(try_join_all(found.collect()).await?.into_iter().flatten().collect())
     }
 
     /// The selected connectors that accounts can be connected to, given the platforms that have an OAuth client.
@@ -168,16 +168,18 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     pub async fn find_actions(&self, platform: &str) -> Result<Option<ActionList>, StorageError> {
         // These names belong to the connector list and to the list of all actions.
         let known = Some(platform).filter(|platform| !["", EVERY_ACTION].contains(platform));
-        let apart = known.and_then(|platform| self.current.list(platform));
-        let (platform, list) = if apart.is_some() {
-            (platform.to_owned(), apart)
+        let separate_list = known.and_then(|platform| self.current.list(platform));
+        let (platform, list) = if separate_list.is_some() {
+            (platform.to_owned(), separate_list)
         } else {
-            let read = |own: &str, found: PlatformEntry<'_>| Ok((own.to_owned(), found.actions));
+            let read = |current_name: &str, found: PlatformEntry<'_>| {
+                Ok((current_name.to_owned(), found.actions))
+            };
             let found = self.platform(platform, read).await?;
-            let Some((own, list)) = found else { return Ok(None) };
+            let Some((current_name, list)) = found else { return Ok(None) };
             // A former name leads to a list that may have its own segments under the current name.
-            let list = list.or_else(|| self.current.list(&own));
-            (own, list)
+            let list = list.or_else(|| self.current.list(&current_name));
+            (current_name, list)
         };
         Ok(list.map(|list| ActionList { id: list.id, platform, list }))
     }
@@ -236,10 +238,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         key: &str,
         with_responses: bool,
     ) -> Result<ActionLookup, StorageError> {
-        let read = |own: &str, found: PlatformEntry<'_>| {
-            Ok((own.to_owned(), found.detail()?.to_vec(), found.units()?))
+        let read = |current_name: &str, found: PlatformEntry<'_>| {
+            Ok((current_name.to_owned(), found.detail()?.to_vec(), found.units()?))
         };
-        let Some((own, detail, table)) = self.platform(platform, read).await? else {
+        let Some((current_name, detail, table)) = self.platform(platform, read).await? else {
             return Ok(ActionLookup::NoPlatform);
         };
         let Some(location) = table.unit(key).or_else(|| table.units.first()) else {
@@ -255,7 +257,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         };
         let connector = serde_json::from_slice(&detail)
             .map_err(|_| StorageError::new("a connector's detail is malformed"))?;
-        let json = render(&unit, &action, &own, &connector, &table.schemes, with_responses);
+        let json =
+            render(&unit, &action, &current_name, &connector, &table.schemes, with_responses);
         json.map(ActionLookup::Found).map_err(|_| damaged())
     }
 
@@ -281,7 +284,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             let section = self.cache.section(self.ports, location).await?;
             match pack::find(&section, location.segment, &platform)? {
                 Some(NameEntry::Platform(found)) => return read(&platform, found).map(Some),
-                Some(NameEntry::Alias(own)) => platform = own.to_owned(),
+                Some(NameEntry::Alias(current_name)) => platform = current_name.to_owned(),
                 None => return Ok(None),
             }
         }
@@ -320,7 +323,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let parts = list.parts_of_scan(row_filter.q.is_some());
         let list = self.load(parts, list.clone(), kind).await?;
         let found = row_filter.select(&list, shared)?;
-        self.cache.cache_selection(list.at.id, row_filter, &found);
+        self.cache.cache_selection(list.list_ref.id, row_filter, &found);
         Ok(found)
     }
 
@@ -331,10 +334,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         selection: &Selection,
         positions: Positions<'_>,
     ) -> Result<Page, StorageError> {
-        let shown = selection.page(positions(selection.len()));
-        let parts = list.parts_of_rows(shown.rows());
+        let page = selection.page(positions(selection.len()));
+        let parts = list.parts_of_rows(page.rows());
         let list = self.load(parts, list, kind).await?;
-        Ok(Page { total: selection.len(), rows: shown.json(&list)? })
+        Ok(Page { total: selection.len(), rows: page.json(&list)? })
     }
 
     /// Loads parts of a list concurrently.
@@ -346,7 +349,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     ) -> Result<List, StorageError> {
         let reads =
             parts.iter().map(|part| self.cache.section(self.ports, part.location)).collect();
-        let sections: Vec<Rc<Section>> = all(reads).await?;
+        let sections: Vec<Rc<Section>> = try_join_all(reads).await?;
         Ok(List::new(list, kind, parts.into_iter().zip(sections).collect()))
     }
 }
@@ -354,11 +357,13 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
 /// The only platforms that can match a filter, without duplicates. Returns `None` when the filter does not restrict
 /// them.
 fn platforms(filter: &ConnectorFilter) -> Option<Vec<String>> {
-    let of_key = |key: &String| ConnectorKey::parse(key).map(|key| key.platform.to_owned());
-    let one = match (&filter.platform, filter.key.as_ref().map(of_key)) {
-        (Some(platform), Some(of_key)) => Some(of_key.filter(|of_key| of_key == platform)),
+    let key_platform = |key: &String| ConnectorKey::parse(key).map(|key| key.platform.to_owned());
+    let one = match (&filter.platform, filter.key.as_ref().map(key_platform)) {
+        (Some(platform), Some(key_platform)) => {
+            Some(key_platform.filter(|key_platform| key_platform == platform))
+        }
         (Some(platform), None) => Some(Some(platform.clone())),
-        (None, of_key) => of_key,
+        (None, key_platform) => key_platform,
     };
     match (one, &filter.platforms) {
         (Some(one), names) => {
@@ -381,7 +386,7 @@ fn distinct(names: &Names) -> Vec<String> {
 }
 
 /// Runs the futures concurrently. Returns all their values, or the first error.
-async fn all<T, E>(futures: Vec<impl Future<Output = Result<T, E>>>) -> Result<Vec<T>, E> {
+async fn try_join_all<T, E>(futures: Vec<impl Future<Output = Result<T, E>>>) -> Result<Vec<T>, E> {
     let mut running: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
     poll_fn(move |context| {
         let mut is_done = true;

@@ -48,7 +48,8 @@ fn vocabulary(loaded: &List) -> Vocabulary<'_> {
     Vocabulary(loaded.parts(Role::Words).map(|(_, section)| section).collect())
 }
 
-/// Which platforms of the filter do not exist, and which requested platforms have no actions, or none among the best.
+/// Finds the platforms of the filter that do not exist, and the requested platforms that have no actions, or none among the
+/// best.
 fn platform_notes(
     filter: &SearchFilter,
     query: &ActionQuery,
@@ -80,9 +81,10 @@ fn platform_notes(
             }
         }
     }
-    let is_seen = |name: &String| filter.visible.as_ref().is_none_or(|visible| visible.has(name));
-    platform_notes.empty.retain(is_seen);
-    platform_notes.unmatched.retain(is_seen);
+    let is_visible =
+        |name: &String| filter.visible.as_ref().is_none_or(|visible| visible.has(name));
+    platform_notes.empty.retain(is_visible);
+    platform_notes.unmatched.retain(is_visible);
     Ok(platform_notes)
 }
 
@@ -102,8 +104,8 @@ impl From<&SearchFilter> for RowFilter {
 }
 
 impl<P: Blobs + Clock> Catalog<'_, P> {
-    /// A page of the actions of all platforms that match a query. The total is one more than are counted if there are
-    /// more.
+    /// A page of the actions of all platforms that match a query. If there are more matches than are counted, the total is
+    /// [`MAX_COUNTED`] plus one.
     pub async fn search_actions(
         &self,
         list: ListRef,
@@ -122,16 +124,16 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
             self.cache.cache_selection(list.id, &row_filter, &found);
             found
         };
-        let shown = found.page(positions(found.len().min(MAX_COUNTED)));
-        let parts = list.parts_of_rows(shown.rows());
+        let page = found.page(positions(found.len().min(MAX_COUNTED)));
+        let parts = list.parts_of_rows(page.rows());
         // Without rows, there is no part to read.
-        let parts = if shown.is_empty() { Vec::new() } else { parts };
+        let parts = if page.is_empty() { Vec::new() } else { parts };
         let list = self.load(parts, list, Kind::Action).await?;
         let platform_notes = match &found {
             Selection::Ranked(ranking) => ranking.platform_notes.clone(),
             Selection::Range(_) | Selection::Rows(_) => PlatformNotes::default(),
         };
-        Ok((Page { total: found.len(), rows: shown.json(&list)? }, platform_notes))
+        Ok((Page { total: found.len(), rows: page.json(&list)? }, platform_notes))
     }
 
     /// The actions that match a query, the best `limit` of them ranked. Corrects the spelling if none match.
@@ -208,10 +210,10 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         let mut allowed: Option<Vec<bool>> = None;
         for names in [&filter.platforms, &filter.visible].into_iter().flatten() {
             let named_platforms = platforms.with_names(names)?;
-            let both =
+            let intersect =
                 |known: Vec<bool>| known.into_iter().zip(&named_platforms).map(|(a, b)| a && *b);
             allowed = Some(
-                allowed.map_or_else(|| named_platforms.clone(), |known| both(known).collect()),
+                allowed.map_or_else(|| named_platforms.clone(), |known| intersect(known).collect()),
             );
         }
         let row_filter = score::Filter { method: filter.method, platforms: allowed.as_deref() };

@@ -93,8 +93,8 @@ pub(super) fn rows_section(groups: &[Group<'_>]) -> SectionWriter {
     SectionWriter { blocks: groups.iter().flat_map(Group::blocks).collect(), rest }
 }
 
-/// The columns: each row's attributes, then each row's index into the names of `fields.group`, then these names. They
-/// have nothing to do with [`Group`], a range of rows.
+/// The columns: each row's attributes, then each row's index into the names of `fields.group`, then these names. They are
+/// unrelated to [`Group`], which is a range of rows.
 fn columns(rows: &[Row]) -> Vec<u8> {
     let names: BTreeSet<&str> = rows.iter().map(|row| row.fields.group.as_str()).collect();
     let numbers: BTreeMap<&str, u16> = names.iter().copied().zip(0..).collect();

@@ -48,9 +48,9 @@ pub struct Sizes {
     pub unit_groups: usize,
     /// A group of rows in the list of all actions, before packing. It is small because a page has rows from many
     /// groups.
-    pub scattered: usize,
+    pub all_actions_group: usize,
     /// A part with rows of the list of all actions, before packing.
-    pub every: usize,
+    pub all_actions_part: usize,
     /// A block with words.
     pub words: usize,
     /// A part with words.
@@ -70,8 +70,8 @@ impl Sizes {
         block: 4096,
         units: 72 << 10,
         unit_groups: 16,
-        scattered: 8 << 10,
-        every: 512 << 10,
+        all_actions_group: 8 << 10,
+        all_actions_part: 512 << 10,
         words: 8 << 10,
         vocabulary: 80 << 10,
     };
@@ -128,7 +128,7 @@ fn row<R: Serialize>(row: &R, fields: RowFields) -> Row {
 pub struct PreparedList {
     rows: usize,
     form: ListForm,
-    /// What the search over all actions needs; empty for connectors.
+    /// The platform's data for the search over all actions; empty for connectors.
     index: PlatformIndex,
 }
 
@@ -251,12 +251,12 @@ fn store_all_actions<E>(
 ) -> Result<ListRef, E> {
     let index: Vec<_> = platforms.iter().map(|(platform, list)| (*platform, &list.index)).collect();
     let written = write_index_parts(&index, sizes.words, sizes.vocabulary);
-    // They are found by their words, not by the fields that filters read.
+    // Rows of this list are found by their words, not by the fields that filters read.
     let actions = written.platforms.iter().flat_map(|platform| in_list_order(&platform.actions));
     let rows: Vec<Row> = actions.map(|action| row(action, RowFields::empty())).collect();
-    let groups = groups(&rows, sizes.scattered);
+    let groups = groups(&rows, sizes.all_actions_group);
     let mut parts = Parts::default();
-    for chunk in split_by_weight(&groups, sizes.every, Group::bytes) {
+    for chunk in split_by_weight(&groups, sizes.all_actions_part, Group::bytes) {
         let first = chunk.first().map_or(0, |group| group.first);
         // A page has a few rows each of many parts.
         parts.put(Role::Rows, first, rows_section(chunk).finish_packed());

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{ListForm, Platform, PreparedList};
 use crate::catalog::action::store::Tables;
 use crate::catalog::format::layout::{number, write_texts};
-use crate::catalog::format::pack::{ALIAS, AUTHKIT, ENTRY_BYTES, LIST_APART, NEEDS_CLIENT};
+use crate::catalog::format::pack::{ALIAS, AUTHKIT, ENTRY_BYTES, NEEDS_CLIENT, SEPARATE_LIST};
 use crate::catalog::format::section::{SectionWriter, WrittenSection};
 use crate::catalog::format::stored::SegmentId;
 
@@ -72,7 +72,7 @@ impl Pack<'_> {
         for entry in self.names.values() {
             let flags = entry.flags();
             let Some((list, rows)) = entry.list() else {
-                rest.extend(number(flags | LIST_APART));
+                rest.extend(number(flags | SEPARATE_LIST));
                 rest.extend([0; ENTRY_BYTES - 4]);
                 continue;
             };

@@ -84,15 +84,15 @@ async fn wait_for<P: Ports>(
     (mut attempt, mut connection): (Option<Attempt>, Option<Connection>),
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    let mut left = wait.saturating_mul(1000);
+    let mut remaining_ms = wait.saturating_mul(1000);
     loop {
         let found = attempt.as_ref().ok_or_else(not_found)?;
         let status = found.status(ports.now());
-        if status != Status::Pending || left == 0 {
-            return shown(found, status, connection.as_ref());
+        if status != Status::Pending || remaining_ms == 0 {
+            return attempt_response(found, status, connection.as_ref());
         }
         ports.sleep(PAUSE_MS).await;
-        left = left.saturating_sub(u64::from(PAUSE_MS));
+        remaining_ms = remaining_ms.saturating_sub(u64::from(PAUSE_MS));
         let mut statements = Statements::default();
         let (attempt_rows, connection_rows) = add_statements(context, id, &mut statements);
         let sets = ports.batch(statements.into_vec()).await?;
@@ -106,7 +106,7 @@ fn not_found() -> Problem {
     Problem::new(Code::AttemptNotFound, "There is no such connect attempt.")
 }
 
-fn shown(
+fn attempt_response(
     attempt: &Attempt,
     status: Status,
     connection: Option<&Connection>,
@@ -117,7 +117,7 @@ fn shown(
         RawValue::from_string(text).map_err(|_| StorageError::new("a connection is damaged"))
     };
     let connection = connection.map(document).transpose()?.map(raw).transpose()?;
-    let shown = AttemptView {
+    let view = AttemptView {
         id: &attempt.id,
         platform: &attempt.platform,
         status: status.name(),
@@ -125,5 +125,5 @@ fn shown(
         error: AttemptError::from_status(status),
         expires_at: rfc3339(attempt.expires_at),
     };
-    Ok(Response::json(json::bytes(&shown), NO_STORE))
+    Ok(Response::json(json::bytes(&view), NO_STORE))
 }

@@ -11,7 +11,7 @@ use super::previous_credentials::PreviousCredentials;
 use super::revoke::revoke_unused;
 use super::store::{ConnectedAccount, StoreOutcome, StoreTarget, end, store};
 use super::{Browser, decrypt_error, platform, redirect_uri};
-use crate::audit::statements::by_person;
+use crate::audit::statements::person_actor;
 use crate::auth::key::hash;
 use crate::auth::statements::select_forward;
 use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
@@ -44,7 +44,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Handles the redirect from a platform:
     ///
     /// 1. Parse the query. Queries that no authorization server sends are refused.
-    /// 2. Claim the attempt by its state: once, in time, and only from the browser to which it is bound.
+    /// 2. Claim the attempt by its state: once, before it expires, and only from the browser to which it is bound.
     /// 3. Check the issuer and the outcome.
     /// 4. Exchange the code, once.
     /// 5. If the attempt reconnects: check that it is the same account at the platform.
@@ -66,20 +66,20 @@ impl<P: Ports> BrowserContext<'_, P> {
 
         // 2. Claim the attempt.
         let sender = Browser::from_request(request);
-        let own = sender.map(|browser| hash(browser.secret));
+        let sender_hash = sender.map(|browser| hash(browser.secret));
         let state = match &callback.state {
             Some(state) => match self.check_secret(Purpose::State, state).await? {
                 Some(page) => return Ok(page.response()),
                 None => hash(state),
             },
             // Some platforms omit the state of a refusal, so it is read from the cookie, which names the last attempt of this
-            // browser. Only refusals are accepted like that: a code without a state may belong to another person's account.
+            // browser. Only refusals are accepted this way: a code without a state may belong to another person's account.
             None => match self.last_attempt_state(request).filter(|_| callback.error.is_some()) {
                 Some(state) => state,
                 None => return self.unsolicited_callback_page().await,
             },
         };
-        let browser_hash = own.as_deref().unwrap_or_default();
+        let browser_hash = sender_hash.as_deref().unwrap_or_default();
         self.complete_move(&state).await?;
         if callback.outcome("code").is_none() && !self.has_platform_code(&state, &callback).await? {
             return Ok(self.invalid_callback_page().response());
@@ -97,7 +97,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             return Ok(self.invalid_link_page().response());
         };
         let pages = self.for_user_of(&attempt);
-        if attempt.browser_hash.is_none() || attempt.browser_hash != own {
+        if attempt.browser_hash.is_none() || attempt.browser_hash != sender_hash {
             return Ok(pages.with_return_link(pages.other_browser_page(), &attempt).response());
         }
         let connector = self.connector(&attempt).await?;
@@ -109,7 +109,7 @@ impl<P: Ports> BrowserContext<'_, P> {
 
         // Steps 3 to 6.
         let (identity, key) = (&attempt.identity, &attempt.key_id);
-        self.ports.set_actor(by_person(identity, key, self.now, self.request_id));
+        self.ports.set_actor(person_actor(identity, key, self.now, self.request_id));
         let (client, previous) =
             (first_row::<OauthClient>(&sets, 2)?, first_row::<PreviousCredentials>(&sets, 3)?);
         let failed = match connector {
@@ -145,7 +145,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         ensure_not_moved(sets.get(1))?;
         let Some(attempt) = first_row::<Attempt>(&sets, 0)? else { return Ok(false) };
         let connector = self.connector(&attempt).await?;
-        let method = connector.as_ref().and_then(|it| it.find_method(&attempt.auth_method));
+        let method =
+            connector.as_ref().and_then(|connector| connector.find_method(&attempt.auth_method));
         let name = method.and_then(AuthMethod::oauth2).map(|oauth| &oauth.code_parameter);
         Ok(name.is_some_and(|name| callback.outcome(name).is_some()))
     }
@@ -156,17 +157,17 @@ impl<P: Ports> BrowserContext<'_, P> {
         let Body::Whole(body) = &request.body else {
             return self.invalid_callback_page().response();
         };
-        // It becomes part of the header `Location`. A form has no other characters (URL Standard, 5.2).
+        // The text becomes part of the header `Location`. A form has only these characters (URL Standard, 5.2).
         let is_form = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic());
         let text = std::str::from_utf8(body).ok().filter(is_form);
         let text = text.filter(|text| read(text).is_ok());
         let Some(text) = text else { return self.invalid_callback_page().response() };
         // Drops tokens, which were not requested and must not become part of a URL.
-        let is_kept = |pair: &&str| {
+        let is_allowed = |pair: &&str| {
             let name = pair.split('=').next().and_then(decode_form).unwrap_or_default();
             !matches!(name.as_ref(), "id_token" | "access_token" | "refresh_token")
         };
-        let pairs: Vec<&str> = text.split('&').filter(is_kept).collect();
+        let pairs: Vec<&str> = text.split('&').filter(is_allowed).collect();
         Response::see_other(format!("{}?{}", redirect_uri(&request.origin), pairs.join("&")))
     }
 
@@ -195,20 +196,21 @@ impl<P: Ports> BrowserContext<'_, P> {
             return changed();
         };
         let method = connector.find_method(&attempt.auth_method);
-        let Some((method, oauth)) = method.and_then(|it| Some((it, it.oauth2()?))) else {
+        let Some((method, oauth)) = method.and_then(|method| Some((method, method.oauth2()?)))
+        else {
             return changed();
         };
         if secrets.parties != code_parties(oauth, &client) {
             return changed();
         }
         // Some platforms name the selected company (`QuickBooks`' `realmId`) or the server of the account in the redirect.
-        let (place, variables) =
+        let (oauth_method, variables) =
             ((method, oauth, connector.servers.as_slice()), client.variables());
         let values = callback_values(callback, method, oauth);
-        apply_platform_values(&mut secrets.fields, place, &variables, values, self.ports);
+        apply_platform_values(&mut secrets.fields, oauth_method, &variables, values, self.ports);
         let presets = attempt.presets()?;
         let targets = self.config.targets();
-        if presets.are_broken_by(&secrets.fields) {
+        if presets.conflict_with(&secrets.fields) {
             return Ok(Err(unexpected_account(&connector.name)));
         }
         let resolved = match resolve(oauth, targets, &secrets, callback) {
@@ -230,15 +232,15 @@ impl<P: Ports> BrowserContext<'_, P> {
         let opened = client.open(&self.config.vault_keys).map_err(decrypt_error)?;
         let AttemptSecrets { mut fields, verifier, .. } = secrets;
         let redirect_uri = resolved.redirect_uri(redirect_uri(&request.origin));
-        let of = (code, redirect_uri.as_str(), callback);
-        let tokens = match self.exchange_code(&resolved, opened, of, verifier).await {
+        let exchange = (code, redirect_uri.as_str(), callback);
+        let tokens = match self.exchange_code(&resolved, opened, exchange, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(exchange_failure(&connector.name, &error))),
         };
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         apply_platform_values(
             &mut fields,
-            place,
+            oauth_method,
             &variables,
             tokens.field_values.clone(),
             self.ports,
@@ -246,14 +248,21 @@ impl<P: Ports> BrowserContext<'_, P> {
         let mut credentials = Credentials::from_tokens(tokens, fields);
 
         // 5. Check the account.
-        let of = (connector, method);
-        platform::fetch_account(self.ports, self.config, of, Some(&client), &mut credentials).await;
+        let connected_by = (connector, method);
+        platform::fetch_account(
+            self.ports,
+            self.config,
+            connected_by,
+            Some(&client),
+            &mut credentials,
+        )
+        .await;
         let tenant = (attempt.account.as_str(), attempt.environment);
         let keys = &self.config.vault_keys;
         let is_different_account = previous
             .as_ref()
             .is_some_and(|previous| previous.is_different_account(keys, tenant, &credentials));
-        let failure = if presets.are_broken_by(&credentials.fields) {
+        let failure = if presets.conflict_with(&credentials.fields) {
             Some(unexpected_account(&connector.name))
         } else if attempt.allow_other_account == 0 && is_different_account {
             Some(account_mismatch(&connector.name))
@@ -266,10 +275,10 @@ impl<P: Ports> BrowserContext<'_, P> {
             self.revoke_unused_tokens(attempt, &resolved, &credentials, &client).await?;
             return Ok(Err(failure));
         }
-        let kept = previous.and_then(|it| {
-            it.refresh_token(keys, tenant, (&method.id, &client.name), &credentials)
+        let previous_refresh_token = previous.and_then(|previous| {
+            previous.refresh_token(keys, tenant, (&method.id, &client.name), &credentials)
         });
-        credentials.keep_refresh(kept);
+        credentials.keep_refresh(previous_refresh_token);
 
         // 6. Store the connection and its credentials.
         let written =
@@ -371,11 +380,21 @@ impl<P: Ports> BrowserContext<'_, P> {
         {
             return Ok(());
         }
-        let of = (attempt.id.as_str(), attempt.platform.as_str(), attempt.auth_method.as_str());
-        revoke_unused(self.config, self.catalog, self.ports, of, tenant, credentials, client).await
+        let token_source =
+            (attempt.id.as_str(), attempt.platform.as_str(), attempt.auth_method.as_str());
+        revoke_unused(
+            self.config,
+            self.catalog,
+            self.ports,
+            token_source,
+            tenant,
+            credentials,
+            client,
+        )
+        .await
     }
 
-    /// The page if the user opens the callback again, for example with the back button.
+    /// The page shown if the user opens the callback again, for example with the back button.
     fn repeated_callback_page(&self, request: &Request, attempt: &Attempt, name: &str) -> Response {
         match attempt.status(self.now) {
             Status::Succeeded => self.succeeded_page(request, attempt, name),
@@ -482,12 +501,12 @@ fn callback_values<'c>(
     oauth: &'c OAuth2,
 ) -> impl Iterator<Item = (String, String)> + 'c {
     let member = |name: &str| callback.others.get(name).filter(|value| !value.is_empty());
-    let own = method
+    let by_field_name = method
         .fields
         .iter()
         .filter_map(move |field| Some((field.name.clone(), member(&field.name)?.clone())));
-    let sources = oauth.field_sources.iter().filter(|it| it.from == SourceKind::Callback);
-    own.chain(sources.filter_map(move |source| {
+    let sources = oauth.field_sources.iter().filter(|source| source.from == SourceKind::Callback);
+    by_field_name.chain(sources.filter_map(move |source| {
         let value = unfill(source.template.as_deref(), &source.field, member(&source.at)?)?;
         Some((source.field.clone(), value.to_owned()))
     }))

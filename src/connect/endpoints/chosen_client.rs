@@ -1,5 +1,5 @@
-//! Which OAuth client of a platform a request uses: the one that it or its session names, or else the connection's own, or else
-//! the default one.
+//! Chooses the OAuth client of a platform for a request: the one that the request or its session names, or else the
+//! connection's own, or else the default one.
 
 use crate::auth::restriction::TokenRestriction;
 use crate::connect::client::DEFAULT_CLIENT;
@@ -14,16 +14,16 @@ pub(super) fn chosen(
     restriction: Option<&TokenRestriction>,
 ) -> Result<Option<String>, Problem> {
     let sent = body.text("client");
-    let Some(own) = restriction else { return Ok(sent) };
-    if sent.is_some() && sent != own.client {
+    let Some(restriction) = restriction else { return Ok(sent) };
+    if sent.is_some() && sent != restriction.client {
         return Err(outside_token_scope("client"));
     }
-    Ok(own.client.clone())
+    Ok(restriction.client.clone())
 }
 
-/// The client's name. `own` is that of the connection.
-pub(crate) fn name<'a>(chosen: Option<&'a str>, own: Option<&'a str>) -> &'a str {
-    chosen.or(own).unwrap_or(DEFAULT_CLIENT)
+/// The client's name. `current` is the name of the connection's own client.
+pub(crate) fn name<'a>(chosen: Option<&'a str>, current: Option<&'a str>) -> &'a str {
+    chosen.or(current).unwrap_or(DEFAULT_CLIENT)
 }
 
 /// The client in a message, such as "OAuth client `bot` for `slack`".
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_client_precedes_the_one_of_the_connection() {
+    fn a_chosen_client_overrides_that_of_the_connection() {
         assert_eq!(name(Some("bot"), Some("user")), "bot");
         assert_eq!(name(None, Some("user")), "user");
         assert_eq!(name(None, None), "default");

@@ -7,7 +7,7 @@ use super::{decrypt_error, platform};
 use crate::connect::client::OauthClient;
 use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
 use crate::connections::endpoints::create::{connection_exists, connection_limit_reached};
-use crate::connections::endpoints::shown::shown;
+use crate::connections::endpoints::shown::connection_response;
 use crate::credentials::lifecycle::machine;
 use crate::credentials::model::Credentials;
 use crate::http::endpoint::Keyed;
@@ -46,10 +46,10 @@ impl ConnectRequest<'_> {
         let tokens = tokens.map_err(|error| refused(&self.connector.name, &error))?;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         let mut values = self.values.clone();
-        let place = (self.method, &resolved.oauth, self.connector.servers.as_slice());
+        let oauth_method = (self.method, &resolved.oauth, self.connector.servers.as_slice());
         apply_platform_values(
             &mut values,
-            place,
+            oauth_method,
             &client.variables(),
             tokens.field_values.clone(),
             ports,
@@ -81,14 +81,14 @@ impl ConnectRequest<'_> {
             }
             _ => false,
         };
-        let than = if self.presets.are_broken_by(&credentials.fields) {
+        let difference = if self.presets.conflict_with(&credentials.fields) {
             Some("than the app expects")
         } else {
             (is_different_account && !self.allows_other_account).then_some("than before")
         };
-        if let Some(than) = than {
+        if let Some(difference) = difference {
             let detail = format!(
-                "These credentials belong to a different account at {name} {than}. Nothing was changed."
+                "These credentials belong to a different account at {name} {difference}. Nothing was changed."
             );
             return Err(Problem::new(Code::CredentialsRejected, detail));
         }
@@ -125,7 +125,7 @@ impl ConnectRequest<'_> {
         };
         match written {
             StoreOutcome::Done(connection) => {
-                let mut response = shown(&connection)?;
+                let mut response = connection_response(&connection)?;
                 response.status = status;
                 response.add("location", context.url_of(Keyed::ReadConnection, &[&connection.id]));
                 Ok(response)
@@ -165,10 +165,10 @@ mod tests {
             (TokenErrorKind::ClientRejected, Code::CredentialsRejected),
             (TokenErrorKind::GrantRejected, Code::CredentialsRejected),
         ] {
-            let (code_said, description) = (Some("e".to_owned()), None);
+            let (error_code, description) = (Some("e".to_owned()), None);
             let error = TokenError {
                 kind,
-                code: code_said,
+                code: error_code,
                 description,
                 http_status: None,
                 retry_after_ms: None,

@@ -1,10 +1,10 @@
-//! Why an attempt fails at the callback, in words for the user.
+//! The reasons for which an attempt fails at the callback, in words for the user.
 
 use crate::connect::attempt::{Attempt, AttemptErrorCode};
 use crate::oauth::{TokenError, TokenErrorKind};
 use crate::texts::{Text, connect};
 
-/// Why an attempt failed: a code, and a message for the user.
+/// The reason for a failed attempt: a code, and a message for the user.
 pub(super) struct AttemptFailure {
     pub code: AttemptErrorCode,
     pub detail: String,
@@ -108,7 +108,7 @@ pub(super) fn platform_error_suffix(error: &TokenError) -> String {
     format!("{code}{description}")
 }
 
-/// Why an attempt failed, in a text for the user.
+/// The reason for a failed attempt, as a text for the user.
 pub(super) const fn reason(code: AttemptErrorCode) -> &'static Text {
     match code {
         AttemptErrorCode::Denied => &connect::DENIED,

@@ -71,14 +71,14 @@ pub struct BrowserContext<'a, P> {
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
     pub request_id: &'a str,
-    /// In the language of the browser, or of the attempt once it is known.
+    /// The texts of the pages, in the language of the browser, or of the attempt once it is known.
     pub wording: Wording<'a>,
 }
 
 impl<P: Ports> BrowserContext<'_, P> {
     /// The same context for the user of an attempt: with the app of its account, in the language that the app has chosen.
     pub(super) fn for_user_of<'b>(&'b self, attempt: &'b Attempt) -> BrowserContext<'b, P> {
-        let chosen = attempt.lang().map(|tag| Language::of_tag(&tag).unwrap_or_default());
+        let chosen = attempt.lang().map(|tag| Language::from_tag(&tag).unwrap_or_default());
         let language = chosen.unwrap_or(self.wording.language);
         let wording = Wording { language, ..self.wording.for_account(&attempt.branding) };
         BrowserContext { wording, ..*self }
@@ -124,7 +124,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let paragraphs = [&connect::LINK_WHAT, &connect::LINK_WHEN, &connect::LINK_OTHERWISE];
         let page = Page {
             button: Some((request.path.clone(), wording.say(&connect::LINK_YES, &values))),
-            // Only logos of this service: the host of another one would learn who connects what.
+            // Only logos that this service hosts: another host would learn who connects to which platform.
             platform_logo: connector
                 .as_ref()
                 .map(|connector| connector.image.clone())
@@ -147,10 +147,10 @@ impl<P: Ports> BrowserContext<'_, P> {
         let known = Browser::authenticated(request, keys).map(|browser| browser.secret.to_owned());
         let cookie = known.or_else(|| keys.mint(Purpose::Browser, self.ports));
         let cookie = cookie.ok_or_else(no_vault_keys)?;
-        let (hash_of_link, own) = (hash(link), hash(&cookie));
+        let (hash_of_link, cookie_hash) = (hash(link), hash(&cookie));
         self.complete_move(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
-            statements::bind(&hash_of_link, &own, self.now),
+            statements::bind(&hash_of_link, &cookie_hash, self.now),
             statements::select_by_link(&hash_of_link, self.now),
             statements::select_client_of_attempt(&hash_of_link),
             select_forward(&hash_of_link),
@@ -166,7 +166,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             return self.redirect_to_window(&attempt);
         }
         let context = self.for_user_of(&attempt);
-        if attempt.browser_hash.as_ref() != Some(&own) {
+        if attempt.browser_hash.as_ref() != Some(&cookie_hash) {
             return Ok(context.with_return_link(context.other_browser_page(), &attempt).response());
         }
         context.redirect_to_platform(request, &attempt, client, &cookie).await
@@ -280,7 +280,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Decrypts the secrets of an attempt.
     pub(super) fn secrets(&self, attempt: &Attempt) -> Result<Option<AttemptSecrets>, Problem> {
         let Some(sealed) = &attempt.sealed else { return Ok(None) };
-        let place = SealContext {
+        let seal_context = SealContext {
             account: &attempt.account,
             environment: attempt.environment,
             kind: Sealing::Attempt,
@@ -289,7 +289,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let plain = self
             .config
             .vault_keys
-            .open(&place, &Sealed::from(sealed.clone()))
+            .open(&seal_context, &Sealed::from(sealed.clone()))
             .map_err(decrypt_error)?;
         Ok(serde_json::from_slice(&plain).ok())
     }

@@ -99,8 +99,8 @@ impl<'a> Browser<'a> {
     /// Parses the cookie. Returns `None` without a well-formed cookie.
     fn from_request(request: &'a Request) -> Option<Self> {
         let pairs = request.header("cookie")?.split(';').map(str::trim);
-        let mut ours = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
-        ours.find_map(|value| {
+        let mut cookies = pairs.filter_map(|pair| pair.strip_prefix(COOKIE)?.strip_prefix('='));
+        cookies.find_map(|value| {
             let (secret, attempt) =
                 value.split_once('.').map_or((value, None), |(secret, rest)| (secret, Some(rest)));
             let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
@@ -110,8 +110,8 @@ impl<'a> Browser<'a> {
                     && text.len() >= HASH_LEN
                     && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
             };
-            let is_ours = secret.len() == 43 && secret.bytes().all(letter);
-            is_ours.then(|| Self { secret, attempt: attempt.filter(is_hash) })
+            let has_shape = secret.len() == 43 && secret.bytes().all(letter);
+            has_shape.then(|| Self { secret, attempt: attempt.filter(is_hash) })
         })
     }
 
@@ -144,8 +144,8 @@ fn cookie_for(secret: &str, shard: Shard, state: &str) -> String {
     format!("{secret}.{}", shard.mark(hash(state)))
 }
 
-/// The header `Set-Cookie`. The cookie lives for the longest time in the connect window, followed by an attempt and its
-/// exchange.
+/// The header `Set-Cookie`. The cookie outlives the longest possible visit to the connect window, followed by an attempt and
+/// its exchange.
 fn set_cookie(value: &str) -> String {
     format!("{COOKIE}={value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=7200")
 }

@@ -8,7 +8,7 @@ use crate::auth::Principal;
 use crate::catalog::detail::{AuthMethod, Server, TokenAuth};
 use crate::catalog::endpoints::respond::no_platform;
 use crate::catalog::reader::Catalog;
-use crate::connect::client::{DEFAULT_CLIENT, OauthClient, place, seal_id};
+use crate::connect::client::{DEFAULT_CLIENT, OauthClient, seal_context, seal_id};
 use crate::connect::endpoints::{
     chosen_client, connector, encrypt_error, no_vault_keys, redirect_uri,
 };
@@ -120,7 +120,7 @@ fn no_client(platform: &str, name: &str) -> Problem {
 }
 
 /// The warning for a client without scopes. Returns `None` if the methods have no scopes.
-fn no_scopes(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
+fn no_scopes_warning(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
     let known = methods.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
     let known: Vec<String> =
         known.take(MAX_SUGGESTED_SCOPES).map(|scope| format!("`{}`", scope.name)).collect();
@@ -134,10 +134,11 @@ fn no_scopes(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
 
 /// The error if a request without the secret changes a member that decides where the secret is sent. Only a caller who
 /// knows the secret may change it.
-fn secret_needed(changed: &str) -> Problem {
-    let what = format!("is required when `{changed}` changes: it decides where the secret is sent");
+fn secret_required(changed: &str) -> Problem {
+    let message =
+        format!("is required when `{changed}` changes: it decides where the secret is sent");
     let location = Location::Pointer("/clientSecret".to_owned());
-    let detail = format!("`clientSecret` {what}.");
+    let detail = format!("`clientSecret` {message}.");
     Problem::from_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
@@ -150,14 +151,14 @@ fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> 
         return None;
     }
     if !PrivateKey::is_jwk(secret) {
-        let what = "must be the private key, as a JSON Web Key: the platform takes no secret";
-        return methods.iter().all(takes_key).then_some(what);
+        let message = "must be the private key, as a JSON Web Key: the platform takes no secret";
+        return methods.iter().all(takes_key).then_some(message);
     }
     if !methods.iter().all(takes_key) {
         return Some("is a private key: name the method that takes one in `authMethod`");
     }
-    let what = "must be a private RSA key, or a private key of the curve P-256";
-    PrivateKey::parse(secret).is_none().then_some(what)
+    let message = "must be a private RSA key, or a private key of the curve P-256";
+    PrivateKey::parse(secret).is_none().then_some(message)
 }
 
 /// `PUT /v1/oauth-clients/{platform}`
@@ -185,8 +186,8 @@ async fn stored_platform<'a, P: Ports>(
     }
     let tenant = (principal.account.as_str(), principal.environment.as_str());
     let select = statements::select_client_of(tenant, requested, name);
-    let former: Option<OauthClient> = first_row(&ports.batch(vec![select]).await?, 0)?;
-    Ok(if former.is_some() { requested } else { current })
+    let existing: Option<OauthClient> = first_row(&ports.batch(vec![select]).await?, 0)?;
+    Ok(if existing.is_some() { requested } else { current })
 }
 
 pub async fn store<P: Ports>(
@@ -208,15 +209,15 @@ pub async fn store<P: Ports>(
         connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
     let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
     if methods.is_empty() {
-        let what = format!("is `{platform}`, which has no method of OAuth 2.0");
-        return Err(body.refuse(&["platform"], &what, None));
+        let message = format!("is `{platform}`, which has no method of OAuth 2.0");
+        return Err(body.refuse(&["platform"], &message, None));
     }
     if let Some(id) = &auth_method
         && !methods.iter().any(|method| method.id == *id)
     {
         body.invalid(&["authMethod"], &format!("must be one of {}", ids.join(", ")));
     }
-    let keeps = !body.is_null("clientSecret");
+    let keeps_secret = !body.is_null("clientSecret");
     let secret = body.text("clientSecret");
     let client_id = body.text("clientId").unwrap_or_default();
     let start_url = body.text("startUrl");
@@ -227,14 +228,14 @@ pub async fn store<P: Ports>(
     let chosen =
         methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
     let chosen: Vec<_> = chosen.collect();
-    let warning = if scopes == "[]" { no_scopes(&connector.name, &chosen) } else { None };
+    let warning = if scopes == "[]" { no_scopes_warning(&connector.name, &chosen) } else { None };
     check_variables(&mut body, &variables, (&connector.servers, &chosen), ports);
-    if let Some(what) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
-        body.invalid(&["clientSecret"], what);
+    if let Some(message) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
+        body.invalid(&["clientSecret"], message);
     }
     body.finish()?;
     let seal_id = seal_id(platform, &name);
-    let seal_context = place(&principal.account, principal.environment, &seal_id);
+    let seal_context = seal_context(&principal.account, principal.environment, &seal_id);
     let sealed = secret
         .as_ref()
         .map(|secret| context.config().vault_keys.seal(&seal_context, secret.as_bytes(), ports))
@@ -247,7 +248,7 @@ pub async fn store<P: Ports>(
         client_id: &client_id,
         secret: match &sealed {
             Some(sealed) => NewSecret::Sealed(sealed),
-            None if keeps => NewSecret::Keep,
+            None if keeps_secret => NewSecret::Keep,
             None => NewSecret::None,
         },
         scopes: &scopes,
@@ -268,12 +269,12 @@ pub async fn store<P: Ports>(
     let sets = ports.batch(batch).await?;
     let previous: Option<OauthClient> = first_row(&sets, 0)?;
     let client: Option<OauthClient> = first_row(&sets, 2)?;
-    let client = client.ok_or_else(|| StorageError::new("a stored OAuth client is not there"))?;
-    if keeps && secret.is_none() && client.variables != json::text(&variables) {
-        return Err(secret_needed("variables"));
+    let client = client.ok_or_else(|| StorageError::new("the stored OAuth client is missing"))?;
+    if keeps_secret && secret.is_none() && client.variables != json::text(&variables) {
+        return Err(secret_required("variables"));
     }
-    if keeps && secret.is_none() && client.auth_method != auth_method {
-        return Err(secret_needed("authMethod"));
+    if keeps_secret && secret.is_none() && client.auth_method != auth_method {
+        return Err(secret_required("authMethod"));
     }
     let redirect_uri = redirect_uri(&context.request.origin);
     let stored = document(&client, &redirect_uri, warning.as_slice())?;
@@ -299,12 +300,12 @@ fn check_variables<P: Ports>(
             Some((method, method.fields.iter().find(|field| field.name == *name)?))
         });
         let Some((method, field)) = found else {
-            body.invalid(&["variables", name], "is not a variable of the platform's OAuth");
+            body.invalid(&["variables", name], "is not a variable of the platform's OAuth methods");
             continue;
         };
         let in_address = || method.address_objection(servers, name, value).map(str::to_owned);
-        if let Some(what) = objection(field, value, &matcher).or_else(in_address) {
-            body.invalid(&["variables", name], &what);
+        if let Some(message) = objection(field, value, &matcher).or_else(in_address) {
+            body.invalid(&["variables", name], &message);
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct Page {
     pub form: Option<(String, String)>,
     /// URLs and labels.
     pub links: Vec<(String, String)>,
-    /// What a script on the page posts to the window that opened it.
+    /// The message that a script on the page posts to the window that opened it.
     pub notification: Option<Notification>,
     pub app: Option<String>,
     pub app_logo: Option<String>,
@@ -124,9 +124,9 @@ impl Page {
             let path = escape(path);
             let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
         }
-        let asks = self.button.is_some() || self.form.is_some();
+        let has_form = self.button.is_some() || self.form.is_some();
         let is_own = |(url, _): &(String, String)| url.starts_with('/');
-        let home = self.app_url.as_ref().filter(|_| self.links.iter().all(is_own) && !asks);
+        let home = self.app_url.as_ref().filter(|_| self.links.iter().all(is_own) && !has_form);
         let home = home.map(|url| (url.clone(), self.go_back.clone()));
         for (url, text) in self.links.iter().chain(&home) {
             let (url, text) = (escape(url), escape(text));

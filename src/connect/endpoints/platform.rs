@@ -39,7 +39,7 @@ pub enum Verdict {
     },
 }
 
-/// What a verdict means for credentials that are about to be stored.
+/// The result of checking credentials that are about to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome {
     Accepted,
@@ -81,21 +81,21 @@ pub struct PlatformAuth<'a> {
 
 impl PlatformAuth<'_> {
     /// The headers and parameters of each request. Fails if they need an OAuth client that does not exist.
-    pub fn placed(self) -> Result<RequestAuth, Problem> {
-        let placed = self.known()?;
-        if !placed.lacks_client {
-            return Ok(placed);
+    pub fn complete_auth(self) -> Result<RequestAuth, Problem> {
+        let auth = self.available_auth()?;
+        if !auth.lacks_client {
+            return Ok(auth);
         }
         let Connector { name, platform, .. } = self.connector;
-        let what = if self.client.is_some() { "its secret" } else { "one for this method" };
+        let missing_part = if self.client.is_some() { "its secret" } else { "one for this method" };
         let detail = format!(
-            "Each request to {name} contains data of the OAuth client. Set {what}: `PUT /v1/oauth-clients/{platform}`."
+            "Each request to {name} contains data of the OAuth client. Set {missing_part}: `PUT /v1/oauth-clients/{platform}`."
         );
         Err(Problem::new(Code::OauthClientMissing, detail))
     }
 
-    /// The headers and parameters of each request, as far as they are known.
-    pub fn known(self) -> Result<RequestAuth, Problem> {
+    /// The headers and parameters of each request. Leaves out those that need an OAuth client that does not exist.
+    pub fn available_auth(self) -> Result<RequestAuth, Problem> {
         let Self { config, connector, method, credentials, client } = self;
         let common = &connector.headers;
         let client = match client.filter(|client| client.is_for(&method.id)) {
@@ -136,9 +136,9 @@ async fn send<P: Http>(
         // An absolute URL.
         targets.fill(&request.path, value).ok()?
     };
-    let placed = auth.placed().ok()?;
-    let url = placed.url(&url);
-    let mut headers = placed.apply_to(vec![user_agent()]);
+    let request_auth = auth.complete_auth().ok()?;
+    let url = request_auth.url(&url);
+    let mut headers = request_auth.apply_to(vec![user_agent()]);
     if !headers.iter().any(|(name, _)| name == "accept") {
         headers.push(("accept".to_owned(), "application/json".to_owned()));
     }
@@ -175,7 +175,7 @@ fn verdict(verify: &Verify, response: &HttpResponse, now: u64) -> Verdict {
         status: Some(status),
         retry_after_ms: times::retry_after(retry_after, now),
     };
-    let says_rejected = || {
+    let body_rejects = || {
         verify.rejected_when.as_ref().is_some_and(|when| {
             let body: Option<Value> = serde_json::from_str(&response.text()).ok();
             body.is_some_and(|body| when.matches(&body))
@@ -187,7 +187,7 @@ fn verdict(verify: &Verify, response: &HttpResponse, now: u64) -> Verdict {
         403 if retry_after.is_some() || response.header("x-ratelimit-remaining") == Some("0") => {
             unavailable()
         }
-        _ if verify.rejected.contains(&status) || says_rejected() => Verdict::Rejected(status),
+        _ if verify.rejected.contains(&status) || body_rejects() => Verdict::Rejected(status),
         200..=299 => Verdict::Accepted,
         _ => Verdict::Inconclusive(status),
     }
@@ -203,13 +203,14 @@ pub async fn fetch_account<P: Http + Patterns>(
     credentials: &mut Credentials,
 ) {
     let is_account = |source: &FieldSource| source.from == SourceKind::Account;
-    let says_more = method.oauth2().is_some_and(|it| it.field_sources.iter().any(is_account));
+    let has_field_sources =
+        method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(is_account));
     let request = connector.account.as_ref().filter(|_| is_sendable(method));
     let Some(account) = request else { return };
-    let says_name = account.name.is_some() && config.account_names;
+    let wants_name = account.name.is_some() && config.account_names;
     let is_known =
-        credentials.account.is_some() && (credentials.account_name.is_some() || !says_name);
-    if is_known && !says_more {
+        credentials.account.is_some() && (credentials.account_name.is_some() || !wants_name);
+    if is_known && !has_field_sources {
         return;
     }
     let auth = PlatformAuth { config, connector, method, credentials, client };
@@ -231,9 +232,15 @@ pub async fn fetch_account<P: Http + Patterns>(
     credentials.account_name = name.or(credentials.account_name.take());
     if let Some(oauth) = method.oauth2() {
         let field_values = response::field_values(oauth, SourceKind::Account, &body);
-        let place = (method, oauth, connector.servers.as_slice());
+        let oauth_method = (method, oauth, connector.servers.as_slice());
         let variables = client.map(OauthClient::variables).unwrap_or_default();
-        apply_platform_values(&mut credentials.fields, place, &variables, field_values, ports);
+        apply_platform_values(
+            &mut credentials.fields,
+            oauth_method,
+            &variables,
+            field_values,
+            ports,
+        );
     }
 }
 
@@ -244,7 +251,8 @@ pub async fn exchange_for_long_lived<P: Http + Clock>(
     tokens: Tokens,
 ) -> Result<Tokens, TokenError> {
     let exchange = endpoint.oauth.long_lived_token.as_ref();
-    let request = exchange.and_then(|it| endpoint.with_access_token(it, &tokens.access_token));
+    let request =
+        exchange.and_then(|exchange| endpoint.with_access_token(exchange, &tokens.access_token));
     let Some(request) = request else { return Ok(tokens) };
     let longer = self::tokens(ports, endpoint.oauth, request).await?;
     let (mut members, mut field_values) = (tokens.members, tokens.field_values);

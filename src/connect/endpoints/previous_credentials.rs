@@ -40,7 +40,7 @@ impl PreviousCredentials {
         (method, client): (&str, &str),
         now: &Credentials,
     ) -> Option<String> {
-        let has_ended = self.reason_code.as_deref() == Some(machine::ENDED);
+        let has_ended = self.reason_code.as_deref() == Some(machine::GRANT_ENDED);
         if has_ended || self.auth_method != method || self.client != client {
             return None;
         }

@@ -47,15 +47,15 @@ pub async fn revoke_due<P: Ports>(
     let batch = prune(now).into_iter().chain([claim_due(now, limit)]).collect();
     let sets = ports.batch(batch).await?;
     let rows: Vec<Revocation> = all_rows(&sets, 2)?;
-    let mut done = Vec::new();
+    let mut outcomes = Vec::new();
     for row in rows {
         let Revocation { account, environment, platform, client, .. } = &row;
         let select = select_client_of((account, environment.as_str()), platform, client);
         let client: Option<OauthClient> = first_row(&ports.batch(vec![select]).await?, 0)?;
         let outcome = revoke(config, cache, ports, &row, client.as_ref()).await;
-        done.push((row, outcome));
+        outcomes.push((row, outcome));
     }
-    Ok(done)
+    Ok(outcomes)
 }
 
 /// Revokes tokens that are not stored in a connection. Nothing else would revoke them.
@@ -79,9 +79,9 @@ pub async fn revoke_unused<P: Ports>(
         client: client.name.clone(),
         sealed: sealed.into_string(),
     };
-    let place = (tenant.0, tenant.1.as_str(), attempt);
+    let row_key = (tenant.0, tenant.1.as_str(), attempt);
     let issued_by = (platform, auth_method, client.name.as_str());
-    ports.batch(vec![enqueue(place, issued_by, &row.sealed, ports.now())]).await?;
+    ports.batch(vec![enqueue(row_key, issued_by, &row.sealed, ports.now())]).await?;
     revoke(config, cache, ports, &row, Some(client)).await;
     Ok(())
 }

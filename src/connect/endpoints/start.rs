@@ -115,12 +115,12 @@ pub async fn plan<'a, P: Ports>(
     }
     let owner = owner(&mut body, restriction)?;
     let label = body.text("label").unwrap_or_else(|| DEFAULT_LABEL.to_owned());
-    if restriction.is_some_and(|own| own.connections.is_some()) {
+    if restriction.is_some_and(|restriction| restriction.connections.is_some()) {
         body.finish()?;
         return Err(outside_token_connections());
     }
     if let Some(platform) = &platform
-        && restriction.is_some_and(|own| !own.has_platform(platform))
+        && restriction.is_some_and(|restriction| !restriction.has_platform(platform))
     {
         body.finish()?;
         return Err(outside_token_scope("platform"));
@@ -142,9 +142,10 @@ pub async fn plan<'a, P: Ports>(
     let (Some((requested, connector)), Some(owner)) = (requested, owner) else {
         return Err(internal_missing_field());
     };
-    // A previous name leads to the platform's own, unless the token knows it by the previous one only.
-    let is_seen = restriction.is_none_or(|own| own.has_platform(&connector.platform));
-    let platform = if is_seen { connector.platform.clone() } else { requested };
+    // A former name of the platform becomes its current one, unless the token is restricted to the former name.
+    let is_allowed =
+        restriction.is_none_or(|restriction| restriction.has_platform(&connector.platform));
+    let platform = if is_allowed { connector.platform.clone() } else { requested };
     let key = [platform.as_str(), &label, &owner.identity];
     let found = FoundRows {
         connection: statements.ask(one::select_by_key(&guard, &platform, &label, &owner.identity)),
@@ -181,7 +182,7 @@ fn owner(
     let (sent, sent_type) = (body.has("identity"), body.has("identityType"));
     let identity = body.text("identity");
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
-    let Some(own) = restriction else {
+    let Some(restriction) = restriction else {
         for (name, is_sent) in [("identity", sent), ("identityType", sent_type)] {
             if !is_sent {
                 body.invalid(&[name], "is required");
@@ -190,14 +191,17 @@ fn owner(
         let pair = identity.zip(identity_type);
         return Ok(pair.map(|(identity, identity_type)| Owner { identity, identity_type }));
     };
-    if identity.as_ref().is_some_and(|identity| *identity != own.identity) {
+    if identity.as_ref().is_some_and(|identity| *identity != restriction.identity) {
         return Err(outside_token_scope("identity"));
     }
-    if own.identity_type.is_some() && sent_type && identity_type != own.identity_type {
+    if restriction.identity_type.is_some()
+        && sent_type
+        && identity_type != restriction.identity_type
+    {
         return Err(outside_token_scope("identityType"));
     }
-    let identity_type = own.identity_type.or(identity_type).unwrap_or(IdentityType::User);
-    Ok(Some(Owner { identity: own.identity.clone(), identity_type }))
+    let identity_type = restriction.identity_type.or(identity_type).unwrap_or(IdentityType::User);
+    Ok(Some(Owner { identity: restriction.identity.clone(), identity_type }))
 }
 
 /// A validated request.
@@ -218,7 +222,7 @@ pub(super) struct ConnectRequest<'a> {
     /// The credentials of a reconnected connection.
     pub previous: Option<PreviousCredentials>,
     pub allows_other_account: bool,
-    /// What the app entered for the user.
+    /// The values that the app entered for the user.
     pub presets: Presets,
 }
 
@@ -241,36 +245,38 @@ impl NewConnect<'_> {
         let existing = results.first(found.connection)?;
         let described = (name.as_deref(), tags.as_deref());
         let (connector, connection) =
-            connected(context, target, existing, described, ports).await?;
+            resolve_target(context, target, existing, described, ports).await?;
         let previous = results.first(found.previous)?;
         let client = results.first(found.client)?;
-        let own = previous.as_ref().map(|previous: &PreviousCredentials| previous.client.as_str());
-        let client_name = chosen_client::name(chosen.as_deref(), own).to_owned();
+        let current =
+            previous.as_ref().map(|previous: &PreviousCredentials| previous.client.as_str());
+        let client_name = chosen_client::name(chosen.as_deref(), current).to_owned();
 
         let requested = body.text("authMethod");
         let id = requested
             .as_deref()
             .or(previous.as_ref().map(|previous| previous.auth_method.as_str()));
         let wants_link = body.boolean("link").unwrap_or(false);
-        let (method, is_open) = match choose(&connector, id, wants_link, client.as_ref()) {
+        let (method, is_user_choice) = match choose(&connector, id, wants_link, client.as_ref()) {
             Ok(Choice::Method(method)) => (method, false),
-            Ok(Choice::OfUser(first)) => (first, true),
-            Err(what) => return Err(body.refuse(&["authMethod"], &what, None)),
+            Ok(Choice::ByUser(first)) => (first, true),
+            Err(message) => return Err(body.refuse(&["authMethod"], &message, None)),
         };
         let client = client.filter(|client| client.is_for(&method.id));
         let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
         let mut given = body.text_members("fields").unwrap_or_default();
         let fixed = body.text_members("fixedFields").unwrap_or_default();
         let sent = Presets { fields: given.clone(), fixed, lang: body.text("lang") };
-        let presets = sent.clone().with_those_of(context.caller, &mut body);
+        let presets = sent.clone().with_token_presets(context.caller, &mut body);
         presets.apply(method, &mut given);
-        let in_window = wants_link && (is_open || takes_fields(method, &given, &variables));
+        let in_window = wants_link && (is_user_choice || takes_fields(method, &given, &variables));
         // Without the window, `fields` are checked as the user's own.
         let fields = if in_window { sent.fields } else { BTreeMap::new() };
-        let offered = connector.auth_methods.iter().filter(|one| is_open || one.id == method.id);
+        let offered =
+            connector.auth_methods.iter().filter(|one| is_user_choice || one.id == method.id);
         Presets { fields, ..sent }.check(&connector, offered, &mut body, ports);
         if in_window {
-            if !is_open && method.is_oauth2() && client.is_none() {
+            if !is_user_choice && method.is_oauth2() && client.is_none() {
                 return Err(no_client(&connector, method, &client_name));
             }
             let request = ConnectRequest {
@@ -295,11 +301,12 @@ impl NewConnect<'_> {
         } else if body.has("scopes") {
             body.invalid(&["scopes"], "applies to methods of OAuth 2.0 only");
         }
-        let lack = lacking(&connector, method, (client.as_ref(), &client_name), &given);
-        let values = method.fill(&connector, &given, ports, |name, what| {
+        let oauth_problem =
+            client_problem(&connector, method, (client.as_ref(), &client_name), &given);
+        let values = method.fill(&connector, &given, ports, |name, message| {
             // Report the missing OAuth client first: the user can do nothing about it.
-            if lack.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
-                body.invalid(&["fields", name], &what);
+            if oauth_problem.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
+                body.invalid(&["fields", name], &message);
             }
         });
         let return_url = return_url(context, &mut body);
@@ -310,7 +317,7 @@ impl NewConnect<'_> {
             connector: &connector,
             method,
             client: client_name,
-            presets: presets.kept_by(&values),
+            presets: presets.for_connection(&values),
             values,
             previous,
             connection,
@@ -318,12 +325,12 @@ impl NewConnect<'_> {
             tags,
             allows_other_account: body.boolean("allowOtherAccount").unwrap_or(false),
         };
-        request.complete(body, (client, lack), scopes, return_url, ports).await
+        request.complete(body, (client, oauth_problem), scopes, return_url, ports).await
     }
 }
 
 /// Resolves the target: a new connection, or an existing one to reconnect.
-async fn connected<P: Ports>(
+async fn resolve_target<P: Ports>(
     context: &Context<'_>,
     target: RequestedTarget,
     existing: Option<Connection>,
@@ -358,7 +365,7 @@ async fn connected<P: Ports>(
             // A token with an identity type can reconnect only connections of that type.
             let is_own = holder.identity_type == owner.identity_type;
             if holder.state != State::Failed || !is_own {
-                return Err(taken(&holder, context.caller));
+                return Err(key_taken(&holder, context.caller));
             }
             (*connector, ConnectTarget::Existing(Box::new(holder)))
         }
@@ -373,7 +380,7 @@ async fn connected<P: Ports>(
 }
 
 /// The error if another connection has the key. If the caller can see it, the message says how to reconnect it.
-fn taken(holder: &Connection, caller: &Caller) -> Problem {
+fn key_taken(holder: &Connection, caller: &Caller) -> Problem {
     let mut problem = connection_exists(holder, caller);
     if matches!(problem.extension, Extension::ConnectionId(_)) {
         problem.detail =
@@ -385,7 +392,7 @@ fn taken(holder: &Connection, caller: &Caller) -> Problem {
 /// Reads `returnUrl`, and reports an error if its origin is not allowed.
 pub(super) fn return_url(context: &Context<'_>, body: &mut BodyReader) -> Option<String> {
     let url = body.text("returnUrl");
-    if url.as_ref().is_some_and(|url| !returns(context, url)) {
+    if url.as_ref().is_some_and(|url| !may_return_to(context, url)) {
         body.invalid(
             &["returnUrl"],
             "must have an allowed origin: one of the token's `origins`, or of the service's `ALLOWED_ORIGINS`",
@@ -394,11 +401,12 @@ pub(super) fn return_url(context: &Context<'_>, body: &mut BodyReader) -> Option
     url
 }
 
-fn returns(context: &Context<'_>, url: &str) -> bool {
+fn may_return_to(context: &Context<'_>, url: &str) -> bool {
     let origin = origin(url);
-    let of_token = context.caller.token().and_then(|token| token.origins.as_ref());
+    let token_origins = context.caller.token().and_then(|token| token.origins.as_ref());
     origin == context.request.origin
-        || of_token.map_or_else(|| context.config().allows(&origin), |origins| origins.has(&origin))
+        || token_origins
+            .map_or_else(|| context.config().allows(&origin), |origins| origins.has(&origin))
 }
 
 /// The error if the catalog no longer has the connection's platform.
@@ -419,7 +427,7 @@ fn no_client(connector: &Connector, method: &AuthMethod, name: &str) -> Problem 
 
 /// The error if there is no OAuth client, or its `variables` do not determine who receives its secret. A request may choose
 /// only among values that the catalog lists.
-pub(crate) fn lacking(
+pub(crate) fn client_problem(
     connector: &Connector,
     method: &AuthMethod,
     (client, name): (Option<&OauthClient>, &str),
@@ -460,11 +468,11 @@ pub(crate) fn lacking(
 }
 
 impl ConnectRequest<'_> {
-    /// Stores the credentials, or starts an attempt. `lack` is the error of an OAuth method that can't be used.
+    /// Stores the credentials, or starts an attempt. `oauth_problem` is the error of an OAuth method that can't be used.
     async fn complete<P: Ports>(
         self,
         mut body: BodyReader,
-        (client, lack): (Option<OauthClient>, Option<Problem>),
+        (client, oauth_problem): (Option<OauthClient>, Option<Problem>),
         scopes: Option<Vec<String>>,
         return_url: Option<String>,
         ports: &Metered<'_, P>,
@@ -474,10 +482,11 @@ impl ConnectRequest<'_> {
             body.finish()?;
             return self.store_fields(ports).await;
         };
-        let resolved = if lack.is_none() { self.fill_oauth(oauth, &mut body) } else { None };
+        let resolved =
+            if oauth_problem.is_none() { self.fill_oauth(oauth, &mut body) } else { None };
         body.finish()?;
-        if let Some(lack) = lack {
-            return Err(lack);
+        if let Some(oauth_problem) = oauth_problem {
+            return Err(oauth_problem);
         }
         let (Some(client), Some(resolved)) = (client, resolved) else {
             return Err(internal_missing_field());

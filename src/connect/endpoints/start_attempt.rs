@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::start::{ConnectRequest, ConnectTarget};
 use super::{Browser, encrypt_error, is_own_page, no_vault_keys};
-use crate::agents::approval::{NewLink, place};
+use crate::agents::approval::{NewLink, seal_context};
 use crate::auth::key::hash;
 use crate::auth::token::Grant;
 use crate::auth::{Caller, Shard};
@@ -31,9 +31,9 @@ use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
 /// How long attempts are kept after their expiry, in milliseconds.
-const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+const RETENTION_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The number of open attempts of the identity and of those that it started lately, and whether this one was stored.
+/// The number of open attempts of the identity, the number that it started recently, and whether this one was stored.
 #[derive(Deserialize)]
 struct OpenAttempts {
     of_identity: u64,
@@ -43,8 +43,8 @@ struct OpenAttempts {
 
 /// Whether another connection is allowed.
 #[derive(Deserialize)]
-struct ConnectionRoom {
-    has_place: u8,
+struct ConnectionCapacity {
+    has_capacity: u8,
 }
 
 /// The JSON of a started attempt.
@@ -168,7 +168,7 @@ impl ConnectRequest<'_> {
         secrets: &AttemptSecrets,
         ports: &Metered<'_, P>,
     ) -> Result<Sealed, Problem> {
-        let place = SealContext {
+        let seal_context = SealContext {
             account: &self.principal.account,
             environment: self.principal.environment,
             kind: Kind::Attempt,
@@ -176,7 +176,7 @@ impl ConnectRequest<'_> {
         };
         let plain = Zeroizing::new(json::bytes(secrets));
         let keys = &self.context.config().vault_keys;
-        keys.seal(&place, &plain, ports).map_err(encrypt_error)
+        keys.seal(&seal_context, &plain, ports).map_err(encrypt_error)
     }
 }
 
@@ -189,8 +189,9 @@ fn link_of_agent<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<(String, Statement), Problem> {
     let (config, id) = (context.config(), ports.uuid());
-    let place = place(&attempt.account, attempt.environment, &id);
-    let sealed = config.vault_keys.seal(&place, link.as_bytes(), ports).map_err(encrypt_error)?;
+    let seal_context = seal_context(&attempt.account, attempt.environment, &id);
+    let sealed =
+        config.vault_keys.seal(&seal_context, link.as_bytes(), ports).map_err(encrypt_error)?;
     let new = NewLink {
         id: &id,
         grant_id: &grant.id,
@@ -216,19 +217,24 @@ async fn insert<P: Ports>(
     let mut batch = vec![
         statements::insert_attempt(attempt, hashes, is_by_token, now),
         statements::count_attempts(attempt, now),
-        statements::prune_attempts(now.saturating_sub(KEPT_MS)),
+        statements::prune_attempts(now.saturating_sub(RETENTION_MS)),
     ];
     batch.extend(link);
     let sets = ports.batch(batch).await?;
-    let open = first_row::<OpenAttempts>(&sets, 1)?;
-    let open = open.ok_or_else(|| StorageError::new("open attempts were not counted"))?;
-    if open.is_stored == 1 {
+    let open_attempts = first_row::<OpenAttempts>(&sets, 1)?;
+    let open_attempts =
+        open_attempts.ok_or_else(|| StorageError::new("open attempts were not counted"))?;
+    if open_attempts.is_stored == 1 {
         return Ok(());
     }
     let sets = ports.batch(vec![statements::select_has_capacity(attempt, is_by_token)]).await?;
-    let place = first_row::<ConnectionRoom>(&sets, 0)?;
-    let is_full = place.is_some_and(|it| it.has_place == 0);
-    Err(if is_full { connection_limit_reached(caller) } else { too_many(&open, is_by_token) })
+    let capacity = first_row::<ConnectionCapacity>(&sets, 0)?;
+    let is_full = capacity.is_some_and(|capacity| capacity.has_capacity == 0);
+    Err(if is_full {
+        connection_limit_reached(caller)
+    } else {
+        too_many_attempts(&open_attempts, is_by_token)
+    })
 }
 
 impl ConnectTarget {
@@ -262,10 +268,10 @@ impl ConnectTarget {
     }
 }
 
-/// After this time, in seconds, all attempts that are open now have expired.
+/// The time in seconds after which all attempts that are open now have expired.
 const WAIT: RetryAfter = RetryAfter(600);
 
-fn too_many(open: &OpenAttempts, is_by_token: bool) -> Problem {
+fn too_many_attempts(open: &OpenAttempts, is_by_token: bool) -> Problem {
     if is_by_token && open.of_identity < MAX_OF_IDENTITY && open.started >= MAX_STARTED {
         let detail = format!(
             "This identity has started {MAX_STARTED} connect attempts within 10 minutes, which is the maximum. Wait, then retry."
@@ -275,13 +281,13 @@ fn too_many(open: &OpenAttempts, is_by_token: bool) -> Problem {
             ..Problem::new(Code::TooManyRequests, detail)
         };
     }
-    let (what, max) = if open.of_identity >= MAX_OF_IDENTITY {
+    let (subject, max) = if open.of_identity >= MAX_OF_IDENTITY {
         ("This identity", MAX_OF_IDENTITY)
     } else {
         ("This account", MAX_OF_ACCOUNT)
     };
     let detail = format!(
-        "{what} has {max} open connect attempts, which is the maximum. Finish one, or wait until they expire."
+        "{subject} has {max} open connect attempts, which is the maximum. Finish one, or wait until they expire."
     );
     Problem { retry_after: Some(WAIT.0), ..Problem::new(Code::TooManyRequests, detail) }
 }

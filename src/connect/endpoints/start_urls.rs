@@ -32,17 +32,20 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// attempt, so the user has to start again in the app. The code is never exchanged: with a code that has no state, an
     /// attacker could connect their own account for another user.
     pub(super) async fn unsolicited_callback_page(&self) -> Result<Response, Problem> {
-        let starts = self.starts(self.now).await?;
+        let start_urls = self.start_urls(self.now).await?;
         let paragraphs = [&connect::UNSOLICITED_WHY, &connect::UNSOLICITED_NEXT];
         let mut page = self.page(400, &connect::INCOMPLETE, &paragraphs, &[]);
         // Shows no link if the start URLs belong to several accounts: the visit does not name its app.
-        if starts.iter().all(|start| Some(&start.account) == starts.first().map(|it| &it.account)) {
-            let mut urls: Vec<&str> = starts.iter().map(|start| start.url.as_str()).collect();
+        if start_urls
+            .iter()
+            .all(|start| Some(&start.account) == start_urls.first().map(|first| &first.account))
+        {
+            let mut urls: Vec<&str> = start_urls.iter().map(|start| start.url.as_str()).collect();
             urls.sort_unstable();
             urls.dedup();
             let is_one = urls.len() == 1;
             for url in urls {
-                let platform = starts.iter().find(|start| start.url == url);
+                let platform = start_urls.iter().find(|start| start.url == url);
                 let text = match platform.filter(|_| !is_one) {
                     Some(start) => {
                         self.wording.say(&connect::START_WITH, &[("platform", &start.platform)])
@@ -56,19 +59,20 @@ impl<P: Ports> BrowserContext<'_, P> {
     }
 
     /// The start URLs of the shard. This endpoint is public, so the database is queried at most once a minute.
-    async fn starts(&self, now: u64) -> Result<Vec<StartUrl>, Problem> {
+    async fn start_urls(&self, now: u64) -> Result<Vec<StartUrl>, Problem> {
         let number = self.ports.number();
-        let kept = self.starts.0.try_borrow().ok().and_then(|kept| kept.get(&number).cloned());
-        if let Some((at, starts)) = kept
+        let cached =
+            self.starts.0.try_borrow().ok().and_then(|cached| cached.get(&number).cloned());
+        if let Some((at, start_urls)) = cached
             && is_recent(now, at, START_URLS_TTL_MS)
         {
-            return Ok(starts);
+            return Ok(start_urls);
         }
         let sets = self.ports.batch(vec![statements::select_start_urls()]).await?;
-        let starts: Vec<StartUrl> = all_rows(&sets, 0)?;
-        if let Ok(mut kept) = self.starts.0.try_borrow_mut() {
-            kept.insert(number, (now, starts.clone()));
+        let start_urls: Vec<StartUrl> = all_rows(&sets, 0)?;
+        if let Ok(mut cached) = self.starts.0.try_borrow_mut() {
+            cached.insert(number, (now, start_urls.clone()));
         }
-        Ok(starts)
+        Ok(start_urls)
     }
 }

@@ -125,14 +125,14 @@ pub async fn store<P: Db + Random>(
             is_refreshable: account.credentials.is_refreshable(account.method),
             // Deleting the connection must not end a grant that another service still uses.
             is_revocable: !account.awaits_cut_over
-                && account.method.oauth2().is_some_and(|it| it.revocation_url.is_some()),
+                && account.method.oauth2().is_some_and(|oauth| oauth.revocation_url.is_some()),
             scopes: &json::text(&granted),
             missing_scopes: &json::text(&missing),
             unchecked: account.unchecked.map(|unchecked| unchecked.status),
             awaits_cut_over: account.awaits_cut_over,
         },
         state: account.state,
-        of: account.credentials.account_to_store(account.names),
+        platform_account: account.credentials.account_to_store(account.names),
         now: account.now,
     };
     let mut batch = vec![match &target {

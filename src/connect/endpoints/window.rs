@@ -15,23 +15,23 @@ use crate::util::json;
 
 impl<P: Ports> BrowserContext<'_, P> {
     /// `GET /connect/app.json`: the app of the account that the window's code or token belongs to. Used codes and expired
-    /// tokens are accepted, because the window also says that it can't continue.
+    /// tokens are accepted, because the window also shows the app when it can't continue.
     pub async fn app(&self, request: &Request) -> Result<Response, Problem> {
         let sessions = &self.config.sessions;
         let token = request
             .header(CONNECT_CODE)
             .and_then(|secret| sessions.verify_code(secret).or_else(|| sessions.verify(secret)));
-        let mut own = Branding::default();
+        let mut branding = Branding::default();
         if let Some(token) = token {
             let caller = Caller::Token(token);
             let allowed = self.ports.allow(&caller.rate_key().to_string()).await;
             allowed.map_err(|wait| Problem::too_often(caller.noun(), wait))?;
             if let Some(token) = caller.token() {
                 let sets = self.ports.batch(vec![select_of_key(&token.key_id)]).await?;
-                own = first_row(&sets, 0)?.unwrap_or_default();
+                branding = first_row(&sets, 0)?.unwrap_or_default();
             }
         }
-        Ok(Response::json(json::bytes(&self.wording.look.with(&own)), NO_STORE))
+        Ok(Response::json(json::bytes(&self.wording.look.with(&branding)), NO_STORE))
     }
 }
 
@@ -41,7 +41,7 @@ impl<P: Ports> BrowserContext<'_, P> {
 pub fn window(config: &Config, request: &Request, random: &impl Random) -> Response {
     let ancestors = match &config.allowed_origins {
         AllowedOrigins::Any => "*".to_owned(),
-        AllowedOrigins::These(origins) => {
+        AllowedOrigins::Listed(origins) => {
             let good =
                 |origin: &&String| !origin.contains([' ', ';', ',', '\'']) && origin.is_ascii();
             let origins = origins.iter().filter(good).map(String::as_str);
@@ -99,10 +99,10 @@ mod tests {
             "https://b\u{fc}cher.example",
             "https://g.example",
         ];
-        let these = AllowedOrigins::These(origins.map(str::to_owned).into());
+        let these = AllowedOrigins::Listed(origins.map(str::to_owned).into());
         for (allowed_origins, ancestors) in [
             (these, "frame-ancestors 'self' https://a.example https://g.example"),
-            (AllowedOrigins::These(Vec::new()), "frame-ancestors 'self'"),
+            (AllowedOrigins::Listed(Vec::new()), "frame-ancestors 'self'"),
             (AllowedOrigins::Any, "frame-ancestors *"),
         ] {
             let vault_keys = VaultKeys::parse(&format!("a:{}=", "A".repeat(43))).unwrap();

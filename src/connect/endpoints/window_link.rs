@@ -17,11 +17,11 @@ use crate::storage::metering::Metered;
 /// Members that a link to the connect window can't carry.
 const NOT_IN_WINDOW_LINK: [&str; 5] = ["label", "name", "tags", "scopes", "allowOtherAccount"];
 
-/// The method of a link.
+/// The method of a link, or the choice of one by the user.
 pub(super) enum Choice<'a> {
     Method(&'a AuthMethod),
-    /// The user chooses in the connect window. This is the first usable method.
-    OfUser(&'a AuthMethod),
+    /// The user chooses in the connect window. The value is the first usable method.
+    ByUser(&'a AuthMethod),
 }
 
 /// The method of a request. The error is the end of a sentence that begins with `authMethod`.
@@ -49,13 +49,13 @@ fn choice_of_link<'a>(
             && client.is_some_and(|client| client.is_for(&method.id))
     };
     let mut usable = connector.auth_methods.iter().filter(|method| signs_in(method));
-    if let (Some(only), None) = (usable.next(), usable.next()) {
-        return Ok(Choice::Method(only));
+    if let (Some(method), None) = (usable.next(), usable.next()) {
+        return Ok(Choice::Method(method));
     }
-    let works = |method: &&AuthMethod| !method.is_oauth2() || signs_in(method);
-    match (connector.auth_methods.as_slice(), connector.auth_methods.iter().find(works)) {
+    let is_usable = |method: &&AuthMethod| !method.is_oauth2() || signs_in(method);
+    match (connector.auth_methods.as_slice(), connector.auth_methods.iter().find(is_usable)) {
         ([_] | [], _) => connector.method(None).map(Choice::Method),
-        (_, Some(first)) => Ok(Choice::OfUser(first)),
+        (_, Some(first)) => Ok(Choice::ByUser(first)),
         // A later error reports the missing OAuth client.
         ([first, ..], None) => Ok(Choice::Method(first)),
     }

@@ -26,17 +26,17 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     ]
 }
 
-/// The number of attempts of an identity that have ended or are open, started within their lifetime, up to the limit. The
-/// arguments are like those of [`open_attempts`].
+/// The number of attempts that an identity has started within their lifetime, whether they have ended or are open, up to the
+/// limit. The arguments are like those of [`open_attempts`].
 fn started_attempts(identity: &str, now: &str) -> String {
     format!(
         "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_of_identity WHERE a.account = ?2 AND a.environment = ?3 AND a.identity = {identity} AND a.expires_at > {now} LIMIT {MAX_STARTED}))"
     )
 }
 
-/// The assignments that remove what only an open attempt needs: an ended one is kept for a day. The pages that tell its
-/// user the result still need the language.
-pub const EMPTIED: &str = "sealed = NULL, tags = NULL, presets = iif(presets ->> 'l' IS NULL, NULL, json_object('l', presets ->> 'l'))";
+/// The assignments that clear the columns that only an open attempt needs, since an ended one is kept for a day. The pages
+/// that show the result to the user still need the language.
+pub const CLEAR_ENDED_ATTEMPT: &str = "sealed = NULL, tags = NULL, presets = iif(presets ->> 'l' IS NULL, NULL, json_object('l', presets ->> 'l'))";
 
 /// Empties up to 100 attempts that expired or were interrupted.
 pub fn empty_expired(now: u64) -> Statement {
@@ -72,16 +72,16 @@ fn capacity_condition(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>)
     if new.reconnects == 1 {
         return "true".to_owned();
     }
-    let of_account = account_has_capacity("?2", "?3");
+    let account_capacity = account_has_capacity("?2", "?3");
     if !is_by_token {
-        return of_account;
+        return account_capacity;
     }
     let mut bind = |text: &str| {
         params.push(Param::text(text));
         format!("?{}", params.len())
     };
     let (folded, identity) = (bind(&fold(&new.identity)), bind(&new.identity));
-    format!("{of_account} AND {}", identity_has_capacity("?2", "?3", [&folded, &identity]))
+    format!("{account_capacity} AND {}", identity_has_capacity("?2", "?3", [&folded, &identity]))
 }
 
 /// Selects whether another connection is allowed, for an attempt that was not stored.
@@ -89,7 +89,7 @@ pub fn select_has_capacity(new: &Attempt, is_by_token: bool) -> Statement {
     let texts = [&new.id, &new.account, new.environment.as_str()];
     let mut params = texts.map(Param::text).to_vec();
     let has_capacity = capacity_condition(new, is_by_token, &mut params);
-    Statement { sql: format!("SELECT {has_capacity} AS has_place, ?1 AS id").into(), params }
+    Statement { sql: format!("SELECT {has_capacity} AS has_capacity, ?1 AS id").into(), params }
 }
 
 /// Inserts an attempt, unless its identity or account has too many open attempts or connections, or a token has started too
@@ -131,7 +131,7 @@ pub fn insert_attempt(
     ];
     let mut has_capacity = capacity_condition(new, is_by_token, &mut params);
     if is_by_token {
-        // Refused attempts do not count as open.
+        // Ended attempts do not count as open, so the number of started ones is limited too.
         let started = started_attempts("?12", "?23");
         has_capacity = format!("{has_capacity} AND {started} < {MAX_STARTED}");
     }
@@ -158,13 +158,14 @@ pub fn select_attempt(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// Adds the guard, and that a token may see the attempt `c`.
+/// Adds the guard, and the condition that a token may see the attempt `c`.
 fn guard_attempt(sql: &mut Sql<'_>, guard: &Guard<'_>) {
     sql.guard();
-    if let Some(own) = guard.restriction {
-        sql.push(" AND c.identity = ").text(&own.identity);
-        sql.of_identity_type(own.identity_type).of_platforms(own.platforms.as_ref());
-        sql.of_ids("c.connection_id", own.connections.as_ref());
+    if let Some(restriction) = guard.restriction {
+        sql.push(" AND c.identity = ").text(&restriction.identity);
+        sql.of_identity_type(restriction.identity_type)
+            .of_platforms(restriction.platforms.as_ref());
+        sql.of_ids("c.connection_id", restriction.connections.as_ref());
     }
 }
 
@@ -185,21 +186,21 @@ impl AttemptFilter<'_> {
     }
 
     /// The SQL conditions for the requested statuses. `?3` of the guard is the current time.
-    fn stored(&self) -> Vec<&'static str> {
+    fn status_conditions(&self) -> Vec<&'static str> {
         use AttemptStatus::{Expired, Failed, Pending, Succeeded};
-        let asks = |status| self.statuses.is_empty() || self.statuses.contains(&status);
-        let pending = match (asks(Pending), asks(Expired)) {
+        let includes = |status| self.statuses.is_empty() || self.statuses.contains(&status);
+        let pending = match (includes(Pending), includes(Expired)) {
             (true, true) => Some("c.status = 'pending'"),
             (true, false) => Some("c.status = 'pending' AND c.expires_at > ?3"),
             (false, true) => Some("c.status = 'pending' AND c.expires_at <= ?3"),
             (false, false) => None,
         };
         // An exchanging attempt is pending, or failed if it was interrupted. There are few such rows.
-        let exchanging = asks(Pending) || asks(Failed);
+        let exchanging = includes(Pending) || includes(Failed);
         let others = [
             exchanging.then_some("c.status = 'exchanging'"),
-            asks(Succeeded).then_some("c.status = 'succeeded'"),
-            asks(Failed).then_some("c.status = 'failed'"),
+            includes(Succeeded).then_some("c.status = 'succeeded'"),
+            includes(Failed).then_some("c.status = 'failed'"),
         ];
         [pending].into_iter().chain(others).flatten().collect()
     }
@@ -212,7 +213,7 @@ const LIST_COLUMNS: &str = "c.id AS id, c.account, c.environment, c.status, c.co
 pub fn select_attempts(guard: &Guard<'_>, filter: &AttemptFilter<'_>, limit: u64) -> Statement {
     let mut sql = Sql::new(guard);
     let by_identity = filter.is_of_identity(guard);
-    let parts = if by_identity { vec!["TRUE"] } else { filter.stored() };
+    let parts = if by_identity { vec!["TRUE"] } else { filter.status_conditions() };
     let index = if by_identity { "of_identity" } else { "by_status" };
     for (position, part) in parts.into_iter().enumerate() {
         sql.push(if position > 0 { " UNION ALL SELECT " } else { "SELECT " }).push(LIST_COLUMNS);
@@ -260,8 +261,8 @@ pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
     statement(sql, vec![Param::text(link_hash), Param::text(browser_hash), Param::integer(now)])
 }
 
-/// Claims the attempt with this state for one request: once, in time, only from the browser to which it is bound, and while the
-/// key that started it is valid.
+/// Claims the attempt with this state for one request: once, before it expires, only from the browser to which it is bound,
+/// and while the key that started it is valid.
 pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> Statement {
     let sql = format!(
         "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND {}",
@@ -288,7 +289,7 @@ pub fn select_by_state(state_hash: &str) -> Statement {
 pub fn fail(id: &str, request: &str, code: &str, detail: &str) -> Statement {
     statement(
         format!(
-            "UPDATE connect_attempts SET status = 'failed', {EMPTIED}, error_code = ?3, error_detail = ?4 WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging'"
+            "UPDATE connect_attempts SET status = 'failed', {CLEAR_ENDED_ATTEMPT}, error_code = ?3, error_detail = ?4 WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging'"
         ),
         vec![Param::text(id), Param::text(request), Param::text(code), Param::text(detail)],
     )

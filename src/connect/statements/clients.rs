@@ -9,16 +9,22 @@ use crate::connections::statements::sql::Sql;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
 
-/// The OAuth clients of the caller at a platform, up to the name.
-const AT_PLATFORM: &str = "SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment AND o.platform = ";
+/// The beginning of a query for OAuth clients of the caller. The platform follows.
+const SELECT_AT_PLATFORM: &str = "SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment AND o.platform = ";
 
 pub fn select_client(guard: &Guard<'_>, platform: &str, name: &str) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push(AT_PLATFORM).text(platform).push(" AND o.name = ").text(name).push(" WHERE ").guard();
+    sql.push(SELECT_AT_PLATFORM)
+        .text(platform)
+        .push(" AND o.name = ")
+        .text(name)
+        .push(" WHERE ")
+        .guard();
     sql.finish()
 }
 
-/// Selects the OAuth client with the chosen name. Without one, that of the connection with this key, or else the default one.
+/// Selects the OAuth client with the chosen name. Without a name, selects that of the connection with this key, or else the
+/// default one.
 pub fn select_client_by_key(
     guard: &Guard<'_>,
     [platform, label, identity]: [&str; 3],
@@ -28,7 +34,7 @@ pub fn select_client_by_key(
         return select_client(guard, platform, name);
     }
     let mut sql = Sql::new(guard);
-    sql.push(AT_PLATFORM).text(platform);
+    sql.push(SELECT_AT_PLATFORM).text(platform);
     sql.push(" AND o.name = ifnull((SELECT h.client FROM connections c INDEXED BY connections_by_key CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id WHERE c.account = k.account AND c.environment = k.environment AND c.platform = ");
     sql.text(platform).push(" AND c.label = ").text(label).push(" AND c.identity = ");
     sql.text(identity).push("), ").text(DEFAULT_CLIENT).push(") WHERE ").guard();
@@ -40,8 +46,8 @@ pub fn select_platforms_with_client(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT DISTINCT o.platform FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
     sql.guard();
-    if let Some(own) = guard.restriction {
-        sql.push(" AND o.name = ").text(own.client.as_deref().unwrap_or(DEFAULT_CLIENT));
+    if let Some(restriction) = guard.restriction {
+        sql.push(" AND o.name = ").text(restriction.client.as_deref().unwrap_or(DEFAULT_CLIENT));
     }
     sql.push(" ORDER BY o.platform");
     sql.finish()
@@ -85,21 +91,21 @@ pub struct NewClient<'a> {
     pub now: u64,
 }
 
-/// What happens to the stored secret.
+/// The change to the stored secret.
 #[derive(Debug, Clone, Copy)]
 pub enum NewSecret<'a> {
     /// Keeps it if the client's id does not change.
     Keep,
     /// Removes the secret.
     None,
-    /// Replaces it by this encrypted one.
+    /// Replaces it with this encrypted secret.
     Sealed(&'a Sealed),
 }
 
 /// Inserts or updates an OAuth client. Changes nothing if the secret would be kept although the hosts that
 /// receive it change: the permission to set clients does not include reading their secrets.
 pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
-    let (keeps, sealed) = match new.secret {
+    let (keeps_secret, sealed) = match new.secret {
         NewSecret::Keep => (1, Param::Null),
         NewSecret::None => (0, Param::Null),
         NewSecret::Sealed(sealed) => (0, Param::text(sealed.as_str())),
@@ -117,7 +123,7 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
             Param::text(new.authorization_parameters),
             Param::text(new.variables),
             Param::integer(new.now),
-            Param::Integer(keeps),
+            Param::Integer(keeps_secret),
             Param::optional_text(new.start_url),
             Param::optional_text(new.pkce),
             Param::text(new.name),

@@ -3,7 +3,7 @@
 use crate::auth::statements::key_is_valid;
 use crate::ports::{Param, Statement};
 
-/// Marks a code as exchanged. Returns a row only to the first request, also if its write is retried.
+/// Marks a code as exchanged. Returns a row only to the first request, even if its write is retried.
 pub fn use_code(
     hash: &str,
     request_id: &str,

@@ -1,6 +1,6 @@
 //! The SQL that writes a connected account.
 
-use super::attempts::EMPTIED;
+use super::attempts::CLEAR_ENDED_ATTEMPT;
 use super::statement;
 use crate::connect::attempt::EXCHANGE_MS;
 use crate::connections::draft::NewConnection;
@@ -53,7 +53,7 @@ pub struct AccountWrite<'a> {
     /// The new state of the connection.
     pub state: State,
     /// The id and the name of the account at the platform, if known.
-    pub of: (Option<&'a str>, Option<&'a str>),
+    pub platform_account: (Option<&'a str>, Option<&'a str>),
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
@@ -101,26 +101,26 @@ impl AccountWrite<'_> {
             Param::text(&new.tags),
             Param::integer(self.now),
             Param::text(self.request),
-            Param::optional_text(self.of.0),
-            Param::optional_text(self.of.1),
+            Param::optional_text(self.platform_account.0),
+            Param::optional_text(self.platform_account.1),
         ];
         let values: Vec<String> = values.into_iter().map(|value| params.bind(value)).collect();
         let condition = self.condition(&mut params);
         let id = params.bind(Param::text(&new.id));
-        let mut place = account_has_capacity("?1", "?2");
+        let mut has_capacity = account_has_capacity("?1", "?2");
         if is_by_token {
             let of_identity = identity_has_capacity("?1", "?2", ["?8", "?7"]);
-            place = format!("{place} AND {of_identity}");
+            has_capacity = format!("{has_capacity} AND {of_identity}");
         }
         let sql = format!(
-            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, platform_account_id, platform_account_name, connected_by, active, version) SELECT {}, ?16, 1, 1 WHERE {condition} AND {place} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
+            "INSERT INTO connections (account, environment, id, platform, platform_version, label, identity, identity_folded, identity_type, name, name_folded, description, state, tags, created_at, written_by, platform_account_id, platform_account_name, connected_by, active, version) SELECT {}, ?16, 1, 1 WHERE {condition} AND {has_capacity} AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = {id}) ON CONFLICT (account, environment, platform, label, identity) DO NOTHING",
             values.join(", "),
         );
         Statement { sql: sql.into(), params: params.0 }
     }
 
-    /// Updates the state of the connection, and its name and tags if given. With a version, only a connection that is still
-    /// at it. Idempotent.
+    /// Updates the state of the connection, and its name and tags if given. If a version is given, changes only a connection
+    /// that still has it. Idempotent.
     pub fn update(
         &self,
         name: Option<&str>,
@@ -139,14 +139,14 @@ impl AccountWrite<'_> {
             params.bind(Param::optional_text(name)),
         );
         let tags = params.bind(Param::optional_text(tags));
-        let (id_there, name_there) = (
-            params.bind(Param::optional_text(self.of.0)),
-            params.bind(Param::optional_text(self.of.1)),
+        let (platform_account_id, platform_account_name) = (
+            params.bind(Param::optional_text(self.platform_account.0)),
+            params.bind(Param::optional_text(self.platform_account.1)),
         );
         let condition = self.condition(&mut params);
         let version = params.bind(Param::optional_integer(version));
         let sql = format!(
-            "UPDATE connections SET version = version + 1, written_by = {request}, connected_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags), platform_account_id = {id_there}, platform_account_name = {name_there} WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND version = coalesce({version}, version) AND {condition}"
+            "UPDATE connections SET version = version + 1, written_by = {request}, connected_by = {request}, state_since = iif(state = {state}, state_since, {now}), state = {state}, state_reason = NULL, active = 1, name = coalesce({name}, name), name_folded = coalesce({folded}, name_folded), tags = coalesce({tags}, tags), platform_account_id = {platform_account_id}, platform_account_name = {platform_account_name} WHERE account = {account} AND environment = {environment} AND id = {id} AND written_by <> {request} AND version = coalesce({version}, version) AND {condition}"
         );
         Statement { sql: sql.into(), params: params.0 }
     }
@@ -184,7 +184,7 @@ impl AccountWrite<'_> {
     pub fn succeed(&self, attempt: &str) -> Statement {
         statement(
             format!(
-                "UPDATE connect_attempts SET status = 'succeeded', {EMPTIED} WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?3 AND h.environment = ?4 AND h.connection_id = ?5 AND h.written_by = ?2)"
+                "UPDATE connect_attempts SET status = 'succeeded', {CLEAR_ENDED_ATTEMPT} WHERE id = ?1 AND claimed_by = ?2 AND status = 'exchanging' AND EXISTS (SELECT 1 FROM credentials h WHERE h.account = ?3 AND h.environment = ?4 AND h.connection_id = ?5 AND h.written_by = ?2)"
             ),
             vec![
                 Param::text(attempt),
@@ -198,12 +198,12 @@ impl AccountWrite<'_> {
 }
 
 impl AccountWrite<'_> {
-    /// Marks attempts as successful whose links lead to the connect window, if this request stored the credentials of their
+    /// Marks attempts whose links lead to the connect window as successful, if this request stored the credentials of their
     /// connection. Idempotent.
     pub fn succeed_in_window(&self) -> Statement {
         statement(
             format!(
-                "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5, {EMPTIED} WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label AND a.client = h.client WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)"
+                "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5, {CLEAR_ENDED_ATTEMPT} WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label AND a.client = h.client WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)"
             ),
             vec![
                 Param::text(self.account),

@@ -3,7 +3,7 @@
 use crate::connections::filter::{ConnectionFilter, Tags};
 use crate::http::problem::{Code, Fault, Location, Problem};
 
-/// Why a list is too broad.
+/// The reason why a list is too broad.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ExcessReason {
     /// Reaching the page would skip too many rows.
@@ -20,16 +20,16 @@ pub(super) enum ExcessReason {
     Rows {
         /// The rows that it would read.
         cost: u64,
-        /// Connections of the rarest tag, or of all tags together when any is enough.
+        /// The number of connections with the rarest tag, or with any of the tags if one is enough.
         tags: u64,
-        /// Connections that match the filters on columns.
+        /// The number of connections that match the filters on columns.
         columns: u64,
     },
 }
 
-/// The problem: the estimate, the parameters at fault, and how to narrow the list.
+/// The problem, with the estimate, the parameters at fault, and advice to narrow the list.
 ///
-/// It does not show a token how many connections match, since the token may not see all of them.
+/// The problem does not tell the holder of a token how many connections match, since the token may not see all of them.
 pub(super) fn too_broad(
     filter: &ConnectionFilter,
     excess: &ExcessReason,
@@ -39,15 +39,15 @@ pub(super) fn too_broad(
     let (estimate, advice, errors) = match excess {
         ExcessReason::Page { skipped } => {
             let advice = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
-            let what = format!("skips {skipped} connections, which are read one by one");
-            (format!("about {skipped}"), advice, vec![fault("page", &what)])
+            let detail = format!("skips {skipped} connections, which are read one by one");
+            (format!("about {skipped}"), advice, vec![fault("page", &detail)])
         }
         ExcessReason::Matches { limit: matches } => {
-            let (name, what, advice) = search(filter);
+            let (name, verb, advice) = search(filter);
             let detail = if is_token {
                 "has more connections than a list may read".into()
             } else {
-                format!("{what} more than {matches} connections")
+                format!("{verb} more than {matches} connections")
             };
             (format!("more than {max_rows}"), advice, vec![fault(name, &detail)])
         }
@@ -62,16 +62,16 @@ pub(super) fn too_broad(
     Problem { errors, ..Problem::new(Code::QueryTooBroad, detail) }
 }
 
-fn fault(parameter: &str, what: &str) -> Fault {
+fn fault(parameter: &str, predicate: &str) -> Fault {
     Fault {
         code: Code::QueryTooBroad,
         location: Location::Parameter(parameter.into()),
-        detail: format!("`{parameter}` {what}"),
+        detail: format!("`{parameter}` {predicate}"),
         suggestion: None,
     }
 }
 
-/// The parameter that the list is searched by, the verb for its fault, and how to narrow the search.
+/// The parameter that the list is searched by, the verb for its fault, and advice to narrow the search.
 fn search(filter: &ConnectionFilter) -> (&'static str, &'static str, &'static str) {
     if filter.identity.is_some() {
         let advice = "Ask for the connections by `key`, or by `platform` without `identity`.";
@@ -91,14 +91,14 @@ fn search(filter: &ConnectionFilter) -> (&'static str, &'static str, &'static st
 
 /// One fault for the tags and one per column filter, each with how many connections match.
 fn tag_faults(filter: &ConnectionFilter, tags: u64, columns: u64) -> Vec<Fault> {
-    let of_tags = match &filter.tags {
+    let tag_fault = match &filter.tags {
         Some(Tags::Any(names)) if names.len() > 1 => format!("have {tags} connections together"),
         Some(Tags::All(names)) if names.len() > 1 => {
             format!("have {tags} connections each, or more")
         }
         _ => format!("has {tags} connections"),
     };
-    let mut faults = vec![fault("tags", &of_tags)];
+    let mut faults = vec![fault("tags", &tag_fault)];
     let given = [
         ("platform", filter.platform.is_some()),
         ("platformVersion", filter.platform_version.is_some()),
@@ -107,13 +107,13 @@ fn tag_faults(filter: &ConnectionFilter, tags: u64, columns: u64) -> Vec<Fault> 
     ];
     let names: Vec<&str> =
         given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
-    let what = if names.len() > 1 {
+    let verb = if names.len() > 1 {
         "matches, together with the other filters except `tags`,"
     } else {
         "matches"
     };
     faults.extend(
-        names.into_iter().map(|name| fault(name, &format!("{what} {columns} connections"))),
+        names.into_iter().map(|name| fault(name, &format!("{verb} {columns} connections"))),
     );
     faults
 }

@@ -1,7 +1,7 @@
-//! What all changes to a connection have in common: they require the version in `If-Match`, write nothing if nothing
+//! The steps common to all changes to a connection: they require the version in `If-Match`, write nothing if nothing
 //! differs, and return the resulting connection.
 
-use super::shown::shown;
+use super::shown::connection_response;
 use crate::connections::model::Connection;
 use crate::connections::revision::Precondition;
 use crate::connections::statements::one::{self, Write};
@@ -19,7 +19,7 @@ pub(super) fn precondition_failed() -> Problem {
     Problem::new(Code::PreconditionFailed, detail)
 }
 
-/// Changes the connection in the path by the statement that `update` returns. With `None`, the connection is only
+/// Changes the connection in the path with the statement that `update` returns. With `None`, the connection is only
 /// read.
 pub(super) fn plan<'a>(
     context: &'a Context<'a>,
@@ -40,7 +40,7 @@ pub(super) fn plan<'a>(
         let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         // Either this request, perhaps an earlier try, wrote this version, or the required version is unchanged.
         if found.written_by == request || precondition.holds(found.version) {
-            shown(&found)
+            connection_response(&found)
         } else {
             Err(precondition_failed())
         }

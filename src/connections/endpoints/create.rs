@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::no_platform::no_platform;
-use super::shown::shown;
+use super::shown::connection_response;
 use crate::auth::Caller;
 use crate::catalog::reader::Catalog;
 use crate::connections::draft::NewConnection;
@@ -23,7 +23,7 @@ use crate::terms::State;
 use crate::util::case_fold::fold;
 use crate::util::json;
 
-/// What a connection copies from its connector.
+/// The members of a connector that a new connection copies.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Connector {
@@ -40,7 +40,7 @@ impl Connector {
 }
 
 /// Plans the request. The connector is looked up before the key is authenticated, so that storage is queried only
-/// once; a rejected caller learns nothing of the result. Suggestions for an unknown platform are looked up later.
+/// once; a rejected caller learns nothing about the result. Suggestions for an unknown platform are looked up later.
 pub async fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -50,8 +50,9 @@ pub async fn plan<'a, P: Ports>(
     // Platforms are lower-case: `GitHub` means `github`.
     let platform = body.text("platform").map(|platform| fold(&platform));
     let restriction = context.caller.restriction();
-    let may = |platform: &str| restriction.is_none_or(|own| own.has_platform(platform));
-    let connector = match platform.as_deref().filter(|platform| may(platform)) {
+    let may_use =
+        |platform: &str| restriction.is_none_or(|restriction| restriction.has_platform(platform));
+    let connector = match platform.as_deref().filter(|platform| may_use(platform)) {
         Some(platform) => {
             let catalog = Catalog::open(context.service.catalog(), ports).await?;
             let row = catalog.connector(platform).await?;
@@ -83,7 +84,7 @@ pub async fn plan<'a, P: Ports>(
         if holder.id != new.id {
             return Err(connection_exists(&holder, context.caller));
         }
-        let mut response = shown(&holder)?;
+        let mut response = connection_response(&holder)?;
         response.status = 201;
         response.add("location", context.url_of(Keyed::ReadConnection, &[&holder.id]));
         Ok(response)
@@ -92,7 +93,7 @@ pub async fn plan<'a, P: Ports>(
 
 /// Another connection has the key. It is named if the caller may see it.
 pub(crate) fn connection_exists(holder: &Connection, caller: &Caller) -> Problem {
-    if !caller.restriction().is_none_or(|own| holder.is_within(own)) {
+    if !caller.restriction().is_none_or(|restriction| holder.is_within(restriction)) {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
     }
     let detail = format!("The connection `{}` already has the key `{}`.", holder.id, holder.key());
@@ -147,17 +148,18 @@ fn read(
     body.finish()?;
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     let identity = body.text("identity");
-    if let Some(own) = restriction {
-        if own.connections.is_some() {
+    if let Some(restriction) = restriction {
+        if restriction.connections.is_some() {
             return Err(outside_token_connections());
         }
-        let refused_field = if identity.as_ref() != Some(&own.identity) {
+        let refused_field = if identity.as_ref() != Some(&restriction.identity) {
             Some("identity")
-        } else if own.identity_type.is_some() && identity_type != own.identity_type {
+        } else if restriction.identity_type.is_some() && identity_type != restriction.identity_type
+        {
             Some("identityType")
         } else {
-            let may = |platform: &String| own.has_platform(platform);
-            platform.as_ref().is_some_and(|platform| !may(platform)).then_some("platform")
+            let may_use = |platform: &String| restriction.has_platform(platform);
+            platform.as_ref().is_some_and(|platform| !may_use(platform)).then_some("platform")
         };
         if let Some(refused_field) = refused_field {
             return Err(outside_token_scope(refused_field));
@@ -169,8 +171,9 @@ fn read(
         return Err(internal_missing_field());
     };
     // A former name of the platform becomes its current one, unless the token is restricted to the former name.
-    let is_seen = restriction.is_none_or(|seen| seen.has_platform(&connector.platform));
-    let platform = if is_seen { connector.platform } else { requested_name };
+    let is_allowed =
+        restriction.is_none_or(|restriction| restriction.has_platform(&connector.platform));
+    let platform = if is_allowed { connector.platform } else { requested_name };
     let state = body.text("state").and_then(|text| text.parse().ok());
     Ok(NewConnection {
         id,

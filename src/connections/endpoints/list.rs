@@ -22,7 +22,7 @@ use crate::terms::Environment;
 use crate::util::case_fold::fold;
 use crate::util::percent::decode_form;
 
-/// Which connections, and which page of them.
+/// The requested filter and page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListRequest {
     filter: ConnectionFilter,
@@ -36,8 +36,8 @@ pub fn check_together(query: &mut QueryReader<'_>) {
     if query.text("after").is_some() && query.has("page") {
         query.invalid("after", "cannot be combined with `page`");
     }
-    let how = query.text("tagsMatch");
-    if matches!(how.as_deref(), Some("all" | "any")) && !query.has("tags") {
+    let tags_match = query.text("tagsMatch");
+    if matches!(tags_match.as_deref(), Some("all" | "any")) && !query.has("tags") {
         query.invalid("tagsMatch", "can only be used together with `tags`");
     }
 }
@@ -105,8 +105,8 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
             tags.push(tag);
         }
     }
-    let any = reader.text("tagsMatch").as_deref() == Some("any");
-    Some(if any { Tags::Any(tags) } else { Tags::All(tags) })
+    let matches_any = reader.text("tagsMatch").as_deref() == Some("any");
+    Some(if matches_any { Tags::Any(tags) } else { Tags::All(tags) })
 }
 
 pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
@@ -132,7 +132,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         }
         let ListPage { total, mut page, .. } = found;
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
-        let more = page.len() > limit;
+        let has_more = page.len() > limit;
         page.truncate(limit);
         let names = context.config().account_names;
         let row = |row: &Connection| {
@@ -141,7 +141,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         let rows = page.iter().map(row).collect::<Result<Vec<_>, _>>()?;
         let body = paging.envelope(&rows.join(&b','), total);
         let mut response = Response::json(body, NO_STORE);
-        if let (true, Some(last), Some(secret)) = (more, page.last(), secrets.first()) {
+        if let (true, Some(last), Some(secret)) = (has_more, page.last(), secrets.first()) {
             let next = Cursor {
                 page: paging.page.saturating_add(1),
                 created_at: last.created_at,
@@ -160,11 +160,11 @@ struct ListPage {
     total: u64,
     /// The page's connections, in list order.
     page: Vec<Connection>,
-    /// Why the list was rejected.
+    /// The reason why the list was rejected.
     excess: Option<ExcessReason>,
 }
 
-/// The handles of the rows of [`ListStatements`].
+/// The handles of the results of [`ListStatements`].
 enum ListRows {
     Nothing,
     All(Rows<Connection>),
@@ -261,7 +261,7 @@ fn gather(
     })
 }
 
-/// At most `rows` rows from the start of a page, of all rows in list order.
+/// Returns up to `rows` rows from the start of a page. `all` contains every row of the list, in list order.
 fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
     let skipped = match start {
         Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),

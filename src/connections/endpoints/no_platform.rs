@@ -21,6 +21,6 @@ pub async fn no_platform<P: Ports>(
     let platforms = context.caller.platforms();
     let known = Catalog::open(context.service.catalog(), ports).await?.platforms().await?;
     let known = known.lines().filter(|known| has_platform(platforms, known));
-    let (what, suggestion) = unknown_platform(platform, known);
-    Err(body.refuse(&["platform"], &what, suggestion))
+    let (message, suggestion) = unknown_platform(platform, known);
+    Err(body.refuse(&["platform"], &message, suggestion))
 }

@@ -1,6 +1,6 @@
 //! `GET /v1/vault/connections/{id}`: returns a connection.
 
-use super::shown::shown;
+use super::shown::connection_response;
 use crate::connections::model::Connection;
 use crate::connections::revision::entity_tag;
 use crate::connections::statements::one;
@@ -26,6 +26,6 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
             response.add("etag", tag);
             return Ok(response);
         }
-        shown(&connection)
+        connection_response(&connection)
     }))
 }

@@ -13,22 +13,22 @@ pub(crate) fn document(connection: &Connection) -> Result<Vec<u8>, Problem> {
     })
 }
 
-/// Like [`document`], with the account at the platform. `names`: whether its name is included.
+/// Like [`document`], with the account at the platform. `shows_names`: whether its name is included.
 pub(crate) fn document_with_account(
     connection: &Connection,
-    names: bool,
+    shows_names: bool,
 ) -> Result<Vec<u8>, Problem> {
     let mut document = document(connection)?;
     // Reopen the object.
     document.pop();
     document.extend_from_slice(b",\"account\":");
-    document.extend_from_slice(&json::bytes(&connection.account(names)));
+    document.extend_from_slice(&json::bytes(&connection.account(shows_names)));
     document.push(b'}');
     Ok(document)
 }
 
 /// A response with one connection and its entity tag.
-pub(crate) fn shown(connection: &Connection) -> Result<Response, Problem> {
+pub(crate) fn connection_response(connection: &Connection) -> Result<Response, Problem> {
     let mut response = Response::json(document(connection)?, NO_STORE);
     response.add("etag", entity_tag(&connection.id, connection.version));
     Ok(response)

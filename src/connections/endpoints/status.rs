@@ -45,7 +45,7 @@ struct Status<'a> {
     account: Option<PlatformAccount<'a>>,
 }
 
-/// Why a connection is in its state.
+/// The reason for a connection's state.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Reason<'a> {

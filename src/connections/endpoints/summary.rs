@@ -62,27 +62,27 @@ fn render(counters: &[Counter], platforms: &[Counter]) -> Vec<u8> {
     let sum = |counters: &mut dyn Iterator<Item = &Counter>| {
         counters.fold(0_u64, |sum, counter| sum.saturating_add(counter.n))
     };
-    let of = |dimension: &str, value: &str| {
+    let count_of = |dimension: &str, value: &str| {
         sum(&mut counters.iter().filter(|c| c.dimension == dimension && c.value == value))
     };
-    let by = |dimension: &str, values: [&'static str; 4]| {
-        Counts(values.map(|value| (value, of(dimension, value))).into())
+    let counts_by = |dimension: &str, values: [&'static str; 4]| {
+        Counts(values.map(|value| (value, count_of(dimension, value))).into())
     };
     let active = |active: u64| {
         sum(&mut counters.iter().filter(|c| c.dimension == "all" && c.active == active))
     };
     let total = active(0).saturating_add(active(1));
-    let named = sum(&mut platforms.iter());
+    let in_platforms = sum(&mut platforms.iter());
     json::bytes(&Summary {
         total,
         active: Counts(vec![("true", active(1)), ("false", active(0))]),
-        state: by("state", State::NAMES),
-        identity_type: by("identityType", IdentityType::NAMES),
+        state: counts_by("state", State::NAMES),
+        identity_type: counts_by("identityType", IdentityType::NAMES),
         platforms: platforms
             .iter()
             .map(|counter| Platform { platform: &counter.value, total: counter.n })
             .collect(),
-        other_platforms: total.saturating_sub(named),
+        other_platforms: total.saturating_sub(in_platforms),
     })
 }
 

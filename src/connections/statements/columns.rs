@@ -3,7 +3,7 @@
 use crate::connections::filter::ConnectionFilter;
 use crate::terms::{IdentityType, State};
 
-/// Which filters are equalities on columns of `connections`.
+/// The columns of `connections` that the filters compare with one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each stands for a column")]
 pub(super) struct Columns {

@@ -1,5 +1,5 @@
-//! Which index a list reads. Each index is in list order, so a page is a range of it. The most selective index is
-//! used, and the other filters are checked for each row.
+//! Selects the index that a list reads. Each index is in list order, so a page is a range of it. The most selective
+//! index is used, and the other filters are checked for each row.
 
 use super::columns::Columns;
 use super::sql::Sql;
@@ -15,29 +15,29 @@ impl Sql<'_> {
     /// follow.
     pub(super) fn walk_columns(&mut self, filter: &ConnectionFilter) -> &mut Self {
         let columns = filter.columns();
-        self.index(columns.index(), filter).column_filters(filter);
+        self.walk_index(columns.index(), filter).column_filters(filter);
         let Some(open) = columns.open() else { return self };
         // Every connection has one of these values. Naming them lets SQLite use the index.
         self.push(" AND ").push(open.column).push(" IN ").texts(&open.values)
     }
 
     /// Like [`Self::walk_columns`], along a given index and without the filter's columns.
-    pub(super) fn index(&mut self, index: &str, filter: &ConnectionFilter) -> &mut Self {
+    pub(super) fn walk_index(&mut self, index: &str, filter: &ConnectionFilter) -> &mut Self {
         self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY ").push(index);
         self.push(" ON ").of_tenant("c", filter).push(" WHERE ").guard()
     }
 
-    /// Like [`Self::index`], along the index by name: connections whose name and identity share fewer than `overlaps`
+    /// Like [`Self::walk_index`], along the index by name: connections whose name and identity share fewer than `overlaps`
     /// leading characters.
-    pub(super) fn names(&mut self, overlaps: usize, filter: &ConnectionFilter) -> &mut Self {
-        self.index("connections_by_name", filter).push(" AND c.name_overlap IN (");
+    pub(super) fn walk_names(&mut self, overlaps: usize, filter: &ConnectionFilter) -> &mut Self {
+        self.walk_index("connections_by_name", filter).push(" AND c.name_overlap IN (");
         for overlap in 0..overlaps.min(NAME_OVERLAPS) {
             self.push(if overlap == 0 { "" } else { ", " }).push(&overlap.to_string());
         }
         self.push(")")
     }
 
-    /// Like [`Self::index`], along the rows `t` of the rarest of these tags; none when a tag has no connections. `c` is
+    /// Like [`Self::walk_index`], along the rows `t` of the rarest of these tags; none when a tag has no connections. `c` is
     /// joined only when needed.
     pub(super) fn walk_tag(
         &mut self,
@@ -62,7 +62,7 @@ impl Sql<'_> {
         if tags.len() > 1 { self.all_tags("t", tags) } else { self }
     }
 
-    /// Like [`Self::index`], along the rows `t` of any of these tags.
+    /// Like [`Self::walk_index`], along the rows `t` of any of these tags.
     pub(super) fn walk_tags<T: AsRef<str>>(
         &mut self,
         tags: &[T],
@@ -116,13 +116,13 @@ impl Sql<'_> {
     /// Adds the condition that the name or the identity begins with `q`.
     pub(super) fn q_filter(&mut self, filter: &ConnectionFilter) -> &mut Self {
         let Some(q) = &filter.q else { return self };
-        self.push(" AND (").begins("c.name_folded", q);
-        self.push(" OR ").begins("c.identity_folded", q).push(")")
+        self.push(" AND (").has_prefix("c.name_folded", q);
+        self.push(" OR ").has_prefix("c.identity_folded", q).push(")")
     }
 
     /// Adds the condition that a column begins with a prefix, as a range of an index. Strings are compared by code
     /// point.
-    pub(super) fn begins(&mut self, column: &str, prefix: &str) -> &mut Self {
+    pub(super) fn has_prefix(&mut self, column: &str, prefix: &str) -> &mut Self {
         self.push(column).push(" >= ").text(prefix).push(" AND ").push(column).push(" < ");
         match successor(prefix) {
             Some(end) => self.text(&end),
@@ -145,7 +145,7 @@ impl Sql<'_> {
     }
 
     /// Adds the condition that the connection of `table` (`c`, or the tag row `t`) has all the tags. Each tag is a
-    /// scalar subquery. `EXISTS` becomes a join, and with twenty of these `SQLite` plans for a second.
+    /// scalar subquery: `SQLite` turns `EXISTS` into a join, and takes a second to plan twenty of them.
     fn all_tags(&mut self, table: &str, tags: &[String]) -> &mut Self {
         for tag in tags {
             self.push(" AND (");

@@ -98,7 +98,11 @@ impl Sql<'_> {
     }
 
     /// Adds the value of a counter as a subquery of its own; 0 if the key is not valid.
-    pub(super) fn counted(&mut self, filter: &ConnectionFilter, counter: &Counter) -> &mut Self {
+    pub(super) fn counter_value(
+        &mut self,
+        filter: &ConnectionFilter,
+        counter: &Counter,
+    ) -> &mut Self {
         self.push("(SELECT ifnull(sum(n.n), 0) FROM api_keys k CROSS JOIN ");
         self.counters(filter, &counter.dimension, &counter.values).push(" AND ").guard();
         self.push(")")
@@ -106,7 +110,7 @@ impl Sql<'_> {
 }
 
 /// Selects the value of a counter, as `total`. Reads one to four rows.
-pub(super) fn counted(
+pub(super) fn select_counter(
     guard: &Guard<'_>,
     filter: &ConnectionFilter,
     counter: &Counter,

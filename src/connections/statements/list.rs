@@ -1,6 +1,6 @@
 //! The statements for a page of the list of connections.
 
-use super::count::{Counter, counted};
+use super::count::{Counter, select_counter};
 use super::plans::QueryPlans;
 use super::search::Search;
 use super::sql::Sql;
@@ -41,7 +41,7 @@ pub fn list(
         return ListStatements::Nothing;
     }
     if let Some(keys) = &filter.keys {
-        return ListStatements::All(keyed(guard, filter, keys));
+        return ListStatements::All(select_by_keys(guard, filter, keys));
     }
     if let Some(search) = Search::new(filter, max_rows) {
         let page = search.page(guard, start, rows);
@@ -55,7 +55,7 @@ pub fn list(
                 Some(Tags::All(tags) | Tags::Any(tags)) => page.tag_page(filter, tags, &position),
                 None => page.column_page(filter, &position),
             }
-            ListStatements::Counted(counted(guard, filter, &counter), page.finish())
+            ListStatements::Counted(select_counter(guard, filter, &counter), page.finish())
         }
         (None, Some(tags)) => {
             let plans = QueryPlans::new(filter, tags, start, max_rows);
@@ -117,17 +117,17 @@ impl Sql<'_> {
         self.select(filter);
         let Some(open) = filter.columns().open() else {
             self.walk_columns(filter).after("c", position.start);
-            self.ordered("c.created_at", "c.id", filter, position);
+            self.order_and_limit("c.created_at", "c.id", filter, position);
             return;
         };
         self.push(" FROM (");
         for (index, value) in open.values.iter().enumerate() {
             self.push(if index == 0 { "" } else { " UNION ALL " });
             self.push("SELECT c.created_at, c.id, c.seq");
-            self.index(filter.columns().index(), filter).column_filters(filter);
+            self.walk_index(filter.columns().index(), filter).column_filters(filter);
             self.push(" AND ").push(open.column).push(" = ").text(value).after("c", position.start);
         }
-        self.ordered("1", "2", filter, position).push(") m").rows_of("m");
+        self.order_and_limit("1", "2", filter, position).push(") m").rows_of("m");
     }
 
     /// Adds the query for a page that is filtered by one tag only.
@@ -138,12 +138,12 @@ impl Sql<'_> {
         position: &PagePosition<'_>,
     ) {
         self.select(filter).walk_tag(tags, filter, true).after("t", position.start);
-        self.ordered("t.created_at", "t.id", filter, position);
+        self.order_and_limit("t.created_at", "t.id", filter, position);
     }
 
-    /// Adds `ORDER BY` and `LIMIT`, in reverse for a page that is nearer to the far end. There are no rows past the
-    /// end, or too far from both ends.
-    fn ordered(
+    /// Adds `ORDER BY` and `LIMIT`, in reverse for a page that is nearer to the far end. A page past the end, or too far
+    /// from both ends, has no rows.
+    fn order_and_limit(
         &mut self,
         created_at: &str,
         id: &str,
@@ -162,20 +162,23 @@ impl Sql<'_> {
             _ => return self.push(" LIMIT ").integer(position.rows),
         };
         if !position.is_far() {
-            self.push(" LIMIT iif(").integer(offset).push(" < ").counted(filter, position.counter);
+            self.push(" LIMIT iif(")
+                .integer(offset)
+                .push(" < ")
+                .counter_value(filter, position.counter);
             return self.push(", ").integer(position.rows).push(", 0) OFFSET ").integer(offset);
         }
         self.push(" LIMIT (SELECT iif(rest - ").integer(position.rows).push(" <= ");
         self.integer(position.max_rows).push(", max(min(rest, ").integer(position.rows);
-        self.push("), 0), 0) FROM (SELECT ").counted(filter, position.counter).push(" - ");
+        self.push("), 0), 0) FROM (SELECT ").counter_value(filter, position.counter).push(" - ");
         self.integer(offset).push(" AS rest)) OFFSET (SELECT max(rest - ").integer(position.rows);
-        self.push(", 0) FROM (SELECT ").counted(filter, position.counter).push(" - ");
+        self.push(", 0) FROM (SELECT ").counter_value(filter, position.counter).push(" - ");
         self.integer(offset).push(" AS rest))")
     }
 }
 
 /// Selects the connections with one of the keys. Reads two rows for each key.
-fn keyed(guard: &Guard<'_>, filter: &ConnectionFilter, keys: &[[String; 3]]) -> Statement {
+fn select_by_keys(guard: &Guard<'_>, filter: &ConnectionFilter, keys: &[[String; 3]]) -> Statement {
     let mut sql = Sql::new(guard);
     sql.select(filter).push(" FROM api_keys k CROSS JOIN json_each(").keys(keys);
     sql.push(") j \

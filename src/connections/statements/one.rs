@@ -1,7 +1,7 @@
 //! Statements on single connections.
 
 use super::limits::{account_has_capacity, identity_has_capacity};
-use super::sql::{BY_ID, COLUMNS, Sql};
+use super::sql::{COLUMNS, FROM_CONNECTION_BY_ID, Sql};
 use crate::auth::statements::Guard;
 use crate::connections::draft::{NewConnection, NewState};
 use crate::connections::model::ConnectionId;
@@ -25,7 +25,7 @@ pub struct Write<'a> {
     pub guard: &'a Guard<'a>,
     /// The connection's id.
     pub id: &'a ConnectionId,
-    /// What the connection must satisfy.
+    /// The condition that the connection must satisfy.
     pub precondition: &'a Precondition,
     /// The id of the request, which is stored with the version that it writes.
     pub request: &'a str,
@@ -42,7 +42,7 @@ impl<'a> Write<'a> {
 
     /// Adds the conditions on the id and the precondition.
     fn end(&self, mut sql: Sql<'a>) -> Statement {
-        sql.chosen(self.id, self.precondition);
+        sql.target_connection(self.id, self.precondition);
         sql.finish()
     }
 }
@@ -100,14 +100,14 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
 #[must_use]
 pub fn delete(guard: &Guard<'_>, id: &ConnectionId, precondition: &Precondition) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("DELETE FROM connections AS c WHERE true").chosen(id, precondition);
+    sql.push("DELETE FROM connections AS c WHERE true").target_connection(id, precondition);
     sql.finish()
 }
 
 impl Sql<'_> {
     /// Adds the conditions that `c` has this id, is visible to the caller and satisfies the precondition.
-    fn chosen(&mut self, id: &ConnectionId, precondition: &Precondition) -> &mut Self {
-        self.push(" AND c.seq = (SELECT c.seq").push(BY_ID).text(id.as_str());
+    fn target_connection(&mut self, id: &ConnectionId, precondition: &Precondition) -> &mut Self {
+        self.push(" AND c.seq = (SELECT c.seq").push(FROM_CONNECTION_BY_ID).text(id.as_str());
         self.push(" WHERE ").guard_connection().push(")");
         let Precondition::Versions(versions) = precondition else { return self };
         let json = json::text(versions);

@@ -42,7 +42,7 @@
 //! connections: a lookup by id, a probe of the tag index, a comparison for `DISTINCT`. They need not be exact. An error of
 //! a factor of two costs at most that factor, as the second best plan is taken. But they must be a bound: the total walks
 //! all rows of a plan, and the page may do so again, so nearly every plan counts its rows twice. A union's page stops early.
-//! What it skips counts instead.
+//! The rows that it skips are counted instead.
 
 use super::columns::Columns;
 use super::sql::Sql;
@@ -80,7 +80,7 @@ enum QueryPlan<'a> {
 #[derive(Debug)]
 pub(super) struct QueryPlans<'a> {
     filter: &'a ConnectionFilter,
-    all: Vec<QueryPlan<'a>>,
+    candidates: Vec<QueryPlan<'a>>,
     start: &'a Start,
     max_cost: u64,
 }
@@ -110,7 +110,7 @@ impl<'a> QueryPlans<'a> {
                 plans
             }
         };
-        Self { filter, all: plans, start, max_cost }
+        Self { filter, candidates: plans, start, max_cost }
     }
 
     /// Selects the cost of the cheapest plan, as `cost`, and how many connections match the tags and the columns.
@@ -127,8 +127,8 @@ impl<'a> QueryPlans<'a> {
         sql.finish()
     }
 
-    /// For each plan, selects the number of rows, as `total`, and the page. Plans that are not chosen select 0 and
-    /// nothing.
+    /// For each plan, selects the number of rows, as `total`, and the page. Plans that are not chosen select a total of 0
+    /// and no rows.
     pub(super) fn pairs(&self, guard: &Guard<'_>, rows: u64) -> Vec<(Statement, Statement)> {
         let pair = |index: usize, plan: QueryPlan<'_>| {
             let (mut total, mut page) = (Sql::new(guard), Sql::new(guard));
@@ -155,7 +155,7 @@ impl<'a> QueryPlans<'a> {
             }
             (total.finish(), page.finish())
         };
-        self.all.iter().enumerate().map(|(index, plan)| pair(index, *plan)).collect()
+        self.candidates.iter().enumerate().map(|(index, plan)| pair(index, *plan)).collect()
     }
 }
 
@@ -213,10 +213,10 @@ impl Sql<'_> {
 
     /// Adds the cost of the cheapest plan.
     fn min_cost(&mut self, plans: &QueryPlans<'_>) -> &mut Self {
-        if let [plan] = plans.all.as_slice() {
+        if let [plan] = plans.candidates.as_slice() {
             return self.cost(plans, *plan);
         }
-        for (index, plan) in plans.all.iter().enumerate() {
+        for (index, plan) in plans.candidates.iter().enumerate() {
             self.push(if index == 0 { "min(" } else { ", " }).cost(plans, *plan);
         }
         self.push(")")
@@ -224,9 +224,11 @@ impl Sql<'_> {
 
     /// Adds the guard that selects this plan: affordable, and first among equals.
     fn is_chosen(&mut self, plans: &QueryPlans<'_>, index: usize) -> &mut Self {
-        let Some(plan) = plans.all.get(index) else { return self.push("false") };
+        let Some(plan) = plans.candidates.get(index) else { return self.push("false") };
         self.cost(plans, *plan).push(" <= ").integer(plans.max_cost);
-        for (other, than) in plans.all.iter().enumerate().filter(|(other, _)| *other != index) {
+        for (other, than) in
+            plans.candidates.iter().enumerate().filter(|(other, _)| *other != index)
+        {
             self.push(" AND ").cost(plans, *plan);
             self.push(if other < index { " < " } else { " <= " }).cost(plans, *than);
         }

@@ -12,7 +12,7 @@ use crate::ports::Statement;
 /// The cost of a match, in rows: it is counted, read for the page, and sorted.
 const MATCH: u64 = 3;
 /// The cost of a match whose connection is looked up for the total and the page, in rows.
-const LOOKED_UP: u64 = 24;
+const MATCH_WITH_LOOKUP: u64 = 24;
 
 /// A search by the most selective of these filters.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl<'a> Search<'a> {
         main.into_iter().find_map(Option::take)?;
         let nothing = ConnectionFilter { active: filter.active, ..ConnectionFilter::default() };
         let needs_lookup = rest != nothing;
-        let each = if needs_lookup { LOOKED_UP } else { MATCH };
+        let each = if needs_lookup { MATCH_WITH_LOOKUP } else { MATCH };
         Some(Self {
             filter,
             rest,
@@ -64,7 +64,7 @@ impl<'a> Search<'a> {
         let mut sql = Sql::new(guard);
         if self.filter.identity.is_some() || self.filter.account.is_some() {
             // These matches are in list order, so the page is read separately, if the count is small enough.
-            sql.select(self.filter).whole(self.filter);
+            sql.select(self.filter).of_identity_or_account(self.filter);
             sql.conditions(&self.rest).after("c", start).in_order("c");
             sql.push(" LIMIT iif((SELECT count(*) FROM (").matches(self, None);
             sql.push(")) <= ").integer(self.max_matches).push(", ").integer(rows).push(", 0)");
@@ -90,49 +90,52 @@ impl Sql<'_> {
         let filter = search.filter;
         let start = start.unwrap_or(&Start::Offset(0));
         if filter.identity.is_some() || filter.account.is_some() {
-            self.push(POSITION).whole(filter);
+            self.push(POSITION).of_identity_or_account(filter);
         } else if let Some(name) = &filter.name {
-            self.push(POSITION).names(NAME_OVERLAPS, filter);
+            self.push(POSITION).walk_names(NAME_OVERLAPS, filter);
             self.push(" AND c.name_folded = ").text(name);
         } else if let Some(q) = &filter.q {
-            self.push(POSITION).named(q, filter).after("c", start);
-            self.push(" UNION ALL ").push(POSITION).identified(q, filter);
+            self.push(POSITION).by_name_prefix(q, filter).after("c", start);
+            self.push(" UNION ALL ").push(POSITION).by_identity_prefix(q, filter);
         }
         self.after("c", start).push(" LIMIT ").integer(search.max_matches.saturating_add(1))
     }
 
     /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without one, of its account. A token's
     /// identity comes first, so that the token can't learn how many connections of others belong to an account.
-    fn whole(&mut self, filter: &ConnectionFilter) -> &mut Self {
+    fn of_identity_or_account(&mut self, filter: &ConnectionFilter) -> &mut Self {
         match (&filter.identity, &filter.account) {
             (Some(identity), _) => {
-                self.index("connections_by_identity", filter).of_identity(identity)
+                self.walk_index("connections_by_identity", filter).of_identity(identity)
             }
-            (None, account) => {
-                self.index("connections_by_platform_account", filter).of_account(account.as_deref())
-            }
+            (None, account) => self
+                .walk_index("connections_by_platform_account", filter)
+                .of_account(account.as_deref()),
         }
     }
 
     /// Adds ` FROM … WHERE …`: the connections `c` whose identity begins with `q`.
-    fn identified(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
-        self.index("connections_by_identity", filter).unless_none(filter).push(" AND ");
-        self.begins("c.identity_folded", q)
+    fn by_identity_prefix(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
+        self.walk_index("connections_by_identity", filter).if_columns_match(filter).push(" AND ");
+        self.has_prefix("c.identity_folded", q)
     }
 
-    /// Like [`Self::identified`], those whose name begins with `q` but whose identity does not. If name and identity
-    /// share fewer leading characters than `q` has, the identity can't begin with it.
-    fn named(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
+    /// Like [`Self::by_identity_prefix`], for the connections whose name begins with `q` but whose identity does not. If
+    /// name and identity share fewer leading characters than `q` has, the identity can't begin with it.
+    fn by_name_prefix(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
         let length = q.chars().count();
-        self.names(length, filter).unless_none(filter).push(" AND ").begins("c.name_folded", q);
+        self.walk_names(length, filter)
+            .if_columns_match(filter)
+            .push(" AND ")
+            .has_prefix("c.name_folded", q);
         if length >= NAME_OVERLAPS {
-            self.push(" AND NOT (").begins("c.identity_folded", q).push(")");
+            self.push(" AND NOT (").has_prefix("c.identity_folded", q).push(")");
         }
         self
     }
 
-    /// Adds a condition that reads nothing when no connection matches the filter's columns.
-    fn unless_none(&mut self, filter: &ConnectionFilter) -> &mut Self {
+    /// Adds a condition that stops the read if no connection matches the filter's columns.
+    fn if_columns_match(&mut self, filter: &ConnectionFilter) -> &mut Self {
         if filter.columns() == Columns::NONE {
             return self;
         }

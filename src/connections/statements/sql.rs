@@ -26,7 +26,7 @@ pub(crate) struct Sql<'a> {
 }
 
 /// The connection `c` with an id, in the key's tenant. Rows of other tenants are not even read.
-pub(super) const BY_ID: &str = " FROM api_keys k \
+pub(super) const FROM_CONNECTION_BY_ID: &str = " FROM api_keys k \
     CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account \
     AND c.environment = k.environment AND c.id = ";
 
@@ -47,7 +47,11 @@ impl<'a> Sql<'a> {
     /// Adds `FROM` with the connection `c` that has this id, further joins, and `WHERE` with the guard and the restriction of
     /// a token.
     pub(crate) fn push_connection(&mut self, id: &ConnectionId, joins: &str) -> &mut Self {
-        self.push(BY_ID).text(id.as_str()).push(joins).push(" WHERE ").guard_connection()
+        self.push(FROM_CONNECTION_BY_ID)
+            .text(id.as_str())
+            .push(joins)
+            .push(" WHERE ")
+            .guard_connection()
     }
 
     /// Like [`Self::push_connection`], by platform, label and identity.
@@ -61,7 +65,7 @@ impl<'a> Sql<'a> {
         self.push(joins).push(" WHERE ").guard_connection()
     }
 
-    /// Like [`Self::guard`], and that a token may see the connection `c`.
+    /// Like [`Self::guard`]. Also adds the condition that a token may see the connection `c`.
     pub(crate) fn guard_connection(&mut self) -> &mut Self {
         self.guard();
         let Some(restriction) = self.guard.restriction else { return self };

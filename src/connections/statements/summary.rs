@@ -15,7 +15,7 @@ pub fn counters(guard: &Guard<'_>) -> Statement {
     if guard.restriction.is_some() {
         sql.push("SELECT c.active, d.column1 AS dimension, CASE d.column1 WHEN 'all' THEN '' WHEN 'state' THEN \
             c.state ELSE c.identity_type END AS value, count(*) AS n");
-        sql.seen(" CROSS JOIN (VALUES ('all'), ('state'), ('identityType')) d")
+        sql.visible_connections(" CROSS JOIN (VALUES ('all'), ('state'), ('identityType')) d")
             .push(" GROUP BY 1, 2, 3");
         return sql.finish();
     }
@@ -38,7 +38,7 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     if guard.restriction.is_some() {
         sql.push("SELECT 2 AS active, 'platform' AS dimension, c.platform AS value, count(*) AS n");
-        sql.seen("").push(" GROUP BY c.platform ORDER BY n DESC, c.platform LIMIT ");
+        sql.visible_connections("").push(" GROUP BY c.platform ORDER BY n DESC, c.platform LIMIT ");
     } else {
         sql.push("SELECT n.active, n.dimension, n.value, n.n \
             FROM api_keys k \
@@ -53,7 +53,7 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
 
 impl Sql<'_> {
     /// Adds ` FROM … WHERE …`: the connections `c` that a token may see, active or not, joined with `joined`.
-    fn seen(&mut self, joined: &str) -> &mut Self {
+    fn visible_connections(&mut self, joined: &str) -> &mut Self {
         self.push(
             " FROM api_keys k \
             CROSS JOIN connections c INDEXED BY connections_by_identity ON c.account = k.account \

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{COOKIE, ConsoleContext};
-use crate::audit::statements::by_person;
+use crate::audit::statements::person_actor;
 use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::error::AuthenticationError;
@@ -17,7 +17,7 @@ use crate::http::body::{BodyReader, Field, FieldCheck};
 use crate::http::form::Form;
 use crate::http::message::{MAX_BODY, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
-use crate::oidc::id_token::Expected;
+use crate::oidc::id_token::ExpectedClaims;
 use crate::oidc::provider::{AuthorizationRequest, Credentials};
 use crate::oidc::relying_party::{CallbackParameters, Registration};
 use crate::oidc::{browser_cookie, challenge, is_secret, verifier_and_nonce};
@@ -28,31 +28,31 @@ use crate::util::rfc3339::rfc3339;
 /// The header with the signed identity that Cloudflare Access adds to requests.
 pub const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
 
-/// Who opens the pages, for the rate limit: anyone who knows the address. Browsers that have started a sign-in are limited
-/// separately, so that requests for the page can't lock them out.
-const OF_PAGES: &str = "page";
+/// The name under which requests for the pages are rate-limited: anyone who knows the address can send them. Browsers that
+/// have started a sign-in are limited separately, so that these requests can't lock them out.
+const PAGE_RATE_KEY: &str = "page";
 
 /// The body of the exchange.
 const EXCHANGE_FIELDS: [Field; 1] =
     [Field::required("code", FieldCheck::Text(|_| None), "The code of the sign-in.")];
 
 impl<P: Ports> ConsoleContext<'_, P> {
-    /// Asks whether to sign in to the account, even if a page of this host linked here: strangers choose where the consent
-    /// page of agents and the end of a connect attempt redirect.
+    /// Asks whether to sign in to the account. Asks even if a page of this host linked here, because the consent page of
+    /// agents and the end of a connect attempt redirect to addresses that strangers can choose.
     pub(super) async fn show(&self, request: &Request) -> Result<Response, Problem> {
         if request.origin != self.base {
             // The cookie must be that of the host to which the provider redirects.
             return Ok(Response::see_other(address(self.base, self.id)));
         }
-        Ok(match self.sign_in(OF_PAGES).await? {
+        Ok(match self.sign_in(PAGE_RATE_KEY).await? {
             Ok(sign_in) => self.start_page(&sign_in),
             Err(page) => page.response(),
         })
     }
 
-    /// The button of that page.
+    /// Handles the button of the page that [`Self::show`] returns.
     pub(super) async fn start(&self, request: &Request) -> Result<Response, Problem> {
-        match self.sign_in(OF_PAGES).await? {
+        match self.sign_in(PAGE_RATE_KEY).await? {
             Err(page) => Ok(page.response()),
             Ok(sign_in) if !is_own_page(request) => Ok(self.start_page(&sign_in)),
             Ok(sign_in) => self.redirect(&sign_in, request).await,
@@ -112,7 +112,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         let Some(token) = request.header(ACCESS_HEADER) else {
             return Ok(self.not_behind_access_page(sign_in).response());
         };
-        let expected = Expected {
+        let expected = ExpectedClaims {
             issuer: &sign_in.issuer,
             client_id: &sign_in.client_id,
             nonce: None,
@@ -137,7 +137,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
     /// 4. Insert the session, and redirect to the console with a code for it.
     pub(super) async fn callback(&self, request: &Request) -> Result<Response, Problem> {
         if request.method == "HEAD" {
-            // Link scanners send it. It must not consume anything.
+            // Link scanners send `HEAD`, which must not consume anything.
             let mut response = Response::empty(200);
             response.add("cache-control", NO_STORE);
             return Ok(response);
@@ -147,7 +147,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         let cookie = browser_cookie(request, COOKIE).unwrap_or_default();
         let secrets = &self.service.config().sessions;
         let started = ConsoleRequest::verify(secrets, state, self.now)
-            .filter(|it| it.sign_in == self.id && it.browser_hash == hash(cookie));
+            .filter(|request| request.sign_in == self.id && request.browser_hash == hash(cookie));
         let Some(started) = started else { return Ok(self.expired_page().response()) };
         let is_current = |sign_in: &SignIn| {
             sign_in.r#type == SignInType::Oidc && sign_in.updated_at == started.configured_at
@@ -205,7 +205,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
             code_hash: &hash(&code),
             now: self.now,
         };
-        self.ports.set_actor(by_person(person, &sign_in.key_id, self.now, self.request_id));
+        self.ports.set_actor(person_actor(person, &sign_in.key_id, self.now, self.request_id));
         let sets = self.batch(vec![
             new.insert(),
             statements::prune(self.now),

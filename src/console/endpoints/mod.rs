@@ -1,7 +1,7 @@
 //! The endpoints of the console's sign-in: the configuration and the sessions in the API, and `/sign-in/{signInId}` for
 //! browsers.
 //!
-//! What a leaked or forwarded secret is worth:
+//! The protection of each secret if it is leaked or forwarded:
 //!
 //! - A **sign-in link** shows a page that names the account, and continues only when the person agrees.
 //!   So a link can't sign someone in to another account unnoticed.
@@ -56,7 +56,7 @@ struct ConsoleContext<'a, P> {
     request_id: &'a str,
 }
 
-/// Handles a request to one of these endpoints.
+/// Handles a request to one of the endpoints of a sign-in.
 pub(crate) async fn respond<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
@@ -85,9 +85,9 @@ impl<P: Ports> ConsoleContext<'_, P> {
         }
     }
 
-    /// Counts a request of `who` for the rate limit of this sign-in.
-    async fn check_rate(&self, who: &str) -> Result<(), Problem> {
-        let name = hash(&format!("console {} {who}", self.id));
+    /// Counts a request with this key for the rate limit of this sign-in.
+    async fn check_rate(&self, rate_key: &str) -> Result<(), Problem> {
+        let name = hash(&format!("console {} {rate_key}", self.id));
         let allowed = self.ports.allow(&name).await;
         allowed.map_err(|wait| Problem::too_often("sign-in", wait))
     }
@@ -98,12 +98,12 @@ impl<P: Ports> ConsoleContext<'_, P> {
     }
 
     /// The sign-in, if it is configured and its key is valid; otherwise a page that explains why it is not available.
-    async fn sign_in(&self, who: &str) -> Result<Result<SignIn, Page>, Problem> {
+    async fn sign_in(&self, rate_key: &str) -> Result<Result<SignIn, Page>, Problem> {
         // A malformed id needs no query.
         if !is_secret(self.id) || !self.service.config().sessions.can_sign() {
             return Ok(Err(pages::unknown_page()));
         }
-        self.check_rate(who).await?;
+        self.check_rate(rate_key).await?;
         let sets = self.batch(vec![statements::select_sign_in(self.id, self.now)]).await?;
         let found: Option<SignIn> = first_row(&sets, 0)?;
         Ok(match found {

@@ -49,19 +49,19 @@ impl<P: Ports> ConsoleContext<'_, P> {
     pub(super) fn start_page(&self, sign_in: &SignIn) -> Response {
         let heading = format!("Sign in to {}", sign_in.account);
         let environment = sign_in.environment.as_str();
-        let what = format!(
+        let explanation = format!(
             "You sign in at {}, and continue in the console, in the {environment} environment of the account {}.",
             sign_in.host(),
             sign_in.account
         );
-        let doubt = "Continue only if you know this account: what you enter in the console will be stored there.";
+        let warning = "Continue only if you know this account: what you enter in the console will be stored there.";
         let page = Page {
             button: Some((
                 format!("/sign-in/{}", self.id),
                 format!("Sign in with {}", sign_in.host()),
             )),
             links: Vec::new(),
-            ..page(200, &heading, &[&what, doubt])
+            ..page(200, &heading, &[&explanation, warning])
         };
         page.response()
     }
@@ -77,35 +77,36 @@ impl<P: Ports> ConsoleContext<'_, P> {
     }
 
     pub(super) fn denied_page(&self, sign_in: &SignIn) -> Page {
-        let what =
+        let explanation =
             format!("{} did not sign you in: you cancelled, or have no access.", sign_in.host());
         let advice = "If you should have access, contact the people who manage it there.";
-        self.page_to_retry(403, "You are not signed in", &[&what, advice])
+        self.page_to_retry(403, "You are not signed in", &[&explanation, advice])
     }
 
     pub(super) fn no_role_page(&self, sign_in: &SignIn, person: &str) -> Page {
-        let what = format!(
+        let explanation = format!(
             "{} has signed you in as {person}, but you have no role in the account {}.",
             sign_in.host(),
             sign_in.account
         );
         let advice =
             "Ask the people who manage your account to give you a role, then sign in again.";
-        self.page_to_retry(403, "You have no access", &[&what, advice])
+        self.page_to_retry(403, "You have no access", &[&explanation, advice])
     }
 
     pub(super) fn not_behind_access_page(&self, sign_in: &SignIn) -> Page {
-        let what = format!("{} has not confirmed who you are.", sign_in.host());
+        let explanation = format!("{} has not confirmed who you are.", sign_in.host());
         let advice = "Open the console at the address that Cloudflare Access protects. If you have, ask the people who manage your account to compare the team domain and the audience of the sign-in with those of the Access application.";
-        self.page_to_retry(403, "You are not signed in", &[&what, advice])
+        self.page_to_retry(403, "You are not signed in", &[&explanation, advice])
     }
 
-    /// The page if the provider does not respond as it should. `why` is for the log.
-    pub(super) fn unavailable_page(&self, sign_in: &SignIn, why: &str) -> Response {
-        let what = format!("Signing in at {} does not work at the moment.", sign_in.host());
+    /// The page shown if the provider does not respond as it should. `reason` is for the log.
+    pub(super) fn unavailable_page(&self, sign_in: &SignIn, reason: &str) -> Response {
+        let explanation = format!("Signing in at {} does not work at the moment.", sign_in.host());
         let advice = "Try again later. If that does not help, ask the people who manage your account to check the settings of the sign-in.";
-        let page = self.page_to_retry(503, "You can't sign in at the moment", &[&what, advice]);
-        let log = Some(format!("sign-in to the console: {why}"));
+        let page =
+            self.page_to_retry(503, "You can't sign in at the moment", &[&explanation, advice]);
+        let log = Some(format!("sign-in to the console: {reason}"));
         Response { log, ..page.response() }
     }
 }

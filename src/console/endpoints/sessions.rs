@@ -8,7 +8,7 @@ use crate::http::handler::Handler;
 use crate::http::message::Response;
 use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::{Code, Problem};
-use crate::storage::transaction::{Found, Statements};
+use crate::storage::transaction::{ExistingRow, Statements};
 
 /// The id of the session of a caller who is a person.
 fn own_id<'a>(context: &Context<'a>) -> Option<&'a str> {
@@ -36,8 +36,8 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         rows.truncate(limit);
         let next = rows.last().filter(|_| has_more).map(|row| row.id.as_str());
         let current = own_id(context);
-        let shown: Vec<_> = rows.iter().map(|row| row.to_json(current)).collect();
-        Ok(cursor_page(&shown, &next))
+        let sessions: Vec<_> = rows.iter().map(|row| row.to_json(current)).collect();
+        Ok(cursor_page(&sessions, &next))
     }))
 }
 
@@ -59,7 +59,7 @@ pub fn delete_own<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> 
 
 fn end<'a>(context: &'a Context<'a>, id: &str) -> Handler<'a> {
     let mut statements = Statements::default();
-    let deleted = statements.ask::<Found>(statements::delete_session(&context.guard(), id));
+    let deleted = statements.ask::<ExistingRow>(statements::delete_session(&context.guard(), id));
     Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(Problem::new(Code::ConsoleSessionNotFound, "There is no such session."));

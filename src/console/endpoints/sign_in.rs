@@ -5,7 +5,9 @@ use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
 use crate::connect::endpoints::{encrypt_error, no_vault_keys};
 use crate::connections::rules;
-use crate::console::sign_in::{ACCESS_HOST, Roles, SignIn, SignInType, access_keys, place, stored};
+use crate::console::sign_in::{
+    ACCESS_HOST, Roles, SignIn, SignInType, access_keys, seal_context, serialize_roles,
+};
 use crate::console::statements::{self, NewSignIn};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
@@ -15,7 +17,7 @@ use crate::http::problem::{Code, Problem, joined};
 use crate::oidc::relying_party::RelyingParty;
 use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
 use crate::storage::metering::Metered;
-use crate::storage::transaction::{Found, Statements};
+use crate::storage::transaction::{ExistingRow, Statements};
 use crate::terms::Scope;
 use crate::util::json::Value;
 use crate::util::nearest::nearest;
@@ -52,7 +54,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let [sign_in, sessions] = statements::delete_sign_in(&context.guard());
-    let deleted = statements.ask::<Found>(sign_in);
+    let deleted = statements.ask::<ExistingRow>(sign_in);
     statements.run(sessions);
     Ok(Handler::render(statements, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
@@ -88,22 +90,22 @@ pub fn put<'a, P: Ports>(
 /// Reports members that the type requires or does not have, and invalid ones.
 fn check(body: &mut BodyReader, context: &Context<'_>) {
     let Some(kind) = body.peek("type").map(str::to_owned) else { return };
-    let of_oidc = ["issuer", "clientId", "clientSecret", "scopes"];
-    let of_access = ["teamDomain", "audience"];
-    let (needed, foreign): (&[&str], &[&str]) = if kind == SignInType::Oidc.as_str() {
-        (&["issuer", "clientId"], &of_access)
+    let oidc_members = ["issuer", "clientId", "clientSecret", "scopes"];
+    let access_members = ["teamDomain", "audience"];
+    let (required, unexpected): (&[&str], &[&str]) = if kind == SignInType::Oidc.as_str() {
+        (&["issuer", "clientId"], &access_members)
     } else if kind == SignInType::Access.as_str() {
-        (&of_access, &of_oidc)
+        (&access_members, &oidc_members)
     } else {
-        // Already reported.
+        // `BodyReader::new` has already reported an unknown type.
         return;
     };
-    for name in needed {
+    for name in required {
         if !body.has(name) {
             body.invalid(&[name], &format!("is required for the type `{kind}`"));
         }
     }
-    for name in foreign {
+    for name in unexpected {
         if body.has(name) {
             body.invalid(&[name], &format!("does not belong to the type `{kind}`"));
         }
@@ -119,8 +121,8 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
         (1..=63).contains(&team.len()) && team.bytes().all(letter)
     };
     if body.peek("teamDomain").is_some_and(|domain| !is_team(domain)) {
-        let what = "must be the domain of your team, such as `acme.cloudflareaccess.com`";
-        body.invalid(&["teamDomain"], what);
+        let message = "must be the domain of your team, such as `acme.cloudflareaccess.com`";
+        body.invalid(&["teamDomain"], message);
     }
 }
 
@@ -129,31 +131,31 @@ fn read_roles(body: &mut BodyReader) -> Roles {
     let Some(value) = body.value("roles") else { return Roles::new() };
     let members = if let Value::Object(members) = value { members } else { Vec::new() };
     if !(1..=MAX_ROLES).contains(&members.len()) {
-        let what =
+        let message =
             format!("must be an object with 1 to {MAX_ROLES} values of the claim and their scopes");
-        body.invalid(&["roles"], &what);
+        body.invalid(&["roles"], &message);
     }
     let mut roles = Roles::new();
     for (role, scopes) in members.into_iter().take(MAX_ROLES) {
-        if let Some(what) = rules::reason(&role) {
-            body.invalid(&["roles", &role], what);
+        if let Some(message) = rules::reason(&role) {
+            body.invalid(&["roles", &role], message);
         }
         let items = if let Value::Array(items) = scopes { items } else { Vec::new() };
         if items.is_empty() {
             body.invalid(&["roles", &role], "must be an array of at least one scope");
         }
-        let mut known = Vec::new();
+        let mut granted = Vec::new();
         for (index, item) in items.iter().enumerate() {
             let text = item.as_text().unwrap_or_default();
             if let Ok(scope) = text.parse::<Scope>() {
-                known.push(scope);
+                granted.push(scope);
             } else {
-                let what = format!("must be one of {}", joined(&Scope::NAMES, ", "));
-                let meant = nearest(text, Scope::NAMES, 1).pop();
-                body.invalid_like(&["roles", &role, &index.to_string()], &what, meant);
+                let message = format!("must be one of {}", joined(&Scope::NAMES, ", "));
+                let suggestion = nearest(text, Scope::NAMES, 1).pop();
+                body.invalid_like(&["roles", &role, &index.to_string()], &message, suggestion);
             }
         }
-        roles.insert(role, known.into_iter().collect());
+        roles.insert(role, granted.into_iter().collect());
     }
     roles
 }
@@ -166,7 +168,7 @@ async fn store<P: Ports>(
     principal: &Principal,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    // Otherwise a key or a person could let others, or themselves, do more than they can.
+    // Otherwise a key or a person could give others, or themselves, scopes that they do not have.
     let granted = roles.values().flat_map(|scopes| scopes.iter());
     context.ensure_holds(principal.scopes, granted)?;
     let secret = body.text("clientSecret");
@@ -185,11 +187,11 @@ async fn store<P: Ports>(
     } else {
         ("teamDomain", relying_party.check_keys(&access_keys(&issuer)).await)
     };
-    if let Err(what) = checked {
-        return Err(body.refuse(&[field], &what, None));
+    if let Err(message) = checked {
+        return Err(body.refuse(&[field], &message, None));
     }
     let seal = |secret: &String| {
-        let place = place(&principal.account, principal.environment);
+        let place = seal_context(&principal.account, principal.environment);
         context.config().vault_keys.seal(&place, secret.as_bytes(), ports).map_err(encrypt_error)
     };
     let sealed = secret.as_ref().map(seal).transpose()?;
@@ -204,16 +206,16 @@ async fn store<P: Ports>(
         sealed: sealed.as_ref(),
         keeps_sealed: !body.has("clientSecret"),
         claim: &body.text("claim").unwrap_or_default(),
-        roles: &stored(&roles),
+        roles: &serialize_roles(&roles),
         scopes: scopes.as_deref(),
         now: context.now,
     };
     let [put, end] = statements::put_sign_in(&context.guard(), &new);
     let sets = ports.batch(vec![put, end, statements::select_of(principal)]).await?;
-    if first_row::<Found>(&sets, 0)?.is_none() && !ports.was_repeated() {
+    if first_row::<ExistingRow>(&sets, 0)?.is_none() && !ports.was_repeated() {
         return Err(context.caller.rejection().into());
     }
-    let missing = || StorageError::new("a sign-in that was stored is not there");
+    let missing = || StorageError::new("the stored sign-in is missing");
     let sign_in: SignIn = first_row(&sets, 2)?.ok_or_else(missing)?;
     let mut response = Response::json(sign_in.to_json(base), NO_STORE);
     if sign_in.id == id {

@@ -5,7 +5,7 @@ use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::connector;
 use crate::connect::statements::select_connection;
-use crate::connections::endpoints::shown::shown;
+use crate::connections::endpoints::shown::connection_response;
 use crate::connections::model::Connection;
 use crate::credentials::check::{Due, check_all, is_checkable};
 use crate::credentials::usable::CredentialsQuery;
@@ -53,9 +53,9 @@ async fn check<P: Ports>(
         let detail = "This connection can't be checked: its credentials can't be refreshed, and the catalog has no request that verifies them.";
         return Err(Problem::new(Code::NotCheckable, detail));
     }
-    let is_mended =
+    let is_client_fixed =
         row.waits_for_client() && client.is_some_and(|client| client.rejected_since.is_none());
-    let next = row.next_attempt_at.filter(|_| !is_mended).unwrap_or_default();
+    let next = row.next_attempt_at.filter(|_| !is_client_fixed).unwrap_or_default();
     let left = next.saturating_sub(context.now).div_ceil(1000);
     if left > 0 {
         let detail = format!(
@@ -72,5 +72,5 @@ async fn check<P: Ports>(
         return Err(Problem::unavailable(fault));
     }
     let sets = ports.batch(vec![select]).await?;
-    shown(&first_row::<Connection>(&sets, 0)?.ok_or_else(Problem::no_connection)?)
+    connection_response(&first_row::<Connection>(&sets, 0)?.ok_or_else(Problem::no_connection)?)
 }

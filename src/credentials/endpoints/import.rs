@@ -56,14 +56,14 @@ pub fn plan<'a, P: Ports>(
     }))
 }
 
-/// What an import did with one connection.
+/// The outcome of an import for one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Outcome {
     Created,
     /// The credentials were stored in a connection that existed, or its cut-over took place.
     Updated,
-    /// The connection has these credentials.
+    /// The connection already has these credentials.
     Unchanged,
     /// The connection has other credentials, which do not await a cut-over.
     Skipped,
@@ -103,22 +103,22 @@ struct Item {
 }
 
 /// The statements for an item.
-struct Queries {
+struct ItemQueries {
     connection: Rows<Connection>,
     credentials: Rows<CredentialsRow>,
     client: Rows<OauthClient>,
 }
 
-/// The rows that an item concerns.
-struct Stored {
+/// The rows that are stored for an item.
+struct StoredRows {
     connection: Option<Connection>,
     credentials: Option<CredentialsRow>,
     client: Option<OauthClient>,
 }
 
-impl Queries {
-    fn rows(&self, results: &Results) -> Result<Stored, Problem> {
-        Ok(Stored {
+impl ItemQueries {
+    fn rows(&self, results: &Results) -> Result<StoredRows, Problem> {
+        Ok(StoredRows {
             connection: results.first(self.connection)?,
             credentials: results.first(self.credentials)?,
             client: results.first(self.client)?,
@@ -130,7 +130,7 @@ struct Import<'a, P> {
     context: &'a Context<'a>,
     principal: &'a Principal,
     ports: &'a Metered<'a, P>,
-    /// Whether the other service has stopped refreshing these connections.
+    /// Whether the other service has stopped refreshing the connections of this import.
     cut_over: bool,
 }
 
@@ -142,7 +142,7 @@ impl<P: Ports> Import<'_, P> {
         for item in items.iter().flatten() {
             let NewConnection { platform, label, identity, .. } = &item.new;
             let key = [platform, label, identity].map(String::as_str);
-            queries.push(Queries {
+            queries.push(ItemQueries {
                 connection: statements.ask(one::select_by_key(&guard, platform, label, identity)),
                 credentials: statements
                     .ask(select_credentials_by_key(&guard, platform, label, identity)),
@@ -164,8 +164,8 @@ impl<P: Ports> Import<'_, P> {
                 // A repeated request continues here, because it does not change what is stored.
                 Err(problem) if problem.code == Code::Unavailable => return Err(problem),
                 result => {
-                    let place = format!("/connections/{index}");
-                    imported.push(result.map_err(|problem| problem.within(&place)));
+                    let pointer = format!("/connections/{index}");
+                    imported.push(result.map_err(|problem| problem.within(&pointer)));
                 }
             }
         }
@@ -257,10 +257,10 @@ impl<P: Ports> Import<'_, P> {
     }
 
     /// Imports one connection, in at most one batch.
-    async fn import(&self, item: Item, stored: Stored) -> Result<Imported, Problem> {
+    async fn import(&self, item: Item, stored: StoredRows) -> Result<Imported, Problem> {
         let Item { connector, new, client, client_id, credentials } = item;
-        let own = stored.credentials.as_ref().map(|row| row.client.as_str());
-        let name = chosen_client::name(client.as_deref(), own);
+        let current_client = stored.credentials.as_ref().map(|row| row.client.as_str());
+        let name = chosen_client::name(client.as_deref(), current_client);
         let submitted = SubmittedCredentials::read(
             credentials,
             &connector,
@@ -276,14 +276,15 @@ impl<P: Ports> Import<'_, P> {
             ensure_own_client(&submitted, &client_id, (&connector.platform, name))?;
         }
         if let (Some(connection), Some(row)) = (&stored.connection, &stored.credentials) {
-            let is_same = row.client == name && self.has_same(&connection.id, row, &submitted);
-            let kept = match (row.awaits_cut_over(), is_same) {
+            let is_same =
+                row.client == name && self.has_same_credentials(&connection.id, row, &submitted);
+            let unchanged = match (row.awaits_cut_over(), is_same) {
                 (true, true) if !self.cut_over => Some(Outcome::Unchanged),
                 (true, _) => None,
                 (false, true) => Some(Outcome::Unchanged),
                 (false, false) => Some(Outcome::Skipped),
             };
-            if let Some(outcome) = kept {
+            if let Some(outcome) = unchanged {
                 return Ok(Imported { outcome, connection: connection.id.clone() });
             }
         }
@@ -329,7 +330,7 @@ impl<P: Ports> Import<'_, P> {
     }
 
     /// Whether a connection already has these credentials. Credentials that can't be decrypted count as different.
-    fn has_same(
+    fn has_same_credentials(
         &self,
         connection: &str,
         row: &CredentialsRow,
@@ -339,10 +340,10 @@ impl<P: Ports> Import<'_, P> {
         let keys = &self.context.config().vault_keys;
         let opened = Credentials::open(keys, tenant, connection, &row.sealed);
         // The account was found by this service, not imported.
-        let own = |opened| Credentials { account: None, account_name: None, ..opened };
+        let without_account = |opened| Credentials { account: None, account_name: None, ..opened };
         let SubmittedCredentials { method, credentials, expires_at, scopes, .. } = submitted;
         let is_same_expiry = !submitted.has_access() || row.expires_at == *expires_at;
-        opened.is_ok_and(|opened| own(opened) == *credentials)
+        opened.is_ok_and(|opened| without_account(opened) == *credentials)
             && row.auth_method == method.id
             && row.scopes() == *scopes
             && is_same_expiry

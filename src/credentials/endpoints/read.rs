@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::audit::statements::credentials_read;
+use crate::audit::statements::record_credentials_read;
 use crate::auth::Principal;
 use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
@@ -36,7 +36,13 @@ pub fn plan<'a, P: Ports>(
     let connection = context.connection_id();
     let credentials = CredentialsQuery::new(context, &connection, &mut statements)?;
     let (guard, request) = (context.guard(), context.request_id);
-    statements.run(credentials_read(&guard, &connection, context.caller, context.now, request));
+    statements.run(record_credentials_read(
+        &guard,
+        &connection,
+        context.caller,
+        context.now,
+        request,
+    ));
     Ok(Handler::new(statements, move |results, principal| async move {
         read(context, refresh, credentials, &principal, &results, ports).await
     }))
@@ -55,8 +61,8 @@ async fn read<P: Ports>(
     let catalog = Catalog::open(cache, ports).await?;
     let usable = credentials.open(context, principal, results, &catalog, ports, refresh).await?;
     let platform_auth = usable.auth(context.config());
-    let auth = platform_auth.map(PlatformAuth::known).transpose()?.unwrap_or_default();
-    Ok(shown(&usable.row, &usable.credentials, usable.method(), &auth))
+    let auth = platform_auth.map(PlatformAuth::available_auth).transpose()?.unwrap_or_default();
+    Ok(render(&usable.row, &usable.credentials, usable.method(), &auth))
 }
 
 /// The connection has failed, and its user must reconnect it.
@@ -83,13 +89,13 @@ pub(crate) fn awaiting_cut_over(row: &CredentialsRow, now: u64) -> Problem {
 }
 
 /// Renders the credentials. The members depend on the type.
-fn shown(
+fn render(
     row: &CredentialsRow,
     credentials: &Credentials,
     method: Option<&AuthMethod>,
     auth: &RequestAuth,
 ) -> Response {
-    let own: &[&'static str] = match credentials.kind {
+    let member_names: &[&'static str] = match credentials.kind {
         CredentialType::OAuth2 => &[],
         CredentialType::ApiKey => &["apiKey"],
         CredentialType::Basic => &["username", "password"],
@@ -101,7 +107,7 @@ fn shown(
     add("type", credentials.kind.as_str().into());
     add("authMethod", row.auth_method.as_str().into());
     let pair = method.and_then(|method| basic_pair(&method.kind, credentials));
-    for name in own {
+    for name in member_names {
         let value = match (*name, &pair) {
             ("username", Some((username, _))) => Some(username),
             ("password", Some((_, password))) => Some(password),
@@ -123,15 +129,16 @@ fn shown(
             );
         }
     }
-    let fields = credentials.fields.iter().filter(|(name, _)| !own.contains(&name.as_str()));
+    let fields =
+        credentials.fields.iter().filter(|(name, _)| !member_names.contains(&name.as_str()));
     let mut fields = fields.map(|(name, value)| (name, value.as_str().into())).peekable();
     if fields.peek().is_some() {
         add("fields", object(fields));
     }
     // The API never returns the secret of an OAuth client.
     let values = |values: &BTreeMap<String, AuthValue>| {
-        let shown = values.iter().filter(|(_, value)| value.secrecy < Secrecy::Client);
-        object(shown.map(|(name, value)| (name, value.text.as_str().into())))
+        let visible = values.iter().filter(|(_, value)| value.secrecy < Secrecy::Client);
+        object(visible.map(|(name, value)| (name, value.text.as_str().into())))
     };
     add("headers", values(&auth.headers));
     add("query", values(&auth.query));

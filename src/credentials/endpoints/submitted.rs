@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::detail::AuthMethod;
 use crate::connect::client::OauthClient;
-use crate::connect::endpoints::start::lacking;
+use crate::connect::endpoints::start::client_problem;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::{is_listed, recipient_fields};
 use crate::credentials::model::{Credentials, OAuthTokens};
@@ -15,7 +15,7 @@ use crate::terms::CredentialType;
 use crate::util::rfc3339;
 
 /// The fault of a field that only the OAuth client may set.
-const DECIDES: &str =
+const CLIENT_ONLY_FAULT: &str =
     "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
 
 /// The secret members of the body, and the type to which each belongs.
@@ -44,8 +44,8 @@ pub(super) struct SubmittedCredentials<'c> {
 }
 
 impl<'c> SubmittedCredentials<'c> {
-    /// Reads the fields of [`crate::http::fields::CREDENTIALS_FIELDS`]. `needed`: the name of the OAuth client without
-    /// which it fails, because a refresh needs it.
+    /// Reads the fields of [`crate::http::fields::CREDENTIALS_FIELDS`]. Fails without the OAuth client named `needed`,
+    /// because a refresh needs it.
     pub fn read(
         mut body: BodyReader,
         connector: &'c Connector,
@@ -57,15 +57,15 @@ impl<'c> SubmittedCredentials<'c> {
         let Some(kind) = kind else { return Err(body.refuse(&["type"], "is required", None)) };
         let method = match method_for(connector, kind, body.text("authMethod").as_deref()) {
             Ok(method) => method,
-            Err((field, what)) => return Err(body.refuse(&[field], &what, None)),
+            Err((field, message)) => return Err(body.refuse(&[field], &message, None)),
         };
         let mut given = body.text_members("fields").unwrap_or_default();
         given.retain(|_, value| !value.is_empty());
         let client = client.filter(|client| client.is_for(&method.id));
         resolve_recipient_fields(&mut body, &mut given, method, connector, client.as_ref());
-        let lack = |name| lacking(connector, method, (client.as_ref(), name), &given);
-        if let Some(lack) = needed.and_then(lack) {
-            return Err(lack);
+        let problem_of = |name| client_problem(connector, method, (client.as_ref(), name), &given);
+        if let Some(problem) = needed.and_then(problem_of) {
+            return Err(problem);
         }
         let mut secrets = read_secrets(&mut body, kind);
         let scopes = body.texts("scopes").unwrap_or_default();
@@ -84,10 +84,10 @@ impl<'c> SubmittedCredentials<'c> {
             given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
             None
         };
-        let fields = method.fill(connector, &given, patterns, |name, what| {
-            let own = SECRETS.iter().any(|(secret, _)| *secret == name);
-            let path: &[&str] = if own { &[name] } else { &["fields", name] };
-            body.invalid(path, &what);
+        let fields = method.fill(connector, &given, patterns, |name, message| {
+            let is_secret = SECRETS.iter().any(|(secret, _)| *secret == name);
+            let path: &[&str] = if is_secret { &[name] } else { &["fields", name] };
+            body.invalid(path, &message);
         });
         body.finish()?;
         let credentials = Credentials { tokens, ..Credentials::from_fields(kind, fields) };
@@ -113,18 +113,18 @@ fn method_for<'c>(
     requested: Option<&str>,
 ) -> Result<&'c AuthMethod, (&'static str, String)> {
     let all = connector.auth_methods.iter();
-    let of_kind: Vec<_> = all.filter(|method| method.credential_type() == kind).collect();
-    let found = match (requested, of_kind.as_slice()) {
+    let matching: Vec<_> = all.filter(|method| method.credential_type() == kind).collect();
+    let found = match (requested, matching.as_slice()) {
         (None, [only]) => Some(*only),
         (None, _) => None,
         (Some(id), methods) => methods.iter().find(|method| method.id == id).copied(),
     };
     found.ok_or_else(|| {
-        if of_kind.is_empty() {
+        if matching.is_empty() {
             let (kind, platform) = (kind.as_str(), &connector.platform);
             return ("type", format!("is `{kind}`, which the platform `{platform}` does not take"));
         }
-        let ids: Vec<String> = of_kind.iter().map(|method| format!("`{}`", method.id)).collect();
+        let ids: Vec<String> = matching.iter().map(|method| format!("`{}`", method.id)).collect();
         ("authMethod", format!("must be one of {}", ids.join(", ")))
     })
 }
@@ -142,12 +142,12 @@ fn resolve_recipient_fields(
     let variables = client.map(OauthClient::variables).unwrap_or_default();
     for name in recipient_fields((oauth, &method.fields), &connector.servers, &variables) {
         match (variables.get(name), given.get(name)) {
-            (Some(own), None) => {
-                given.insert(name.to_owned(), own.clone());
+            (Some(client_value), None) => {
+                given.insert(name.to_owned(), client_value.clone());
             }
-            (Some(own), Some(value)) if own == value => {}
+            (Some(client_value), Some(value)) if client_value == value => {}
             (_, Some(value)) if !is_listed(&method.fields, name, value) => {
-                body.invalid(&["fields", name], DECIDES);
+                body.invalid(&["fields", name], CLIENT_ONLY_FAULT);
             }
             _ => {}
         }
@@ -157,9 +157,9 @@ fn resolve_recipient_fields(
 /// The secrets of a request, without those of another type of credentials, which are reported.
 fn read_secrets(body: &mut BodyReader, kind: CredentialType) -> BTreeMap<&'static str, String> {
     let mut secrets = BTreeMap::new();
-    for (name, of) in SECRETS {
+    for (name, secret_kind) in SECRETS {
         match body.text(name) {
-            Some(_) if of != kind => {
+            Some(_) if secret_kind != kind => {
                 body.invalid(&[name], &format!("does not belong to the type `{}`", kind.as_str()));
             }
             Some(secret) => {

@@ -18,10 +18,10 @@ pub const PROBE_MS: u64 = 60 * 60 * 1000;
 pub const GRACE_PERIOD_MS: u64 = 3 * 24 * 60 * 60 * 1000;
 
 /// The reason code of a connection whose grant the platform has ended.
-pub const ENDED: &str = "grant_ended";
+pub const GRANT_ENDED: &str = "grant_ended";
 
 /// The state after a refresh or a check that succeeded.
-pub const WORKS: State = State::Operational;
+pub const STATE_AFTER_SUCCESS: State = State::Operational;
 
 /// The reason code of new credentials whose check was inconclusive.
 pub const NOT_CHECKED: &str = "not_checked";
@@ -33,10 +33,10 @@ pub const NOT_CHECKED_DETAIL: &str =
 /// them.
 #[must_use]
 pub const fn stored(is_proven: bool) -> State {
-    if is_proven { WORKS } else { State::Unknown }
+    if is_proven { STATE_AFTER_SUCCESS } else { State::Unknown }
 }
 
-/// Why a refresh or a check failed.
+/// The reason why a refresh or a check failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HealthFailure {
     /// The platform is unreachable, returned a server error, or asked to wait.
@@ -126,7 +126,7 @@ pub struct FailureHistory {
     pub refused_since: Option<u64>,
 }
 
-/// What a failure changes.
+/// The changes after a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureOutcome {
     /// The new state.
@@ -155,9 +155,8 @@ pub fn after_failure(
     now: u64,
     jitter: u8,
 ) -> FailureOutcome {
-    let is_past = |since: Option<u64>, patience| {
-        since.is_some_and(|since| now.saturating_sub(since) >= patience)
-    };
+    let is_past =
+        |since: Option<u64>, limit| since.is_some_and(|since| now.saturating_sub(since) >= limit);
     let attempts = before.attempts.saturating_add(1);
     let refused_since =
         before.refused_since.or_else(|| failure.is_final_when_repeated().then_some(now));
@@ -177,16 +176,16 @@ pub fn after_failure(
         let share = u64::from(jitter).saturating_mul(40).saturating_add(80 * 255);
         pause.saturating_mul(share).saturating_div(100 * 255)
     };
-    // An attempt before the confirmation delay could not confirm the failure, and would cost a whole backoff more.
+    // An attempt before the confirmation delay could not confirm the failure, and would add a whole backoff period.
     let to_confirm = refused_since
         .filter(|_| failure.is_final_when_repeated())
         .map_or(0, |since| since.saturating_add(CONFIRMATION_MS).saturating_sub(now));
-    let least = to_confirm.max(retry_after_ms.unwrap_or(0));
-    let at = |jitter| (!has_failed).then(|| now.saturating_add(spread(jitter).max(least)));
+    let min_pause = to_confirm.max(retry_after_ms.unwrap_or(0));
+    let at = |jitter| (!has_failed).then(|| now.saturating_add(spread(jitter).max(min_pause)));
     FailureOutcome {
         state: if has_failed { State::Failed } else { State::Degraded },
         code: match failure {
-            HealthFailure::GrantRejected if is_confirmed => ENDED,
+            HealthFailure::GrantRejected if is_confirmed => GRANT_ENDED,
             _ => failure.code(),
         },
         attempts,
@@ -197,13 +196,14 @@ pub fn after_failure(
     }
 }
 
-/// Who must act: the API's member `actor`.
+/// The party that must act: the API's member `actor`.
 #[must_use]
 pub fn actor(state: State, code: Option<&str>) -> &'static str {
-    let is = |failure: &HealthFailure| failure.needs_account() && Some(failure.code()) == code;
+    let is_cause =
+        |failure: &HealthFailure| failure.needs_account() && Some(failure.code()) == code;
     match state {
         State::Failed => "user",
-        State::Degraded if HealthFailure::ALL.iter().any(is) => "account",
+        State::Degraded if HealthFailure::ALL.iter().any(is_cause) => "account",
         _ => "nobody",
     }
 }
@@ -285,16 +285,22 @@ mod tests {
             let found = after.next_attempt_at.map_or(0, |at| at - now);
             assert!(found.abs_diff(pause) <= pause / 100, "{failure:?} at {now}: {found}");
         }
-        for (jitter, pause, or) in [(0, 48_000, 60_047), (255, 72_000, 59_952)] {
+        for (jitter, pause, alternative) in [(0, 48_000, 60_047), (255, 72_000, 59_952)] {
             let after = after_failure(first, Unavailable, None, 0, jitter);
-            assert_eq!((after.next_attempt_at, after.alternative_at), (Some(pause), Some(or)));
+            assert_eq!(
+                (after.next_attempt_at, after.alternative_at),
+                (Some(pause), Some(alternative))
+            );
         }
         for (jitter, pause) in [(0, 60_000), (255, 72_000)] {
             let after = after_failure(first, GrantRejected, None, 0, jitter);
-            assert_eq!(after.next_attempt_at, Some(pause), "the next refusal is the end");
+            assert_eq!(after.next_attempt_at, Some(pause), "the next refusal ends the grant");
         }
-        let patient = after_failure(first, Unavailable, Some(90_000), 0, 0);
-        assert_eq!((patient.next_attempt_at, patient.alternative_at), (Some(90_000), Some(90_000)));
+        let with_retry_after = after_failure(first, Unavailable, Some(90_000), 0, 0);
+        assert_eq!(
+            (with_retry_after.next_attempt_at, with_retry_after.alternative_at),
+            (Some(90_000), Some(90_000))
+        );
         // After an outage of days, the first refusal is not final.
         let mut before = first;
         for (failure, now) in

@@ -1,4 +1,4 @@
-//! The lifecycle of stored credentials: when they are refreshed or checked, and what a failure changes.
+//! The lifecycle of stored credentials: the times of refreshes and checks, and the changes after a failure.
 
 pub mod machine;
 pub mod row;

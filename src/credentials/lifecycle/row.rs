@@ -6,7 +6,7 @@ use super::machine::{FailureHistory, HealthFailure};
 use crate::oauth::scopes::missing;
 use crate::terms::CredentialType;
 
-/// A connection's credentials as stored: what is known about them without decryption.
+/// A connection's credentials as stored: the ciphertext, and the data that is known without decryption.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct CredentialsRow {
     /// The id of the connector's method.

@@ -1,6 +1,6 @@
 //! The SQL of refreshes and checks. Each write names the lease and the version that the request has read.
 
-use super::machine::{FailureOutcome, PROBE_MS, WORKS};
+use super::machine::{FailureOutcome, PROBE_MS, STATE_AFTER_SUCCESS};
 use super::timing::LEASE_MS;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
@@ -19,12 +19,12 @@ pub struct CredentialsKey<'a> {
 
 impl CredentialsKey<'_> {
     fn params(&self, more: impl IntoIterator<Item = Param>) -> Vec<Param> {
-        let own = [
+        let key_params = [
             Param::text(self.account),
             Param::text(self.environment.as_str()),
             Param::text(self.connection),
         ];
-        own.into_iter().chain(more).collect()
+        key_params.into_iter().chain(more).collect()
     }
 
     /// Selects the row of the credentials.
@@ -83,7 +83,7 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Sets the connection operational after a refresh or a check by this request.
+    /// Marks the connection as operational after a refresh or a check by this request.
     #[must_use]
     pub fn mark_recovered(&self, request: &str, now: u64) -> Statement {
         Statement {
@@ -95,7 +95,7 @@ impl CredentialsKey<'_> {
             params: self.params([
                 Param::text(request),
                 Param::integer(now),
-                Param::text(WORKS.as_str()),
+                Param::text(STATE_AFTER_SUCCESS.as_str()),
             ]),
         }
     }
@@ -264,7 +264,7 @@ impl CredentialsKey<'_> {
     }
 }
 
-/// The start of the minute before the run that finds what is due at this time.
+/// The start of the minute at whose end a run finds what is due at `at`. Runs start once a minute.
 fn minute_of(at: u64) -> u64 {
     at.saturating_sub(1).saturating_div(MINUTE_MS).saturating_mul(MINUTE_MS)
 }
@@ -300,17 +300,17 @@ pub struct Breaker<'a> {
 
 impl Breaker<'_> {
     fn statement(&self, sql: &'static str, more: impl IntoIterator<Item = Param>) -> Statement {
-        let own = [
+        let client_params = [
             Param::text(self.account),
             Param::text(self.environment.as_str()),
             Param::text(self.platform),
             Param::text(self.client_id),
             Param::text(self.name),
         ];
-        Statement { sql: sql.into(), params: own.into_iter().chain(more).collect() }
+        Statement { sql: sql.into(), params: client_params.into_iter().chain(more).collect() }
     }
 
-    /// Claims this hour's probe. Returns a row if this request has it.
+    /// Claims this hour's probe. Returns a row if this request may send it.
     #[must_use]
     pub fn probe(&self, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
@@ -370,7 +370,7 @@ pub struct ClientError<'a> {
     pub account: &'a str,
 }
 
-/// What a refresh stores.
+/// The values that a refresh stores.
 #[derive(Debug)]
 pub struct RefreshedCredentials<'a> {
     /// The version that was read.
@@ -393,7 +393,7 @@ pub struct RefreshedCredentials<'a> {
     pub now: u64,
 }
 
-/// What the platform returned.
+/// The platform's explanation of a failure.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureReason<'a> {
     /// Its description of the failure.

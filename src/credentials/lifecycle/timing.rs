@@ -1,4 +1,4 @@
-//! When access tokens are refreshed, and when credentials are checked. Pure.
+//! The times at which access tokens are refreshed and credentials are checked. Pure.
 
 /// The timeout of a token request, in milliseconds. Shorter than the lease, so that no other request begins while this
 /// one runs.
@@ -34,7 +34,7 @@ pub fn is_valid(expires_at: Option<u64>, now: u64) -> bool {
     expires_at.is_none_or(|at| now < at)
 }
 
-/// When the next check is due after a success: up to a tenth of `period` early, so that connections which were created
+/// The time of the next check after a success: up to a tenth of `period` early, so that connections which were created
 /// together are checked at different times.
 #[must_use]
 pub fn next_check(now: u64, period: u64, jitter: u8) -> u64 {

@@ -1,4 +1,4 @@
-//! Where credentials go in a request to a platform, and which other headers and parameters each request carries.
+//! Places credentials in a request to a platform, with the other headers and parameters that each request carries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub const CLIENT_SECRET: &str = "clientSecret";
 /// The `Accept` header of actions whose document names no type but JSON.
 pub const DEFAULT_ACCEPT: &str = "application/json, */*;q=0.5";
 
-/// Whose secret a value contains.
+/// The owner of the secret that a value contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Secrecy {
     /// Not a secret: a caller may override the value.
@@ -37,7 +37,7 @@ pub enum Secrecy {
 pub struct AuthValue {
     /// Ready to send.
     pub text: String,
-    /// Whose secret it contains.
+    /// The owner of the secret in it.
     pub secrecy: Secrecy,
 }
 
@@ -55,7 +55,7 @@ pub struct RequestAuth {
     reserved: BTreeSet<String>,
 }
 
-/// What the headers and parameters are built from.
+/// The input from which the headers and parameters are built.
 #[derive(Clone, Copy)]
 pub struct AuthPlacement<'a> {
     /// The headers that all of the connector's methods have.
@@ -108,7 +108,7 @@ impl AuthPlacement<'_> {
     /// Adds the secret where the method's kind sends it, unless one of the method's templates does.
     fn place_secret(self, auth: &mut RequestAuth) {
         let Self { method, credentials, .. } = self;
-        let own = match &method.kind {
+        let variable = match &method.kind {
             Kind::OAuth2(_) => ACCESS_TOKEN,
             Kind::Bearer { .. } => "token",
             Kind::ApiKey(_) => "apiKey",
@@ -116,8 +116,8 @@ impl AuthPlacement<'_> {
             Kind::AwsSigv4 { .. } => return,
         };
         let mut templates = self.common.values().chain(method.headers.values());
-        if templates.any(|template| has(template, own))
-            || method.query.values().any(|template| has(template, own))
+        if templates.any(|template| has(template, variable))
+            || method.query.values().any(|template| has(template, variable))
         {
             return;
         }
@@ -165,8 +165,8 @@ impl AuthPlacement<'_> {
         let mut values = BTreeMap::new();
         let mut secrecy = Secrecy::Public;
         for name in variables(template) {
-            if let Some((value, of)) = self.value(name) {
-                secrecy = secrecy.max(of);
+            if let Some((value, value_secrecy)) = self.value(name) {
+                secrecy = secrecy.max(value_secrecy);
                 let value = if is_cookie { encode(value) } else { value.to_owned() };
                 values.insert(name, value);
             }
@@ -182,7 +182,7 @@ impl AuthPlacement<'_> {
         }
     }
 
-    /// The value of a variable, and whose secret it is.
+    /// The value of a variable, and the owner of that secret.
     fn value(&self, name: &str) -> Option<(&str, Secrecy)> {
         if self.method.is_oauth2() {
             match name {
@@ -214,8 +214,8 @@ pub fn basic_pair(kind: &Kind, credentials: &Credentials) -> Option<(String, Str
     Some((part(username, "username")?, part(password, "password")?))
 }
 
-/// Why a field's value can't be sent where the method sends it, as the end of a sentence. `common` are the headers of
-/// all of the connector's methods. A key that was copied badly is thus rejected here, and not blamed on the platform.
+/// Returns why a field's value can't be sent where the method sends it, as the end of a sentence. `common` are the headers
+/// of all of the connector's methods. A key that was copied badly is thus rejected here, and not blamed on the platform.
 #[must_use]
 pub fn unsendable_reason(
     common: &Parameters,
@@ -231,19 +231,20 @@ pub fn unsendable_reason(
     if is_user_name && value.contains(':') {
         return Some("must have no `:`, which would end it where it is sent (RFC 7617)");
     }
-    let by_kind = match (&method.kind, field) {
+    let is_header_secret = match (&method.kind, field) {
         (Kind::ApiKey(key), "apiKey") => key.r#in == In::Header,
         (Kind::Bearer { .. }, "token")
         | (Kind::AwsSigv4 { .. }, "accessKeyId" | "sessionToken") => true,
         _ => false,
     };
     let mut headers = common.iter().chain(&method.headers);
-    let by_template =
+    let is_in_header_template =
         headers.any(|(name, value)| !name.eq_ignore_ascii_case("cookie") && has(value, field));
-    let fits = value.trim() == value && value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    let what =
+    let is_sendable =
+        value.trim() == value && value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let message =
         "has a character that can't be sent in a header, or a space at an end: copy it again";
-    ((by_kind || by_template) && !fits).then_some(what)
+    ((is_header_secret || is_in_header_template) && !is_sendable).then_some(message)
 }
 
 /// A prefix and a secret. If the prefix ends with a word, it is an authentication scheme, and a space follows (RFC
@@ -277,21 +278,21 @@ impl RequestAuth {
     /// others only add. Cookies are merged.
     #[must_use]
     pub fn apply_to(mut self, mut headers: Vec<(String, String)>) -> Vec<(String, String)> {
-        if let Some(own) = self.headers.get_mut("cookie") {
+        if let Some(own_cookies) = self.headers.get_mut("cookie") {
             let name = |cookie: &str| encode(cookie.split('=').next().unwrap_or_default());
-            let names: Vec<String> = own.text.split("; ").map(name).collect();
+            let names: Vec<String> = own_cookies.text.split("; ").map(name).collect();
             let given = headers.iter().filter(|(name, _)| name == "cookie");
             for cookie in given.flat_map(|(_, cookies)| cookies.split("; ")) {
                 if !names.iter().any(|name| cookie.split('=').next() == Some(name)) {
-                    own.text.push_str("; ");
-                    own.text.push_str(cookie);
+                    own_cookies.text.push_str("; ");
+                    own_cookies.text.push_str(cookie);
                 }
             }
         }
         headers.retain(|(name, value)| match self.headers.get(name) {
             None => true,
             Some(_) if name == "cookie" => false,
-            Some(own) => own.secrecy == Secrecy::Public && !is_default(name, value),
+            Some(auth_value) => auth_value.secrecy == Secrecy::Public && !is_default(name, value),
         });
         for (name, value) in self.headers {
             if !headers.iter().any(|(given, _)| *given == name) {
@@ -310,20 +311,20 @@ impl RequestAuth {
     /// Adds the query parameters to a URL. Without a secret, a parameter does not replace the URL's own.
     #[must_use]
     pub fn url(&self, url: &str) -> String {
-        let mut whole = url.to_owned();
+        let mut new_url = url.to_owned();
         for (name, value) in &self.query {
             let name = encode(name);
             let query = url.split_once('?').map_or("", |(_, query)| query);
-            let is_there = query.split('&').any(|pair| pair.split('=').next() == Some(&name));
-            if is_there && value.secrecy == Secrecy::Public {
+            let has_parameter = query.split('&').any(|pair| pair.split('=').next() == Some(&name));
+            if has_parameter && value.secrecy == Secrecy::Public {
                 continue;
             }
-            whole.push(if whole.contains('?') { '&' } else { '?' });
-            whole.push_str(&name);
-            whole.push('=');
-            whole.push_str(&encode(&value.text));
+            new_url.push(if new_url.contains('?') { '&' } else { '?' });
+            new_url.push_str(&name);
+            new_url.push('=');
+            new_url.push_str(&encode(&value.text));
         }
-        whole
+        new_url
     }
 }
 

@@ -38,7 +38,7 @@ fn cookies_of_a_request_follow_those_of_the_credentials() {
 }
 
 #[test]
-fn rejects_values_that_a_header_can_not_contain() {
+fn rejects_values_that_a_header_cannot_contain() {
     let key = |place: &str| json!({"id": "k", "type": "api_key", "in": place, "name": "k", "prefix": "", "fields": []});
     let basic =
         json!({"id": "b", "type": "basic", "usernameLabel": "", "passwordLabel": "", "fields": []});
@@ -225,7 +225,7 @@ fn templates_add_headers_and_parameters() {
 }
 
 #[test]
-fn the_token_of_oauth_and_the_data_of_its_client_go_where_templates_say() {
+fn templates_place_the_oauth_token_and_the_client_data() {
     let credentials = json!({"type": "oauth2", "tokens": {"access": "t", "kind": "Bearer", "members": {"cloudId": "c"}}});
     let credentials: Credentials = serde_json::from_value(credentials).unwrap();
     let client = |secret: Option<&str>| Client::new("id".into(), secret.map(Into::into));
@@ -265,7 +265,7 @@ fn the_token_of_oauth_and_the_data_of_its_client_go_where_templates_say() {
 }
 
 #[test]
-fn a_caller_replaces_what_contains_no_secret() {
+fn a_caller_can_replace_values_without_secrets() {
     let whole = json!({
         "type": "bearer", "prefix": "Bearer",
         "fields": [{"name": "token", "label": "T", "secret": true}, {"name": "org", "label": "O"}],
@@ -296,7 +296,7 @@ fn a_caller_replaces_what_contains_no_secret() {
     assert!(
         pairs(&[("accept", "text/csv"), ("user-agent", "theirs")])
             .iter()
-            .all(|it| over.contains(it))
+            .all(|name| over.contains(name))
     );
     assert_eq!(auth.url("https://a.example/?v=2"), "https://a.example/?v=2&k=t");
     assert_eq!(auth.url("https://a.example/"), "https://a.example/?k=t&v=1");
@@ -304,7 +304,7 @@ fn a_caller_replaces_what_contains_no_secret() {
 }
 
 #[test]
-fn a_pair_of_basic_authentication_is_what_its_templates_say() {
+fn templates_determine_the_basic_authentication_pair() {
     let fields = json!({"apiKey": "k", "email": "e@x", "password": "p", "username": "u"});
     for (username, password, expected) in [
         (None, None, "u:p"),
@@ -327,7 +327,7 @@ fn a_pair_of_basic_authentication_is_what_its_templates_say() {
 }
 
 #[test]
-fn rejects_values_that_a_header_template_can_not_contain() {
+fn rejects_values_that_a_header_template_cannot_contain() {
     let whole = json!({
         "type": "api_key", "in": "query", "name": "k", "headers": {"X-A": "{a}", "Cookie": "c={c}"}, "query": {"q": "{b}"},
     });

@@ -24,7 +24,6 @@ pub(crate) fn require_json(request: &Request) -> Result<(), Problem> {
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
     pub name: &'static str,
-    /// The accepted values.
     pub check: FieldCheck,
     pub required: bool,
     pub doc: Doc,
@@ -51,7 +50,6 @@ pub enum FieldCheck {
     Text(Rule),
     /// Like [`Self::Text`], or null, which is treated as absent.
     TextOrNull(Rule),
-    /// True or false.
     Boolean,
     /// Must be one of these names.
     OneOf(&'static [&'static str]),
@@ -87,13 +85,13 @@ impl BodyReader {
         if bytes.len() > max {
             return Err(too_large(max));
         }
-        Self::from_value(parse(bytes).map_err(whole)?, known)
+        Self::from_value(parse(bytes).map_err(invalid_body)?, known)
     }
 
     /// Like [`Self::new`], for a parsed body.
     pub fn from_value(body: Value, known: &[Field]) -> Result<Self, Problem> {
         let Value::Object(members) = body else {
-            return Err(whole("The body must be a JSON object.".into()));
+            return Err(invalid_body("The body must be a JSON object.".into()));
         };
         let mut reader = Self { fields: Vec::new(), faults: Vec::new() };
         for (name, value) in members {
@@ -155,7 +153,7 @@ impl BodyReader {
                 if !text.is_some_and(|text| names.contains(&text)) {
                     let code = Code::InvalidBody;
                     self.note(&[name], |location| {
-                        Fault::none_of(code, location, name, text, names)
+                        Fault::unknown_value(code, location, name, text, names)
                     });
                 }
                 None
@@ -269,10 +267,10 @@ impl BodyReader {
             .each_repeated(path, &mut |location| self.invalid(location, "is given more than once"));
     }
 
-    /// Checks that the value is a whole number from `least` to `max`.
-    pub fn check_integer(&mut self, field: &str, value: &Value, least: u64, max: u64) {
-        if !value.as_integer().is_some_and(|number| least <= number && number <= max) {
-            self.invalid(&[field], &format!("must be a whole number from {least} to {max}"));
+    /// Checks that the value is a whole number from `min` to `max`.
+    pub fn check_integer(&mut self, field: &str, value: &Value, min: u64, max: u64) {
+        if !value.as_integer().is_some_and(|number| min <= number && number <= max) {
+            self.invalid(&[field], &format!("must be a whole number from {min} to {max}"));
         }
     }
 
@@ -387,7 +385,7 @@ pub fn too_large(max: usize) -> Problem {
 }
 
 /// The problem of a body that is invalid as a whole.
-fn whole(detail: String) -> Problem {
+fn invalid_body(detail: String) -> Problem {
     let location = Location::Pointer(String::new());
     Problem::from_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }

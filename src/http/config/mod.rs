@@ -37,7 +37,7 @@ pub struct Config {
     pub audit_ms: u64,
     /// The retention of usage, in days; 0 to count nothing.
     pub usage_days: u64,
-    /// Which calls to platforms write an event.
+    /// The calls to platforms that write an event.
     pub call_events: CallEvents,
     /// Whether names of accounts at platforms are stored and shown.
     pub account_names: bool,
@@ -57,14 +57,14 @@ pub struct Config {
     pub base_url: Option<String>,
     /// The lifetime of an agent's access token, in milliseconds.
     pub agent_token_ms: u64,
-    /// Where the spans of platform calls are sent; `None` to record none.
+    /// The collector that receives the spans of platform calls; `None` to record none.
     pub collector: Option<Collector>,
     /// Invalid variables, for the log. They are treated as absent.
     pub faults: Vec<String>,
 }
 
-/// The Worker's variables and secrets. A variable that is neither a string nor a whole number is treated as absent, which is
-/// empty.
+/// The Worker's variables and secrets. A variable that is absent, or neither a string nor a whole number, becomes an
+/// empty string.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE", default)]
 pub struct Variables {
@@ -105,7 +105,7 @@ pub struct Variables {
     /// The retention of usage in days: a whole number from 0 to 365; 0 counts nothing. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub usage_days: String,
-    /// Which calls to platforms write an event: `all`, `writes` or `none`. Anything else selects the default.
+    /// The calls to platforms that write an event: `all`, `writes` or `none`. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub call_events: String,
     /// `off` to store no names of accounts at platforms, only their ids.
@@ -182,10 +182,10 @@ fn usage_days(text: &str) -> u64 {
     if text.trim() == "0" { 0 } else { up_to(365, text).unwrap_or(DEFAULT_USAGE_DAYS) }
 }
 
-/// Which calls to platforms write an event.
+/// The calls to platforms that write an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CallEvents {
-    /// All.
+    /// All calls.
     All,
     /// Calls with methods other than `GET` and `HEAD`.
     #[default]
@@ -216,8 +216,8 @@ impl CallEvents {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AllowedOrigins {
     Any,
-    /// Only these, perhaps none.
-    These(Vec<String>),
+    /// Only these origins; may be empty.
+    Listed(Vec<String>),
 }
 
 impl Default for Config {
@@ -308,7 +308,7 @@ fn allowed_origins(origins: &str) -> AllowedOrigins {
         return AllowedOrigins::Any;
     }
     let plain = |origin: &str| origin.trim_end_matches('/').to_ascii_lowercase();
-    AllowedOrigins::These(items(origins).map(plain).collect())
+    AllowedOrigins::Listed(items(origins).map(plain).collect())
 }
 
 /// The URI of a contact: an e-mail address or a URI (`https:`, `mailto:`, `tel:`). Returns `None` for anything else.
@@ -362,7 +362,7 @@ impl Config {
     pub fn allows(&self, origin: &str) -> bool {
         match &self.allowed_origins {
             AllowedOrigins::Any => true,
-            AllowedOrigins::These(origins) => {
+            AllowedOrigins::Listed(origins) => {
                 origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
             }
         }

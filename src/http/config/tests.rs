@@ -39,7 +39,7 @@ fn reads_variables() {
         config.security_contacts,
         ["mailto:security@a.example", "https://a.example/report", "mailto:b@a.example"]
     );
-    assert_eq!(Config::default().allowed_origins, AllowedOrigins::These(Vec::new()));
+    assert_eq!(Config::default().allowed_origins, AllowedOrigins::Listed(Vec::new()));
     assert!(Config::default().security_contacts.is_empty());
     let any = Variables { allowed_origins: "https://a.example, *".into(), ..Variables::default() };
     assert!(Config::from(&any).allows("https://any.example"));

@@ -78,12 +78,12 @@ impl EndpointSpec {
     }
 }
 
-/// What an endpoint requires of a key or a token.
+/// The requirement of an endpoint for a key or a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// That it is valid, as storage confirms.
+    /// A valid key or token, confirmed by storage.
     Valid,
-    /// That it is valid, as storage confirms, and has this scope.
+    /// A valid key or token with this scope, confirmed by storage.
     Scope(Scope),
     /// The scope `catalog:read`. A key that the isolate has verified within the last 30 seconds needs no query, and neither
     /// does a token with a valid signature.

@@ -1,5 +1,5 @@
-//! The table of endpoints. A row has the name, the access, the request, and after `=>`
-//! the function that prepares the handler, and the documentation.
+//! The table of endpoints. A row has a name, the access, the request, the function that prepares the handler (after
+//! `=>`), and the documentation.
 
 use super::{Access, Endpoint, EndpointSpec, PROXY_PATH};
 use crate::agents::endpoints as agents;
@@ -137,7 +137,7 @@ macro_rules! endpoints {
                 Endpoint::Keyed(self).spec()
             }
 
-            /// What the endpoint requires of a caller.
+            /// The requirement of the endpoint for a caller's key or token.
             pub const fn access(self) -> Access {
                 match self {
                     $(Self::$name => $access),+
@@ -169,11 +169,11 @@ endpoints! {
         Mcp: post("/mcp");
         /// The Model Context Protocol for one account and environment. Accepts only access tokens issued for this URL.
         AgentMcp: post("/mcp/{endpointId}");
-        /// Where an agent gets these access tokens (RFC 9728).
+        /// The metadata with the address at which an agent gets these access tokens (RFC 9728).
         AgentResource: get("/.well-known/oauth-protected-resource/mcp/{endpointId}");
-        /// The metadata of their authorization server (RFC 8414).
+        /// The metadata of the authorization server for agents (RFC 8414).
         AgentServer: get("/.well-known/oauth-authorization-server/mcp/{endpointId}");
-        /// Registers a client (RFC 7591).
+        /// Registers an agent's client (RFC 7591).
         AgentRegister: post("/mcp/{endpointId}/register");
         /// Starts the sign-in of an agent's user.
         AgentAuthorize: get("/mcp/{endpointId}/authorize");
@@ -185,7 +185,7 @@ endpoints! {
         AgentConsent: post("/mcp/{endpointId}/consent");
         /// The link of a call that waits for approval: starts the user's sign-in.
         AgentApproval: get("/mcp/{endpointId}/approval");
-        /// The user's decision about that call.
+        /// The user's decision about a call that waits for approval.
         AgentDecision: post("/mcp/{endpointId}/approval");
         /// The link to a file that an agent with a grant found. The user signs in first.
         AgentDownload: get("/mcp/{endpointId}/download");
@@ -193,11 +193,11 @@ endpoints! {
         AgentConnect: get("/mcp/{endpointId}/connect");
         /// The page on which users see and end their grants. They sign in first.
         AgentGrants: get("/mcp/{endpointId}/grants");
-        /// Revokes the grants that the user has selected there.
+        /// Revokes the grants that the user has selected on that page.
         AgentGrantsEnd: post("/mcp/{endpointId}/grants");
         /// The link to a file that an agent with a key or a session token found.
         Download: get("/download/{secret}");
-        /// Exchanges codes and refresh tokens.
+        /// Exchanges an agent's codes and refresh tokens for access tokens.
         AgentToken: post("/mcp/{endpointId}/token");
         /// Revokes a grant at the request of its client (RFC 7009).
         AgentRevoke: post("/mcp/{endpointId}/revoke");
@@ -211,7 +211,7 @@ endpoints! {
         SignInToken: post("/sign-in/{signInId}/token");
         /// Platforms redirect users here.
         ConnectCallback: get("/connect/callback");
-        /// The same, for platforms that respond with a form.
+        /// Like `ConnectCallback`, for platforms that respond with a form.
         ConnectReturn: post("/connect/callback");
     }
     keyed(context, ports) {
@@ -379,11 +379,11 @@ endpoints! {
                 docs::webhooks::DELETE;
         /// Replaces the secret of a webhook.
         RotateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/rotate")
-            => webhooks::signed::of_one(context, ports),
+            => webhooks::signed::rotate_or_test(context, ports),
                 docs::webhooks::ROTATE;
         /// Sends an example event to a webhook.
         TestWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/test")
-            => webhooks::signed::of_one(context, ports),
+            => webhooks::signed::rotate_or_test(context, ports),
                 docs::webhooks::TEST;
         /// Sends events to a webhook again.
         ReplayEvents(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/replay")
@@ -416,7 +416,7 @@ endpoints! {
         SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): put("/v1/agent-sign-in").with_body(&SIGN_IN_FIELDS)
             => agents::sign_in::put(context, ports),
                 docs::agents::SET_SIGN_IN;
-        /// Deletes it, which turns sign-in for agents off.
+        /// Deletes the configuration, which disables sign-in for agents.
         DeleteAgentSignIn(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-sign-in")
             => agents::sign_in::delete(context),
                 docs::agents::DELETE_SIGN_IN;
@@ -433,7 +433,7 @@ endpoints! {
         DeleteAgentGrant(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-grants/{id}")
             => agents::grants::delete(context),
                 docs::agents::DELETE_GRANT;
-        /// How the app is presented to its end users.
+        /// The presentation of the app to its end users.
         GetBranding(Access::Scope(Scope::ClientsRead)): get("/v1/branding").on_replica()
             => branding::read(context),
                 docs::branding::GET;
@@ -444,12 +444,12 @@ endpoints! {
         GetConsoleSignIn(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sign-in").on_replica()
             => console::sign_in::read(context),
                 docs::console::GET_SIGN_IN;
-        /// Sets it, and ends all sessions.
+        /// Sets the sign-in to the console, and ends all sessions.
         SetConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): put("/v1/console-sign-in")
             .with_body(&CONSOLE_SIGN_IN_FIELDS)
             => console::sign_in::put(context, ports),
                 docs::console::SET_SIGN_IN;
-        /// Deletes it, and ends all sessions.
+        /// Deletes the sign-in to the console, and ends all sessions.
         DeleteConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sign-in")
             => console::sign_in::delete(context),
                 docs::console::DELETE_SIGN_IN;

@@ -150,7 +150,7 @@ pub const SIGN_IN_FIELDS: [Field; 8] = [
     ),
 ];
 
-/// How people sign in to the console. The endpoint also checks which fields belong to the type, and the roles.
+/// The sign-in of people to the console. The endpoint also checks which fields belong to the type, and the roles.
 pub const CONSOLE_SIGN_IN_FIELDS: [Field; 9] = [
     required(
         "type",
@@ -197,7 +197,7 @@ pub const CONSOLE_SIGN_IN_FIELDS: [Field; 9] = [
     ),
 ];
 
-/// How an account's app is presented to its end users.
+/// The presentation of an account's app to its end users.
 pub const BRANDING_FIELDS: [Field; 4] = [
     optional("name", FieldCheck::TextOrNull(branding_rules::name), "The app's name."),
     optional(
@@ -222,7 +222,7 @@ pub const GRANT_FIELDS: [Field; 8] = [
     required(
         "request",
         FieldCheck::Text(any),
-        "The parameter `request` with which the user came to your app, unchanged.",
+        "The parameter `request` of the URL with which the user was sent to your app, unchanged.",
     ),
     required("identity", FieldCheck::Text(rules::identity), "Who the user is, as in connections."),
     optional(
@@ -269,7 +269,7 @@ pub const KEY_FIELDS: [Field; 3] = [
     ),
     optional(
         "expiresAt",
-        FieldCheck::TextOrNull(connect_rules::moment),
+        FieldCheck::TextOrNull(connect_rules::timestamp),
         "When it expires: no later than the key of this request, and when that key does if omitted.",
     ),
 ];

@@ -219,7 +219,7 @@ pub const CREDENTIALS_FIELDS: [Field; 15] = [
     ),
     optional(
         "expiresAt",
-        FieldCheck::TextOrNull(connect_rules::moment),
+        FieldCheck::TextOrNull(connect_rules::timestamp),
         "With `oauth2`: when the access token expires; `null` or omitted if unknown.",
     ),
     scopes("With `oauth2`: the scopes that the platform granted."),

@@ -23,12 +23,11 @@ pub struct Fault {
     /// The kind of fault; the problem's own code is that of its first fault.
     #[serde(skip)]
     pub code: Code,
-    /// Where it is.
     #[serde(flatten)]
     pub location: Location,
     /// The human-readable message.
     pub detail: String,
-    /// What may have been meant.
+    /// The name that the caller may have meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
@@ -45,7 +44,6 @@ pub enum Location {
 /// The failure of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What went wrong.
     pub code: Code,
     /// The human-readable message.
     pub detail: Box<str>,
@@ -66,7 +64,7 @@ pub struct Problem {
 /// A member of the document that only some kinds of problem have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extension {
-    /// No such member.
+    /// No additional member.
     None,
     /// `suggestions`: names that may have been meant.
     Suggestions(Vec<String>),
@@ -127,7 +125,7 @@ impl Problem {
     }
 
     /// A call exceeds the caller's limits.
-    pub fn beyond(detail: String) -> Self {
+    pub fn exceeds_limits(detail: String) -> Self {
         Self::new(Code::InsufficientScope, detail)
     }
 
@@ -279,7 +277,7 @@ impl Fault {
     }
 
     /// The value of `name` is not one of `known`; `text` is the value, if it was a string.
-    pub(crate) fn none_of(
+    pub(crate) fn unknown_value(
         code: Code,
         location: Location,
         name: &str,

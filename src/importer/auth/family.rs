@@ -8,7 +8,7 @@
 //! | Amazon | "AWS Signature Version 4 for API requests" |
 
 use super::scheme::Scheme;
-use super::{Found, Kind, add_scopes, scopes};
+use super::{Kind, ResolvedServers, add_scopes, scopes};
 use crate::catalog::detail::{Field, Grant, OAuth2, Parameters, Pkce, Scope, variables};
 use crate::importer::document::Document;
 use crate::importer::scalar::FirstText;
@@ -30,7 +30,7 @@ pub enum Family {
 }
 
 /// The family of a document, if any.
-pub fn detect<F>(document: &Document<F>, servers: &Found) -> Option<Family> {
+pub fn detect<F>(document: &Document<F>, servers: &ResolvedServers) -> Option<Family> {
     let info = document.info.as_ref()?;
     match info.provider.as_str().trim().to_lowercase().as_str() {
         "googleapis.com" | "google.com" => Some(Family::Google),
@@ -55,7 +55,7 @@ impl Family {
                 Some(Kind::OAuth2(Box::new(google(declared(scheme)))))
             }
             Self::Microsoft { resource } if kind == "oauth2" => {
-                let scopes = declared(scheme).into_iter().map(|scope| full(scope, resource));
+                let scopes = declared(scheme).into_iter().map(|scope| qualified(scope, resource));
                 Some(Kind::OAuth2(Box::new(microsoft(scopes.collect()))))
             }
             Self::Amazon { service, regions } if is_signed(scheme) => {
@@ -129,7 +129,7 @@ pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
 }
 
 /// The prefix of Microsoft's scopes: the URL of the API that they are for.
-fn resource(servers: &Found) -> String {
+fn resource(servers: &ResolvedServers) -> String {
     let host = |url: &str| {
         let rest = url.split_once("://")?.1;
         let host = rest.split('/').next()?;
@@ -141,15 +141,15 @@ fn resource(servers: &Found) -> String {
 }
 
 /// A scope as version 2 names it: `https://management.azure.com/user_impersonation`.
-fn full(scope: Scope, resource: &str) -> Scope {
-    let is_of_openid =
+fn qualified(scope: Scope, resource: &str) -> Scope {
+    let is_openid_scope =
         ["offline_access", "openid", "profile", "email"].contains(&scope.name.as_str());
-    let is_full = is_of_openid || scope.name.contains("://");
-    if is_full { scope } else { Scope { name: format!("{resource}{}", scope.name), ..scope } }
+    let is_qualified = is_openid_scope || scope.name.contains("://");
+    if is_qualified { scope } else { Scope { name: format!("{resource}{}", scope.name), ..scope } }
 }
 
 /// The values of the servers' region variable.
-fn regions(servers: &Found) -> Vec<String> {
+fn regions(servers: &ResolvedServers) -> Vec<String> {
     let region = servers.fields.iter().find(|field| field.name == "region");
     region.and_then(|field| field.r#enum.clone()).unwrap_or_default()
 }

@@ -13,17 +13,17 @@ use std::collections::{BTreeMap, HashSet};
 use super::document::Document;
 use super::entries::Entries;
 use super::scalar::{FirstText, OptionalMap};
-use super::server::{self, Found};
+use super::server::{self, ResolvedServers};
 use super::text;
 use crate::catalog::detail::{
     ApiKey, AuthMethod, Field, Grant, In, Kind, OAuth2, Parameters, Scope, urls, variables,
 };
-use crate::platform_calls::headers::is_of_transport;
+use crate::platform_calls::headers::is_transport_header;
 use scheme::{Flow, Flows, Scheme};
 use together::InterpretedScheme;
 
 const MAX_METHODS: usize = 20;
-/// Per method.
+/// The maximum number of scopes of a method.
 const MAX_SCOPES: usize = 1000;
 /// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 300;
@@ -38,7 +38,7 @@ pub type KnownServers<'a> = &'a dyn Fn(&str) -> Option<OAuth2>;
 /// The methods of a document, and the schemes that can't be used.
 #[derive(Debug, Default)]
 pub struct Methods {
-    /// The preferred one first.
+    /// The methods, the preferred one first.
     pub methods: Vec<AuthMethod>,
     /// The meaning of each scheme, by its name.
     pub schemes: Vec<(String, Kind)>,
@@ -50,7 +50,7 @@ pub struct Methods {
 pub fn convert<F>(
     document: &Document<F>,
     required: &[Vec<String>],
-    servers: &Found,
+    servers: &ResolvedServers,
     known: KnownServers<'_>,
 ) -> Methods {
     let mut methods = Methods::default();
@@ -106,7 +106,7 @@ impl Methods {
         &mut self,
         schemes: &[InterpretedScheme<'_>],
         required: &[Vec<String>],
-        servers: &Found,
+        servers: &ResolvedServers,
     ) {
         let (mut whole, mut together) = (Vec::new(), Vec::new());
         let mut only_together: HashSet<&str> = HashSet::new();
@@ -155,7 +155,7 @@ impl Methods {
         }
     }
 
-    fn add(&mut self, scheme: &InterpretedScheme<'_>, servers: &Found) {
+    fn add(&mut self, scheme: &InterpretedScheme<'_>, servers: &ResolvedServers) {
         let has_several = scheme.kinds.len() > 1;
         for kind in scheme.kinds.clone() {
             // Several schemes are often equivalent, for example one for each set of scopes.
@@ -257,7 +257,7 @@ fn add_scopes(into: &mut Vec<Scope>, from: Vec<Scope>) {
 }
 
 /// The fields of a method, including the variables of its own and the servers' URLs.
-pub fn fields(kind: &Kind, help: Option<String>, servers: &Found) -> Vec<Field> {
+pub fn fields(kind: &Kind, help: Option<String>, servers: &ResolvedServers) -> Vec<Field> {
     let mut fields = default_fields(kind);
     if let Some(first) = fields.iter_mut().find(|field| field.secret) {
         first.description = help;
@@ -273,7 +273,7 @@ pub fn fields(kind: &Kind, help: Option<String>, servers: &Found) -> Vec<Field> 
     }
     for field in &servers.fields {
         match fields.iter_mut().find(|known| known.name == field.name) {
-            // The document knows its regions better.
+            // The document's own list of regions takes precedence.
             Some(known) => known.clone_from(field),
             None => fields.push(field.clone()),
         }
@@ -301,7 +301,10 @@ pub fn parameter_variables(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Removes the fields that neither the method's URLs and parameters nor one of these addresses use.
-pub fn keep_used<'a>(method: &mut AuthMethod, addresses: &(impl Iterator<Item = &'a str> + Clone)) {
+pub fn remove_unused_fields<'a>(
+    method: &mut AuthMethod,
+    addresses: &(impl Iterator<Item = &'a str> + Clone),
+) {
     let own = default_fields(&method.kind);
     let (kind, headers, query) = (&method.kind, &method.headers, &method.query);
     let templates = || headers.values().chain(query.values()).map(String::as_str);
@@ -318,7 +321,7 @@ pub fn keep_used<'a>(method: &mut AuthMethod, addresses: &(impl Iterator<Item = 
 }
 
 /// Adds a field for each variable without one, as one of `others` declares it.
-pub fn ask_for<'a>(
+pub fn add_missing_fields<'a>(
     variables: impl Iterator<Item = &'a str>,
     others: &[AuthMethod],
     method: &mut AuthMethod,
@@ -361,7 +364,7 @@ pub fn default_fields(kind: &Kind) -> Vec<Field> {
     }
 }
 
-/// The meaning of a scheme, or why it can't be used.
+/// The meaning of a scheme, or the reason why it can't be used.
 fn kinds(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String> {
     let kind = scheme.r#type.as_str().trim().to_lowercase();
     match kind.as_str() {
@@ -400,7 +403,7 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
         other => return Err(format!("`in: {}` is not supported", text::verbatim(other, 40))),
     };
     let name = key_name(r#in, text::verbatim(scheme.name.as_str(), MAX_NAME))?;
-    if r#in == In::Header && is_of_transport(&name.to_ascii_lowercase()) {
+    if r#in == In::Header && is_transport_header(&name.to_ascii_lowercase()) {
         return Err(format!("no credential can be sent in the header `{name}`"));
     }
     if r#in == In::Header
@@ -455,14 +458,14 @@ fn oauth(grant: Grant, flow: &Flow, token_url: String) -> OAuth2 {
 }
 
 fn oauth2(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String> {
-    let swagger2_flows = flows_of_2(scheme);
+    let swagger2_flows = swagger2_flows_of(scheme);
     let flows = scheme.flows.get().unwrap_or(&swagger2_flows);
     let mut kinds = Vec::new();
     let mut why = "it has no flow that can be used".to_owned();
     for flow in
         [&flows.authorization_code, &flows.implicit].into_iter().filter_map(OptionalMap::get)
     {
-        match with_user(flow, flows, known) {
+        match authorization_code(flow, flows, known) {
             Ok(oauth) => {
                 kinds.push(Kind::OAuth2(Box::new(oauth)));
                 break;
@@ -484,7 +487,11 @@ fn oauth2(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String>
 }
 
 /// The authorization code grant of a flow. An implicit flow becomes one when its token URL is known from elsewhere.
-fn with_user(flow: &Flow, flows: &Flows, known: KnownServers<'_>) -> Result<OAuth2, String> {
+fn authorization_code(
+    flow: &Flow,
+    flows: &Flows,
+    known: KnownServers<'_>,
+) -> Result<OAuth2, String> {
     let authorization_url =
         url(&flow.authorization_url).ok_or("its authorization URL is not absolute")?;
     let elsewhere = flows.client_credentials.get().and_then(|flow| url(&flow.token_url));
@@ -499,7 +506,7 @@ fn with_user(flow: &Flow, flows: &Flows, known: KnownServers<'_>) -> Result<OAut
 }
 
 /// Converts the flow of Swagger 2 to the form of OpenAPI 3.
-fn flows_of_2(scheme: &Scheme) -> Flows {
+fn swagger2_flows_of(scheme: &Scheme) -> Flows {
     let text = |text: &FirstText| FirstText(text.0.clone());
     let scopes = scheme.scopes.get().map(|scopes| {
         Entries(scopes.0.iter().map(|(name, about)| (name.clone(), text(about))).collect())

@@ -10,7 +10,6 @@ use crate::importer::scalar::{FirstText, OptionalMap};
 pub struct Scheme {
     /// Such as `oauth2`
     pub r#type: FirstText,
-    /// Human-readable.
     pub description: FirstText,
     /// Only for API keys: the name of the header, parameter or cookie.
     pub name: FirstText,

@@ -6,10 +6,10 @@ use crate::credentials::request_auth::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
 use crate::platform_calls::headers::may_be_sent;
 
 /// The variables of OAuth 2.0, which are not fields.
-const OF_OAUTH: [&str; 3] = [ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET];
+const OAUTH_VARIABLES: [&str; 3] = [ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET];
 
 /// The templates of a method's headers and query parameters.
-pub fn of_method(method: &AuthMethod) -> impl Iterator<Item = &str> {
+pub fn method_templates(method: &AuthMethod) -> impl Iterator<Item = &str> {
     method.headers.values().chain(method.query.values()).map(String::as_str)
 }
 
@@ -26,7 +26,8 @@ pub fn unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
     let is_known = |name: &str| {
         method.fields.iter().any(|field| field.name == name)
             || oauth.is_some_and(|oauth| {
-                OF_OAUTH.contains(&name) || oauth.token_members.iter().any(|member| member == name)
+                OAUTH_VARIABLES.contains(&name)
+                    || oauth.token_members.iter().any(|member| member == name)
             })
     };
     parameter_variables(template).find(|name| !is_known(name))
@@ -56,7 +57,7 @@ pub fn check(method: &AuthMethod) -> Result<(), String> {
     if method.query.keys().any(String::is_empty) {
         return Err("a parameter of `query` has no name".to_owned());
     }
-    for template in of_method(method) {
+    for template in method_templates(method) {
         if let Some(name) = unfilled(method, template) {
             return Err(format!("no field for `{{{name}}}` in `{template}`"));
         }
@@ -65,7 +66,7 @@ pub fn check(method: &AuthMethod) -> Result<(), String> {
     if method.is_oauth2() && method.query.values().any(has_secret) {
         return Err(format!("`{{{CLIENT_SECRET}}}` must be in a header: URLs are logged"));
     }
-    let taken = method.fields.iter().find(|field| OF_OAUTH.contains(&field.name.as_str()));
+    let taken = method.fields.iter().find(|field| OAUTH_VARIABLES.contains(&field.name.as_str()));
     if let Some(field) = taken.filter(|_| method.is_oauth2()) {
         return Err(format!(
             "`{}` cannot be the name of a field: templates use it for what OAuth 2.0 has",

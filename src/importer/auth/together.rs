@@ -5,7 +5,7 @@ use super::{MAX_DESCRIPTION, default_fields, fields, is_same, rank, slug};
 use crate::catalog::detail::{ApiKey, AuthMethod, Field, In, Kind, Parameters};
 use crate::credentials::request_auth::{CLIENT_ID, with_prefix};
 use crate::importer::scalar::FirstText;
-use crate::importer::server::{self, Found};
+use crate::importer::server::{self, ResolvedServers};
 use crate::importer::text;
 
 /// A scheme of a document, and its meaning.
@@ -39,7 +39,10 @@ pub fn distinct<'m, 'd>(
 }
 
 /// The methods that satisfy all of these schemes at once: the strongest one, with the keys of the others in addition.
-pub fn methods(all: &[&InterpretedScheme<'_>], servers: &Found) -> Result<Vec<AuthMethod>, String> {
+pub fn methods(
+    all: &[&InterpretedScheme<'_>],
+    servers: &ResolvedServers,
+) -> Result<Vec<AuthMethod>, String> {
     let main = all.iter().min_by_key(|scheme| strength(scheme)).ok_or("it is empty")?;
     let mut keys = Vec::new();
     for scheme in all.iter().filter(|scheme| scheme.name != main.name) {
@@ -70,7 +73,7 @@ fn method(
     kind: &Kind,
     main: &InterpretedScheme<'_>,
     keys: &[(&ApiKey, &InterpretedScheme<'_>)],
-    servers: &Found,
+    servers: &ResolvedServers,
 ) -> Result<AuthMethod, String> {
     let mut method = AuthMethod {
         id: id.to_owned(),
@@ -98,7 +101,7 @@ fn method(
         let variable = if method.is_oauth2() && letters(&key.name).ends_with("clientid") {
             CLIENT_ID.to_owned()
         } else {
-            let name = unused(&variable(&key.name), &method.fields);
+            let name = unique_name(&variable(&key.name), &method.fields);
             let field = Field::secret(&name, &label(&key.name));
             method.fields.push(Field { description: help(scheme), ..field });
             name
@@ -121,7 +124,7 @@ fn method(
     {
         method.headers.insert("Cookie".to_owned(), cookies.join("; "));
     }
-    // The variables of URLs.
+    // Adds the fields for the variables of URLs.
     for field in fields(kind, None, servers) {
         if !method.fields.iter().any(|known| known.name == field.name) {
             method.fields.push(field);
@@ -173,7 +176,7 @@ fn variable(name: &str) -> String {
 }
 
 /// The requested name, or that with a number if a field already has it.
-fn unused(preferred: &str, fields: &[Field]) -> String {
+fn unique_name(preferred: &str, fields: &[Field]) -> String {
     let numbered = (2_u32..).map(|number| format!("{preferred}{number}"));
     let mut names = std::iter::once(preferred.to_owned()).chain(numbered);
     let taken = |name: &String| fields.iter().any(|field| field.name == *name);

@@ -1,8 +1,8 @@
 //! The categories of Amazon's, Google's and Microsoft's services. The directory gives all documents of such a provider
 //! the same category: every one of Google's is analytics.
 
-/// For a service that no row matches.
-const OTHERS: &str = "Cloud";
+/// The category of a service that no row matches.
+const DEFAULT_CATEGORY: &str = "Cloud";
 
 /// The category of a connector with this name. Returns `None` for other providers.
 pub fn category(provider: &str, name: &str) -> Option<&'static str> {
@@ -13,9 +13,9 @@ pub fn category(provider: &str, name: &str) -> Option<&'static str> {
         return None;
     }
     let name = format!(" {} ", name.to_lowercase());
-    let says = |start: &&str| name.contains(&format!(" {start}"));
-    let row = CATEGORIES.iter().find(|(_, starts)| starts.iter().any(says));
-    Some(row.map_or(OTHERS, |(category, _)| category))
+    let contains_word = |start: &&str| name.contains(&format!(" {start}"));
+    let row = CATEGORIES.iter().find(|(_, starts)| starts.iter().any(contains_word));
+    Some(row.map_or(DEFAULT_CATEGORY, |(category, _)| category))
 }
 
 /// Each category with the prefixes of its names; a trailing space marks the end of a word. The first matching row
@@ -34,7 +34,7 @@ const CATEGORIES: &[(&str, &[&str])] = &[
     ("Monitoring", &["application insights", "azure monitor", "cloudwatch"]),
     ("Security", &["security center"]),
     ("Storage", &["recovery services"]),
-    // All others.
+    // All other services.
     ("Home", &["home", "smart device"]),
     ("Health", &["health imaging", "healthcare", "healthlake", "comprehend medical", "fit ", "fitness", "genomics",
         "life sciences", "omics"]),

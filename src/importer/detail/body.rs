@@ -34,7 +34,7 @@ pub fn openapi<F>(
     let (content_types, schema) = media::content(content);
     let encoding = media::encoding(content);
     let schema = schema.unwrap_or(&Value::Null);
-    let form = Some(schema).filter(|_| media::is_in_parts(&content_types));
+    let form = Some(schema).filter(|_| media::is_multipart(&content_types));
     let form = form.and_then(|schema| form::with_files(schema, &encoding, definitions));
     let schema = reaching.convert(form.as_ref().unwrap_or(schema), definitions);
     (!content_types.is_empty()).then_some(RequestBody {
@@ -98,7 +98,7 @@ pub fn swagger<F>(
 pub struct DocumentedResponse {
     /// `200`, `4XX` or `default`, for example.
     pub status: String,
-    /// When the platform responds with this status.
+    /// A description of when the platform responds with this status.
     pub description: String,
     /// The media types. The schema describes the first one.
     pub types: Vec<String>,

@@ -13,19 +13,19 @@ use crate::catalog::detail::{Parameters, variables};
 use crate::importer::server;
 
 /// A header that at least this many in ten actions require becomes a header of the connector.
-const ALMOST_ALL: usize = 8;
+const MIN_TENTHS: usize = 8;
 
 /// The longest chain of references.
 const MAX_CHAIN: usize = 5;
 
 /// The headers that at least eight in ten actions require with the same single value.
 pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters {
-    // By the name in lower case: the name as first written, and the number of actions per value.
+    // For each name in lower case: the name as first written, and the number of actions per value.
     let mut found: BTreeMap<String, (&str, BTreeMap<String, usize>)> = BTreeMap::new();
     for draft in drafts {
         let parameters = draft.action.parameters.iter();
         for one in parameters.filter(|one| one.required && one.r#in == ParameterLocation::Header) {
-            let value = only_value(&followed(&one.schema, draft, definitions));
+            let value = only_value(&resolved(&one.schema, draft, definitions));
             let Some(value) = value.filter(|value| is_sendable(value)) else { continue };
             let lower = one.name.to_ascii_lowercase();
             let (_, values) = found.entry(lower).or_insert_with(|| (&one.name, BTreeMap::new()));
@@ -37,7 +37,7 @@ pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters
     for (name, values) in found.into_values() {
         let max = values.into_iter().max_by_key(|(_, times)| *times);
         if let Some((value, times)) = max
-            && times.saturating_mul(10) >= drafts.len().saturating_mul(ALMOST_ALL)
+            && times.saturating_mul(10) >= drafts.len().saturating_mul(MIN_TENTHS)
         {
             headers.insert(name.to_owned(), value);
         }
@@ -46,7 +46,7 @@ pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters
 }
 
 /// A schema, or the definition that it refers to.
-fn followed<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F>) -> Value {
+fn resolved<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F>) -> Value {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let mut value = parsed(schema.get());
     for _ in 0..MAX_CHAIN {

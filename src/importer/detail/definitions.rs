@@ -122,7 +122,7 @@ fn steps(reference: &str) -> Option<Vec<String>> {
 /// A converted definition.
 #[derive(Debug, Default)]
 pub struct Definition {
-    /// Unique in its document.
+    /// The name, unique in its document.
     pub name: String,
     /// JSON Schema 2020-12.
     pub schema: String,
@@ -135,12 +135,11 @@ pub struct Definitions<'d, F> {
     pub sources: Sources<'d, F>,
     numbers: HashMap<String, Option<u32>>,
     names: HashSet<String>,
-    /// How many times each name was requested.
+    /// The number of requests for each name.
     request_counts: HashMap<String, u32>,
     waiting: VecDeque<Value>,
     found: Vec<Definition>,
-    /// Dangling references.
-    pub lost: Vec<String>,
+    pub dangling: Vec<String>,
     /// Parts of `OpenAPI` 3.2 that are skipped.
     pub skipped: BTreeSet<&'static str>,
     /// Bytes of inline schemas.
@@ -156,7 +155,7 @@ impl<'d, F> Definitions<'d, F> {
             request_counts: HashMap::new(),
             waiting: VecDeque::new(),
             found: Vec::new(),
-            lost: Vec::new(),
+            dangling: Vec::new(),
             skipped: BTreeSet::new(),
             written: 0,
         }
@@ -176,7 +175,7 @@ impl<'d, F> Definitions<'d, F> {
             number
         });
         if number.is_none() {
-            self.lost.push(reference.to_owned());
+            self.dangling.push(reference.to_owned());
         }
         self.numbers.insert(reference.to_owned(), number);
         number
@@ -188,7 +187,7 @@ impl<'d, F> Definitions<'d, F> {
         let reference = value.get("$ref").and_then(Value::as_str).map(str::to_owned);
         let resolved = self.sources.resolved(value);
         if resolved.is_none() {
-            self.lost.extend(reference);
+            self.dangling.extend(reference);
         }
         resolved
     }

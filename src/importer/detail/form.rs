@@ -1,4 +1,5 @@
-//! Multipart forms. A file in one is bytes in base64, or an object with these and the file's name and media type.
+//! Multipart forms. A file in a form is a base64 string, or an object with that string, the file's name and its media
+//! type.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +79,8 @@ fn gather<F>(
 
 /// Whether a member is a file: bytes without a text encoding.
 fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
-    let says = |key: &str, value: &str| schema.get(key).and_then(Value::as_str) == Some(value);
+    let has_keyword =
+        |key: &str, value: &str| schema.get(key).and_then(Value::as_str) == Some(value);
     let is_string = match schema.get("type") {
         None => !["properties", "allOf", "anyOf", "oneOf", "items", "enum", "const"]
             .iter()
@@ -86,19 +88,19 @@ fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
         Some(Value::Array(kinds)) => kinds.contains(&json!("string")),
         Some(kind) => kind == "string",
     };
-    let is_of_bytes = |media: &str| {
+    let is_binary = |media: &str| {
         let media = essence(media);
         !media.starts_with("text/") && !is_json(&media) && media != "application/xml"
     };
     let media = schema.get("contentMediaType").and_then(Value::as_str);
     let accepted = encoding.and_then(|encoding| encoding.content_type.as_deref());
-    says("type", "file")
-        || (is_string && says("format", "binary"))
+    has_keyword("type", "file")
+        || (is_string && has_keyword("format", "binary"))
         || (is_string
             && !schema.contains_key("contentEncoding")
             && !["format", "enum", "const"].iter().any(|key| schema.contains_key(*key))
-            && (media.is_some_and(is_of_bytes)
-                || accepted.is_some_and(|all| all.split(',').any(|one| is_of_bytes(one.trim())))))
+            && (media.is_some_and(is_binary)
+                || accepted.is_some_and(|all| all.split(',').any(|one| is_binary(one.trim())))))
 }
 
 /// The schema of a file.
@@ -119,11 +121,11 @@ fn file(mut own: Map<String, Value>, encoding: Option<&Encoding>) -> Value {
     let headers: Map<String, Value> =
         headers.iter().map(|name| (name.clone(), json!({ "type": "string" }))).collect();
     if let Some(properties) = properties.as_object_mut().filter(|_| !headers.is_empty()) {
-        let of_part = json!({
+        let part_headers = json!({
             "type": "object", "properties": headers, "additionalProperties": false,
             "description": "Headers of the part.",
         });
-        properties.insert("headers".to_owned(), of_part);
+        properties.insert("headers".to_owned(), part_headers);
     }
     let described = json!({
         "type": "object", "properties": properties, "required": ["content"],

@@ -10,7 +10,7 @@ use crate::importer::scalar::Texts;
 use crate::importer::text;
 use crate::util::media_type::{essence, is_json};
 
-/// Per body.
+/// The maximum number of media types of a body.
 pub const MAX_TYPES: usize = 50;
 /// The maximum length of a type, in characters.
 const MAX_TYPE: usize = 100;
@@ -46,7 +46,7 @@ pub fn listed(lists: &[&Texts]) -> Vec<String> {
 const FORM: u8 = 2;
 /// The rank of a multipart form.
 const MULTIPART: u8 = 3;
-/// Per part.
+/// The maximum number of headers of a part.
 const MAX_HEADERS: usize = 50;
 /// The styles in which the members of a form can be serialized.
 const STYLES: [&str; 4] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
@@ -81,8 +81,9 @@ pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
             content_type,
             headers,
         };
-        let says = is_styled || encoding.content_type.is_some() || !encoding.headers.is_empty();
-        (says && STYLES.contains(&style)).then(|| (name.clone(), encoding))
+        let is_declared =
+            is_styled || encoding.content_type.is_some() || !encoding.headers.is_empty();
+        (is_declared && STYLES.contains(&style)).then(|| (name.clone(), encoding))
     };
     members.into_iter().flatten().filter_map(one).collect()
 }
@@ -94,7 +95,7 @@ fn is_token(name: &str) -> bool {
 }
 
 /// Whether the preferred media type is a multipart form.
-pub fn is_in_parts(content_types: &[String]) -> bool {
+pub fn is_multipart(content_types: &[String]) -> bool {
     content_types.first().is_some_and(|media| rank(media) == MULTIPART)
 }
 

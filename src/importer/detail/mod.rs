@@ -34,14 +34,14 @@ use units::Draft;
 const MAX_DESCRIPTION: usize = 1000;
 /// The maximum number of alternative security requirements.
 const MAX_SECURITY: usize = 100;
-/// Per scheme.
+/// The maximum number of scopes of a scheme in a requirement.
 const MAX_SCOPES: usize = 200;
-/// How many dangling references a warning names.
-const LOST_SHOWN: usize = 3;
+/// The maximum number of dangling references that a warning names.
+const DANGLING_SHOWN: usize = 3;
 
 #[derive(Debug, Default)]
 pub struct Details {
-    /// Ready to be stored.
+    /// The units, ready to be stored.
     pub units: Vec<Deflated>,
     /// Parts of the document that can't be used.
     pub left_out: Vec<String>,
@@ -59,12 +59,13 @@ pub fn build<F>(
 ) -> Details {
     let mut definitions = Definitions::new(Sources::new(document));
     let everywhere = security(document.requirements.get());
-    let again = own.and_then(|own| repeated(own, actions.found.iter().map(|found| found.path)));
+    let repeated_base =
+        own.and_then(|own| repeated(own, actions.found.iter().map(|found| found.path)));
     let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
     for (found, row) in actions.found.iter().zip(&actions.rows) {
         let operation = found.operation;
         let mut input = Reaching::default();
-        let facts = facts(found, again, base);
+        let facts = facts(found, repeated_base, base);
         let given = parameters::convert(
             operation.parameters.get(),
             found.item.parameters.get(),
@@ -105,8 +106,8 @@ pub fn build<F>(
 }
 
 fn facts<F>(
-    found: &super::action::Found<'_, F>,
-    again: Option<&str>,
+    found: &super::action::LocatedOperation<'_, F>,
+    repeated_base: Option<&str>,
     base: Option<&Base>,
 ) -> OperationInfo {
     let operation = found.operation;
@@ -117,8 +118,9 @@ fn facts<F>(
     // Amazon's documents distinguish operations by a fragment, which is never sent; a parameter has the same value.
     let path = found.path.split('#').next().unwrap_or_default();
     let server = [&operation.servers, &found.item.servers].into_iter().find_map(server::first);
-    let repeated = again.filter(|_| server.is_none());
-    let path = repeated.and_then(|again| without_repeated(path, again)).unwrap_or(path);
+    let repeated = repeated_base.filter(|_| server.is_none());
+    let path =
+        repeated.and_then(|repeated_base| without_repeated(path, repeated_base)).unwrap_or(path);
     let (path, server) = match (server, base) {
         (None, Some(base)) => base.place(path),
         (server, _) => (path.to_owned(), server),
@@ -149,8 +151,9 @@ fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
 /// The distinct alternatives of security schemes that a document's actions require.
 pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<String>> {
     let everywhere = security(document.requirements.get());
-    let of_actions = actions.found.iter().map(|found| security(found.operation.security.get()));
-    let all = of_actions.map(|own| own.or_else(|| everywhere.clone()));
+    let action_requirements =
+        actions.found.iter().map(|found| security(found.operation.security.get()));
+    let all = action_requirements.map(|own| own.or_else(|| everywhere.clone()));
     let mut required: Vec<Vec<String>> = Vec::new();
     for alternative in all.flatten().flatten() {
         let names: Vec<String> = alternative.into_iter().map(|one| one.scheme).collect();
@@ -163,9 +166,9 @@ pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<
 
 fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String> {
     let mut left_out = Vec::new();
-    let lost = &definitions.lost;
-    if !lost.is_empty() {
-        let names = text::listed(lost.iter().map(String::as_str), LOST_SHOWN);
+    let dangling = &definitions.dangling;
+    if !dangling.is_empty() {
+        let names = text::listed(dangling.iter().map(String::as_str), DANGLING_SHOWN);
         left_out.push(format!("dangling references allow any value: {names}"));
     }
     if !definitions.skipped.is_empty() {

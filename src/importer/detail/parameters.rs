@@ -21,7 +21,7 @@ const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 /// The parameters of an operation as its document lists them.
 #[derive(Default)]
 pub struct ListedParameters {
-    /// All but the body.
+    /// The parameters other than the body.
     pub parameters: Vec<Parameter<Box<RawValue>>>,
     /// The body of Swagger 2: the parameter with `in: body`.
     pub body: Option<Map<String, Value>>,
@@ -32,14 +32,14 @@ pub struct ListedParameters {
 /// The parameters of an operation: its own, and those of its path.
 pub fn convert<F>(
     own: Option<&RawValue>,
-    of_path: Option<&RawValue>,
+    path_parameters: Option<&RawValue>,
     path: &str,
     definitions: &mut Definitions<'_, F>,
     reaching: &mut Reaching,
 ) -> ListedParameters {
     let mut given = ListedParameters::default();
     let mut seen: HashSet<(String, String)> = HashSet::new();
-    let lists = [own, of_path].into_iter().flatten();
+    let lists = [own, path_parameters].into_iter().flatten();
     let lists = lists.map(|raw| serde_json::from_str::<Vec<Value>>(raw.get()).unwrap_or_default());
     for value in lists.flatten() {
         let Some(map) = definitions.resolved(value) else { continue };
@@ -57,14 +57,14 @@ pub fn convert<F>(
             _ => {}
         }
     }
-    undeclared(path, &mut given.parameters);
+    add_undeclared(path, &mut given.parameters);
     given
 }
 
 /// Adds the path parameters that the document does not declare.
-fn undeclared(path: &str, parameters: &mut Vec<Parameter<Box<RawValue>>>) {
-    let of_path = parameters.iter().filter(|one| one.r#in == ParameterLocation::Path);
-    let mut known: HashSet<String> = of_path.map(|one| one.name.clone()).collect();
+fn add_undeclared(path: &str, parameters: &mut Vec<Parameter<Box<RawValue>>>) {
+    let path_parameters = parameters.iter().filter(|one| one.r#in == ParameterLocation::Path);
+    let mut known: HashSet<String> = path_parameters.map(|one| one.name.clone()).collect();
     for name in names(path).take(MAX_PARAMETERS) {
         let is_known = !known.insert(name.to_owned());
         let schema = RawValue::from_string(r#"{"type":"string"}"#.to_owned());
@@ -147,9 +147,9 @@ fn parameter<F>(
 
 /// A schema with its parameter's description.
 fn described(schema: &Value, parameter: &Map<String, Value>) -> Value {
-    let Value::Object(schema) = schema else { return Value::Object(aside(parameter)) };
+    let Value::Object(schema) = schema else { return Value::Object(annotations(parameter)) };
     let mut schema = schema.clone();
-    for (key, value) in aside(parameter) {
+    for (key, value) in annotations(parameter) {
         if key != "deprecated" || value == Value::Bool(true) {
             schema.entry(key).or_insert(value);
         }
@@ -157,7 +157,7 @@ fn described(schema: &Value, parameter: &Map<String, Value>) -> Value {
     Value::Object(schema)
 }
 
-fn aside(parameter: &Map<String, Value>) -> Map<String, Value> {
+fn annotations(parameter: &Map<String, Value>) -> Map<String, Value> {
     let keys = ["description", "deprecated", "example"];
     let given =
         keys.iter().filter_map(|key| Some(((*key).to_owned(), parameter.get(*key)?.clone())));
@@ -173,16 +173,16 @@ pub fn inline(parameter: &Map<String, Value>) -> Value {
     Value::Object(schema)
 }
 
-/// How a list or an object is serialized: `style` and `explode` of 3, or `collectionFormat` of 2.
+/// The serialization of a list or an object: `style` and `explode` of 3, or `collectionFormat` of 2.
 fn style(map: &Map<String, Value>, r#in: ParameterLocation) -> (String, bool) {
     let usual = if matches!(r#in, ParameterLocation::Query | ParameterLocation::Cookie) {
         "form"
     } else {
         "simple"
     };
-    let is_list_of_2 = map.get("type").and_then(Value::as_str) == Some("array");
+    let is_swagger2_list = map.get("type").and_then(Value::as_str) == Some("array");
     let collection = map.get("collectionFormat").and_then(Value::as_str);
-    match collection.or(Some("csv").filter(|_| is_list_of_2)) {
+    match collection.or(Some("csv").filter(|_| is_swagger2_list)) {
         Some("multi") => return ("form".to_owned(), true),
         Some("ssv") => return ("spaceDelimited".to_owned(), false),
         Some("pipes") => return ("pipeDelimited".to_owned(), false),

@@ -15,7 +15,7 @@ const MAX_WRITTEN: usize = 1 << 30;
 /// The definitions that some schemas of an action refer to.
 #[derive(Debug, Default)]
 pub struct Reaching {
-    /// By number.
+    /// The numbers of the definitions.
     pub roots: Vec<u32>,
     bytes: usize,
     /// Whether a schema was left out, and allows any value.

@@ -15,7 +15,7 @@ const MAX_DESCRIPTION: usize = 300;
 const MAX_TITLE: usize = 200;
 /// The longest default or example, in bytes of JSON.
 const MAX_VALUE: usize = 500;
-/// In bytes. Longer patterns are dropped.
+/// The maximum length of a pattern, in bytes. Longer ones are dropped.
 const MAX_PATTERN: usize = 1000;
 
 /// A schema as JSON, and the numbers of the definitions that it refers to.
@@ -87,7 +87,7 @@ impl<F> Conversion<'_, '_, F> {
             }
         }
         self.relax(map, &mut converted);
-        fitting(&mut converted);
+        drop_wrong_types(&mut converted);
         if is_true(map, &["nullable", "x-nullable"]) { nullable(converted) } else { converted }
     }
 
@@ -145,14 +145,14 @@ impl<F> Conversion<'_, '_, F> {
             }
             "title" => value.as_str().map(|text| shown(text, MAX_TITLE)),
             "description" => value.as_str().map(|text| shown(text, MAX_DESCRIPTION)),
-            "default" => small(value),
+            "default" => within_limit(value),
             "example" => {
-                let example = small(value).map(|value| Value::Array(vec![value]));
+                let example = within_limit(value).map(|value| Value::Array(vec![value]));
                 into.extend(example.map(|example| ("examples".to_owned(), example)));
                 None
             }
             "examples" => {
-                let first = value.as_array().and_then(|values| small(values.first()?));
+                let first = value.as_array().and_then(|values| within_limit(values.first()?));
                 first.map(|first| Value::Array(vec![first]))
             }
             _ => None,
@@ -196,7 +196,7 @@ fn refers(schema: &Value) -> bool {
 }
 
 /// Drops a type that not all of the enumerated values have: some documents write `type: string` for numbers.
-fn fitting(converted: &mut Map<String, Value>) {
+fn drop_wrong_types(converted: &mut Map<String, Value>) {
     let Some(Value::Array(values)) = converted.get("enum") else { return };
     let fits = |value: &Value| {
         let kinds = match converted.get("type") {
@@ -283,7 +283,7 @@ fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
     };
     let mut kinds: Vec<Value> = Vec::new();
     for kind in given {
-        // YAML reads an unquoted `null` as the value.
+        // In YAML, an unquoted `null` is the null value, not the name of the type.
         let kind = if kind.is_null() { Some("null") } else { kind.as_str() };
         let kind = kind.unwrap_or_default();
         if kind.eq_ignore_ascii_case("file") {
@@ -369,7 +369,7 @@ fn shown(text: &str, max: usize) -> Value {
 }
 
 /// A value that is not too large.
-fn small(value: &Value) -> Option<Value> {
+fn within_limit(value: &Value) -> Option<Value> {
     let is_small = match value {
         Value::String(text) => text.len() <= MAX_VALUE,
         Value::Array(_) | Value::Object(_) => value.to_string().len() <= MAX_VALUE,

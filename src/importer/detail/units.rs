@@ -23,7 +23,7 @@ pub const MAX_DEFLATED: usize = 64 << 10;
 pub struct Draft {
     /// Everything but the definitions and the responses.
     pub action: StoredAction<Box<RawValue>>,
-    /// What its parameters and its body refer to.
+    /// The definitions that its parameters and its body refer to.
     pub input: Reaching,
     pub responses: Vec<DocumentedResponse>,
 }

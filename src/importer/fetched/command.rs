@@ -16,7 +16,7 @@ use super::cache::{Cache, DEFAULT_CACHE, Record, Records};
 use super::describe::{Description, describe};
 use super::list::{Pin, Source, SourceList, is_own};
 use super::{DEFAULT_LIST, pin};
-use crate::importer::cli::from_where_npm_was_called;
+use crate::importer::cli::resolve_from_caller;
 use crate::importer::folder::replace;
 use crate::importer::paths::PathFilter;
 use crate::importer::read::Refusal;
@@ -82,15 +82,14 @@ enum Outcome {
     Same,
     /// Another document, with this hash.
     Other(String),
-    /// An error.
     Failed(String),
 }
 
 impl FetchArgs {
     pub fn run(&self) -> Result<ExitCode> {
-        let own = from_where_npm_was_called(&self.list);
+        let own = resolve_from_caller(&self.list);
         let path = shipped(&own);
-        let cache = Cache(from_where_npm_was_called(&self.cache));
+        let cache = Cache(resolve_from_caller(&self.cache));
         let list = SourceList::read(&path)?;
         if let Some(name) = self.accept_hosts.iter().find(|name| !self.accept.contains(name)) {
             bail!("--accept-hosts {name} needs --accept {name}, too");
@@ -153,8 +152,9 @@ impl FetchArgs {
             let shared = list.0.iter().filter(|(_, other)| other.address == source.address);
             for (platform, source) in shared {
                 let Description { operations, hosts } =
-                    describe(&bytes, &source.paths, source.endpoint.as_deref())
-                        .map_err(|refusal| anyhow::anyhow!("{platform}: {}", why(&refusal)))?;
+                    describe(&bytes, &source.paths, source.endpoint.as_deref()).map_err(
+                        |refusal| anyhow::anyhow!("{platform}: {}", refusal_reason(&refusal)),
+                    )?;
                 let known = source.pin.as_ref().map(|pin| &pin.hosts);
                 if known != Some(&hosts) && !self.accept_hosts.contains(name) {
                     bail!(
@@ -266,11 +266,11 @@ impl Report {
                 self.same = self.same.saturating_add(sources.len());
                 reported.remove(address);
             }
-            Outcome::Failed(why) => {
+            Outcome::Failed(error) => {
                 if is_cached {
                     self.cached = self.cached.saturating_add(sources.len());
                 }
-                let _ = writeln!(self.failed, "{names}: {address}: {why}; {rest}");
+                let _ = writeln!(self.failed, "{names}: {address}: {error}; {rest}");
             }
             Outcome::Other(sha256) => {
                 let bytes = source::bytes(&cache.document(sha256))?;
@@ -278,7 +278,11 @@ impl Report {
                 let _ = writeln!(self.changed, "{names}: {what} at {address}; {rest}");
                 let endpoint = sources.first().and_then(|(_, source)| source.endpoint.as_deref());
                 if let Err(refusal) = describe(&bytes, &PathFilter::default(), endpoint) {
-                    let _ = writeln!(self.changed, "  which cannot be used: {}", why(&refusal));
+                    let _ = writeln!(
+                        self.changed,
+                        "  which cannot be used: {}",
+                        refusal_reason(&refusal)
+                    );
                     return Ok(());
                 }
                 let mut has_new_hosts = false;
@@ -376,8 +380,8 @@ fn is_fixed(address: &str) -> bool {
     !address.starts_with("http") || address.split('/').any(is_commit)
 }
 
-/// Why a document cannot be read.
-fn why(refusal: &Refusal) -> String {
+/// The reason why a document cannot be read.
+fn refusal_reason(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NotOpenApi => "it is not an API description in a known format".to_owned(),
         Refusal::Dialect(version) => format!("OpenAPI {version} is not supported"),

@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use super::DEFAULT_LIST;
 use super::list::{DocumentFormat, SourceList};
 use crate::catalog::detail::Kind;
-use crate::importer::check::{ConnectorEntry, Details, Opened, StoredPlatform};
+use crate::importer::check::{ConnectorEntry, Details, OpenCatalog, StoredPlatform};
 use crate::importer::folder::Folder;
 use crate::importer::providers::Providers;
 use crate::importer::report::counted;
@@ -27,7 +27,7 @@ struct Row {
 pub fn report(folder: &Folder) -> Result<String> {
     let providers = Providers::read(Path::new("providers.toml"))?;
     let list = SourceList::read(Path::new(DEFAULT_LIST))?;
-    let opened = Opened::new(folder)?;
+    let opened = OpenCatalog::new(folder)?;
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     Ok(text(&rows(&providers, &list, &opened.connectors()?, opened.details()?, today)))
 }

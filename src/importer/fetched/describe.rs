@@ -13,7 +13,7 @@ use crate::importer::{action, auth, detail, read, server, translate};
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// `GET /users/{id}`
+    /// Operations, such as `GET /users/{id}`.
     pub operations: BTreeSet<String>,
     /// The hosts of its servers, authorization and token endpoints.
     pub hosts: BTreeSet<String>,
@@ -36,7 +36,7 @@ pub fn describe(
 fn describe_document<F>(document: &Document<F>, paths: &PathFilter) -> Description {
     let actions = action::collect(document, paths);
     let operations = actions.found.iter().map(|found| {
-        let action::Found { path, method, .. } = found;
+        let action::LocatedOperation { path, method, .. } = found;
         format!("{} {path}", method.as_str())
     });
     let mut description = Description { operations: operations.collect(), ..Default::default() };

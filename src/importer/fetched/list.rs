@@ -18,7 +18,7 @@ const OWN_DOCUMENTS: &str = "documents";
 /// The maximum length of a licence, in characters.
 const MAX_LICENCE: usize = 100;
 
-/// Keyed by platform.
+/// The sources, by platform.
 #[derive(Debug, Clone, Default)]
 pub struct SourceList(pub BTreeMap<String, Source>);
 
@@ -28,9 +28,9 @@ pub struct Source {
     /// An `https` URL, `npm:NAME@VERSION/PATH` or `pypi:NAME@VERSION/PATH`, or a file of this project in `documents/`.
     pub address: String,
     pub format: DocumentFormat,
-    /// The name of the licence, or that none is stated.
+    /// The name of the licence, or a note that none is stated.
     pub licence: String,
-    /// Which of the operations belong to the platform.
+    /// The operations that belong to the platform.
     pub paths: PathFilter,
     /// The URL that takes requests, for a GraphQL schema.
     pub endpoint: Option<String>,
@@ -96,7 +96,7 @@ impl SourceList {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// `file` is the name of the file, for messages.
+    /// Parses the list. `file` is the name of the file, for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
         let mut faults = Vec::new();
@@ -239,10 +239,10 @@ fn check_address(address: &str) -> Result<(), String> {
             }
             None => name,
         };
-        let begins_well = |text: &str| text.starts_with(|c: char| c.is_ascii_alphanumeric());
-        let is_good = begins_well(name)
+        let has_valid_start = |text: &str| text.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let is_good = has_valid_start(name)
             && name.chars().all(is_name)
-            && begins_well(version)
+            && has_valid_start(version)
             && version.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+!".contains(c))
             && path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
         is_good.then_some(())

@@ -36,12 +36,12 @@ pub struct FetchedDocument {
     pub path: PathBuf,
     /// The SHA-256 of its content, in hexadecimal.
     pub sha256: String,
-    /// Which of its operations belong to the platform.
+    /// The operations that belong to the platform.
     pub paths: PathFilter,
     pub licence: String,
     /// The URL that takes requests, for a GraphQL schema.
     pub endpoint: Option<String>,
-    /// Whether it is the description that the operator's own instance publishes.
+    /// Whether the document is the description that the operator's own instance publishes.
     pub is_instance: bool,
 }
 

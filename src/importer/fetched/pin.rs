@@ -49,7 +49,7 @@ mod tests {
             read: jiff::civil::date(2026, 11, 27),
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         };
-        let ours = |hosts: &str| {
+        let updated_entry = |hosts: &str| {
             format!(
                 "sha256 = \"{}\"\noperations = 2\nhosts = [{hosts}]\nread = \"2026-11-27\"\n",
                 "f".repeat(64)
@@ -59,10 +59,10 @@ mod tests {
             pinned(text, "a", &pin(&["x.com", "y.com"])).unwrap(),
             format!(
                 "# Two.\n[platforms.a]\naddress = \"https://a\"\n{}\n# B.\n[platforms.ab]\naddress = \"https://b\"\n",
-                ours("\"x.com\", \"y.com\"")
+                updated_entry("\"x.com\", \"y.com\"")
             )
         );
-        assert_eq!(pinned(text, "ab", &pin(&[])).unwrap(), format!("{text}{}", ours("")));
+        assert_eq!(pinned(text, "ab", &pin(&[])).unwrap(), format!("{text}{}", updated_entry("")));
         assert_eq!(pinned(text, "b", &pin(&[])), None);
     }
 }

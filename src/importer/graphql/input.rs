@@ -70,7 +70,7 @@ fn value(r#type: &TypeRef) -> Value {
     }
 }
 
-/// Allows null where the schema names its types. Input objects are sent or left out.
+/// Also allows null, if the schema names its types. Input objects need no null: they are sent or left out.
 fn or_null(mut schema: Value) -> Value {
     match schema.get_mut("type") {
         Some(Value::Array(types)) => types.push("null".into()),

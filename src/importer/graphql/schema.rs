@@ -107,7 +107,7 @@ impl TypeRef {
     }
 }
 
-/// As GraphQL writes it: `[ID!]!`.
+/// Writes the type in GraphQL's notation: `[ID!]!`.
 impl fmt::Display for TypeRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -208,7 +208,7 @@ fn kind(definition: TypeDefinition<'_>) -> Kind {
 }
 
 impl Kind {
-    /// Adds what an extension of the type defines.
+    /// Adds the members that an extension of the type defines.
     fn extend(&mut self, extension: Self) {
         match (self, extension) {
             (Self::Object(own), Self::Object(more))
@@ -403,14 +403,15 @@ mod tests {
         let named = |kind: &str, name: &str| {
             format!(r#"{{"kind":"{kind}","name":"{name}","ofType":null}}"#)
         };
-        let of = |kind: &str, inner: &str| {
+        let wrapped = |kind: &str, inner: &str| {
             format!(r#"{{"kind":"{kind}","name":null,"ofType":{inner}}}"#)
         };
-        let pets = of("NON_NULL", &of("LIST", &of("NON_NULL", &named("OBJECT", "Pet"))));
+        let pets =
+            wrapped("NON_NULL", &wrapped("LIST", &wrapped("NON_NULL", &named("OBJECT", "Pet"))));
         let (int, string, id) =
             (named("SCALAR", "Int"), named("SCALAR", "String"), named("SCALAR", "ID"));
-        let filter = of("NON_NULL", &named("INPUT_OBJECT", "PetFilter"));
-        let (kind, must) = (named("ENUM", "PetKind"), of("NON_NULL", &id));
+        let filter = wrapped("NON_NULL", &named("INPUT_OBJECT", "PetFilter"));
+        let (kind, must) = (named("ENUM", "PetKind"), wrapped("NON_NULL", &id));
         let json = format!(
             r#"{{"data":{{"__schema":{{"queryType":{{"name":"Root"}},"mutationType":null,"types":[
                 {{"kind":"OBJECT","name":"Root","description":null,"fields":[

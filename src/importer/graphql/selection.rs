@@ -1,4 +1,4 @@
-//! The default selection of a field: the scalars of what it returns, two levels deep.
+//! The default selection of a field: the scalars of its type, two levels deep.
 
 use super::schema::{Argument, Field, Schema, Type, TypeRef};
 
@@ -10,7 +10,7 @@ const FIRST_FIELDS: [&str; 9] =
 /// The maximum number of objects on the second level.
 const MAX_OBJECTS: usize = 15;
 
-/// Without its braces. `None` for a scalar.
+/// The default selection of a type, without its braces; `None` for a scalar.
 pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
     let name = r#type.name();
     if schema.is_leaf(name) {

@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::cli::{DEFAULT_OUT, from_where_npm_was_called};
+use super::cli::{DEFAULT_OUT, resolve_from_caller};
 use super::fetched::cache::DEFAULT_CACHE;
 use super::fetched::describe::describe;
 use super::fetched::{FetchedDocument, PathFilter};
@@ -31,7 +31,7 @@ const SCRIPT: &str = "scripts/sources/instance.mjs";
 /// The variable of the Worker that allows addresses of this machine.
 const LOCAL_TARGETS: &str = "LOCAL_TARGETS";
 
-/// Import what an instance of a platform says about itself: its tables, record types or routes
+/// Import the description that an instance of a platform publishes: its tables, record types or routes
 ///
 /// Repeats the last import with the description of the instance in place of the platform's document. To serve the new
 /// catalog, publish it afterwards, on this machine or with --remote.
@@ -117,10 +117,10 @@ impl InstancePlatform {
     }
 }
 
-/// Which parts of an instance are imported.
-pub(super) struct Chosen<'a>(&'a [String]);
+/// The parts of an instance that are imported.
+pub(super) struct SelectedParts<'a>(&'a [String]);
 
-impl Chosen<'_> {
+impl SelectedParts<'_> {
     fn has(&self, name: &str) -> bool {
         self.0.is_empty() || self.0.iter().any(|chosen| chosen == name)
     }
@@ -143,7 +143,7 @@ struct Response {
 impl ImportInstanceArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let name = self.platform.name();
-        let cache = from_where_npm_was_called(&self.cache);
+        let cache = resolve_from_caller(&self.cache);
         let folder = std::path::absolute(cache.join("instances"))?;
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let catalog = Folder(self.catalog.clone());
@@ -152,7 +152,7 @@ impl ImportInstanceArgs {
 
         let origin = self.origin()?;
         let text = match &self.file {
-            Some(file) => read_text(&from_where_npm_was_called(file))?,
+            Some(file) => read_text(&resolve_from_caller(file))?,
             None => self.download(&origin, &folder)?,
         };
         let document = self.document(&text, &origin)?;
@@ -187,7 +187,7 @@ impl ImportInstanceArgs {
         let url = format!("{origin}{}{path}", self.platform.base());
         let mut headers = BTreeMap::from([("accept", accept.to_owned())]);
         if let Some(file) = &self.authorization {
-            let value = read_text(&from_where_npm_was_called(file))?;
+            let value = read_text(&resolve_from_caller(file))?;
             headers.insert("authorization", value.trim().to_owned());
         }
         let file = folder.join("download");
@@ -203,10 +203,10 @@ impl ImportInstanceArgs {
         text
     }
 
-    /// The `OpenAPI` document.
+    /// Converts the description of an instance to an `OpenAPI` document.
     fn document(&self, text: &str, origin: &str) -> Result<String> {
         let server = format!("{origin}{}", self.platform.base());
-        let chosen = Chosen(&self.only);
+        let chosen = SelectedParts(&self.only);
         let routes = |prefix: &str| {
             let (document, left_out) = routes::openapi(text, &server, prefix, &chosen)?;
             if left_out > 0 {
@@ -222,7 +222,7 @@ impl ImportInstanceArgs {
             InstancePlatform::WooCommerce => routes("/wc/v3"),
             InstancePlatform::WordPressSite => routes(""),
             InstancePlatform::NetSuite => with_server(text, &server, &chosen),
-            // Which of its paths are exported is chosen there.
+            // The export at the instance has already selected the paths.
             InstancePlatform::ServiceNow => return Ok(text.to_owned()),
         };
         Ok(document?.to_string())
@@ -230,7 +230,7 @@ impl ImportInstanceArgs {
 }
 
 /// An `OpenAPI` document with this server. `providers.toml` has the ways to connect.
-fn with_server(text: &str, server: &str, chosen: &Chosen<'_>) -> Result<Value> {
+fn with_server(text: &str, server: &str, chosen: &SelectedParts<'_>) -> Result<Value> {
     let mut document: Map<String, Value> =
         serde_json::from_str(text).context("the description is not a JSON object")?;
     document.insert("servers".to_owned(), serde_json::json!([{ "url": server }]));

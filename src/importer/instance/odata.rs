@@ -8,17 +8,17 @@ use anyhow::{Context as _, Result, bail};
 use roxmltree::{Document, Node};
 use serde_json::{Map, Value, json};
 
-use super::Chosen;
+use super::SelectedParts;
 
 /// The deepest inheritance of types.
 const MAX_BASES: usize = 10;
 /// Terms with which a service marks properties that callers cannot write.
 const READ_ONLY: [&str; 2] = ["Org.OData.Core.V1.Computed", "Org.OData.Core.V1.Permissions"];
-/// How many properties the description of `$select` names.
+/// The maximum number of properties that the description of `$select` names.
 const NAMES_SHOWN: usize = 12;
 
 /// The equivalent `OpenAPI` document of the service at this address.
-pub fn openapi(text: &str, service: &str, chosen: &Chosen<'_>) -> Result<Value> {
+pub fn openapi(text: &str, service: &str, chosen: &SelectedParts<'_>) -> Result<Value> {
     let xml = Document::parse(text).context("the metadata is not XML")?;
     let model = Model::new(&xml);
     let containers: Vec<Node<'_, '_>> = named(xml.root(), "EntityContainer").collect();
@@ -192,7 +192,7 @@ impl<'a, 'i> Model<'a, 'i> {
             let value = if is_text { format!("'{{{name}}}'") } else { format!("{{{name}}}") };
             parts.push(if names.len() > 1 { format!("{name}={value}") } else { value });
             parameters.push(json!({
-                "name": name, "in": "path", "required": true, "schema": self.of_property(property, false),
+                "name": name, "in": "path", "required": true, "schema": self.property_schema(property, false),
             }));
         }
         (!parts.is_empty()).then(|| (parts.join(","), parameters))
@@ -231,7 +231,7 @@ impl<'a, 'i> Model<'a, 'i> {
         let mut called = operation(name, &format!("Run {name}"), "Actions", &[]);
         if !parameters.is_empty() {
             let properties = parameters.iter().filter_map(|node| {
-                Some((node.attribute("Name")?.to_owned(), self.of_property(*node, true)))
+                Some((node.attribute("Name")?.to_owned(), self.property_schema(*node, true)))
             });
             let required = parameters
                 .iter()
@@ -260,7 +260,7 @@ impl<'a, 'i> Model<'a, 'i> {
         found.is_some_and(|node| node.tag_name().name() == "EnumType")
     }
 
-    /// The schemas of all types: of entity types, what callers can write.
+    /// The schemas of all types. Those of entity types have only the properties that callers can write.
     fn definitions(&self) -> Map<String, Value> {
         let all = self.types.iter();
         all.map(|(name, node)| (name.clone(), self.definition(name, *node))).collect()
@@ -276,15 +276,15 @@ impl<'a, 'i> Model<'a, 'i> {
             self.members(name, "Property").into_iter().filter(|node| !is_read_only(*node))
         {
             if let Some(name) = property.attribute("Name") {
-                properties.insert(name.to_owned(), self.of_property(property, true));
+                properties.insert(name.to_owned(), self.property_schema(property, true));
             }
         }
         for link in self.members(name, "NavigationProperty") {
             let (name, of) = (link.attribute("Name"), link.attribute("Type"));
             let set = of.and_then(|of| self.sets.get(&self.qualified(of)));
             if let Some((name, set)) = name.zip(set) {
-                let says = format!("The row that it refers to, such as `/{set}(…)`");
-                let schema = json!({ "type": "string", "description": says });
+                let description = format!("The row that it refers to, such as `/{set}(…)`");
+                let schema = json!({ "type": "string", "description": description });
                 properties.insert(format!("{name}@odata.bind"), schema);
             }
         }
@@ -292,13 +292,13 @@ impl<'a, 'i> Model<'a, 'i> {
     }
 
     /// The schema of a property or a parameter.
-    fn of_property(&self, node: Node<'_, '_>, may_be_null: bool) -> Value {
+    fn property_schema(&self, node: Node<'_, '_>, may_be_null: bool) -> Value {
         let of = node.attribute("Type").unwrap_or_default();
         let item = of.strip_prefix("Collection(").and_then(|rest| rest.strip_suffix(')'));
         if let Some(item) = item {
-            return json!({ "type": "array", "items": self.of_type(item) });
+            return json!({ "type": "array", "items": self.type_schema(item) });
         }
-        let mut schema = self.of_type(of);
+        let mut schema = self.type_schema(of);
         let Some(members) = schema.as_object_mut() else { return schema };
         let length = node.attribute("MaxLength").and_then(|length| length.parse::<u32>().ok());
         if let Some(length) = length.filter(|_| of == "Edm.String") {
@@ -311,7 +311,7 @@ impl<'a, 'i> Model<'a, 'i> {
         schema
     }
 
-    fn of_type(&self, of: &str) -> Value {
+    fn type_schema(&self, of: &str) -> Value {
         let text = |format: &str| json!({ "type": "string", "format": format });
         match of {
             "Edm.String" | "Edm.Duration" | "Edm.TimeOfDay" => json!({ "type": "string" }),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 
-use super::Chosen;
+use super::SelectedParts;
 
 /// Routes about other routes: several requests in one would hide what an action does.
 const LEFT_OUT: [&str; 2] = ["/batch/v1", "/wc/v3/batch"];
@@ -17,7 +17,7 @@ pub fn openapi(
     text: &str,
     server: &str,
     prefix: &str,
-    chosen: &Chosen<'_>,
+    chosen: &SelectedParts<'_>,
 ) -> Result<(Value, usize)> {
     let index: Value =
         serde_json::from_str(text).context("the index of the REST API is not JSON")?;
@@ -67,7 +67,7 @@ fn path(route: &str) -> Option<String> {
     path.chars().all(is_plain).then_some(path)
 }
 
-/// What follows the end of a group whose content begins here.
+/// The pattern after the end of a group. The given pattern begins with the group's content.
 fn after_group(pattern: &str) -> Option<&str> {
     let mut depth = 1_u32;
     let (mut is_escaped, mut is_in_class) = (false, false);
@@ -96,7 +96,7 @@ fn item(path: &str, given: &Value) -> Value {
     for endpoint in given.get("endpoints").and_then(Value::as_array).into_iter().flatten() {
         let methods = endpoint.get("methods").and_then(Value::as_array);
         let methods: Vec<&str> = methods.into_iter().flatten().filter_map(Value::as_str).collect();
-        // A route that can be edited takes POST, PUT and PATCH for the same.
+        // Routes for edits accept POST, PUT and PATCH with the same meaning, so one operation is enough.
         let edit = ["PUT", "POST", "PATCH"].into_iter().find(|method| methods.contains(method));
         let others = ["GET", "DELETE"].into_iter().filter(|method| methods.contains(method));
         for method in others.chain(edit) {

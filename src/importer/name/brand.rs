@@ -5,7 +5,7 @@
 pub struct Brand {
     /// `x-providerName`
     provider: &'static str,
-    /// As people write it.
+    /// The name as people write it.
     pub name: &'static str,
 }
 
@@ -106,7 +106,7 @@ const BRANDS: &[Brand] = &[
 
 /// A word of a service's or client's name as people write it: `sql` → `SQL`, `elastic` → `Elastic`.
 pub fn word(word: &str) -> String {
-    written(word).map_or_else(
+    spelling(word).map_or_else(
         || {
             let mut letters = word.chars();
             letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
@@ -116,13 +116,13 @@ pub fn word(word: &str) -> String {
 }
 
 /// The spelling of a word. Returns `None` when it has no special one.
-pub fn written(word: &str) -> Option<&'static str> {
+pub fn spelling(word: &str) -> Option<&'static str> {
     let lower = word.to_lowercase();
     let at = WORDS.binary_search_by_key(&lower.as_str(), |(word, _)| *word).ok()?;
-    WORDS.get(at).map(|(_, written)| *written)
+    WORDS.get(at).map(|(_, spelling)| *spelling)
 }
 
-/// In alphabetical order.
+/// Words with their usual spelling, in alphabetical order.
 const WORDS: &[(&str, &str)] = &[
     ("ad", "AD"),
     ("ae", "AE"),

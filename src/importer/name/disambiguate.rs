@@ -15,14 +15,14 @@ const ROUNDS: usize = 16;
 /// Chosen names stay. Connectors with the same name get their next longer variants, if these differ. Otherwise the
 /// newest keeps the name and the others add their version; those that are still equal add their platform.
 pub fn disambiguate(names: &[(String, Names)]) -> Vec<String> {
-    let mut rivals: Vec<NameCandidate<'_>> =
+    let mut candidates: Vec<NameCandidate<'_>> =
         names.iter().map(|(platform, names)| NameCandidate::new(platform, names)).collect();
     for _ in 0..ROUNDS {
-        for group in shared(&rivals) {
-            lengthen(&mut rivals, &group);
+        for group in shared(&candidates) {
+            lengthen(&mut candidates, &group);
         }
     }
-    rivals.into_iter().map(|rival| rival.given).collect()
+    candidates.into_iter().map(|candidate| candidate.given).collect()
 }
 
 /// A connector during disambiguation.
@@ -38,83 +38,87 @@ struct NameCandidate<'a> {
 
 impl<'a> NameCandidate<'a> {
     fn new(platform: &'a str, names: &'a Names) -> Self {
-        let given = names.ever_longer.first().cloned().unwrap_or_default();
+        let given = names.variants.first().cloned().unwrap_or_default();
         Self { platform, names, at: 0, given, has_version: false }
     }
 
     /// The variant that is longer by this many steps, or the longest one.
     fn longer_variant(&self, steps: usize) -> &str {
-        let last = self.names.ever_longer.len().saturating_sub(1);
-        let longer_variant = self.names.ever_longer.get(self.at.saturating_add(steps).min(last));
+        let last = self.names.variants.len().saturating_sub(1);
+        let longer_variant = self.names.variants.get(self.at.saturating_add(steps).min(last));
         longer_variant.filter(|_| !self.has_version).unwrap_or(&self.given)
     }
 
     fn add(&mut self, more: &str) {
-        let room = text::MAX_NAME.saturating_sub(more.chars().count());
-        self.given = format!("{}{more}", text::verbatim(&self.given, room));
+        let max_chars = text::MAX_NAME.saturating_sub(more.chars().count());
+        self.given = format!("{}{more}", text::verbatim(&self.given, max_chars));
     }
 }
 
 /// The groups of connectors with the same name.
-fn shared(rivals: &[NameCandidate<'_>]) -> Vec<Vec<usize>> {
+fn shared(candidates: &[NameCandidate<'_>]) -> Vec<Vec<usize>> {
     let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
-    for (at, rival) in rivals.iter().enumerate() {
-        groups.entry(fold(&rival.given)).or_default().push(at);
+    for (at, candidate) in candidates.iter().enumerate() {
+        groups.entry(fold(&candidate.given)).or_default().push(at);
     }
     let can_differ = |group: &Vec<usize>| {
-        let fixed =
-            group.iter().filter_map(|at| rivals.get(*at)).filter(|rival| rival.names.is_fixed);
+        let fixed = group
+            .iter()
+            .filter_map(|at| candidates.get(*at))
+            .filter(|candidate| candidate.names.is_fixed);
         group.len() > 1 && fixed.count() < group.len()
     };
     groups.into_values().filter(can_differ).collect()
 }
 
 /// Gives the members of a group longer variants.
-fn lengthen(rivals: &mut [NameCandidate<'_>], group: &[usize]) {
+fn lengthen(candidates: &mut [NameCandidate<'_>], group: &[usize]) {
     let limit = group
         .iter()
-        .filter_map(|at| rivals.get(*at))
-        .map(|rival| rival.names.ever_longer.len())
+        .filter_map(|at| candidates.get(*at))
+        .map(|candidate| candidate.names.variants.len())
         .max();
     let differ = |steps: &usize| {
         let names = group
             .iter()
-            .filter_map(|at| rivals.get(*at))
-            .map(|rival| fold(rival.longer_variant(*steps)));
+            .filter_map(|at| candidates.get(*at))
+            .map(|candidate| fold(candidate.longer_variant(*steps)));
         names.collect::<HashSet<String>>().len() > 1
     };
     if let Some(steps) = (1..limit.unwrap_or_default()).find(differ) {
         for at in group {
-            if let Some(rival) = rivals.get_mut(*at) {
-                rival.given = rival.longer_variant(steps).to_owned();
-                rival.at = rival.at.saturating_add(steps);
+            if let Some(candidate) = candidates.get_mut(*at) {
+                candidate.given = candidate.longer_variant(steps).to_owned();
+                candidate.at = candidate.at.saturating_add(steps);
             }
         }
         return;
     }
     let mut order: Vec<usize> = group.to_vec();
     order.sort_by_key(|at| {
-        rivals
-            .get(*at)
-            .map(|rival| (!rival.names.is_fixed, Reverse(&rival.names.numbers), rival.platform))
+        candidates.get(*at).map(|candidate| {
+            (!candidate.names.is_fixed, Reverse(&candidate.names.numbers), candidate.platform)
+        })
     });
     let versions: Vec<[String; 2]> =
-        order.iter().filter_map(|at| Some(rivals.get(*at)?.names.versions.clone())).collect();
-    // The short form, if that is enough.
+        order.iter().filter_map(|at| Some(candidates.get(*at)?.names.versions.clone())).collect();
+    // The short form of the version is added if it is unique, otherwise the stated one.
     let is_alone = |kind: usize, version: &String| {
         let same = versions.iter().filter(|given| given.get(kind) == Some(version)).count();
         same == 1 && !version.is_empty()
     };
     for at in order.into_iter().skip(1) {
-        if let Some(rival) = rivals.get_mut(at).filter(|rival| !rival.names.is_fixed) {
-            let mut versions = rival.names.versions.iter().enumerate();
+        if let Some(candidate) =
+            candidates.get_mut(at).filter(|candidate| !candidate.names.is_fixed)
+        {
+            let mut versions = candidate.names.versions.iter().enumerate();
             let version = versions.find(|(kind, version)| is_alone(*kind, version));
-            let more = match version.filter(|_| !rival.has_version) {
+            let more = match version.filter(|_| !candidate.has_version) {
                 Some((_, version)) => format!(" {version}"),
-                None => format!(" ({})", rival.platform),
+                None => format!(" ({})", candidate.platform),
             };
-            rival.add(&more);
-            rival.has_version = true;
+            candidate.add(&more);
+            candidate.has_version = true;
         }
     }
 }

@@ -36,8 +36,8 @@ const MAX_VERSION: usize = 32;
 /// The possible names of a connector.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// The shortest first: each is more specific than the one before it.
-    ever_longer: Vec<String>,
+    /// The variants of the name, the shortest first: each is more specific than the one before it.
+    variants: Vec<String>,
     /// The version of the API: in short, such as `V2` or a year, and as stated.
     versions: [String; 2],
     /// The numbers of the stated version, for comparison.
@@ -68,22 +68,22 @@ impl Names {
         let numbers = stated.split(|c: char| !c.is_ascii_digit());
         let numbers = numbers.filter_map(|number| number.parse().ok()).collect();
         let versions = [short, text::verbatim(&stated, MAX_VERSION)];
-        Self { ever_longer: names, versions, numbers, is_fixed: false }
+        Self { variants: names, versions, numbers, is_fixed: false }
     }
 
     /// The shortest name, which depends on the document alone; empty when it has none.
     pub fn shortest(&self) -> &str {
-        self.ever_longer.first().map_or("", String::as_str)
+        self.variants.first().map_or("", String::as_str)
     }
 
     /// A name that is made from the platform's.
     pub fn from_platform(platform: &str) -> Self {
-        Self { ever_longer: vec![text::title_case(platform)], ..Self::default() }
+        Self { variants: vec![text::title_case(platform)], ..Self::default() }
     }
 
-    /// The only possible name.
+    /// A fixed name, from which others have to differ.
     pub fn fixed(name: &str) -> Self {
-        Self { ever_longer: vec![name.to_owned()], is_fixed: true, ..Self::default() }
+        Self { variants: vec![name.to_owned()], is_fixed: true, ..Self::default() }
     }
 }
 
@@ -136,12 +136,12 @@ fn branded(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
     let rest = if rest.contains('_') {
         rest.split('_').map(brand::word).collect::<Vec<_>>().join(" ")
     } else {
-        let words = rest.split(' ').map(|word| brand::written(word).unwrap_or(word));
+        let words = rest.split(' ').map(|word| brand::spelling(word).unwrap_or(word));
         words.collect::<Vec<_>>().join(" ")
     };
     let service = service_words(sources).join(" ");
-    let says_brand = own.iter().any(|own| title::squash(&rest).contains(own));
-    let short = match (rest.is_empty(), says_brand) {
+    let contains_brand = own.iter().any(|own| title::squash(&rest).contains(own));
+    let short = match (rest.is_empty(), contains_brand) {
         (true, _) => format!("{brand} {service}"),
         (_, true) => rest,
         _ => format!("{brand} {rest}"),

@@ -14,7 +14,7 @@ const KINDS: &[&str] = &["public", "web", "http", "https", "json", "rest", "rest
 const FORMS: &[&str] = &["service", "services", "server", "suite", "application", "client", "console", "interface", "explorer"];
 /// Words that name no product on their own.
 #[rustfmt::skip]
-const EMPTY: &[&str] = &[
+const GENERIC: &[&str] = &[
     "a", "active", "and", "beta", "alpha", "data", "default", "defaulttitle", "developer", "developers", "fastapi", "for",
     "gateway", "interactive", "live", "net", "of", "plan", "platform", "premium", "preview", "prod", "production", "public",
     "quick", "stable", "start", "the", "ui", "unofficial", "user", "web", "with", "your",
@@ -68,7 +68,7 @@ fn is_empty(text: &str) -> bool {
         plain.is_empty()
             || is_version(word)
             || NOISE.contains(&plain.as_str())
-            || EMPTY.contains(&plain.as_str())
+            || GENERIC.contains(&plain.as_str())
     })
 }
 

@@ -16,7 +16,7 @@ use crate::importer::{category, platform, text};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// Keyed by platform.
+    /// The entries, by platform.
     #[serde(default)]
     pub platforms: BTreeMap<String, Entry>,
 }

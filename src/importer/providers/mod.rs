@@ -15,7 +15,7 @@ use crate::importer::source::read_text;
 use entry::File;
 use provider::Provider;
 
-/// Keyed by platform.
+/// The facts, by platform.
 #[derive(Debug, Clone, Default)]
 pub struct Providers(pub BTreeMap<String, Provider>);
 
@@ -24,7 +24,7 @@ impl Providers {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// `file` is the name of the file, for messages.
+    /// Parses the file. `file` is its name, for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
         let mut faults = Vec::new();

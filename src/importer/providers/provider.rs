@@ -12,7 +12,7 @@ pub struct Provider {
     pub category: Option<String>,
     /// The name of the brand's logo in the npm package `simple-icons`; the site has it.
     pub logo: Option<String>,
-    /// Overrides the document's.
+    /// The maturity, which overrides the document's.
     pub status: Option<Status>,
     /// The API's version. Overrides the document's.
     pub version: Option<String>,
@@ -41,8 +41,11 @@ impl Provider {
             method.id = auth::unique_id(&methods, &method.id);
             // The URLs may differ from the document's.
             let first = servers.first().map(|server| server.url.as_str()).unwrap_or_default();
-            auth::keep_used(&mut method, &servers.iter().map(|server| server.url.as_str()));
-            auth::ask_for(variables(first), &known.auth_methods, &mut method);
+            auth::remove_unused_fields(
+                &mut method,
+                &servers.iter().map(|server| server.url.as_str()),
+            );
+            auth::add_missing_fields(variables(first), &known.auth_methods, &mut method);
             methods.push(method);
         }
         ConnectorDetail {

@@ -15,14 +15,14 @@ pub struct Base {
 }
 
 impl Base {
-    /// From the platform's known base URL, and the document's first, which may be relative.
+    /// Relates the platform's known base URL to the document's first one, which may be relative.
     pub fn new(known: &str, document: Option<&str>) -> Self {
         let (origin, known) = split(known);
         let own = document.map(|url| split(url).1.to_owned());
         Self { origin: origin.to_owned(), known: known.to_owned(), own }
     }
 
-    /// The path of an operation relative to the platform's base URL. With a server if it is not below that URL.
+    /// The path of an operation relative to the platform's base URL, and its server if it is not below that URL.
     pub fn place(&self, path: &str) -> (String, Option<String>) {
         let whole = format!("{}{path}", self.own.as_deref().unwrap_or_default());
         let rest = whole.strip_prefix(&self.known);

@@ -15,9 +15,9 @@ const MAX_SERVERS: usize = 50;
 /// `servers`, or what is in its place.
 #[derive(Default)]
 pub struct Servers {
-    /// In order; some may have an empty URL.
+    /// The servers, in order; some may have an empty URL.
     pub list: Vec<Entry>,
-    /// Whether it is a map without a URL.
+    /// Whether the value is a map without a URL.
     pub is_wrong: bool,
 }
 
@@ -27,7 +27,6 @@ pub struct Servers {
 pub struct Entry {
     /// Absolute, or relative to where the document was downloaded.
     pub url: FirstText,
-    /// Human-readable.
     pub description: FirstText,
     /// The variables of the URL.
     pub variables: OptionalMap<Entries<OptionalMap<Variable>>>,
@@ -37,7 +36,6 @@ pub struct Entry {
 #[serde(default)]
 pub struct Variable {
     pub default: FirstText,
-    /// Human-readable.
     pub description: FirstText,
     /// All allowed values.
     pub r#enum: Texts,

@@ -24,20 +24,20 @@ const MAX_DESCRIPTION: usize = 200;
 
 /// The servers of a document, and the fields for their variables.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ResolvedServers {
     /// Absolute URLs: those with `https`, or all when there are none.
     pub servers: Vec<Server>,
-    /// One for each variable.
+    /// A field for each variable.
     pub fields: Vec<Field>,
     /// URLs that were skipped, since they are not absolute.
     pub left_out: Vec<String>,
 }
 
 /// The servers of a document.
-pub fn resolve<F>(document: &Document<F>) -> Found {
-    let mut found = Found::default();
+pub fn resolve<F>(document: &Document<F>) -> ResolvedServers {
+    let mut found = ResolvedServers::default();
     let given = document.servers.iter().flat_map(|servers| &servers.list);
-    let swagger2_servers = entries_of_2(document);
+    let swagger2_servers = swagger2_entries(document);
     let mut fields: BTreeMap<&str, Field> = BTreeMap::new();
     for entry in given.chain(&swagger2_servers) {
         let Some(url) = absolute(&written(entry)) else {
@@ -137,8 +137,8 @@ pub fn is_secure(server: &Server) -> bool {
     server.url.starts_with("https://")
 }
 
-/// Why the service would call none of these servers, as a warning. Returns `None` if it would call one, or there are
-/// none.
+/// A warning that says why the service would call none of these servers. Returns `None` if it would call one, or if the
+/// list is empty.
 pub fn refused(servers: &[Server]) -> Option<String> {
     // A variable host may lead anywhere: that is the user's choice.
     let why = |server: &Server, local| match (Targets { local }).fill(&server.url, |_| Some("1")) {
@@ -159,7 +159,7 @@ pub fn refused(servers: &[Server]) -> Option<String> {
 }
 
 /// A server for each protocol of a 2.0 document.
-fn entries_of_2<F>(document: &Document<F>) -> Vec<Entry> {
+fn swagger2_entries<F>(document: &Document<F>) -> Vec<Entry> {
     let Some(host) = document.host.as_ref().and_then(FirstText::filled) else { return Vec::new() };
     let path = document.base_path.as_ref().map(FirstText::as_str).unwrap_or_default();
     let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };

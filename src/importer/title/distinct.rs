@@ -54,19 +54,20 @@ impl Paths {
 /// Gives an action a title that differs from those of its group, which has these paths. Returns `None` when it can't.
 type Distinguisher = fn(&TitledAction<'_>, &Paths) -> Option<String>;
 
-/// Tried in this order on the actions that still share a title.
-const WAYS: [Distinguisher; 5] = [by_resource, by_whole_path, by_parameter, by_method, by_id];
+/// The distinguishers, tried in this order on the actions that still share a title.
+const DISTINGUISHERS: [Distinguisher; 5] =
+    [by_resource, by_whole_path, by_parameter, by_method, by_id];
 
 /// Makes titles differ, as far as paths, methods and `operationId`s differ.
 pub fn distinguish(actions: &mut [TitledAction<'_>]) {
-    for way in WAYS {
+    for distinguisher in DISTINGUISHERS {
         for group in groups(actions) {
             let members = group.iter().filter_map(|at| actions.get(*at));
             let paths = Paths::new(members.map(|action| action.path));
             let titles: Vec<Option<String>> = group
                 .iter()
                 .filter_map(|at| actions.get(*at))
-                .map(|action| way(action, &paths))
+                .map(|action| distinguisher(action, &paths))
                 .collect();
             for (at, title) in group.into_iter().zip(titles) {
                 if let (Some(action), Some(title)) = (actions.get_mut(at), title) {

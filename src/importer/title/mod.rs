@@ -14,7 +14,7 @@ use phrase::{imperative, singular, starts_with_verb};
 
 /// The longest first sentence of a description that is used as a title, in characters.
 const MAX_SENTENCE: usize = 90;
-/// How many bytes of a summary or description are read.
+/// The maximum number of bytes of a summary or description that are read.
 const MAX_READ: usize = 2048;
 
 /// A document's description of an operation. Missing strings are empty.
@@ -50,7 +50,8 @@ pub fn title(source: TitleSource<'_>) -> String {
     text::verbatim(&phrase::capitalized(&title), MAX_TITLE)
 }
 
-/// What an `OData` count counts: `/users/{id}/messages/$count` → "messages". Returns `None` for any other path.
+/// The collection that an `OData` path counts: `/users/{id}/messages/$count` → "messages". Returns `None` for any other
+/// path.
 fn counted(path: &str) -> Option<String> {
     before_last(path.strip_suffix("$count").filter(|path| path.ends_with('/')).map(|_| path)?)
 }
@@ -95,7 +96,7 @@ fn derived(source: TitleSource<'_>) -> String {
         return thing.map_or(verb.clone(), |thing| format!("{verb} {}", singular(&thing)));
     }
     let verb = method_verb(source);
-    let thing = resource(source, verb != "list").or_else(|| identified(source.id));
+    let thing = resource(source, verb != "list").or_else(|| without_verb(source.id));
     thing.map_or_else(|| format!("{verb} resource"), |thing| format!("{verb} {thing}"))
 }
 
@@ -106,7 +107,7 @@ fn named(id: &str) -> Option<(String, Option<String>)> {
     let id = if id.chars().any(char::is_lowercase) { id } else { &id.to_lowercase() };
     let parts: Vec<Vec<String>> = id
         .split(['.', '/', ':', '_', '#', ' '])
-        .map(spoken)
+        .map(identifier_words)
         .filter(|words| !words.is_empty())
         .collect();
     let words: Vec<String> = parts.concat();
@@ -114,7 +115,7 @@ fn named(id: &str) -> Option<(String, Option<String>)> {
         let rest = phrase::joined(words);
         (!rest.is_empty()).then_some(rest)
     };
-    // First, the last part alone, as in `users.messages.batchDelete` and `VirtualMachines_CreateOrUpdate`.
+    // First, try the last part alone, as in `users.messages.batchDelete` and `VirtualMachines_CreateOrUpdate`.
     if let (Some(last), true) = (parts.last(), parts.len() > 1)
         && let Some((first, after)) = last.split_first()
         && let Some(verb) = verb::base_of_unmistakable(first)
@@ -143,15 +144,15 @@ fn named(id: &str) -> Option<(String, Option<String>)> {
 }
 
 /// The words of an identifier. In `LIST_USERS`, none of them is an acronym.
-fn spoken(name: &str) -> Vec<String> {
+fn identifier_words(name: &str) -> Vec<String> {
     let words = text::words(name);
-    let shouts = words.len() > 1 && !name.chars().any(char::is_lowercase);
-    if shouts { words.iter().map(|word| word.to_lowercase()).collect() } else { words }
+    let is_upper_case = words.len() > 1 && !name.chars().any(char::is_lowercase);
+    if is_upper_case { words.iter().map(|word| word.to_lowercase()).collect() } else { words }
 }
 
 /// The words of an identifier without a verb. Returns `None` when there are none.
-fn identified(id: &str) -> Option<String> {
-    let words = phrase::joined(&spoken(id));
+fn without_verb(id: &str) -> Option<String> {
+    let words = phrase::joined(&identifier_words(id));
     (!words.is_empty()).then_some(words)
 }
 
@@ -175,7 +176,7 @@ fn method_verb(source: TitleSource<'_>) -> &'static str {
     }
 }
 
-/// The last resource that a path names, in the singular if `one` asks for it and the path is about a single one.
+/// The last resource that a path names, in the singular if `one` is true and the path leads to a single one.
 fn resource(source: TitleSource<'_>, one: bool) -> Option<String> {
     let last = phrase::segments(source.path).pop()?;
     let is_one = source.path.trim_end_matches('/').ends_with('}') || source.method == Method::Post;

@@ -41,7 +41,7 @@ const OPENINGS: [&str; 34] = [
     "request to ",
 ];
 
-/// What may follow an opening: "This endpoint *is used to* …".
+/// Phrases that may follow an opening: "This endpoint *is used to* …".
 const LINKING_PHRASES: [&str; 14] = [
     "is used to ",
     "can be used to ",
@@ -74,7 +74,7 @@ const MARKERS: [&str; 11] = [
     "permanently ",
 ];
 
-/// Wording of data models where people would name the thing alone: "Delete navigation property members for groups".
+/// Wording of data models that people would leave out: "Delete navigation property members for groups".
 const RELATIONS: [&str; 4] =
     ["new navigation property to ", "the navigation property ", "navigation property ", "ref of "];
 
@@ -102,7 +102,7 @@ fn without_ending(phrase: &str) -> &str {
     phrase.strip_suffix('.').filter(|rest| !rest.ends_with('.')).map_or(phrase, str::trim_end)
 }
 
-/// What follows the first of these prefixes that the phrase has.
+/// The phrase after the first of these prefixes that it has.
 fn stripped<'a>(phrase: &'a str, beginnings: &[&str]) -> Option<&'a str> {
     beginnings.iter().find_map(|beginning| {
         let (head, rest) = phrase.split_at_checked(beginning.len())?;
@@ -253,9 +253,9 @@ pub fn without_article(phrase: &str) -> &str {
 /// The phrase with a capital first letter. A verb in capitals keeps only the first.
 pub fn capitalized(phrase: &str) -> String {
     let word = first_word(phrase);
-    let shouts = word.chars().nth(1).is_some() && !word.chars().any(char::is_lowercase);
+    let is_upper_case = word.chars().nth(1).is_some() && !word.chars().any(char::is_lowercase);
     let phrase = match phrase.strip_prefix(word) {
-        Some(rest) if shouts && verb::base(word).is_some() => {
+        Some(rest) if is_upper_case && verb::base(word).is_some() => {
             format!("{}{rest}", word.to_lowercase())
         }
         _ => phrase.to_owned(),

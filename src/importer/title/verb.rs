@@ -72,8 +72,8 @@ fn is_base(word: &str) -> bool {
     VERBS.binary_search(&word).is_ok()
 }
 
-/// The base form of a verb in its base form, third person or gerund: `lists`, `listing` → `list`. Returns `None` for
-/// any other word. British spellings are accepted.
+/// The base form of a verb that is in its base form, third person or gerund: `lists`, `listing` → `list`. Returns
+/// `None` for any other word. British spellings are accepted.
 pub fn base(word: &str) -> Option<String> {
     let mut word = word.to_lowercase();
     word.retain(|letter| letter != '-');
@@ -89,7 +89,7 @@ fn base_as_spelled(word: &str) -> Option<String> {
     if is_base(word) {
         return Some(word.to_owned());
     }
-    // All other forms end like this.
+    // All other forms have one of these endings.
     if !word.ends_with('s') && !word.ends_with("ing") {
         return None;
     }

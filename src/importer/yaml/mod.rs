@@ -46,7 +46,7 @@ enum Kind {
     Map(Vec<(String, Rc<Node>)>),
 }
 
-/// Why a text was not read.
+/// The reason why a text was not read.
 #[derive(Debug)]
 pub enum ReadError {
     Faulty(Fault),
@@ -245,7 +245,7 @@ fn tagged(at: (u64, u64), text: String, style: ScalarStyle, tag: Option<&Tag>) -
     match tag.map(|tag| (tag.core_suffix(), tag.parts())) {
         Some((Some("null"), _)) => scalar(at, String::new(), true),
         Some((Some("int" | "float" | "bool"), _)) => scalar(at, text, true),
-        // `!` alone makes it a string.
+        // A `!` alone makes the scalar a string.
         Some((Some("str"), _) | (None, ("" | "!", "" | "!"))) => scalar(at, text, false),
         _ => scalar(at, text, is_plain),
     }

@@ -52,13 +52,13 @@ impl Strings<'_> {
             // Parameters map names to examples, each with a `value`.
             let is_list = matches!(child.kind, Kind::List(_));
             let one = |_: &str, item: &Rc<Node>| {
-                let of_example = |key: &str, value: &Rc<Node>| {
+                let example_value = |key: &str, value: &Rc<Node>| {
                     if key == "value" { self.typed(value, schema, 0) } else { Rc::clone(value) }
                 };
                 if is_list {
                     self.typed(item, schema, 0)
                 } else {
-                    changed(item, of_example).unwrap_or_else(|| Rc::clone(item))
+                    changed(item, example_value).unwrap_or_else(|| Rc::clone(item))
                 }
             };
             changed(child, one).unwrap_or_else(|| Rc::clone(child))

@@ -35,7 +35,6 @@ enum Kind {
     UpTo(u64),
     /// The maximum size of a result, in bytes.
     Budget,
-    /// A boolean.
     Boolean,
     Object,
     /// An array of strings.
@@ -306,13 +305,13 @@ fn plain(value: &Value) -> String {
 }
 
 /// The request that starts a connect attempt. The response has a link for every auth method.
-pub fn begin(mut body: Map<String, Value>) -> ApiRequest {
+pub fn connect_request(mut body: Map<String, Value>) -> ApiRequest {
     body.insert("link".to_owned(), Value::Bool(true));
     ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(json::bytes(&body)), String::new())
 }
 
 /// The request that waits for the result of a connect attempt.
-pub fn outcome_of(attempt: &str) -> ApiRequest {
+pub fn attempt_request(attempt: &str) -> ApiRequest {
     let path = format!("/v1/vault/connect/{}", encode(attempt));
     ("GET", path, "wait=25".to_owned(), None, String::new())
 }
@@ -387,10 +386,10 @@ impl Tool {
         if !faults.is_empty() {
             return Err(faults.join(" "));
         }
-        Ok(self.sent(given))
+        Ok(self.api_request(given))
     }
 
-    fn sent(&self, given: &Map<String, Value>) -> ApiRequest {
+    fn api_request(&self, given: &Map<String, Value>) -> ApiRequest {
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
         let limit = |usual: u64| given.get("limit").and_then(whole).unwrap_or(usual).to_string();
         let (mut query, none) = (String::new(), String::new());
@@ -453,8 +452,8 @@ impl Tool {
                 (method.unwrap_or("GET"), path, query, body, json::text(&response_limits(given)))
             }
             _ => match given.get("attempt").and_then(Value::as_str) {
-                Some(attempt) => outcome_of(attempt),
-                None => begin(given.clone()),
+                Some(attempt) => attempt_request(attempt),
+                None => connect_request(given.clone()),
             },
         }
     }

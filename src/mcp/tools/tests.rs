@@ -96,7 +96,7 @@ fn each_tool_sends_its_request() {
     ] {
         let tool = TOOLS.iter().find(|tool| tool.name == name).unwrap();
         let given = arguments.as_object().unwrap();
-        let sent = tool.sent(given);
+        let sent = tool.api_request(given);
         assert_eq!((sent.0, sent.1.as_str(), sent.2.as_str()), (method, path, query));
         assert_eq!(sent.3.as_deref(), body.map(str::as_bytes), "{name}");
     }

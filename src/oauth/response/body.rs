@@ -41,8 +41,8 @@ pub fn plain_text(text: &str) -> Option<&str> {
 }
 
 /// Whether a body contains an error. The status does not matter.
-pub fn says_error(body: &Value) -> bool {
-    let says = |name: &str| match body.get(name) {
+pub fn has_error(body: &Value) -> bool {
+    let is_error = |name: &str| match body.get(name) {
         Some(Value::String(text)) => !text.is_empty(),
         Some(Value::Object(members)) => !members.is_empty(),
         Some(Value::Array(items)) => !items.is_empty(),
@@ -50,7 +50,7 @@ pub fn says_error(body: &Value) -> bool {
         Some(Value::Bool(is_error)) => *is_error,
         Some(Value::Null) | None => false,
     };
-    fails(body) || ["error", "errors", "error_code", "errorCode"].into_iter().any(says)
+    fails(body) || ["error", "errors", "error_code", "errorCode"].into_iter().any(is_error)
 }
 
 /// Whether a body reports a failure with a known code, so that it contains no new tokens. Without a known code it may contain
@@ -59,7 +59,7 @@ pub fn is_refusal(body: &Value) -> bool {
     fails(body) && code(body).is_some_and(is_known)
 }
 
-/// Whether a body reports a failure in the way of Slack.
+/// Whether a body reports a failure in Slack's format.
 fn fails(body: &Value) -> bool {
     ["ok", "success"].into_iter().any(|name| body.get(name) == Some(&Value::Bool(false)))
 }
@@ -119,7 +119,7 @@ const PARAMETERS: [&str; 8] = [
     "/field",
 ];
 
-/// The error code: first one that is known, then that of the parameter that the error concerns, then any code.
+/// The error code: preferably one that is known, else that of the parameter that the error concerns, else any code.
 pub fn code(body: &Value) -> Option<&str> {
     let texts = || CODES.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
     texts()
@@ -167,7 +167,7 @@ pub fn description(body: &Value) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{description, parse, says_error};
+    use super::{description, has_error, parse};
     use serde_json::{Value, json};
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
             (Value::Null, false),
         ] {
             for name in ["error", "errors", "error_code", "errorCode"] {
-                assert_eq!(says_error(&json!({(name): text})), expected, "{name}: {text}");
+                assert_eq!(has_error(&json!({(name): text})), expected, "{name}: {text}");
             }
         }
     }

@@ -91,7 +91,7 @@ pub fn failure(response: &Result<HttpResponse, HttpError>, now_ms: u64) -> Optio
     let text = response.text();
     let parsed = body::parse(&text);
     let body = parsed.clone().unwrap_or_default();
-    if is_success(response) && !body::says_error(&body) {
+    if is_success(response) && !body::has_error(&body) {
         return None;
     }
     let words = if parsed.is_none() { body::plain_text(&text) } else { None };
@@ -128,7 +128,7 @@ fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
     let at =
         |pointer: &Option<String>| pointer.as_deref().and_then(|pointer| body.pointer(pointer));
     let first = at(&oauth.token_pointer).unwrap_or(body);
-    // If the catalog does not define the place of the tokens, look at the usual ones.
+    // If the catalog does not define where the tokens are, look in the usual places.
     let is_stated = oauth.token_pointer.is_some() || oauth.token_fallback.is_some();
     let usual = USUAL_POINTERS.iter().filter(|_| !is_stated).filter_map(|at| body.pointer(at));
     let mut grants = [Some(first), at(&oauth.token_fallback)].into_iter().flatten().chain(usual);

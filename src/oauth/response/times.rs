@@ -9,8 +9,8 @@ const MAX_SECONDS: u64 = 3_155_760_000;
 /// The maximum `Retry-After`: a week.
 const MAX_WAIT_MS: u64 = 604_800_000;
 
-/// From this value on, in seconds, `expires` is a time: 2001. A smaller value is a lifetime.
-const FIRST_MOMENT: u64 = 1_000_000_000;
+/// The smallest value of `expires`, in seconds, that is a time (in 2001). A smaller value is a lifetime.
+const MIN_TIMESTAMP: u64 = 1_000_000_000;
 
 /// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. Returns `None` for a lifetime of zero or
 /// less, and for a time in the past. `unit` is that of the lifetime. Some servers write a time where a lifetime belongs.
@@ -18,20 +18,21 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
     let member = |names: [&str; 2]| names.into_iter().find_map(|name| grant.get(name));
     let expires = grant.get("expires");
     let stated = member(["expires_in", "expiresIn"]);
-    let life = stated.and_then(whole);
+    let lifetime = stated.and_then(integer);
     // An older name for the lifetime (Facebook, Stack Exchange). Other platforms use it for a time.
-    let life = life.or_else(|| expires.and_then(whole).filter(|number| *number < FIRST_MOMENT));
-    if let Some(life) = life {
-        let life = match unit {
-            ExpiresUnit::Seconds => life.saturating_mul(1000),
-            ExpiresUnit::Milliseconds => life,
+    let lifetime =
+        lifetime.or_else(|| expires.and_then(integer).filter(|number| *number < MIN_TIMESTAMP));
+    if let Some(lifetime) = lifetime {
+        let lifetime = match unit {
+            ExpiresUnit::Seconds => lifetime.saturating_mul(1000),
+            ExpiresUnit::Milliseconds => lifetime,
         };
-        let is_life = (1..=MAX_SECONDS.saturating_mul(1000)).contains(&life);
-        return is_life.then(|| now_ms.saturating_add(life));
+        let is_plausible = (1..=MAX_SECONDS.saturating_mul(1000)).contains(&lifetime);
+        return is_plausible.then(|| now_ms.saturating_add(lifetime));
     }
     let moment = member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on"));
     let moment = moment.or(expires).or(stated)?;
-    let moment = match whole(moment) {
+    let moment = match integer(moment) {
         // Seconds, or milliseconds if seconds would be in the far future.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),
         Some(number) => number,
@@ -47,11 +48,11 @@ fn date(text: &str) -> Option<u64> {
 }
 
 /// A JSON number, or a string with one, truncated. Negative numbers count as 0.
-fn whole(value: &Value) -> Option<u64> {
+fn integer(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64().or_else(|| number.as_f64().map(truncated)),
         Value::String(text) => match serde_json::from_str(text.trim()).ok()? {
-            number @ Value::Number(_) => whole(&number),
+            number @ Value::Number(_) => integer(&number),
             _ => None,
         },
         _ => None,
@@ -70,9 +71,9 @@ const fn truncated(number: f64) -> u64 {
 /// The wait of the header `Retry-After` (RFC 9110, 10.2.3), in milliseconds, at most a week.
 pub fn retry_after(header: Option<&str>, now_ms: u64) -> Option<u64> {
     let field_value = header?.trim();
-    let wait = match whole(&Value::from(field_value)) {
+    let wait = match integer(&Value::from(field_value)) {
         // Some servers write the time at which the wait ends.
-        Some(moment) if moment >= FIRST_MOMENT => {
+        Some(moment) if moment >= MIN_TIMESTAMP => {
             moment.saturating_mul(1000).saturating_sub(now_ms)
         }
         Some(seconds) => seconds.saturating_mul(1000),

@@ -4,7 +4,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`set`], [`list`] | one command each; `clients remove` is here |
-//! | [`secret`] | where a client's secret comes from |
+//! | [`secret`] | the source of a client's secret |
 
 use std::process::ExitCode;
 
@@ -88,15 +88,15 @@ fn remove(args: &Remove) -> Result<()> {
     for database in &Shards::open(&args.storage_target)?.0 {
         removed.append(&mut database.change(std::slice::from_ref(&sql))?.rows(0)?);
     }
-    let (place, whose) =
+    let (place, owner) =
         (args.storage_target.name(), format!("of {account} ({})", environment.as_str()));
     if removed.is_empty() {
         bail!(
-            "there is no {} {whose} {place}: see `npm run clients -- list`",
+            "there is no {} {owner} {place}: see `npm run clients -- list`",
             chosen_client::noun(&platform.escape_debug().to_string(), name)
         );
     }
-    eprintln!("Removed the {} {whose}.", noun(&platform, name));
+    eprintln!("Removed the {} {owner}.", noun(&platform, name));
     Ok(())
 }
 
@@ -136,8 +136,8 @@ pub(super) fn base(requested: Option<&String>, storage_target: &StorageTarget) -
     } else {
         storage_target.folder(&project)?.join("v3/address")
     };
-    let noted = std::fs::read_to_string(file).ok().and_then(|text| url(text.trim()).ok());
-    Ok(noted.unwrap_or_default())
+    let recorded = std::fs::read_to_string(file).ok().and_then(|text| url(text.trim()).ok());
+    Ok(recorded.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -157,18 +157,18 @@ mod tests {
         let parses = |line: &str| {
             Cli::try_parse_from(std::iter::once("clients").chain(line.split_whitespace())).is_ok()
         };
-        let of = "github --account acme --environment test";
+        let target = "github --account acme --environment test";
         for line in [
             "list",
             "list --account acme --json --url https://vault.example",
-            &format!("remove {of} --remote"),
-            &format!("remove {of} --name bot"),
-            &format!("set {of} --name bot --client-id a"),
-            &format!("set {of} --client-id a --scope read:user --scope repo --json"),
-            &format!("set {of} --client-id a --no-secret --parameter prompt=consent=x"),
-            &format!("set {of} --client-id a --keep-secret --variable host=a.example"),
+            &format!("remove {target} --remote"),
+            &format!("remove {target} --name bot"),
+            &format!("set {target} --name bot --client-id a"),
+            &format!("set {target} --client-id a --scope read:user --scope repo --json"),
+            &format!("set {target} --client-id a --no-secret --parameter prompt=consent=x"),
+            &format!("set {target} --client-id a --keep-secret --variable host=a.example"),
             &format!(
-                "set {of} --client-id a --remote --file keys.txt --url http://localhost:9999/"
+                "set {target} --client-id a --remote --file keys.txt --url http://localhost:9999/"
             ),
         ] {
             assert!(parses(line), "{line}");
@@ -178,14 +178,14 @@ mod tests {
             "set github --account acme --environment test",
             "set github --account acme --client-id a",
             "remove github",
-            &format!("set {of} --client-id a --client-secret b"),
-            &format!("set {of} --client-id a --secret b"),
-            &format!("set {of} --client-id a b"),
-            &format!("set {of} --client-id a --name Bot"),
-            &format!("set {of} --client-id a --keep-secret --no-secret"),
-            &format!("set {of} --client-id a --parameter prompt"),
-            &format!("set {of} --client-id a --url vault.example"),
-            &format!("set {of} --client-id a --url https://vault.example/connect"),
+            &format!("set {target} --client-id a --client-secret b"),
+            &format!("set {target} --client-id a --secret b"),
+            &format!("set {target} --client-id a b"),
+            &format!("set {target} --client-id a --name Bot"),
+            &format!("set {target} --client-id a --keep-secret --no-secret"),
+            &format!("set {target} --client-id a --parameter prompt"),
+            &format!("set {target} --client-id a --url vault.example"),
+            &format!("set {target} --client-id a --url https://vault.example/connect"),
         ] {
             assert!(!parses(wrong), "{wrong}");
         }

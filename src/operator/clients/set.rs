@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::{ClientRef, base, noun, secret, url};
-use crate::audit::statements::by_operator;
+use crate::audit::statements::operator_actor;
 use crate::auth::{Caller, Principal, Shard};
 use crate::connect::endpoints::oauth_clients;
 use crate::http::context::Context;
@@ -157,8 +157,8 @@ pub fn set(args: &Set) -> Result<()> {
     }
     let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
     let done = if response.status == 201 { "Set" } else { "Replaced" };
-    let whose = format!("{account} ({})", environment.as_str());
-    eprintln!("{done} the {} of {whose}.", noun(text("platform"), text("name")));
+    let owner = format!("{account} ({})", environment.as_str());
+    eprintln!("{done} the {} of {owner}.", noun(text("platform"), text("name")));
     let note =
         if is_known { "" } else { ", after the URL of your service (to include it, pass --url)" };
     eprintln!("Register this redirect URI at the platform{note}:");
@@ -180,7 +180,7 @@ fn put(
     ports: &OperatorPorts,
 ) -> Result<Response, Problem> {
     let metered = Metered::new(ports);
-    metered.set_actor(by_operator());
+    metered.set_actor(operator_actor());
     wait(oauth_clients::store(context, oauth_clients::body_and_name(context)?, principal, &metered))
 }
 

@@ -18,7 +18,7 @@ use crate::operator::when::Moment;
 use crate::terms::{Environment, Scope};
 
 const ACCOUNT: &str = "demo";
-/// Next to the database with the key's hash, so that both are deleted together.
+/// The file of the demo key. It is next to the database with the key's hash, so that both are deleted together.
 const FILE: &str = "v3/d1/demo-key.json";
 
 #[derive(Debug, Clone, Args)]

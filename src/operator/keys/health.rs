@@ -20,9 +20,9 @@ pub enum Warning {
     /// The remaining time, in milliseconds.
     ExpiresSoon(i64),
     Expired,
-    /// For this many days.
+    /// The number of days without use.
     Unused(i64),
-    /// Its secret names a database that its account has left, so that each request queries two databases.
+    /// The key's secret names a database that its account has left, so that each request queries two databases.
     Forwarded,
 }
 
@@ -36,7 +36,7 @@ impl Warning {
         }
     }
 
-    /// Human-readable.
+    /// The warning in words.
     pub fn words(self) -> String {
         match self {
             Self::ExpiresSoon(millis) => format!("expires in {}", format_duration(millis)),
@@ -60,8 +60,8 @@ fn format_duration(millis: i64) -> String {
     }
 }
 
-fn format_count(number: i64, of: &str) -> String {
-    if number == 1 { format!("1 {of}") } else { format!("{number} {of}s") }
+fn format_count(number: i64, unit: &str) -> String {
+    if number == 1 { format!("1 {unit}") } else { format!("{number} {unit}s") }
 }
 
 impl KeyWithUsage {
@@ -70,12 +70,12 @@ impl KeyWithUsage {
         self.last_used_day.map(Day::from_days)
     }
 
-    /// `unknown` for a key that is older than the recording of uses.
+    /// The day of the key's last use; `unknown` for a key that is older than the recording of uses.
     pub fn last_used_in_words(&self) -> String {
         self.last_used().map_or_else(|| "never".into(), |day| day.to_string())
     }
 
-    /// Empty for a revoked key.
+    /// The warnings about the key; none if it is revoked.
     pub fn warnings(&self, now: Moment) -> Vec<Warning> {
         match self.row.state(now) {
             "active" => {

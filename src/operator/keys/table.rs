@@ -71,7 +71,7 @@ fn insert(row: &Row, hash: &str) -> String {
     )
 }
 
-/// Oldest first.
+/// The SQL that selects keys, oldest first.
 fn select(account: Option<&str>) -> String {
     let filter = account
         .map(|account| format!(" AND account = {}", StringLiteral(account)))
@@ -137,9 +137,9 @@ fn revoke(id: &str, now: Moment) -> [String; 2] {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revoked {
-    /// It was active.
+    /// The key was active.
     Now(Row),
-    /// It had already been revoked.
+    /// The key had already been revoked.
     Before(Row),
     /// There is no such key.
     Unknown,
@@ -149,7 +149,7 @@ pub enum Revoked {
 pub struct KeyTable(pub Database);
 
 impl KeyTable {
-    /// `hash` is the SHA-256 of the secret, in hexadecimal.
+    /// Inserts a key. `hash` is the SHA-256 of the secret, in hexadecimal.
     pub fn insert(&self, row: &Row, hash: &str) -> Result<()> {
         self.0.change(&[insert(row, hash)]).map(drop)
     }

@@ -48,9 +48,9 @@ struct IdentityState<'a> {
     identity_type: &'static str,
     name: String,
     /// The number of connections still to generate.
-    left: u64,
+    remaining: u64,
     /// The platform and label of each connection so far.
-    has: Vec<(&'a str, &'static str)>,
+    combinations: Vec<(&'a str, &'static str)>,
 }
 
 /// Generates connections, oldest first. The same seed, number, count and time give the same connections.
@@ -64,7 +64,7 @@ pub struct Generator<'a> {
     now: Moment,
     number: u64,
     count: u64,
-    left: u64,
+    remaining: u64,
     current: IdentityState<'a>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Generator<'a> {
             now,
             number,
             count,
-            left: count,
+            remaining: count,
             current: IdentityState::default(),
         }
     }
@@ -96,14 +96,15 @@ impl<'a> Generator<'a> {
         self.random.u64(..100) < chance
     }
 
-    fn one<T: Copy + Default>(&mut self, of: &[T]) -> T {
-        self.random.choice(of).copied().unwrap_or_default()
+    fn one<T: Copy + Default>(&mut self, items: &[T]) -> T {
+        self.random.choice(items).copied().unwrap_or_default()
     }
 
     /// One of the items; earlier ones are more likely.
-    fn early<T: Copy + Default>(&mut self, of: &[T]) -> T {
-        let index = self.random.usize(..of.len().max(1)).min(self.random.usize(..of.len().max(1)));
-        of.get(index).copied().unwrap_or_default()
+    fn favouring_first<T: Copy + Default>(&mut self, items: &[T]) -> T {
+        let index =
+            self.random.usize(..items.len().max(1)).min(self.random.usize(..items.len().max(1)));
+        items.get(index).copied().unwrap_or_default()
     }
 
     /// One of the items, chosen by weight.
@@ -113,15 +114,15 @@ impl<'a> Generator<'a> {
         weight: impl Fn(&T) -> u64,
     ) -> Option<&'static T> {
         let total = items.iter().map(&weight).fold(0, u64::saturating_add);
-        let mut left = self.random.u64(..total.max(1));
+        let mut remaining = self.random.u64(..total.max(1));
         items.iter().find(|item| {
-            let found = left < weight(item);
-            left = left.saturating_sub(weight(item));
+            let found = remaining < weight(item);
+            remaining = remaining.saturating_sub(weight(item));
             found
         })
     }
 
-    /// The next identity, and how many connections it gets.
+    /// The next identity, with the number of its connections.
     fn next_identity(&mut self) -> Option<IdentityState<'a>> {
         let (identity_type, _, max) = *self.weighted(&KINDS, |kind| kind.1)?;
         let language = self.weighted(LANGUAGES, |language| language.weight)?;
@@ -129,8 +130,8 @@ impl<'a> Generator<'a> {
             "user" => self.user(language),
             _ => (self.group(identity_type), self.group_name(language)),
         };
-        let left = self.random.u64(1..=max).min(self.random.u64(1..=max));
-        Some(IdentityState { identity, identity_type, name, left, has: Vec::new() })
+        let remaining = self.random.u64(1..=max).min(self.random.u64(1..=max));
+        Some(IdentityState { identity, identity_type, name, remaining, combinations: Vec::new() })
     }
 
     /// The identity and the name of a person.
@@ -182,7 +183,7 @@ impl<'a> Generator<'a> {
         let count = self.random.usize(0..=6).min(self.random.usize(0..=6));
         let mut tags = Vec::new();
         while tags.len() < count {
-            let tag = self.early(TAGS);
+            let tag = self.favouring_first(TAGS);
             if !tags.contains(&tag) {
                 tags.push(tag);
             }
@@ -193,17 +194,17 @@ impl<'a> Generator<'a> {
     /// The age of the next connection in milliseconds: random within its share of the two years.
     fn age(&mut self) -> Option<u64> {
         let share = TWO_YEARS.checked_div(self.count)?;
-        let oldest = TWO_YEARS.checked_mul(self.left)?.checked_div(self.count)?;
+        let oldest = TWO_YEARS.checked_mul(self.remaining)?.checked_div(self.count)?;
         Some(oldest.saturating_sub(self.random.u64(..=share)))
     }
 
     /// A platform and a label for which the identity has no connection yet. Returns `None` when none is found quickly.
-    fn free(&mut self) -> Option<(&'a Platform, &'static str)> {
+    fn unused_combination(&mut self) -> Option<(&'a Platform, &'static str)> {
         // An identity with nearly all combinations rarely draws a new one.
         (0..20).find_map(|_| {
             let platform = self.platforms.pick(&mut self.random)?;
-            let label = if self.percent(88) { "default" } else { self.early(LABELS) };
-            (!self.current.has.contains(&(platform.platform.as_str(), label)))
+            let label = if self.percent(88) { "default" } else { self.favouring_first(LABELS) };
+            (!self.current.combinations.contains(&(platform.platform.as_str(), label)))
                 .then_some((platform, label))
         })
     }
@@ -214,16 +215,16 @@ impl<'a> Iterator for Generator<'a> {
 
     fn next(&mut self) -> Option<Row<'a>> {
         let age = self.age()?;
-        self.left = self.left.checked_sub(1)?;
-        let known = if self.current.left > 0 { self.free() } else { None };
+        self.remaining = self.remaining.checked_sub(1)?;
+        let known = if self.current.remaining > 0 { self.unused_combination() } else { None };
         let (platform, label) = if let Some(found) = known {
             found
         } else {
             self.current = self.next_identity()?;
-            self.free()?
+            self.unused_combination()?
         };
-        self.current.left = self.current.left.saturating_sub(1);
-        self.current.has.push((&platform.platform, label));
+        self.current.remaining = self.current.remaining.saturating_sub(1);
+        self.current.combinations.push((&platform.platform, label));
         self.number = self.number.checked_add(1)?;
         let state = self.weighted(&STATES, |state| state.1)?.0;
         let platform_version = if self.percent(4) {

@@ -36,7 +36,7 @@ pub mod words;
 
 /// Connections per transaction. It blocks other writers, on this machine for a second or less.
 const BATCH_LOCAL: u64 = 5_000;
-/// Through wrangler, each batch is an import, with an overhead of several seconds.
+/// Like [`BATCH_LOCAL`], through wrangler: each batch is an import, with an overhead of several seconds.
 const BATCH_WRANGLER: u64 = 50_000;
 
 /// 128 plus the number of SIGINT: the exit code that shells expect after Ctrl-C.
@@ -51,13 +51,13 @@ const INTERRUPTED: u8 = 130;
 /// database wait: for about a second on this machine, and for as long as a file import takes at Cloudflare.
 #[derive(Debug, Clone, Args)]
 pub struct Seed {
-    /// The account that gets them: 1–64 characters of A-Z a-z 0-9 . _ -
+    /// The account that gets the connections: 1–64 characters of A-Z a-z 0-9 . _ -
     #[arg(long, value_parser = arguments::account)]
     account: String,
-    /// How many, 1 to 10,000,000; Cloudflare bills each one as about 32 rows written
+    /// The number of connections, 1 to 10,000,000; Cloudflare bills each one as about 32 rows written
     #[arg(long, value_name = "N", value_parser = arguments::number::<u64>(1, 10_000_000))]
     connections: u64,
-    /// The environment that they belong to
+    /// The environment of the connections
     #[arg(long, value_parser = arguments::environment, value_name = "test|live", default_value = "test")]
     environment: Environment,
     /// Do nothing if the account already has connections in this environment

@@ -22,7 +22,7 @@ const TOP_WEIGHT: u64 = 1_000_000;
 /// Platforms, the most popular first.
 #[derive(Debug)]
 pub struct Platforms {
-    /// Each with the sum of its weight and all weights before it.
+    /// Each platform with the sum of its weight and all weights before it.
     platforms: Vec<(u64, Platform)>,
 }
 

@@ -71,8 +71,8 @@ fn every_word_is_valid_in_every_position() {
 }
 
 fn names_of_people() -> Vec<&'static str> {
-    let of = |language: &'static words::Language| language.given.iter().chain(language.family);
-    LANGUAGES.iter().flat_map(of).map(|(name, _)| *name).collect()
+    let names = |language: &'static words::Language| language.given.iter().chain(language.family);
+    LANGUAGES.iter().flat_map(names).map(|(name, _)| *name).collect()
 }
 
 /// The percentage of rows that have each value.
@@ -90,20 +90,24 @@ fn shares<'a>(rows: &[Row<'a>], value: impl Fn(&Row<'a>) -> String) -> HashMap<S
 fn generates_every_kind_of_value() {
     let platforms = Platforms::numbered(50);
     let rows = rows(&platforms, 2, 1, 20_000);
-    let share =
-        |value: &dyn Fn(&Row<'_>) -> String, of: &str, range: std::ops::RangeInclusive<usize>| {
-            let shares = shares(&rows, value);
-            assert!(shares.get(of).is_some_and(|share| range.contains(share)), "{of}: {shares:?}");
-        };
+    let share = |value: &dyn Fn(&Row<'_>) -> String,
+                 expected: &str,
+                 range: std::ops::RangeInclusive<usize>| {
+        let shares = shares(&rows, value);
+        assert!(
+            shares.get(expected).is_some_and(|share| range.contains(share)),
+            "{expected}: {shares:?}"
+        );
+    };
     let state = |row: &Row<'_>| row.state.to_owned();
     share(&state, "operational", 80..=95);
-    for of in ["degraded", "failed", "unknown"] {
-        share(&state, of, 2..=10);
+    for expected in ["degraded", "failed", "unknown"] {
+        share(&state, expected, 2..=10);
     }
     let identity_type = |row: &Row<'_>| row.identity_type.to_owned();
     share(&identity_type, "user", 40..=70);
-    for of in ["team", "organization", "project"] {
-        share(&identity_type, of, 5..=30);
+    for expected in ["team", "organization", "project"] {
+        share(&identity_type, expected, 5..=30);
     }
     share(&|row| row.active.to_string(), "false", 1..=3);
     share(&|row| row.label.to_owned(), "default", 80..=95);

@@ -189,7 +189,7 @@ pub const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// The most frequent first.
+/// Tags, the most frequent first.
 #[rustfmt::skip]
 pub const TAGS: &[&str] = &[
     "production", "crm", "eu", "us", "billing", "staging", "internal", "priority", "read-only", "marketing",

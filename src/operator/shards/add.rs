@@ -37,7 +37,7 @@ pub fn add(args: &Add) -> Result<()> {
     let total = match args.total {
         Some(total) => usize::from(total),
         // Finishes an interrupted run first.
-        None if started.is_whole => started.count.saturating_add(1),
+        None if started.is_complete => started.count.saturating_add(1),
         None => started.count,
     };
     if args.storage_target.remote {
@@ -75,23 +75,23 @@ pub fn add(args: &Add) -> Result<()> {
     Ok(())
 }
 
-/// What earlier runs have done.
+/// The progress of earlier runs.
 struct AddProgress {
     count: usize,
     /// Whether every database was created, with its tables.
-    is_whole: bool,
+    is_complete: bool,
 }
 
 fn earlier_progress(project: &Project, storage_target: &StorageTarget) -> Result<AddProgress> {
     let all = project.ids()?.databases;
     let is_created = !storage_target.remote || !all.values().any(|id| is_placeholder(id));
-    let mut is_whole = is_created;
+    let mut is_complete = is_created;
     if is_created && all.len() > 1 {
         for database in Storage::open(storage_target)?.databases() {
-            is_whole &= database.shard == Shard::FIRST || database.has_tables()?;
+            is_complete &= database.shard == Shard::FIRST || database.has_tables()?;
         }
     }
-    Ok(AddProgress { count: all.len(), is_whole })
+    Ok(AddProgress { count: all.len(), is_complete })
 }
 
 /// Creates the databases that wrangler.toml names and Cloudflare does not have yet.

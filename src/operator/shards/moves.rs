@@ -52,7 +52,7 @@ struct Name {
     account: String,
 }
 
-/// The size of an account, by which the command checks that it fits.
+/// The size of an account, to check that it fits into the target.
 #[derive(Deserialize)]
 struct Size {
     has_account: u8,
@@ -126,7 +126,7 @@ impl ProgressReport {
         *(if phase == Phase::Copy { copying } else { comparing }) = progress.end();
     }
 
-    /// The duration of copying and of comparing.
+    /// Ends the report. Returns the durations of copying and of comparing.
     fn end(mut self) -> [Duration; 2] {
         self.stop();
         self.took
@@ -182,8 +182,8 @@ pub fn clean(args: &Clean) -> Result<()> {
         let left = "SELECT account FROM account_moves WHERE step = 'left'".to_owned();
         let all: Vec<Name> = database.query(&[left])?.rows(0)?;
         for Name { account } in all {
-            let is_asked = args.account.as_ref() == Some(&account);
-            if (is_asked || args.account.is_none()) && moving::clean(database, &account, is_asked)?
+            let is_named = args.account.as_ref() == Some(&account);
+            if (is_named || args.account.is_none()) && moving::clean(database, &account, is_named)?
             {
                 count = count.saturating_add(1);
                 eprintln!("Removed the old copy of {account} from {}.", database.shard.binding());

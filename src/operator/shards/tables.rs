@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::moving::MoveDatabase;
 use crate::operator::sql::StringLiteral;
 
-/// The longest statement. D1 allows 100,000 bytes.
+/// The maximum length of a statement. D1 allows 100,000 bytes.
 const MAX_SQL: usize = 90_000;
 
 /// A table with rows of accounts.
@@ -21,7 +21,7 @@ pub(super) struct Table {
     event: Option<&'static str>,
 }
 
-/// In the order in which rows are written.
+/// The tables, in the order in which their rows are written.
 pub(super) const TABLES: [Table; 17] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
     Table { name: "oauth_clients", key: &["environment", "platform", "name"], event: None },
@@ -43,7 +43,7 @@ pub(super) const TABLES: [Table; 17] = [
     Table { name: "api_keys", key: &["hash"], event: None },
 ];
 
-/// Tables whose rows triggers derive, which are counted too, each with the SQL that counts.
+/// Tables whose rows are derived by triggers, each with the SQL that counts an account's rows.
 const DERIVED: [(&str, &str); 3] = [
     ("connection_tags", "count(*)"),
     ("connection_counts", "count(*)"),
@@ -168,19 +168,19 @@ impl Table {
     }
 
     /// The SQL that selects rows as SQL literals.
-    pub(super) fn select(self, columns: &[String], of: RowView, condition: &str) -> String {
-        self.rows(&self.values(columns, of), of, condition)
+    pub(super) fn select(self, columns: &[String], view: RowView, condition: &str) -> String {
+        self.rows(&self.values(columns, view), view, condition)
     }
 
-    /// Values as in the target.
-    fn values(self, columns: &[String], of: RowView) -> Vec<String> {
-        let value = |column: &String| format!("quote({})", self.shifted(column, of.to_target()));
+    /// The columns as SQL expressions, which give the values that the row has in the target.
+    fn values(self, columns: &[String], view: RowView) -> Vec<String> {
+        let value = |column: &String| format!("quote({})", self.shifted(column, view.to_target()));
         columns.iter().map(value).collect()
     }
 
-    fn rows(self, values: &[String], of: RowView, condition: &str) -> String {
+    fn rows(self, values: &[String], view: RowView, condition: &str) -> String {
         let key: Vec<String> =
-            self.key.iter().map(|column| self.shifted(column, of.to_source())).collect();
+            self.key.iter().map(|column| self.shifted(column, view.to_source())).collect();
         format!(
             "SELECT json_array({}) AS key, {} AS row FROM {} WHERE {condition} ORDER BY {}",
             key.join(", "),
@@ -194,11 +194,11 @@ impl Table {
     pub(super) fn page(
         self,
         columns: &[String],
-        of: RowView,
+        view: RowView,
         (account, after): (&str, Option<&str>),
         limit: usize,
     ) -> Result<String> {
-        self.range(&self.values(columns, of), of, (account, after, None), Some(limit))
+        self.range(&self.values(columns, view), view, (account, after, None), Some(limit))
     }
 
     /// The SQL that selects the account's rows between two keys, the second one inclusive, to compare them with those
@@ -206,31 +206,31 @@ impl Table {
     pub(super) fn compared(
         self,
         columns: &[String],
-        of: RowView,
+        view: RowView,
         place: (&str, Option<&str>, Option<&str>),
         limit: Option<usize>,
     ) -> Result<String> {
-        let mut values = self.values(columns, of);
+        let mut values = self.values(columns, view);
         if self.name == "connections" {
             values.push("(SELECT count(*) FROM connection_tags t WHERE t.account = connections.account AND t.environment = connections.environment AND t.active = connections.active AND t.tag IN (SELECT value FROM json_each(connections.tags)) AND t.created_at = connections.created_at AND t.id = connections.id AND t.seq = connections.seq)".to_owned());
         }
-        self.range(&values, of, place, limit)
+        self.range(&values, view, place, limit)
     }
 
     fn range(
         self,
         values: &[String],
-        of: RowView,
+        view: RowView,
         (account, after, until): (&str, Option<&str>, Option<&str>),
         limit: Option<usize>,
     ) -> Result<String> {
         let own = self.account_condition(account);
         let limit = limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
         let parts: Vec<String> = self
-            .between(of, after, until)?
+            .between(view, after, until)?
             .iter()
             .map(|condition| {
-                let sql = self.rows(values, of, &format!("{own}{condition}"));
+                let sql = self.rows(values, view, &format!("{own}{condition}"));
                 format!("SELECT * FROM ({sql}{limit})")
             })
             .collect();
@@ -239,8 +239,13 @@ impl Table {
 
     /// The conditions that select the keys after `after` and up to `until`, both keys of the source: consecutive ranges in
     /// the order of keys. A comparison of row values would not use the index of a key that ends in the row's number.
-    fn between(self, of: RowView, after: Option<&str>, until: Option<&str>) -> Result<Vec<String>> {
-        let literals = |key: &str| self.literals(key, of);
+    fn between(
+        self,
+        view: RowView,
+        after: Option<&str>,
+        until: Option<&str>,
+    ) -> Result<Vec<String>> {
+        let literals = |key: &str| self.literals(key, view);
         let after = after.map(literals).transpose()?;
         let until = until.map(literals).transpose()?;
         let [first, rest @ ..] = self.key else { return Ok(Vec::new()) };
@@ -271,7 +276,7 @@ impl Table {
     }
 
     /// The values of a key of the source, as literals. A key has one or two values; the second is empty if there is none.
-    fn literals(self, key: &str, of: RowView) -> Result<[String; 2]> {
+    fn literals(self, key: &str, view: RowView) -> Result<[String; 2]> {
         let parsed: Vec<Value> = serde_json::from_str(key)?;
         let literal = |at: usize| -> Result<String> {
             Ok(match (parsed.get(at), self.key.get(at)) {
@@ -279,7 +284,7 @@ impl Table {
                 (Some(value), Some(column)) => {
                     let number = value.as_i64().context("the key of a row")?;
                     let shift =
-                        if self.event == Some(*column) { of.offset_from_source() } else { 0 };
+                        if self.event == Some(*column) { view.offset_from_source() } else { 0 };
                     number.saturating_add(shift).to_string()
                 }
                 _ => String::new(),
@@ -316,7 +321,8 @@ impl Table {
             StringLiteral(&all)
         );
         if let ("deliveries", Some(event)) = (self.name, parts.last()) {
-            // As a row value, only the first column of the pair would use the index.
+            // SQLite uses the index only for the first column of the pair above, so this adds a condition on the second
+            // one.
             let keys = StringLiteral(&all);
             condition =
                 format!("{condition} AND event_id IN (SELECT {event} FROM json_each({keys}))");
@@ -380,12 +386,12 @@ pub(super) fn count(account: &str) -> Vec<String> {
 }
 
 /// The results of [`count`], from this statement on.
-pub(super) fn counted(responses: &[Value], first: usize) -> Result<Vec<u64>> {
+pub(super) fn read_counts(responses: &[Value], first: usize) -> Result<Vec<u64>> {
     let tables = TABLES.len().saturating_add(DERIVED.len());
     (first..first.saturating_add(tables)).map(|at| Ok(one::<Number>(responses, at)?.n)).collect()
 }
 
-/// Each with the columns that identify a row of an account.
+/// The tables, each with the columns that identify a row of an account.
 pub fn tables() -> [(&'static str, &'static [&'static str]); 17] {
     TABLES.map(|table| (table.name, table.key))
 }

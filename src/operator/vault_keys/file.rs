@@ -1,5 +1,5 @@
-//! Where the vault keys are stored: the variable `VAULT_KEYS` in a file such as `.dev.vars`, or a file with only its
-//! value.
+//! The file that contains the vault keys: the variable `VAULT_KEYS` in a file such as `.dev.vars`, or a file with only
+//! its value.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};

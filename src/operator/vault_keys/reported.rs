@@ -3,14 +3,14 @@
 use anyhow::Result;
 use serde::Deserialize;
 
-use crate::credentials::reports::{REPEATED_MS, Report, reports};
+use crate::credentials::reports::{REPORT_INTERVAL_MS, Report, reports};
 use crate::operator::shards::Shards;
 use crate::operator::sql::interpolate;
 
 const MINUTE_MS: u64 = 60_000;
-/// How late a running service may report: a single report may be delayed or lost.
+/// The maximum delay of a running service's report: a single report may be delayed or lost.
 const MAX_DELAY_MS: u64 = 5 * MINUTE_MS;
-/// How many databases a service visits in a minute (`src/edge/shards.js`).
+/// The number of databases that a service visits per minute (`src/edge/shards.js`).
 const DATABASES_PER_MINUTE: usize = 10;
 
 #[derive(Deserialize)]
@@ -23,7 +23,8 @@ pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
     let minutes_per_cycle =
         u64::try_from(shards.0.len().div_ceil(DATABASES_PER_MINUTE)).unwrap_or(u64::MAX);
     // A service that has not reported for this long is not running.
-    let max_age_ms = REPEATED_MS.saturating_add(MAX_DELAY_MS.saturating_mul(minutes_per_cycle));
+    let max_age_ms =
+        REPORT_INTERVAL_MS.saturating_add(MAX_DELAY_MS.saturating_mul(minutes_per_cycle));
     let read = |database: &crate::operator::d1::Database| {
         let clock = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now".to_owned();
         let results = database.query(&[clock, interpolate(&reports(0))])?;

@@ -32,14 +32,14 @@ pub struct Reseal {
 /// Re-encrypts the rows of a database.
 fn reseal_database(database: Database, keys: &VaultKeys) -> Result<Progress> {
     let is_local = matches!(database.storage.backend, Backend::Local(_));
-    let mut at_once = if is_local { BATCH_SIZE } else { BATCH_SIZE_WRANGLER };
+    let mut batch_size = if is_local { BATCH_SIZE } else { BATCH_SIZE_WRANGLER };
     let ports = OperatorPorts(database);
     let mut all = Progress::default();
     while !all.is_done {
-        let run = match wait(some(&ports, keys, at_once)) {
+        let run = match wait(some(&ports, keys, batch_size)) {
             // Several large rows together may be too long for a command line.
-            Err(_) if at_once == BATCH_SIZE_WRANGLER => {
-                at_once = 1;
+            Err(_) if batch_size == BATCH_SIZE_WRANGLER => {
+                batch_size = 1;
                 continue;
             }
             run => run?,
@@ -61,7 +61,7 @@ fn ensure_key_deployed(
     file: &str,
 ) -> Result<()> {
     let id = key.split(':').next().unwrap_or_default();
-    let give = if source.storage_target.remote {
+    let instruction = if source.storage_target.remote {
         format!("deploy the keys with `npx wrangler secret put VAULT_KEYS < {file}`")
     } else {
         format!("`npm start` reads them from .dev.vars: copy the contents of {file} there")
@@ -76,7 +76,7 @@ fn ensure_key_deployed(
             "no service has reported its keys in the last hour, so whether it has `{id}` is not known. Start it with `npm start`. {again}"
         ),
         Readiness::Missing => bail!(
-            "the running service lacks the key `{id}` of {file}, and could not decrypt what it encrypts. It has {}: {give}. {again}",
+            "the running service lacks the key `{id}` of {file}, and could not decrypt what it encrypts. It has {}: {instruction}. {again}",
             names(reports)
         ),
         Readiness::Unconfirmed => bail!(

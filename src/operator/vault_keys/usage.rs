@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::operator::shards::{NOT_MOVED_AWAY, Shards};
 use crate::operator::when::Moment;
 
-/// How many rows a key has encrypted, by their content.
+/// The number of rows that a key has encrypted, by their content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyUsage {
@@ -33,7 +33,7 @@ pub struct KeyUsage {
 }
 
 impl KeyUsage {
-    /// In the order of the columns of `status`.
+    /// The counts, in the order of the columns of `status`.
     pub const fn counts(&self) -> [u64; 8] {
         [
             self.connections,
@@ -74,7 +74,7 @@ impl KeyUsage {
     }
 }
 
-/// By key id.
+/// The usage of each key, by key id.
 pub type KeyUsages = BTreeMap<String, KeyUsage>;
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]

@@ -6,7 +6,7 @@ use base64ct::{Base64, Encoding as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::declared::Declared;
+use super::declared::DeclaredMembers;
 use super::multipart::{BYTES, NOT_BASE64, Part, is_binary};
 use super::query::{Pairs, in_pairs};
 use super::texts::plain;
@@ -24,7 +24,7 @@ pub(super) fn in_body(
     body: &RequestBody<Value>,
     raw: &RawValue,
     boundary: &str,
-    declared: &mut Declared<'_>,
+    declared: &mut DeclaredMembers<'_>,
 ) -> Result<(String, Vec<u8>), (String, String)> {
     let preferred = body.content_types.first().map_or(JSON, String::as_str);
     let essence = essence(preferred);
@@ -107,19 +107,20 @@ pub(super) fn in_body(
 }
 
 /// The text of a JSON body. Its members are checked, since Laravel reads `_method` also from JSON.
-fn in_json(raw: &RawValue, declared: &mut Declared<'_>) -> Result<String, (String, String)> {
+fn in_json(raw: &RawValue, declared: &mut DeclaredMembers<'_>) -> Result<String, (String, String)> {
     let members = serde_json::from_str::<BTreeMap<String, &RawValue>>(raw.get());
     let members = members.ok().filter(|members| members.keys().any(|name| is_name(name)));
     let Some(members) = members else { return Ok(raw.get().to_owned()) };
     for (name, value) in &members {
         declared.check_member(name, &serde_json::from_str(value.get()).unwrap_or_default())?;
     }
-    // Not as sent: a member that occurs twice would pass with one value and have an effect with the other.
+    // Not the text that was sent: a member that occurs twice would be checked with one value, and take effect with the
+    // other.
     Ok(json::text(&members))
 }
 
 /// Checks a form as it is sent: an exploded object adds its members to those of the form.
-fn check_form(form: &str, declared: &mut Declared<'_>) -> Result<(), (String, String)> {
+fn check_form(form: &str, declared: &mut DeclaredMembers<'_>) -> Result<(), (String, String)> {
     pairs(form).try_for_each(|(name, value)| declared.check(&name, &value))
 }
 

@@ -6,13 +6,13 @@ use serde_json::Value;
 use super::texts::plain;
 use crate::platform_calls::overrides::is_parameter;
 
-const WHAT: &str =
+const REFUSAL: &str =
     "can't be sent: it overrides the method at some platforms, and the action does not declare it";
 /// The maximum number of schemas that are searched for a member.
 const MAX_SCHEMAS: usize = 500;
 
-/// What an action declares.
-pub(super) struct Declared<'a> {
+/// The declarations of an action.
+pub(super) struct DeclaredMembers<'a> {
     /// The schema of the input, which has the definitions.
     pub input: &'a Value,
     /// The schema of the body.
@@ -21,15 +21,15 @@ pub(super) struct Declared<'a> {
     pub overriding: &'a mut Vec<String>,
 }
 
-impl Declared<'_> {
+impl DeclaredMembers<'_> {
     /// Refuses a member that overrides the method, unless it is declared.
     pub fn check(&mut self, name: &str, value: &str) -> Result<(), (String, String)> {
         if !is_parameter(name, value) {
             return Ok(());
         }
-        let of_input = self.input.pointer("/properties/body");
-        let schemas = [Some(self.body), of_input].into_iter().flatten().collect();
-        if have(self.input, schemas, name) {
+        let input_body = self.input.pointer("/properties/body");
+        let schemas = [Some(self.body), input_body].into_iter().flatten().collect();
+        if have_property(self.input, schemas, name) {
             self.overriding.push(value.trim().to_ascii_uppercase());
             return Ok(());
         }
@@ -45,13 +45,13 @@ impl Declared<'_> {
     }
 }
 
-/// The name of what can't be sent, and why.
+/// The refusal of a member: its name, and the reason.
 pub(super) fn refusal(name: &str) -> (String, String) {
-    (name.to_owned(), WHAT.to_owned())
+    (name.to_owned(), REFUSAL.to_owned())
 }
 
 /// Whether one of these schemas, or a part that it is composed of, has a property.
-fn have<'a>(input: &'a Value, mut schemas: Vec<&'a Value>, name: &str) -> bool {
+fn have_property<'a>(input: &'a Value, mut schemas: Vec<&'a Value>, name: &str) -> bool {
     let mut searched = 0;
     while let Some(schema) = schemas.get(searched).copied().filter(|_| searched < MAX_SCHEMAS) {
         if schema.get("properties").is_some_and(|properties| properties.get(name).is_some()) {

@@ -21,10 +21,10 @@ use super::overrides::is_parameter;
 use super::schema::Fault;
 use crate::catalog::action::stored::{Parameter, ParameterLocation, RequestBody};
 use crate::catalog::graphql::{GraphqlRequest, SELECT};
-use crate::targets::path::leaves;
+use crate::targets::path::leaves_server;
 use crate::terms::Method;
 use body::in_body;
-use declared::Declared;
+use declared::DeclaredMembers;
 use path::in_path;
 use query::{Pairs, in_pairs};
 use texts::simple;
@@ -43,7 +43,7 @@ pub struct Action {
     /// The media types of the platform's responses, the preferred one first.
     #[serde(default)]
     pub response_types: Vec<String>,
-    /// For an action of a GraphQL API.
+    /// The GraphQL request, for an action of a GraphQL API.
     #[serde(default)]
     pub graphql: Option<GraphqlRequest>,
     /// The JSON Schema of the input.
@@ -52,7 +52,7 @@ pub struct Action {
 
 /// The parts of a request.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Built {
+pub struct BuiltRequest {
     /// The path below the server, percent-encoded, without its first slash.
     pub path: String,
     /// The query without its `?`.
@@ -86,7 +86,11 @@ pub struct Input<'i> {
 }
 
 /// Builds a request. `boundary` separates the parts of a form, and must not occur in any of them.
-pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built, Vec<Fault>> {
+pub fn build(
+    action: &Action,
+    input: &Input<'_>,
+    boundary: &str,
+) -> Result<BuiltRequest, Vec<Fault>> {
     let mut faults = Vec::new();
     let mut fault = |pointer: String, what: &str| {
         faults.push(Fault { pointer, what: what.to_owned(), suggestion: None });
@@ -94,7 +98,7 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
     let template = action.path.split('#').next().unwrap_or_default();
     let (template, fixed) = template.split_once('?').unwrap_or((template, ""));
     let (path, query) = (template.trim_start_matches('/').to_owned(), fixed.to_owned());
-    let mut built = Built { path, query, ..Built::default() };
+    let mut built = BuiltRequest { path, query, ..BuiltRequest::default() };
     let mut cookies = String::new();
     for parameter in &action.parameters {
         let given = match parameter.r#in {
@@ -108,7 +112,7 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
         match (parameter.r#in, value) {
             (ParameterLocation::Path, value) => {
                 let text = value.map(|value| in_path(parameter, value)).unwrap_or_default();
-                if text.is_empty() || leaves(&text) {
+                if text.is_empty() || leaves_server(&text) {
                     fault(pointer("path", name), "must not be empty, and must not be `.` or `..`");
                 }
                 built.path = built.path.replace(&format!("{{{name}}}"), &text);
@@ -116,7 +120,7 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
             (ParameterLocation::Query, Some(value)) => {
                 in_pairs(parameter, value, &mut Pairs { text: &mut built.query, between: "&" });
             }
-            // Nothing but the semicolon separates cookies, also where the style is meant for queries.
+            // Cookies are always separated by semicolons, even if the style is one for queries.
             (ParameterLocation::Cookie, Some(value)) => {
                 in_pairs(parameter, value, &mut Pairs { text: &mut cookies, between: "; " });
             }
@@ -164,7 +168,7 @@ pub fn build(action: &Action, input: &Input<'_>, boundary: &str) -> Result<Built
         }
     } else if let Some((body, raw)) = action.request_body.as_ref().zip(input.body) {
         let overriding = &mut built.overriding;
-        let mut declared = Declared { input: &action.input, body: &body.schema, overriding };
+        let mut declared = DeclaredMembers { input: &action.input, body: &body.schema, overriding };
         match in_body(body, raw, boundary, &mut declared) {
             Ok((content_type, bytes)) => {
                 built.headers.push(("content-type".to_owned(), content_type));

@@ -47,13 +47,13 @@ impl Part<'_> {
             }
             Value::Object(_) | Value::Array(_) => {
                 let json =
-                    accepted.and_then(|all| concrete(all).find(|one| is_json(&essence(one))));
+                    accepted.and_then(|all| specific_types(all).find(|one| is_json(&essence(one))));
                 head.push_str("\r\nContent-Type: ");
                 head.push_str(json.unwrap_or("application/json"));
                 value.to_string().into_bytes()
             }
             value => {
-                if let Some(media) = accepted.and_then(|all| concrete(all).next()) {
+                if let Some(media) = accepted.and_then(|all| specific_types(all).next()) {
                     head.push_str("\r\nContent-Type: ");
                     head.push_str(media);
                 }
@@ -113,14 +113,14 @@ fn is_media(media: &str) -> bool {
 }
 
 /// The media types of a list, without wildcards.
-fn concrete(accepted: &str) -> impl Iterator<Item = &str> {
+fn specific_types(accepted: &str) -> impl Iterator<Item = &str> {
     accepted.split(',').map(str::trim).filter(|one| is_media(one))
 }
 
 /// The media type of a file: that of its extension if the platform accepts it, or else the first that the platform
 /// accepts.
 fn media<'m>(accepted: &'m str, filename: Option<&str>) -> &'m str {
-    let of_name = filename.and_then(|name| from_extension(name.rsplit_once('.')?.1));
+    let by_extension = filename.and_then(|name| from_extension(name.rsplit_once('.')?.1));
     let accepts = |media: &str| {
         let mut all = accepted.split(',').map(|one| essence(one.trim()));
         accepted.is_empty()
@@ -130,6 +130,6 @@ fn media<'m>(accepted: &'m str, filename: Option<&str>) -> &'m str {
                 None => media == one,
             })
     };
-    let fitting = of_name.filter(|media| accepts(media));
-    fitting.or_else(|| concrete(accepted).next()).or(of_name).unwrap_or(BYTES)
+    let fitting = by_extension.filter(|media| accepts(media));
+    fitting.or_else(|| specific_types(accepted).next()).or(by_extension).unwrap_or(BYTES)
 }

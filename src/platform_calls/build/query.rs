@@ -59,7 +59,7 @@ pub(super) fn in_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut P
         return pairs.push(&name, &written(&value.to_string()));
     }
     match (style.as_str(), value) {
-        ("deepObject", value) => deep(pairs, &name, value, written),
+        ("deepObject", value) => deep_object(pairs, &name, value, written),
         ("spaceDelimited", Value::Array(_) | Value::Object(_)) if !explode => {
             pairs.push(&name, &joined(value, false, "%20", written));
         }
@@ -82,18 +82,18 @@ pub(super) fn in_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut P
 
 /// The style `deepObject`: `name[member]=value`. OpenAPI does not define lists in it. They are written as Stripe reads
 /// them: `name[]=item`, or `name[0][member]=value` if an item is a list or an object.
-fn deep(pairs: &mut Pairs<'_>, name: &str, value: &Value, written: Encoder<'_>) {
+fn deep_object(pairs: &mut Pairs<'_>, name: &str, value: &Value, written: Encoder<'_>) {
     match value {
         Value::Object(members) => {
             for (member, value) in members {
-                deep(pairs, &format!("{name}%5B{}%5D", encode(member)), value, written);
+                deep_object(pairs, &format!("{name}%5B{}%5D", encode(member)), value, written);
             }
         }
         Value::Array(items) => {
             let is_nested = items.iter().any(|item| item.is_array() || item.is_object());
             for (position, item) in items.iter().enumerate() {
                 let index = if is_nested { position.to_string() } else { String::new() };
-                deep(pairs, &format!("{name}%5B{index}%5D"), item, written);
+                deep_object(pairs, &format!("{name}%5B{index}%5D"), item, written);
             }
         }
         value => pairs.push(name, &written(&plain(value))),

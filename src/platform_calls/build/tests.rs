@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Action, Built, Input, build};
+use super::{Action, BuiltRequest, Input, build};
 
-fn built(action: &Value, input: &Value) -> Result<Built, Vec<(String, String)>> {
+fn build_request(action: &Value, input: &Value) -> Result<BuiltRequest, Vec<(String, String)>> {
     let mut whole = json!({"method": "POST", "path": "/x", "server": null, "parameters": [], "requestBody": null, "input": {}});
     for (name, value) in action.as_object().unwrap() {
         whole[name] = value.clone();
@@ -31,7 +31,7 @@ fn whole_numbers_are_written_without_a_point() {
     let input = json!({
         "path": {"color": 5.0}, "query": {"color": [1e2, 5.25, 1e21, {"a": 2.0}]}, "header": {"color": {"a": 3.0}},
     });
-    let built = built(&action, &input).unwrap();
+    let built = build_request(&action, &input).unwrap();
     assert_eq!((built.path.as_str(), built.headers), ("5", vec![("color".into(), "a,3".into())]));
     assert!(built.query.starts_with("color=100,5.25,1e%2B21,"), "{}", built.query);
 }
@@ -83,7 +83,7 @@ fn parameters_are_written_as_the_specification_says() {
         ("header", "simple", true, ["blue", "blue,black", "R=100,G=a b"]),
     ] {
         for (value, text) in [&one, &list, &object].into_iter().zip(texts) {
-            // Without the feature that keeps it, the order of members is that of their names.
+            // Without the feature `preserve_order` of `serde_json`, members are sorted by name.
             let sorted = |text: &str| {
                 let mut parts: Vec<char> = text.chars().collect();
                 parts.sort_unstable();
@@ -91,7 +91,7 @@ fn parameters_are_written_as_the_specification_says() {
             };
             let action =
                 json!({"path": "/a/{color}/b", "parameters": [parameter(place, style, explode)]});
-            let built = built(&action, &json!({place: {"color": value}})).unwrap();
+            let built = build_request(&action, &json!({place: {"color": value}})).unwrap();
             let written = match place {
                 "path" => {
                     built.path.strip_prefix("a/").unwrap().strip_suffix("/b").unwrap().to_owned()
@@ -115,7 +115,7 @@ fn the_name_of_a_matrix_parameter_is_encoded() {
             (json!([1, 2]), if explode { ";a%3Bb=1;a%3Bb=2" } else { ";a%3Bb=1,2" }),
             (json!({"c;d": 1}), if explode { ";c%3Bd=1" } else { ";a%3Bb=c%3Bd,1" }),
         ] {
-            let built = built(&action, &json!({"path": {"a;b": value}})).unwrap();
+            let built = build_request(&action, &json!({"path": {"a;b": value}})).unwrap();
             assert_eq!(built.path, expected, "{explode}");
         }
     }
@@ -132,36 +132,36 @@ fn deep_objects_nest_as_stripe_reads_them() {
         (json!({"a": null, "b": [], "c": {}}), "color[a]="),
         (json!([]), ""),
     ] {
-        let built = built(&action, &json!({"query": {"color": value}})).unwrap();
+        let built = build_request(&action, &json!({"query": {"color": value}})).unwrap();
         assert_eq!(built.query, expected.replace('[', "%5B").replace(']', "%5D"), "{value}");
     }
 }
 
 #[test]
-fn values_stay_in_their_place() {
+fn a_value_cannot_leave_its_parameter() {
     let path = json!({"path": "/a/{color}/b?fixed=1#x", "parameters": [
         parameter("path", "simple", false), parameter("query", "form", true), parameter("header", "simple", false),
     ]});
     let good = json!({"path": {"color": "../é?&#"}, "query": {"color": "a&b=c#"}, "header": {"color": "x y"}});
     let message = "must not be empty, and must not be `.` or `..`".to_owned();
-    assert_eq!(built(&path, &good), Err(vec![("/path/color".to_owned(), message.clone())]));
+    assert_eq!(build_request(&path, &good), Err(vec![("/path/color".to_owned(), message.clone())]));
     let good = json!({"path": {"color": "x/é?&#"}, "query": {"color": "a&b=c#"}, "header": {"color": "x y"}});
-    let expected = Built {
+    let expected = BuiltRequest {
         path: "a/x%2F%C3%A9%3F%26%23/b".to_owned(),
         query: "fixed=1&color=a%26b%3Dc%23".to_owned(),
         headers: vec![("color".to_owned(), "x y".to_owned())],
         body: Vec::new(),
         overriding: Vec::new(),
     };
-    assert_eq!(built(&path, &good), Ok(expected));
+    assert_eq!(build_request(&path, &good), Ok(expected));
     let bad = json!({"path": {"color": ""}, "header": {"color": "x\r\ny: z"}});
     let control = "must not contain control characters".to_owned();
     let faults = vec![("/path/color".to_owned(), message), ("/header/color".to_owned(), control)];
-    assert_eq!(built(&path, &bad), Err(faults));
+    assert_eq!(build_request(&path, &bad), Err(faults));
 }
 
 #[test]
-fn reserved_characters_stay_where_the_document_lets_them() {
+fn reserved_characters_are_kept_where_the_document_allows_them() {
     let mut reserved = parameter("query", "form", true);
     reserved["allowReserved"] = json!(true);
     let action = json!({"parameters": [reserved]});
@@ -174,13 +174,13 @@ fn reserved_characters_stay_where_the_document_lets_them() {
         (json!(["/a", "b&"]), "color=/a&color=b%26"),
         (json!({"a&b": "/"}), "a%26b=/"),
     ] {
-        let built = built(&action, &json!({"query": {"color": value}})).unwrap();
+        let built = build_request(&action, &json!({"query": {"color": value}})).unwrap();
         assert_eq!(built.query, expected);
     }
 }
 
 #[test]
-fn cookies_are_one_header_that_no_value_leaves() {
+fn no_value_can_leave_the_cookie_header() {
     let cookie = |name: &str, explode: bool| {
         let mut cookie = parameter("cookie", "form", explode);
         cookie["name"] = json!(name);
@@ -193,41 +193,47 @@ fn cookies_are_one_header_that_no_value_leaves() {
         (json!({"a": [1, 2], "b;c": [1, 2]}), "a=1; a=2; b%3Bc=1,2"),
         (json!({"a": {"m; n": "o"}, "d": true}), "m%3B%20n=o; d=true"),
     ] {
-        let built = built(&action, &json!({"cookie": input})).unwrap();
+        let built = build_request(&action, &json!({"cookie": input})).unwrap();
         assert_eq!(built.headers, [("cookie".to_owned(), expected.to_owned())]);
     }
-    assert_eq!(built(&action, &json!({})), Ok(Built { path: "x".to_owned(), ..Built::default() }));
+    assert_eq!(
+        build_request(&action, &json!({})),
+        Ok(BuiltRequest { path: "x".to_owned(), ..BuiltRequest::default() })
+    );
 }
 
 #[test]
 fn bodies_are_written_as_their_media_type_says() {
-    let of = |types: Value, schema: Value, body: &str| {
+    let build_body = |types: Value, schema: Value, body: &str| {
         let action =
             json!({"requestBody": {"required": true, "contentTypes": types, "schema": schema}});
         let input: Value = serde_json::from_str(&format!("{{\"body\":{body}}}")).unwrap();
-        built(&action, &input).map(|built| {
+        build_request(&action, &input).map(|built| {
             (built.headers[0].1.clone(), String::from_utf8_lossy(&built.body).into_owned())
         })
     };
     let ok = |media: &str, body: &str| Ok((media.to_owned(), body.to_owned()));
     let none = json!({});
     assert_eq!(
-        of(json!(["application/json"]), none.clone(), r#"{"a":[1,null]}"#),
+        build_body(json!(["application/json"]), none.clone(), r#"{"a":[1,null]}"#),
         ok("application/json", r#"{"a":[1,null]}"#)
     );
     assert_eq!(
-        of(json!(["application/vnd.api+json; v=1"]), none.clone(), "[]"),
+        build_body(json!(["application/vnd.api+json; v=1"]), none.clone(), "[]"),
         ok("application/vnd.api+json; v=1", "[]")
     );
     let any = json!(["*/*"]);
-    assert_eq!(of(any.clone(), none.clone(), "1"), ok("application/json", "1"));
+    assert_eq!(build_body(any.clone(), none.clone(), "1"), ok("application/json", "1"));
     let file = "application/octet-stream";
-    assert_eq!(of(any.clone(), json!({"type": "string"}), r#""a\n\"b\"""#), ok(file, "a\n\"b\""));
+    assert_eq!(
+        build_body(any.clone(), json!({"type": "string"}), r#""a\n\"b\"""#),
+        ok(file, "a\n\"b\"")
+    );
     let binary = json!({"type": "string", "format": "binary"});
-    assert_eq!(of(any, binary, "\"aGk=\""), ok(file, "hi"));
+    assert_eq!(build_body(any, binary, "\"aGk=\""), ok(file, "hi"));
     let form = "application/x-www-form-urlencoded";
     assert_eq!(
-        of(json!([form]), none.clone(), r#"{"a b":"c&d","l":[1,2],"o":{"x":1}}"#),
+        build_body(json!([form]), none.clone(), r#"{"a b":"c&d","l":[1,2],"o":{"x":1}}"#),
         ok(form, "a%20b=c%26d&l=1&l=2&o=%7B%22x%22%3A1%7D")
     );
     let action = json!({"requestBody": {
@@ -239,13 +245,13 @@ fn bodies_are_written_as_their_media_type_says() {
     let input =
         json!({"body": {"list": [1, "a b"], "meta": {"a": {"b": "c&d"}}, "other": {"x": 1}}});
     assert_eq!(
-        String::from_utf8(built(&action, &input).unwrap().body).unwrap(),
+        String::from_utf8(build_request(&action, &input).unwrap().body).unwrap(),
         "list=1,a%20b&meta%5Ba%5D%5Bb%5D=c%26d&other=%7B%22x%22%3A1%7D"
     );
     let schema = json!({"properties": {"file": {"format": "binary"}}});
     let expected = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"file\"\r\nContent-Type: application/octet-stream\r\n\r\nhi\r\n--limit\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nx\r\n--limit--\r\n";
     assert_eq!(
-        of(json!(["multipart/form-data"]), schema.clone(), r#"{"file":"aGk=","name":"x"}"#),
+        build_body(json!(["multipart/form-data"]), schema.clone(), r#"{"file":"aGk=","name":"x"}"#),
         ok("multipart/form-data; boundary=limit", expected)
     );
     let files = json!({"properties": {"files": {"items": {"format": "binary"}}}});
@@ -255,14 +261,14 @@ fn bodies_are_written_as_their_media_type_says() {
         )
     };
     assert_eq!(
-        of(json!(["multipart/form-data"]), files, r#"{"files":["aGk=","aG8="]}"#),
+        build_body(json!(["multipart/form-data"]), files, r#"{"files":["aGk=","aG8="]}"#),
         ok(
             "multipart/form-data; boundary=limit",
             &[&file("hi"), &file("ho"), "--limit--\r\n"].concat()
         )
     );
     assert_eq!(
-        of(json!(["multipart/form-data"]), none.clone(), r#"{"meta":{"a":1}}"#),
+        build_body(json!(["multipart/form-data"]), none.clone(), r#"{"meta":{"a":1}}"#),
         ok(
             "multipart/form-data; boundary=limit",
             "--limit\r\nContent-Disposition: form-data; name=\"meta\"\r\nContent-Type: application/json\r\n\r\n{\"a\":1}\r\n--limit--\r\n"
@@ -273,23 +279,33 @@ fn bodies_are_written_as_their_media_type_says() {
         [("multipart/form-data", "\"a\""), ("multipart/form-data", "[]"), (form, "[1]")]
     {
         let fault = ("/body".to_owned(), what.clone());
-        assert_eq!(of(json!([media]), none.clone(), body), Err(vec![fault]), "{media} {body}");
+        assert_eq!(
+            build_body(json!([media]), none.clone(), body),
+            Err(vec![fault]),
+            "{media} {body}"
+        );
     }
     let base64 = "must be bytes in base64, with padding".to_owned();
     assert_eq!(
-        of(json!(["multipart/form-data"]), schema, r#"{"file":"?"}"#),
+        build_body(json!(["multipart/form-data"]), schema, r#"{"file":"?"}"#),
         Err(vec![("/body/file".to_owned(), base64.clone())])
     );
     let binary = json!({"type": "string", "format": "binary"});
-    assert_eq!(of(json!(["image/png"]), binary.clone(), "\"aGk=\""), ok("image/png", "hi"));
-    assert_eq!(of(json!(["text/csv"]), binary.clone(), "\"aGk=\""), ok("text/csv", "aGk="));
-    assert_eq!(of(json!(["image/png"]), binary, "\"?\""), Err(vec![("/body".to_owned(), base64)]));
+    assert_eq!(build_body(json!(["image/png"]), binary.clone(), "\"aGk=\""), ok("image/png", "hi"));
+    assert_eq!(build_body(json!(["text/csv"]), binary.clone(), "\"aGk=\""), ok("text/csv", "aGk="));
     assert_eq!(
-        of(json!(["application/xml"]), none.clone(), "\"<a/>\""),
+        build_body(json!(["image/png"]), binary, "\"?\""),
+        Err(vec![("/body".to_owned(), base64)])
+    );
+    assert_eq!(
+        build_body(json!(["application/xml"]), none.clone(), "\"<a/>\""),
         ok("application/xml", "<a/>")
     );
     let what = "must be a string: the platform takes application/xml".to_owned();
-    assert_eq!(of(json!(["application/xml"]), none, "{}"), Err(vec![("/body".to_owned(), what)]));
+    assert_eq!(
+        build_body(json!(["application/xml"]), none, "{}"),
+        Err(vec![("/body".to_owned(), what)])
+    );
 }
 
 #[test]
@@ -355,7 +371,7 @@ fn members_that_override_the_method_are_refused_unless_they_are_declared() {
             },
             "input": {"$defs": {"a": declaring("method"), "b": {"anyOf": [{"$ref": "#/$defs/b"}, declaring("_method")]}}},
         });
-        let found = built(&action, &json!({"body": body}));
+        let found = build_request(&action, &json!({"body": body}));
         let found = found.map(|built| built.overriding).map_err(|faults| faults[0].0.clone());
         let expected = expected
             .map(|methods| methods.iter().map(|method| (*method).to_owned()).collect::<Vec<_>>())
@@ -389,7 +405,7 @@ fn parameters_that_override_the_method_are_refused_unless_they_are_declared() {
             "name": name, "in": "query", "required": false, "schema": {}, "style": "form", "explode": true,
             "contentType": null, "allowReserved": reserved,
         }]});
-        let found = built(&action, &json!({"query": {name: value}}));
+        let found = build_request(&action, &json!({"query": {name: value}}));
         let found = found.map(|built| built.overriding).map_err(|faults| faults[0].0.clone());
         let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect());
         assert_eq!(found, expected.map_err(str::to_owned), "{name} {path} {value}");
@@ -397,7 +413,7 @@ fn parameters_that_override_the_method_are_refused_unless_they_are_declared() {
 }
 
 #[test]
-fn a_file_has_the_name_and_the_type_that_fit() {
+fn a_file_gets_a_valid_name_and_type() {
     let file = json!({"anyOf": [{"type": "string", "format": "binary"}, {"type": "object"}]});
     let schema = json!({"properties": {"file": file, "files": {"type": "array", "items": file}}});
     let written = |encoding: Value, body: &str| {

@@ -1,4 +1,5 @@
-//! The JSON response of a call: what the platform returned, the parts that the caller selected, within its budget.
+//! The JSON response of a call: the platform's response, or the parts of it that the caller selected, within its
+//! budget.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -50,10 +51,11 @@ struct CallResult {
     /// Whether the body was too large to be returned, and is null.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     body_too_large: bool,
-    /// What was left out to respect `maxBytes`.
+    /// The parts that were left out to respect `maxBytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    omitted: Option<Omitted>,
-    /// For agents, which see no headers of this service: the path of the next page, and when the request can be retried.
+    omitted: Option<OmittedParts>,
+    /// For agents, which see no headers of this service: the path of the next page, and the time at which the request
+    /// can be retried.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,18 +66,18 @@ impl CallResult {
     /// Replaces the body by a shorter one.
     fn cut_to(&mut self, body: String, parts: Vec<Part>) {
         self.body = RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
-        self.omitted = Some(Omitted { parts, hint: HINT });
+        self.omitted = Some(OmittedParts { parts, hint: HINT });
     }
 }
 
-/// What was left out of a response.
+/// The parts of a response that were left out.
 #[derive(Debug, Serialize)]
-struct Omitted {
+struct OmittedParts {
     parts: Vec<Part>,
     hint: &'static str,
 }
 
-/// How to get the rest.
+/// A hint how to get the rest.
 const HINT: &str = "Ask for fewer items with the action's own parameters, for some members only with `select`, such as `[\"/items/*/id\"]`, or for more with `maxBytes`.";
 /// The headers that are kept under any limit.
 const ESSENTIAL_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
@@ -162,7 +164,7 @@ impl ResponseOptions {
             result.headers.retain(|name, _| ESSENTIAL_HEADERS.contains(&name.as_str()));
         }
         let length = |result: &CallResult| json::bytes(result).len();
-        // The list of what was left out also counts.
+        // The list of omitted parts also counts towards the limit.
         let (mut budget, mut work) = (max_bytes, Work::new(&json));
         for _ in 0..6 {
             let (body, parts) =

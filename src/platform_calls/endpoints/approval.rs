@@ -1,12 +1,12 @@
-//! Calls by agents that need the user's approval: what the agent gets instead of a response, and how it gets the
-//! response later.
+//! Calls by agents that need the user's approval: the status that the agent gets in place of a response, and its later
+//! request for the result.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agents::approval::{
     self, Approval, LIFETIME_MS, MAX_PENDING, MAX_RESPONSE_BYTES, NewApproval, State,
-    decode_response, place,
+    decode_response, seal_context,
 };
 use crate::auth::Principal;
 use crate::connect::endpoints::{decrypt_error, encrypt_error};
@@ -23,7 +23,7 @@ use crate::terms::Method;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// How long a request of an agent waits for the user's decision, in milliseconds, and how often it polls.
+/// The time for which an agent's request waits for the user's decision, and the polling interval, in milliseconds.
 const WAIT_MS: u32 = 25_000;
 const PAUSE_MS: u32 = 1000;
 
@@ -80,12 +80,13 @@ impl RequestedApproval {
             match row.state {
                 State::Done => {
                     let keys = &context.config().vault_keys;
-                    let plain = keys.open(&row.place(), &row.sealed).map_err(decrypt_error)?;
+                    let plain =
+                        keys.open(&row.seal_context(), &row.sealed).map_err(decrypt_error)?;
                     let damaged = || Problem::unavailable("a response that was kept is damaged");
                     let (status, body) = decode_response(&plain).ok_or_else(damaged)?;
                     return Ok(Response { status, ..Response::json(body, NO_STORE) });
                 }
-                State::Declined => return Ok(shown(context, &row, "declined", DECLINED)),
+                State::Declined => return Ok(render_status(context, &row, "declined", DECLINED)),
                 State::Download | State::Connect => return Err(no_such_approval()),
                 State::Pending | State::Approved if left > 0 => {
                     ports.sleep(PAUSE_MS).await;
@@ -94,8 +95,8 @@ impl RequestedApproval {
                     let select = approval::select_of_grant(grant, id, ports.now());
                     found = first_row(&ports.batch(vec![select]).await?, 0)?;
                 }
-                State::Pending => return Ok(shown(context, &row, "pending", PENDING)),
-                State::Approved => return Ok(shown(context, &row, "running", RUNNING)),
+                State::Pending => return Ok(render_status(context, &row, "pending", PENDING)),
+                State::Approved => return Ok(render_status(context, &row, "running", RUNNING)),
             }
         }
     }
@@ -107,7 +108,7 @@ fn no_such_approval() -> Problem {
 }
 
 /// Renders the status of a call.
-fn shown(
+fn render_status(
     context: &Context<'_>,
     row: &Approval,
     status: &'static str,
@@ -157,7 +158,7 @@ pub fn is_needed(
 ) -> bool {
     let mut methods = overriding.iter().map(String::as_str).chain([method.as_str()]);
     let confirm = context.caller.limits().confirm;
-    confirm.is_some_and(|confirm| methods.any(|method| confirm.is_about(method, key, title)))
+    confirm.is_some_and(|confirm| methods.any(|method| confirm.needs_approval(method, key, title)))
 }
 
 /// Stores a call until the user has decided, and returns the link.
@@ -180,8 +181,8 @@ pub async fn ask<P: Ports>(
         members.insert("maxBytes".to_owned(), max.into());
     }
     let id = ports.uuid();
-    let place = place(&principal.account, principal.environment, &id);
-    let sealed = context.config().vault_keys.seal(&place, &json::bytes(&body), ports);
+    let seal_context = seal_context(&principal.account, principal.environment, &id);
+    let sealed = context.config().vault_keys.seal(&seal_context, &json::bytes(&body), ports);
     let sealed = sealed.map_err(encrypt_error)?;
     let new = NewApproval {
         id: &id,
@@ -201,5 +202,5 @@ pub async fn ask<P: Ports>(
         let wait = LIFETIME_MS.checked_div(1000).and_then(|wait| u32::try_from(wait).ok());
         return Err(Problem { retry_after: wait, ..Problem::new(Code::TooManyRequests, detail) });
     };
-    Ok(shown(context, &row, "pending", PENDING))
+    Ok(render_status(context, &row, "pending", PENDING))
 }

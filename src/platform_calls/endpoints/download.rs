@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::approval::place;
+use crate::agents::approval::seal_context;
 use crate::agents::download::{LIFETIME_MS, NewDownload, select};
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::key::hash;
@@ -22,7 +22,7 @@ use crate::credentials::{SealContext, Sealed};
 use crate::http::config::SECRET_HEADER;
 use crate::http::context::Context;
 use crate::http::handle::handle;
-use crate::http::message::{Body, NO_STORE, Proxied, Request, Response};
+use crate::http::message::{Body, NO_STORE, ProxiedResponse, Request, Response};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::platform_calls::client::PlatformResponse;
@@ -64,12 +64,12 @@ struct StoredRequest {
     body: String,
 }
 
-/// What an agent gets in place of a file.
+/// The document that an agent gets instead of a file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileLink {
     content_type: String,
-    /// In bytes; null if the platform did not send it.
+    /// The size in bytes; null if the platform did not send it.
     size: Option<u64>,
     url: String,
     expires_at: Option<String>,
@@ -116,8 +116,8 @@ pub async fn link<P: Ports>(
         let secret = shard.mark(secret);
         (hash(&secret), format!("{base}{PREFIX}{secret}"))
     };
-    let place = place(&principal.account, principal.environment, &id);
-    let sealed = config.vault_keys.seal(&place, &json::bytes(&stored), ports);
+    let seal_context = seal_context(&principal.account, principal.environment, &id);
+    let sealed = config.vault_keys.seal(&seal_context, &json::bytes(&stored), ports);
     let new = NewDownload {
         id: &id,
         grant,
@@ -193,7 +193,7 @@ pub fn file(reply: PlatformResponse) -> Response {
     response.add(SOURCE, "platform");
     let mut headers = to_caller(reply.incoming.headers);
     headers.retain(|(name, _)| FILE_HEADERS.contains(&name.as_str()));
-    response.proxied = Some(Proxied { headers, body: reply.incoming.body });
+    response.proxied = Some(ProxiedResponse { headers, body: reply.incoming.body });
     response
 }
 
@@ -257,9 +257,9 @@ pub(crate) async fn respond<P: Ports>(
     secret: &str,
 ) -> Result<Response, Problem> {
     let config = service.config();
-    let wording = Wording::new(config, Language::of_user(None, request));
+    let wording = Wording::new(config, Language::for_user(None, request));
     if !config.vault_keys.has_minted(Purpose::Download, secret) {
-        return Ok(gone(&wording));
+        return Ok(unavailable_page(&wording));
     }
     let id = hash(secret);
     let allowed = ports.allow(&format!("download {id}")).await;
@@ -274,13 +274,13 @@ pub(crate) async fn respond<P: Ports>(
             Ok(response)
         }
         Some(found) => {
-            let place = found.place();
-            let select = select_of_account(place.account, place.environment);
+            let seal_context = found.seal_context();
+            let select = select_of_account(seal_context.account, seal_context.environment);
             let own = first_row(&ports.batch(vec![select]).await?, 0)?.unwrap_or_default();
-            let call = (&place, &found.sealed);
+            let call = (&seal_context, &found.sealed);
             repeat(service, ports, &request.origin, call, &wording.for_account(&own)).await
         }
-        None => Ok(gone(&wording)),
+        None => Ok(unavailable_page(&wording)),
     }
 }
 
@@ -289,11 +289,11 @@ pub(crate) async fn repeat<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
     origin: &str,
-    (place, sealed): (&SealContext<'_>, &Sealed),
+    (seal_context, sealed): (&SealContext<'_>, &Sealed),
     wording: &Wording<'_>,
 ) -> Result<Response, Problem> {
     let config = service.config();
-    let plain = config.vault_keys.open(place, sealed).map_err(decrypt_error)?;
+    let plain = config.vault_keys.open(seal_context, sealed).map_err(decrypt_error)?;
     let stored: StoredRequest = serde_json::from_slice(&plain)
         .map_err(|_| Problem::unavailable("a stored request is damaged"))?;
     let headers = [
@@ -328,12 +328,12 @@ pub(crate) async fn repeat<P: Ports>(
             headers.retain(|(name, _)| kept.contains(name));
             Response { headers, body: answered.body, log: answered.log, ..Response::empty(status) }
         }
-        _ => gone(wording),
+        _ => unavailable_page(wording),
     })
 }
 
 /// The page of a link that downloads nothing.
-fn gone(wording: &Wording<'_>) -> Response {
+fn unavailable_page(wording: &Wording<'_>) -> Response {
     page(wording, 410, &[&texts::GONE_WHY], &[])
 }
 

@@ -9,7 +9,7 @@ use crate::credentials::request_auth::DEFAULT_ACCEPT;
 use crate::credentials::usable::CredentialsQuery;
 use crate::http::context::{Context, Permit};
 use crate::http::handler::Handler;
-use crate::http::message::{Body, NO_STORE, Proxied, Request, Response};
+use crate::http::message::{Body, NO_STORE, ProxiedResponse, Request, Response};
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
 use crate::platform_calls::address::below;
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, invalid, retries};
@@ -90,7 +90,7 @@ impl ProxyCall<'_> {
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
         let connection = client.usable.connection.clone();
-        // The response of an agent's call is read whole; any other one is forwarded as it arrives.
+        // The response to an agent's call is read completely; any other one is forwarded as it arrives.
         let is_read = options.is_some() && !download::is_requested(request);
         let reserve = || context.service.responses().reserve(&request.method, context.now);
         let reservation = is_read.then(reserve).transpose()?;
@@ -127,7 +127,7 @@ impl ProxyCall<'_> {
             response.add(name, value);
         }
         let StreamingResponse { headers, body, .. } = platform_response.incoming;
-        response.proxied = Some(Proxied { headers: to_caller(headers), body });
+        response.proxied = Some(ProxiedResponse { headers: to_caller(headers), body });
         Ok(response)
     }
 }

@@ -74,7 +74,7 @@ pub fn plan<'a, P: Ports>(
     }))
 }
 
-/// The places of input, those of the most actions first.
+/// The locations of input, the most frequent first.
 const PLACES: [&str; 5] = ["path", "query", "body", "header", "cookie"];
 /// The member that has the input in its flat form.
 const ARGUMENTS: &str = "arguments";
@@ -101,7 +101,7 @@ impl RunAction<'_> {
         }
         let catalog = Catalog::open(cache, ports).await?;
         let platform = connection.platform;
-        let action = found(catalog.action(&platform, key, false).await?, &platform, key)?;
+        let action = action_detail(catalog.action(&platform, key, false).await?, &platform, key)?;
         let unreadable = |_| StorageError::new("a stored action is malformed");
         let ActionTitle { title } = serde_json::from_slice(&action).map_err(unreadable)?;
         let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
@@ -195,8 +195,8 @@ impl RunAction<'_> {
     }
 }
 
-/// The detail of the action, or why there is none.
-fn found(lookup: ActionLookup, platform: &str, key: &str) -> Result<Vec<u8>, Problem> {
+/// The action's detail, or the problem if there is none.
+fn action_detail(lookup: ActionLookup, platform: &str, key: &str) -> Result<Vec<u8>, Problem> {
     match lookup {
         ActionLookup::Found(action) => Ok(action),
         ActionLookup::NoAction(near) => Err(no_action(platform, key, &near)),
@@ -204,7 +204,7 @@ fn found(lookup: ActionLookup, platform: &str, key: &str) -> Result<Vec<u8>, Pro
     }
 }
 
-/// The input that the arguments of a body stand for.
+/// Converts the arguments of a body to the action's input.
 fn input_from_arguments(
     flat: &Flat<'_>,
     body: &Value,
@@ -226,7 +226,7 @@ fn input_from_arguments(
     flat.input(&sent.arguments)
 }
 
-/// Faults of the input, at the places of the arguments that it was made from, if it was.
+/// Moves faults of flat input to the arguments that they concern. Faults of structured input stay as they are.
 fn map_to_arguments(flat: Option<&Flat<'_>>, mut faults: Vec<schema::Fault>) -> Vec<schema::Fault> {
     if let Some(flat) = flat {
         for fault in &mut faults {
@@ -236,7 +236,7 @@ fn map_to_arguments(flat: Option<&Flat<'_>>, mut faults: Vec<schema::Fault>) -> 
     faults
 }
 
-/// The media type that a caller chooses among those of the document; otherwise the preferred one, and any other if need be.
+/// The value of `Accept`: the caller's own, or the document's preferred media type with any other as a fallback.
 fn accept(action: &Action, given: &Input<'_>) -> String {
     if let Some(chosen) = given.header.get(ACCEPT).and_then(Value::as_str) {
         return chosen.to_owned();

@@ -72,7 +72,13 @@ impl Check<'_> {
     }
 
     /// The faults of a value under one schema, without reporting them.
-    fn apart(&mut self, schema: &Value, value: &Value, at: &Pointer<'_>, level: u32) -> Vec<Fault> {
+    fn faults_under(
+        &mut self,
+        schema: &Value,
+        value: &Value,
+        at: &Pointer<'_>,
+        level: u32,
+    ) -> Vec<Fault> {
         let before = std::mem::take(&mut self.faults);
         self.value(schema, value, at, level);
         std::mem::replace(&mut self.faults, before)
@@ -80,7 +86,7 @@ impl Check<'_> {
 
     fn is_valid(&mut self, schema: &Value, value: &Value, level: u32) -> bool {
         let nowhere = Pointer { parent: None, name: Name::Text("") };
-        self.apart(schema, value, &nowhere, level).is_empty()
+        self.faults_under(schema, value, &nowhere, level).is_empty()
     }
 
     fn value(&mut self, schema: &Value, value: &Value, at: &Pointer<'_>, level: u32) {
@@ -104,7 +110,7 @@ impl Check<'_> {
             // Other faults would follow from this one.
             return;
         }
-        self.listed(schema, value, at);
+        self.check_enum(schema, value, at);
         match value {
             Value::Number(number) => self.number(schema, number.as_f64().unwrap_or(0.0), at),
             Value::String(text) => self.text(schema, text, at),
@@ -150,7 +156,7 @@ impl Check<'_> {
     }
 
     /// `enum` and `const`.
-    fn listed(&mut self, schema: &Map<String, Value>, value: &Value, at: &Pointer<'_>) {
+    fn check_enum(&mut self, schema: &Map<String, Value>, value: &Value, at: &Pointer<'_>) {
         if let Some(Value::Array(known)) = schema.get("enum")
             && !known.iter().any(|known| is_equal(known, value))
         {
@@ -180,15 +186,15 @@ impl Check<'_> {
         if let Some(any) = list("anyOf") {
             let mut nearest: Option<Vec<Fault>> = None;
             for schema in any {
-                let faults = self.apart(schema, value, at, level);
+                let faults = self.faults_under(schema, value, at, level);
                 let is_nearer = |known: &Vec<Fault>| is_nearer(&faults, known);
                 if nearest.as_ref().is_none_or(is_nearer) {
                     nearest = Some(faults);
                 }
             }
-            // The faults under the alternative that was probably meant help most.
-            let room = MAX_FAULTS.saturating_sub(self.faults.len());
-            self.faults.extend(nearest.unwrap_or_default().into_iter().take(room));
+            // Only the faults of the alternative that was probably meant are reported, because they help most.
+            let remaining = MAX_FAULTS.saturating_sub(self.faults.len());
+            self.faults.extend(nearest.unwrap_or_default().into_iter().take(remaining));
         }
         if let Some(not) = schema.get("not")
             && self.is_valid(not, value, level)

@@ -16,7 +16,7 @@ impl Check<'_> {
         ] {
             let Some(limit) = schema.get(key) else { continue };
             if limit.as_f64().is_some_and(|limit| !is_good(number, limit)) {
-                // As written in the schema: formatting any number would add 10 KB.
+                // The limit as written in the schema: code that formats any number would add 10 KB.
                 self.fault(at, format!("must be {what} {limit}"));
             }
         }

@@ -4,11 +4,11 @@
 use std::fmt;
 
 use super::host::is_name;
-use super::path::leaves;
+use super::path::leaves_server;
 use super::{Address, MAX_URL, TargetError};
 use crate::util::percent::encode;
 
-/// Why a template could not be filled.
+/// The reason why a template could not be filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FillError {
     /// The template is malformed.
@@ -17,7 +17,6 @@ pub enum FillError {
     Missing(String),
     /// The value is not valid at the position of its variable.
     Invalid {
-        /// The field's name.
         field: String,
         /// The rule for the value.
         rule: Rule,
@@ -73,7 +72,7 @@ impl Rule {
                 value.bytes().all(|byte| byte.is_ascii_digit())
                     && value.parse::<u16>().is_ok_and(|port| port > 0)
             }
-            Self::Path => is_clean && !leaves(value),
+            Self::Path => is_clean && !leaves_server(value),
             Self::Text => is_clean,
         }
     }
@@ -123,7 +122,7 @@ pub fn fill<'v>(
             let filled = fill_host(host, &values)?;
             let port = port.map(|port| fill_port(port, &values)).transpose()?.unwrap_or_default();
             let url = format!("{start}{filled}{port}{}", fill_rest(rest, &values)?);
-            // The template's domain must be that of the result for all values.
+            // For all values, the result must have the template's domain.
             let address = Address::parse(&url).map_err(FillError::Target)?;
             let end = literal_end(host).to_ascii_lowercase();
             if address.host != filled || !filled.ends_with(&end) {
@@ -220,7 +219,7 @@ fn has_own_domain(host: &str) -> bool {
     labels.count() > usize::from(is_open)
 }
 
-/// Why a filled template is rejected. If a field determines the host or the port, the error names it.
+/// The error of a filled template that is rejected. If a field determines the host or the port, the error names it.
 pub(super) fn refused(template: &str, error: TargetError) -> FillError {
     use TargetError::{Host, IpAddress, Port, PrivateName};
     let rest = split(template).map(|(.., rest)| rest).unwrap_or_default();

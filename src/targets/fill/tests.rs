@@ -4,7 +4,7 @@ use proptest::strategy::{Just, Strategy};
 use super::{FillError, Rule, fill, fill_text, host_choosers};
 
 /// Fills a template with this value for each variable.
-fn filled(template: &str, value: &str) -> Result<String, String> {
+fn fill_all_with(template: &str, value: &str) -> Result<String, String> {
     fill(template, |_| Some(value)).map_err(|error| error.to_string())
 }
 
@@ -35,7 +35,7 @@ fn values_replace_their_variables() {
         ("https://Example.com/X", "unused", "https://example.com/X"),
         ("/me/{a}?x={a}", "1/2", "/me/1%2F2?x=1%2F2"),
     ] {
-        let result = filled(template, value);
+        let result = fill_all_with(template, value);
         if expected.is_empty() {
             assert!(result.is_err(), "{template} {value}: {result:?}");
         } else {
@@ -52,17 +52,17 @@ fn values_and_literals_never_form_a_parent_segment() {
         ("/a/%{a}%2e?x", "2e"),
     ] {
         let refused = FillError::invalid("a", Rule::Path).to_string();
-        assert_eq!(filled(template, value), Err(refused), "{template}");
+        assert_eq!(fill_all_with(template, value), Err(refused), "{template}");
     }
 }
 
 #[test]
 fn rejects_urls_over_the_limit() {
     let longest = 4096 - "https://example.com/".len();
-    assert!(filled("https://example.com/{a}", &"a".repeat(longest)).is_ok());
-    assert!(filled("https://example.com/{a}", &"a".repeat(longest + 1)).is_err());
-    assert!(filled("/{a}", &"a".repeat(4095)).is_ok());
-    let refused = filled("/{a}", &"a".repeat(4096)).unwrap_err();
+    assert!(fill_all_with("https://example.com/{a}", &"a".repeat(longest)).is_ok());
+    assert!(fill_all_with("https://example.com/{a}", &"a".repeat(longest + 1)).is_err());
+    assert!(fill_all_with("/{a}", &"a".repeat(4095)).is_ok());
+    let refused = fill_all_with("/{a}", &"a".repeat(4096)).unwrap_err();
     assert!(refused.contains("4,096 characters"), "{refused}");
 }
 
@@ -123,18 +123,22 @@ fn no_value_changes_the_host() {
             ("https://{a}", "must be a host name, such as `example.com`, without a port"),
             ("https://{a}:8443/x", "must be a host name, such as `example.com`, without a port"),
         ] {
-            assert_eq!(filled(template, value), Err(format!("`a` {rule}")), "{template} {value:?}");
+            assert_eq!(
+                fill_all_with(template, value),
+                Err(format!("`a` {rule}")),
+                "{template} {value:?}"
+            );
         }
         // A hyphen is allowed within a label.
         if !["-", "-a", "a-"].contains(&value) {
             let error = Err("`a` must be letters, digits and hyphens".to_owned());
-            assert_eq!(filled("https://x{a}x.example.com/", value), error, "{value:?}");
+            assert_eq!(fill_all_with("https://x{a}x.example.com/", value), error, "{value:?}");
         }
     }
     let long = ["a".repeat(64), vec!["a"; 128].join(".")];
     for value in &long {
-        assert!(filled("https://{a}.example.com/", value).is_err());
-        assert!(filled("https://{a}", value).is_err());
+        assert!(fill_all_with("https://{a}.example.com/", value).is_err());
+        assert!(fill_all_with("https://{a}", value).is_err());
     }
     for (template, value, is_good) in [
         ("https://{a}x.example.com/", "a-", true),
@@ -142,7 +146,7 @@ fn no_value_changes_the_host() {
         ("https://x{a}.example.com/", "-a", true),
         ("https://x{a}.example.com/", "a-", false),
     ] {
-        assert_eq!(filled(template, value).is_ok(), is_good, "{template} {value}");
+        assert_eq!(fill_all_with(template, value).is_ok(), is_good, "{template} {value}");
     }
 }
 
@@ -150,7 +154,7 @@ fn no_value_changes_the_host() {
 fn ports_are_numbers() {
     for value in ["", "0", "65536", "a", "1@evil.example", "443/", "+443", " 443", "４４３"] {
         let error = Err("`a` must be a port: 1–65535".to_owned());
-        assert_eq!(filled("https://example.com:{a}/", value), error, "{value:?}");
+        assert_eq!(fill_all_with("https://example.com:{a}/", value), error, "{value:?}");
     }
 }
 
@@ -173,7 +177,11 @@ fn a_value_stays_within_its_segment() {
         ("https://example.com/{a}/x", "..;x"),
     ] {
         let rule = "must be text without control characters, and must not have `.` or `..` as a part of a path";
-        assert_eq!(filled(template, value), Err(format!("`a` {rule}")), "{template} {value:?}");
+        assert_eq!(
+            fill_all_with(template, value),
+            Err(format!("`a` {rule}")),
+            "{template} {value:?}"
+        );
     }
 }
 
@@ -202,12 +210,12 @@ fn rejects_malformed_templates() {
         "https://example-{a}.com",
     ] {
         let error = Err("the template of the address is broken".to_owned());
-        assert_eq!(filled(template, "x"), error, "{template}");
+        assert_eq!(fill_all_with(template, "x"), error, "{template}");
     }
     for template in
         ["https://x@{a}/", "https://{a}@example.com/", "https://exa mple.com/{a}", "https:///{a}"]
     {
-        assert!(filled(template, "x").is_err(), "{template}");
+        assert!(fill_all_with(template, "x").is_err(), "{template}");
     }
     assert_eq!(fill("https://{a}", |_| None), Err(FillError::Missing("a".to_owned())));
 }

@@ -52,12 +52,12 @@ pub fn create<'a, P: Ports>(
         active: body.boolean("active").unwrap_or(true),
     };
     Ok(Handler::new(Statements::default(), move |_, principal| async move {
-        stored(context, &principal, &new, ports).await
+        store_webhook(context, &principal, &new, ports).await
     }))
 }
 
 /// `POST /v1/webhooks/{id}/rotate` and `POST /v1/webhooks/{id}/test`
-pub fn of_one<'a, P: Ports>(
+pub fn rotate_or_test<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
@@ -68,14 +68,14 @@ pub fn of_one<'a, P: Ports>(
     Ok(Handler::new(statements, move |results, principal| async move {
         let webhook = results.first(webhook)?;
         if context.endpoint == Keyed::RotateWebhook {
-            rotated(context, &principal, webhook, ports).await
+            rotate_secret(context, &principal, webhook, ports).await
         } else {
-            tested(context, webhook, ports).await
+            send_test(context, webhook, ports).await
         }
     }))
 }
 
-async fn stored<P: Ports>(
+async fn store_webhook<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
     new: &NewWebhookInput,
@@ -109,7 +109,7 @@ async fn stored<P: Ports>(
     Ok(response)
 }
 
-async fn rotated<P: Ports>(
+async fn rotate_secret<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
     webhook: Option<Webhook>,
@@ -131,8 +131,8 @@ async fn rotated<P: Ports>(
     }
     // Another request was faster, perhaps a double click of the same user. One new secret is enough, and the old one,
     // which receivers still have, stays valid.
-    let theirs = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
-    response(&webhook, Some(&theirs.current))
+    let newest = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
+    response(&webhook, Some(&newest.current))
 }
 
 /// The document of a test.
@@ -165,7 +165,7 @@ struct WebhookRef<'a> {
     id: &'a str,
 }
 
-async fn tested<P: Ports>(
+async fn send_test<P: Ports>(
     context: &Context<'_>,
     webhook: Option<Webhook>,
     ports: &Metered<'_, P>,

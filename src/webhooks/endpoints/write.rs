@@ -8,12 +8,12 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::storage::transaction::{Found, Statements};
+use crate::storage::transaction::{ExistingRow, Statements};
 use crate::util::json;
 use crate::webhooks::Webhook;
 use crate::webhooks::statements::{self, Changes, Replay};
 
-/// The maximum number of pending deliveries of a webhook up to which a replay adds some.
+/// The number of pending deliveries of a webhook from which a replay adds no more.
 const MAX_REPLAYED: u64 = 1000;
 
 /// `PATCH /v1/webhooks/{id}`
@@ -48,7 +48,7 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (id, mut batch) = (context.argument(0), Statements::default());
-    let deleted = batch.ask::<Found>(statements::delete(&context.guard(), id));
+    let deleted = batch.ask::<ExistingRow>(statements::delete(&context.guard(), id));
     Ok(Handler::render(batch, move |results, _| {
         if results.first(deleted)?.is_none() && !results.repeated {
             return Err(no_webhook(id));
@@ -59,15 +59,15 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 
 /// A replayed event.
 #[derive(Deserialize)]
-struct Replayed {
+struct ReplayedEvent {
     id: EventId,
-    /// How many events the request may replay.
+    /// The number of events that the request may replay.
     room: usize,
 }
 
 /// The document of a replay.
 #[derive(Serialize)]
-struct Queued {
+struct ReplayResult {
     queued: usize,
     next: Option<EventId>,
 }
@@ -82,7 +82,7 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (guard, id, mut batch) = (context.guard(), context.argument(0), Statements::default());
     let webhook = batch.ask::<Webhook>(statements::select(&guard, id));
     let replay = Replay { from, to, limit: MAX_REPLAYED };
-    let rows = batch.ask::<Replayed>(statements::select_replayed(&guard, id, replay));
+    let rows = batch.ask::<ReplayedEvent>(statements::select_replayed(&guard, id, replay));
     batch.run(statements::replay(&guard, id, replay, context.now));
     Ok(Handler::render(batch, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
@@ -100,7 +100,7 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
             return Err(Problem { retry_after: Some(60), ..problem });
         }
         let queued =
-            Queued { queued: rows.len().min(room), next: rows.get(room).map(|row| row.id) };
+            ReplayResult { queued: rows.len().min(room), next: rows.get(room).map(|row| row.id) };
         let mut response = Response::json(json::bytes(&queued), NO_STORE);
         response.status = 202;
         Ok(response)

@@ -5,7 +5,7 @@ use crate::events::EventId;
 use crate::events::statements::columns;
 use crate::ports::{Param, Statement};
 use crate::terms::DeliveryState;
-use crate::webhooks::attempt::{AttemptOutcome, Disabled, LEASE_MS, Next};
+use crate::webhooks::attempt::{AttemptOutcome, DisableReason, LEASE_MS, Next};
 
 /// Selects a row when a delivery is due.
 #[must_use]
@@ -30,8 +30,9 @@ pub fn count_due(now: u64, limit: u64) -> Statement {
     )
 }
 
-/// The webhooks with pending deliveries, how many of these are being attempted, and how many may be: a failing
-/// receiver gets one at a time. `?1` is the time, `?2` the end of a claim that begins now, `?3` the limit.
+/// The webhooks with pending deliveries, each with the number of deliveries that are being attempted and the number
+/// that may be: a failing receiver gets one at a time. `?1` is the time, `?2` the end of a claim that begins now, `?3`
+/// the limit.
 macro_rules! with_capacity {
     ($rest:literal) => {
         concat!(
@@ -206,13 +207,13 @@ pub fn mark_failing(webhook: &str, now: u64) -> Statement {
 pub fn disable(
     webhook: &str,
     url: &str,
-    why: Disabled,
+    reason: DisableReason,
     outcome: AttemptOutcome,
     now: u64,
 ) -> Statement {
-    let since = match why {
-        Disabled::Gone => now,
-        Disabled::NoSuccess => now.saturating_sub(crate::webhooks::attempt::GRACE_PERIOD_MS),
+    let since = match reason {
+        DisableReason::Gone => now,
+        DisableReason::NoSuccess => now.saturating_sub(crate::webhooks::attempt::GRACE_PERIOD_MS),
     };
     statement(
         "UPDATE webhooks \
@@ -221,7 +222,7 @@ pub fn disable(
         vec![
             Param::text(webhook),
             Param::text(url),
-            Param::text(why.as_str()),
+            Param::text(reason.as_str()),
             Param::optional_integer(outcome.status().map(u64::from)),
             Param::integer(now),
             Param::integer(since),

@@ -1,4 +1,4 @@
-//! The SQL of webhooks: what callers read and change, and replays. `deliveries` is that of the background job.
+//! The SQL of the endpoints of webhooks, and of replays. `deliveries` contains that of the background job.
 
 use crate::auth::Principal;
 use crate::auth::statements::Guard;
@@ -27,7 +27,6 @@ pub fn select_all(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// Selects a webhook.
 #[must_use]
 pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
@@ -236,7 +235,7 @@ fn push_events(sql: &mut Sql<'_>, id: &str, replay: Replay) {
     sql.push(" AND (w.types = '[]' OR EXISTS (SELECT 1 FROM json_each(w.types) WHERE value = e.type)) ORDER BY e.id");
 }
 
-/// Adds how many events a replay may add to the pending ones.
+/// Adds an expression for the number of events that a replay may add to the pending ones.
 fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
     sql.push("max(0, ").integer(limit);
     sql.push(
@@ -246,8 +245,8 @@ fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
     sql.push(" AND state = 'pending'))");
 }
 
-/// Makes events due again, regardless of the state of their deliveries. They come after new events, which are due since
-/// 1970.
+/// Makes events due again, regardless of the state of their deliveries. New events come before them, because their due
+/// time is 0.
 #[must_use]
 pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
@@ -262,7 +261,8 @@ pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statemen
     sql.finish()
 }
 
-/// Selects the events that [`replay`] makes due, and one more if there is one: their ids, and how many may become due.
+/// Selects the ids of the events that [`replay`] makes due, and of one more if there is one, each with the number of
+/// events that may become due.
 #[must_use]
 pub fn select_replayed(guard: &Guard<'_>, id: &str, replay: Replay) -> Statement {
     let mut sql = Sql::new(guard);

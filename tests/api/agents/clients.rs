@@ -3,7 +3,7 @@
 use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::{Value, json};
 
-use super::{Browser, CALLBACK, app, asking, at_consent, error, redirected, register};
+use super::{Browser, CALLBACK, app, at_consent, authorization_query, error, redirected, register};
 use crate::connect::{response, text, value_of};
 use crate::support::{Api, anonymous, body, with_body, with_header};
 
@@ -64,21 +64,25 @@ fn unknown_clients_and_redirect_uris_are_not_redirected() {
     let browser = Browser::default();
     let other = client.replacen("mc_", "mc_A", 1);
     for query in [
-        asking("", &[]),
-        asking("unknown", &[]),
-        asking(&other, &[]),
-        asking(&client, &[("redirect_uri", "")]),
-        asking(&client, &[("redirect_uri", "https://evil.example/cb")]),
-        asking(&client, &[("redirect_uri", "http://localhost:3334/other")]),
-        asking(&client, &[("redirect_uri", "http://localhost:1@evil.example/oauth/callback")]),
-        format!("{}&redirect_uri=https://evil.example", asking(&client, &[])),
+        authorization_query("", &[]),
+        authorization_query("unknown", &[]),
+        authorization_query(&other, &[]),
+        authorization_query(&client, &[("redirect_uri", "")]),
+        authorization_query(&client, &[("redirect_uri", "https://evil.example/cb")]),
+        authorization_query(&client, &[("redirect_uri", "http://localhost:3334/other")]),
+        authorization_query(
+            &client,
+            &[("redirect_uri", "http://localhost:1@evil.example/oauth/callback")],
+        ),
+        format!("{}&redirect_uri=https://evil.example", authorization_query(&client, &[])),
     ] {
         let response = browser.authorize(&api, &id, &query);
         assert_eq!((response.status, response.header("location")), (400, None), "{query}");
         assert_eq!(response.header("set-cookie"), None, "{query}");
     }
     // Only the port may differ from the registered redirect URI.
-    let moved = asking(&client, &[("redirect_uri", "http://localhost:1/oauth/callback")]);
+    let moved =
+        authorization_query(&client, &[("redirect_uri", "http://localhost:1/oauth/callback")]);
     assert_eq!(browser.authorize(&api, &id, &moved).status, 303);
 }
 
@@ -98,7 +102,7 @@ fn other_errors_are_redirected_with_the_issuer() {
         (&[("resource", "https://evil.example/mcp/x")], "invalid_target"),
         (&[("state", &"s".repeat(1025))], "invalid_request"),
     ] {
-        let response = Browser::default().authorize(&api, &id, &asking(&client, more));
+        let response = Browser::default().authorize(&api, &id, &authorization_query(&client, more));
         let (address, back) = redirected(&response);
         assert_eq!(address, CALLBACK);
         assert_eq!(value_of(&back, "error").as_deref(), Some(code), "{more:?}");
@@ -116,9 +120,9 @@ fn a_client_of_another_endpoint_is_unknown() {
     let other = crate::connect::api_with(&super::settings());
     let sent = json!({"type": "app", "url": "https://app.example/agents"});
     let made = crate::connect::send(&other, "PUT", "/v1/agent-sign-in", &sent);
-    let there = super::id_of(&body(&made));
+    let other_id = super::id_of(&body(&made));
     // Both test services draw the same random numbers, so the ids must be made different.
-    let there = if there == id {
+    let other_id = if other_id == id {
         other
             .env
             .database
@@ -126,9 +130,12 @@ fn a_client_of_another_endpoint_is_unknown() {
             .unwrap();
         other.env.texts("SELECT id FROM agent_endpoints").remove(0)
     } else {
-        there
+        other_id
     };
-    assert_eq!(Browser::default().authorize(&other, &there, &asking(&client, &[])).status, 400);
+    assert_eq!(
+        Browser::default().authorize(&other, &other_id, &authorization_query(&client, &[])).status,
+        400
+    );
 }
 
 #[test]
@@ -171,7 +178,7 @@ fn refuses_a_document_of_another_client() {
     ] {
         let (api, id) = app();
         serve(&api, status, &document);
-        let response = Browser::default().authorize(&api, &id, &asking(CLIENT, &[]));
+        let response = Browser::default().authorize(&api, &id, &authorization_query(CLIENT, &[]));
         assert_eq!((response.status, response.header("location")), (400, None), "{document}");
         assert_eq!(api.env.sent.borrow().len(), 1);
     }
@@ -194,7 +201,7 @@ fn documents_are_not_fetched_from_private_networks() {
         "https://agent.example",
         "http://agent.example/client.json",
     ] {
-        let response = Browser::default().authorize(&api, &id, &asking(client, &[]));
+        let response = Browser::default().authorize(&api, &id, &authorization_query(client, &[]));
         assert_eq!((response.status, response.header("location")), (400, None), "{client}");
     }
     assert_eq!(api.env.sent.borrow().len(), 0);
@@ -205,9 +212,9 @@ fn failed_documents_are_fetched_again() {
     let (api, id) = app();
     *api.env.platform.borrow_mut() = Box::new(|_| Err::<HttpResponse, _>(HttpError::Unreachable));
     let browser = Browser::default();
-    assert_eq!(browser.authorize(&api, &id, &asking(CLIENT, &[])).status, 502);
+    assert_eq!(browser.authorize(&api, &id, &authorization_query(CLIENT, &[])).status, 502);
     serve(&api, 200, &document());
-    assert_eq!(browser.authorize(&api, &id, &asking(CLIENT, &[])).status, 303);
+    assert_eq!(browser.authorize(&api, &id, &authorization_query(CLIENT, &[])).status, 303);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use connector_vault::http::Response;
 use serde_json::{Value, json};
 
-use super::provider::{Signer, at_provider_for, callback, claims, key, oidc, provide, returned};
+use super::provider::{
+    Signer, at_provider_for, callback, claims, key, oidc, provide, sign_in_agent,
+};
 use super::{ALL, Agent, app, signed_in};
 use crate::connect::{self, agree, set_client, text};
 use crate::support::{Api, ORIGIN, anonymous, body};
@@ -15,8 +17,8 @@ fn result_of(agent: &Agent, api: &Api, id: &str, tool: &str, arguments: &Value) 
     body(&response)["result"]["structuredContent"].clone()
 }
 
-/// The agent of ann, who has not connected her account. Returns the path of its link, and the attempt.
-fn started(api: &Api, id: &str, platform: &str) -> (Agent, String, Value) {
+/// Makes an agent of ann start to connect her account. Returns the agent, the path of the link, and the attempt.
+fn start_attempt(api: &Api, id: &str, platform: &str) -> (Agent, String, Value) {
     set_client(api, "acme");
     let agent = Agent::new(api, id, &ALL);
     let arguments = json!({"platform": platform});
@@ -43,7 +45,7 @@ fn own_link(response: &Response) -> String {
 #[test]
 fn only_the_grants_user_can_open_the_connect_link_of_an_agent() {
     let (api, id) = app();
-    let (agent, link, attempt) = started(&api, &id, "acme");
+    let (agent, link, attempt) = start_attempt(&api, &id, "acme");
     // Neither a stranger nor a forged id learns whether it exists.
     assert_eq!(signed_in(&api, &link, "bob").status, 410);
     let forged = format!("/mcp/{id}/connect?id={}", attempt.as_str().unwrap());
@@ -71,7 +73,7 @@ fn only_the_grants_user_can_open_the_connect_link_of_an_agent() {
 #[test]
 fn a_key_is_entered_on_a_page_that_only_the_grants_user_can_open() {
     let (api, id) = app();
-    let (_, link, _) = started(&api, &id, "keyed");
+    let (_, link, _) = start_attempt(&api, &id, "keyed");
     assert_eq!(signed_in(&api, &link, "bob").status, 410);
     let own = own_link(&signed_in(&api, &link, "ann"));
     let window = api.send(&anonymous("GET", own.strip_prefix(ORIGIN).unwrap()));
@@ -82,7 +84,7 @@ fn a_key_is_entered_on_a_page_that_only_the_grants_user_can_open() {
 #[test]
 fn the_link_of_a_call_without_credentials_needs_the_sign_in_too() {
     let (api, id) = app();
-    let (agent, _, _) = started(&api, &id, "acme");
+    let (agent, _, _) = start_attempt(&api, &id, "acme");
     let made = connect::send(&api, "POST", "/v1/vault/connections", &connect::of_ann("acme"));
     let call = json!({"connection": body(&made)["id"], "path": "/x"});
     let refused = result_of(&agent, &api, &id, "call_platform", &call);
@@ -96,7 +98,7 @@ fn the_link_of_a_call_without_credentials_needs_the_sign_in_too() {
 fn a_connect_link_ends_with_its_grant_or_attempt() {
     for ends in ["grant", "key", "time", "sign-in"] {
         let (api, id) = app();
-        let (_, link, _) = started(&api, &id, "acme");
+        let (_, link, _) = start_attempt(&api, &id, "acme");
         match ends {
             "grant" => {
                 api.env.database.execute("DELETE FROM agent_grants", []).unwrap();
@@ -119,7 +121,7 @@ fn a_connect_link_needs_the_sign_in_at_the_provider() {
     let (api, id) = oidc(&json!({}));
     set_client(&api, "acme");
     let signer = Signer::ec();
-    let agent = returned(&api, &id, &signer);
+    let agent = sign_in_agent(&api, &id, &signer);
     let started = result_of(&agent, &api, &id, "start_connect", &json!({"platform": "acme"}));
     let link = link_in(&started, &id);
     for (subject, is_own) in [("bob", false), ("ann", true)] {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    ALL, Agent, Browser, CALLBACK, agreed, app, at_consent, authenticated, exchange, hidden,
-    redirected, register, sent_to_app, with_form,
+    ALL, Agent, Browser, CALLBACK, app, at_consent, authenticated, consent_code, exchange,
+    hidden_field, redirected, register, sent_to_app, with_form,
 };
 use crate::connect::{self, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, body, with_header};
@@ -34,7 +34,7 @@ fn forwarded_sign_in_links_do_not_work() {
     let page = victim.open(&api, &url);
     assert_eq!(page.status, 200);
     // An attacker who knows the grant's id can't decide for the victim.
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     let fields = [
         ("grant", grant.as_str()),
         ("decision", "allow"),
@@ -175,7 +175,7 @@ fn users_can_reduce_but_not_extend_access() {
         let (api, id) = app();
         let client = register(&api, &id);
         let (browser, page) = at_consent(&api, &id, &client, &more);
-        let grant = hidden(&page, "grant");
+        let grant = hidden_field(&page, "grant");
         let all = [&[("grant", grant.as_str()), ("decision", "allow")], fields].concat();
         let (_, back) = redirected(&browser.decide(&api, &id, &all));
         let response = exchange(&api, &id, &client, &value_of(&back, "code").unwrap());
@@ -187,7 +187,7 @@ fn users_can_reduce_but_not_extend_access() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (browser, page) = at_consent(&api, &id, &client, &json!({"platforms": ["acme"]}));
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     for fields in [&[("accounts", "some")][..], &[("accounts", "some"), ("platform", "keyed")], &[]]
     {
         let all = [&[("grant", grant.as_str()), ("decision", "allow")], fields].concat();
@@ -200,7 +200,7 @@ fn only_the_consent_page_decides_once() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (browser, page) = at_consent(&api, &id, &client, &json!({}));
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     let form = super::form(&[("grant", &grant), ("decision", "allow"), ("accounts", "all")]);
     let post = || with_form(browser.request("POST", &format!("/mcp/{id}/consent")), &form);
     for (origin, site) in [
@@ -224,7 +224,7 @@ fn a_user_who_declines_leaves_no_grant() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (browser, page) = at_consent(&api, &id, &client, &json!({}));
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     for decision in ["decline", "allow"] {
         let fields = [("grant", grant.as_str()), ("decision", decision), ("accounts", "all")];
         let response = browser.decide(&api, &id, &fields);
@@ -262,9 +262,9 @@ fn agents_see_only_what_was_granted() {
     };
     let all = Agent::new(&api, &id, &ALL);
     assert_eq!(seen(&all), ["test::acme::default::ann", "test::keyed::default::ann"]);
-    let some = [("access", "read"), ("accounts", "some"), ("platform", "keyed")];
-    assert_eq!(seen(&Agent::new(&api, &id, &some)), ["test::keyed::default::ann"]);
-    assert!(agreed(&api, &id, &all.client, &ALL).len() >= 43);
+    let limited = [("access", "read"), ("accounts", "some"), ("platform", "keyed")];
+    assert_eq!(seen(&Agent::new(&api, &id, &limited)), ["test::keyed::default::ann"]);
+    assert!(consent_code(&api, &id, &all.client, &ALL).len() >= 43);
 }
 
 #[test]
@@ -282,9 +282,9 @@ fn users_can_revoke_only_their_own_earlier_grants() {
                 && listed.contains("End “Sample Agent”"),
             "{listed}"
         );
-        let ended = hidden(&page, "end");
+        let ended = hidden_field(&page, "end");
         // Another user or browser can't revoke them.
-        let grant = hidden(&bobs, "grant");
+        let grant = hidden_field(&bobs, "grant");
         let fields = [
             ("grant", grant.as_str()),
             ("decision", decision),
@@ -292,7 +292,7 @@ fn users_can_revoke_only_their_own_earlier_grants() {
             ("end", &ended),
         ];
         assert_eq!(of_bob.decide(&api, &id, &fields).status, 303);
-        let grant = hidden(&page, "grant");
+        let grant = hidden_field(&page, "grant");
         let fields = [
             ("grant", grant.as_str()),
             ("decision", decision),
@@ -320,7 +320,7 @@ fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
     let (browser, page) = at_consent(&api, &id, &client, &limits);
     let shown = text(&page);
     assert!(shown.contains("acme/a, acme/b*") && shown.contains(connection), "{shown}");
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     let fields = [
         ("grant", grant.as_str()),
         ("decision", "allow"),

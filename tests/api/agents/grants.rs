@@ -54,7 +54,7 @@ fn lists_only_grants_with_consent() {
     let (api, id) = app();
     let client = super::register(&api, &id);
     super::at_consent(&api, &id, &client, &json!({}));
-    super::agreed(&api, &id, &client, &ALL);
+    super::consent_code(&api, &id, &client, &ALL);
     assert_eq!(body(&api.get("/v1/agent-grants"))["rows"], json!([]));
 }
 

@@ -1,8 +1,8 @@
-//! The metadata documents and the challenge that lead a client to them.
+//! The metadata documents, and the challenge that points clients to them.
 
 use serde_json::json;
 
-use super::{ALL, Agent, Browser, app, asking, call, register};
+use super::{ALL, Agent, Browser, app, authorization_query, call, register};
 use crate::connect;
 use crate::support::{ORIGIN, anonymous, as_key, body, with_body, with_header};
 
@@ -65,7 +65,7 @@ fn endpoints_need_a_base_url_and_a_sign_in() {
         [
             ("GET", format!("/.well-known/oauth-protected-resource/mcp/{id}")),
             ("GET", format!("/.well-known/oauth-authorization-server/mcp/{id}")),
-            ("GET", format!("/mcp/{id}/authorize?{}", asking("c", &[]))),
+            ("GET", format!("/mcp/{id}/authorize?{}", authorization_query("c", &[]))),
         ]
     };
     let (api, id) = app();
@@ -137,7 +137,7 @@ fn sign_in_pages_cannot_be_framed() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (_, consent) = super::at_consent(&api, &id, &client, &json!({}));
-    let error = Browser::default().authorize(&api, &id, &asking("unknown", &[]));
+    let error = Browser::default().authorize(&api, &id, &authorization_query("unknown", &[]));
     for page in [consent, error] {
         let policy = page.header("content-security-policy").unwrap();
         assert!(policy.contains("frame-ancestors 'none'"), "{policy}");

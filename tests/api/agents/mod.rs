@@ -34,7 +34,7 @@ pub fn settings() -> Vec<(&'static str, &'static str)> {
     [&connect::SETTINGS[..], &[("BASE_URL", ORIGIN)]].concat()
 }
 
-/// A service where the account's own app authenticates users, and the id of its MCP endpoint.
+/// Returns a service where the account's own app authenticates users, and the id of its MCP endpoint.
 pub fn app() -> (Api, String) {
     let api = connect::api_with(&settings());
     let sent = json!({"type": "app", "url": APP});
@@ -75,7 +75,7 @@ pub fn challenge() -> String {
 }
 
 /// The parameters of an authorization request. Later parameters replace earlier ones; an empty value removes one.
-pub fn asking(client: &str, more: &[(&str, &str)]) -> String {
+pub fn authorization_query(client: &str, more: &[(&str, &str)]) -> String {
     let challenge = challenge();
     let mut all = vec![
         ("response_type", "code"),
@@ -110,7 +110,7 @@ impl Browser {
         }
     }
 
-    fn keep(&self, response: &Response) {
+    fn store_cookie(&self, response: &Response) {
         if let Some(cookie) = response.header("set-cookie") {
             for part in ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
                 assert!(cookie.split("; ").any(|found| found == part), "{cookie}");
@@ -128,7 +128,7 @@ impl Browser {
     /// Opens a link that starts a sign-in.
     pub fn get(&self, api: &Api, url: &str) -> Response {
         let response = api.send(&self.request("GET", url));
-        self.keep(&response);
+        self.store_cookie(&response);
         response
     }
 
@@ -145,9 +145,9 @@ impl Browser {
         self.open(api, body(&response)["continueUrl"].as_str().unwrap())
     }
 
-    /// The form of the page of a user's grants, which ends the first one.
-    pub fn end(&self, id: &str, page: &Response) -> Request {
-        let fields = [("user", hidden(page, "user")), ("end", hidden(page, "end"))];
+    /// Submits the form that ends the first grant on the page of a user's grants.
+    pub fn end_first_grant(&self, id: &str, page: &Response) -> Request {
+        let fields = [("user", hidden_field(page, "user")), ("end", hidden_field(page, "end"))];
         let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
         let request = self.request("POST", &format!("/mcp/{id}/grants"));
         let request = with_header(request, "origin", ORIGIN);
@@ -204,8 +204,8 @@ pub fn pairs(query: &str) -> Vec<(String, String)> {
     query.split('&').map(pair).collect()
 }
 
-/// The value of a hidden field of a page.
-pub fn hidden(page: &Response, name: &str) -> String {
+/// The value of a field that the form of a page does not show.
+pub fn hidden_field(page: &Response, name: &str) -> String {
     let html = text(page);
     let start = format!("name=\"{name}\" value=\"");
     let rest = html.split_once(&start).unwrap_or_else(|| panic!("no {name} in {html}")).1;
@@ -214,7 +214,8 @@ pub fn hidden(page: &Response, name: &str) -> String {
 
 /// An agent opens the authorization endpoint in a browser. Returns the request id that the app receives.
 pub fn sent_to_app(api: &Api, id: &str, browser: &Browser, client: &str) -> String {
-    let (address, query) = redirected(&browser.authorize(api, id, &asking(client, &[])));
+    let (address, query) =
+        redirected(&browser.authorize(api, id, &authorization_query(client, &[])));
     assert_eq!(address, APP);
     value_of(&query, "request").unwrap()
 }
@@ -253,9 +254,9 @@ pub fn at_consent(api: &Api, id: &str, client: &str, more: &Value) -> (Browser, 
 }
 
 /// A user consents. Returns the code.
-pub fn agreed(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) -> String {
+pub fn consent_code(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) -> String {
     let (browser, page) = at_consent(api, id, client, &json!({}));
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     let all = [("grant", grant.as_str()), ("decision", "allow")];
     let (address, back) = redirected(&browser.decide(api, id, &[&all[..], fields].concat()));
     assert_eq!(address, CALLBACK);
@@ -274,10 +275,10 @@ pub fn ask(api: &Api, id: &str, fields: &[(&str, &str)]) -> Response {
 
 /// Exchanges a code.
 pub fn exchange(api: &Api, id: &str, client: &str, code: &str) -> Response {
-    api.send(&exchanging(id, client, code))
+    api.send(&exchange_request(id, client, code))
 }
 
-pub fn exchanging(id: &str, client: &str, code: &str) -> Request {
+pub fn exchange_request(id: &str, client: &str, code: &str) -> Request {
     let fields = [
         ("grant_type", "authorization_code"),
         ("client_id", client),
@@ -303,7 +304,7 @@ pub struct Agent {
 impl Agent {
     pub fn new(api: &Api, id: &str, fields: &[(&str, &str)]) -> Self {
         let client = register(api, id);
-        let code = agreed(api, id, &client, fields);
+        let code = consent_code(api, id, &client, fields);
         let response = exchange(api, id, &client, &code);
         assert_eq!(response.status, 200, "{}", text(&response));
         let tokens = body(&response);
@@ -318,16 +319,16 @@ impl Agent {
 
     /// The request that calls a tool.
     pub fn request(&self, id: &str, tool: &str, arguments: &Value) -> Request {
-        calling(&format!("/mcp/{id}"), &self.access, tool, arguments)
+        call_request(&format!("/mcp/{id}"), &self.access, tool, arguments)
     }
 }
 
 pub fn call(api: &Api, path: &str, token: &str, tool: &str, arguments: &Value) -> Response {
-    api.send(&calling(path, token, tool, arguments))
+    api.send(&call_request(path, token, tool, arguments))
 }
 
 /// The request that calls a tool with a token.
-fn calling(path: &str, token: &str, tool: &str, arguments: &Value) -> Request {
+fn call_request(path: &str, token: &str, tool: &str, arguments: &Value) -> Request {
     let message = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments},
     });

@@ -13,7 +13,8 @@ use ring::signature::{
 use serde_json::{Value, json};
 
 use super::{
-    ALL, Agent, Browser, CALLBACK, asking, exchange, hidden, id_of, redirected, register, settings,
+    ALL, Agent, Browser, CALLBACK, authorization_query, exchange, hidden_field, id_of, redirected,
+    register, settings,
 };
 use crate::connect::{api_with, pairs, response, send, text, value_of};
 use crate::support::{Api, ORIGIN, body};
@@ -124,7 +125,8 @@ pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpReq
 fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
     let client = register(api, id);
     let browser = Browser::default();
-    let (address, query) = redirected(&browser.authorize(api, id, &asking(&client, &[])));
+    let (address, query) =
+        redirected(&browser.authorize(api, id, &authorization_query(&client, &[])));
     assert_eq!(address, "https://id.example/authorize");
     (browser, client, query)
 }
@@ -138,12 +140,12 @@ pub fn at_provider_for(api: &Api, link: &str) -> (Browser, Vec<(String, String)>
 }
 
 /// The agent of a user who has signed in at the provider and has granted everything.
-pub fn returned(api: &Api, id: &str, signer: &Signer) -> Agent {
+pub fn sign_in_agent(api: &Api, id: &str, signer: &Signer) -> Agent {
     let (browser, client, query) = at_provider(api, id);
     let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(api, &query));
     provide(api, &token, &[key("k", signer)]);
     let page = browser.open(api, &callback(id, &query));
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     let fields = [&[("grant", grant.as_str()), ("decision", "allow")][..], &ALL].concat();
     let (_, back) = redirected(&browser.decide(api, id, &fields));
     let response = exchange(api, id, &client, &value_of(&back, "code").unwrap());
@@ -216,7 +218,7 @@ fn a_provider_can_require_that_users_approve_calls() {
         let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
         provide(&api, &token, &[key("k", &signer)]);
         let page = browser.open(&api, &callback(&id, &query));
-        let grant = hidden(&page, "grant");
+        let grant = hidden_field(&page, "grant");
         let own = [("grant", grant.as_str()), ("decision", "allow"), ("confirm", chosen)];
         assert_eq!(browser.decide(&api, &id, &[&own[..], &ALL].concat()).status, 303);
         let rows = api.env.texts("SELECT json_object('c', confirm) AS row FROM agent_grants");
@@ -264,7 +266,7 @@ fn signs_in_with_rs256_and_es256_tokens() {
                 && value == "Basic dmF1bHQ6YSUzQXNlY3JldA==")
         );
 
-        let grant = hidden(&page, "grant");
+        let grant = hidden_field(&page, "grant");
         let fields = [&[("grant", grant.as_str()), ("decision", "allow")][..], &ALL].concat();
         let (address, back) = redirected(&browser.decide(&api, &id, &fields));
         assert_eq!(address, CALLBACK);
@@ -463,7 +465,7 @@ fn a_sign_in_that_changed_while_the_provider_responded_opens_no_link() {
         let (mut api, id) = oidc(&json!({}));
         crate::connect::set_client(&api, "acme");
         let signer = Signer::ec();
-        let agent = returned(&api, &id, &signer);
+        let agent = sign_in_agent(&api, &id, &signer);
         let connect = json!({"platform": "acme"});
         let started = body(&agent.call(&api, &id, "start_connect", &connect));
         let url = &started["result"]["structuredContent"]["authorizationUrl"];

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::call::{answered, calling as catalog, header, platform, sent};
 use crate::rng::{TestRng, repetitions};
-use crate::sessions::asking as asking_for_token;
+use crate::sessions::token_request;
 use crate::support::{as_key, as_secret, units};
 use crate::vault::UNKNOWN_ID;
 
@@ -254,7 +254,7 @@ impl Simulation {
     }
 
     /// A random, non-empty selection of these.
-    fn some<T: Clone>(&mut self, all: &[T]) -> Vec<T> {
+    fn random_subset<T: Clone>(&mut self, all: &[T]) -> Vec<T> {
         let chosen: Vec<T> = all.iter().filter(|_| self.rng.percent(40)).cloned().collect();
         if chosen.is_empty() { vec![self.rng.pick(all).clone()] } else { chosen }
     }
@@ -273,7 +273,7 @@ impl Simulation {
             .map(|connection| connection.id.clone());
         let ids: Vec<String> = ids.collect();
         let only_some = self.rng.percent(30);
-        let actions = self.rng.percent(40).then(|| self.some(&LIMITS[..]));
+        let actions = self.rng.percent(40).then(|| self.random_subset(&LIMITS[..]));
         let actions: Option<Vec<&'static str>> =
             actions.map(|actions| actions.into_iter().take(3).collect());
         let platforms = match &actions {
@@ -281,10 +281,16 @@ impl Simulation {
                 let own = |platform: &&str| {
                     actions.iter().any(|action| action.split('/').next() == Some(*platform))
                 };
-                Some(PLATFORMS.iter().filter(|it| own(it)).map(|it| (*it).to_owned()).collect())
+                Some(
+                    PLATFORMS
+                        .iter()
+                        .filter(|platform| own(platform))
+                        .map(|platform| (*platform).to_owned())
+                        .collect(),
+                )
             }
             None if self.rng.percent(30) => {
-                Some(self.some(&PLATFORMS).into_iter().map(str::to_owned).collect())
+                Some(self.random_subset(&PLATFORMS).into_iter().map(str::to_owned).collect())
             }
             None => None,
         };
@@ -334,12 +340,12 @@ impl Simulation {
     fn with_token(&mut self, tenant: usize) -> Caller {
         let key = self.tenants[tenant].key;
         let may = self.keys[key].scopes.clone();
-        let scopes = if self.rng.percent(60) { may } else { self.some(&may) };
+        let scopes = if self.rng.percent(60) { may } else { self.random_subset(&may) };
         let limits = self.limits(tenant, scopes);
         let mut input = self.input(&limits);
         input["scopes"] = json!(limits.scopes);
         input["ttlSeconds"] = json!(3600);
-        let response = self.api.send(&asking_for_token(&self.keys[key].secret, &input));
+        let response = self.api.send(&token_request(&self.keys[key].secret, &input));
         assert_eq!(response.status, 201, "{input} {}", text(&response));
         let secret = body(&response)["token"].as_str().unwrap().to_owned();
         let expires_at = now(&self.api) + HOUR_MS;
@@ -364,7 +370,7 @@ impl Simulation {
             choice.push(("accounts", "all".to_owned()));
         } else {
             // The user also submits boxes that the page did not show.
-            let chosen = self.some(&PLATFORMS);
+            let chosen = self.random_subset(&PLATFORMS);
             let left: Vec<String> = chosen
                 .iter()
                 .filter(|platform| limits.has(platform))
@@ -382,7 +388,7 @@ impl Simulation {
         let Tenant { endpoint, client, key, .. } = &self.tenants[tenant];
         let (api, key) = (&self.api, *key);
         let browser = Browser::default();
-        let parameters = asking(client, &[("scope", scope)]);
+        let parameters = authorization_query(client, &[("scope", scope)]);
         let (_, query) = redirected(&browser.authorize(api, endpoint, &parameters));
         let mut sent = sent;
         sent["request"] = json!(value_of(&query, "request").unwrap());
@@ -390,7 +396,7 @@ impl Simulation {
         let made = api.send(&with_body(made, &sent.to_string()));
         assert_eq!(made.status, 201, "{sent} {}", text(&made));
         let page = browser.open(api, body(&made)["continueUrl"].as_str().unwrap());
-        let id = hidden(&page, "grant");
+        let id = hidden_field(&page, "grant");
         let mut fields = vec![("grant", id.as_str())];
         fields.extend(choice.iter().map(|(name, value)| (*name, value.as_str())));
         let (_, back) = redirected(&browser.decide(api, endpoint, &fields));
@@ -421,14 +427,14 @@ impl Simulation {
         self.seen.entry(what).or_default()[usize::from(!is_allowed)] += 1;
     }
 
-    fn is_valid(&self, who: usize) -> bool {
-        let caller = &self.callers[who];
+    fn is_valid(&self, caller_index: usize) -> bool {
+        let caller = &self.callers[caller_index];
         !caller.is_ended && now(&self.api) < caller.expires_at && !self.keys[caller.key].is_revoked
     }
 
     /// Whether both the agent and its key have the scope that a tool requires.
-    fn may(&self, who: usize, tool: &str) -> bool {
-        let caller = &self.callers[who];
+    fn has_scope(&self, caller_index: usize, tool: &str) -> bool {
+        let caller = &self.callers[caller_index];
         SCOPES.iter().any(|(scope, tools)| {
             tools.contains(&tool)
                 && caller.limits.scopes.contains(scope)
@@ -437,16 +443,16 @@ impl Simulation {
     }
 
     /// The address at which an agent's token is valid.
-    fn own_path(&self, who: usize) -> String {
-        let caller = &self.callers[who];
+    fn own_path(&self, caller_index: usize) -> String {
+        let caller = &self.callers[caller_index];
         match &caller.grant {
             None => "/mcp".to_owned(),
             Some(_) => format!("/mcp/{}", self.tenants[caller.tenant].endpoint),
         }
     }
 
-    fn sees(&self, who: usize, connection: &StoredConnection) -> bool {
-        let Caller { tenant, limits, .. } = &self.callers[who];
+    fn sees(&self, caller_index: usize, connection: &StoredConnection) -> bool {
+        let Caller { tenant, limits, .. } = &self.callers[caller_index];
         connection.tenant == *tenant
             && connection.identity == limits.identity
             && limits.identity_type.is_none_or(|own| own == connection.identity_type)
@@ -454,28 +460,34 @@ impl Simulation {
             && limits.connections.as_ref().is_none_or(|own| own.contains(&connection.id))
     }
 
-    fn tool(&self, who: usize, path: &str, name: &str, arguments: &Value) -> RequestOutcome {
-        outcome_of(&call(&self.api, path, &self.callers[who].secret, name, arguments))
+    fn tool(
+        &self,
+        caller_index: usize,
+        path: &str,
+        name: &str,
+        arguments: &Value,
+    ) -> RequestOutcome {
+        outcome_of(&call(&self.api, path, &self.callers[caller_index].secret, name, arguments))
     }
 
     /// Calls a tool at the agent's own address. Returns the outcome if the call was allowed; otherwise checks that
     /// nothing was sent or written, and that a thing the agent can't see looks like one that does not exist.
     fn try_tool(
         &mut self,
-        who: usize,
+        caller_index: usize,
         name: &'static str,
         arguments: &Value,
         is_allowed: bool,
         like: Option<&Value>,
     ) -> Option<Value> {
-        let is_valid = self.is_valid(who);
-        let is_allowed = is_allowed && is_valid && self.may(who, name);
+        let is_valid = self.is_valid(caller_index);
+        let is_allowed = is_allowed && is_valid && self.has_scope(caller_index, name);
         // A call updates the last use of its grant or key, so only the number of attempts is compared.
         let before = self.attempts();
-        let path = self.own_path(who);
-        let response = self.tool(who, &path, name, arguments);
+        let path = self.own_path(caller_index);
+        let response = self.tool(caller_index, &path, name, arguments);
         self.count(name, is_allowed);
-        let limits = &self.callers[who].limits;
+        let limits = &self.callers[caller_index].limits;
         match response {
             RequestOutcome::Done(done) => {
                 assert!(is_allowed, "{name} {arguments} with {limits:?}: {done}");
@@ -495,7 +507,7 @@ impl Simulation {
                 assert!(!is_allowed || is_known, "{problem} {name} {arguments} with {limits:?}");
                 assert_eq!((sent(&self.api).len(), self.attempts()), (0, before));
                 if let Some(nothing) = like {
-                    match self.tool(who, &path, name, nothing) {
+                    match self.tool(caller_index, &path, name, nothing) {
                         RequestOutcome::Refused(other) => {
                             assert_eq!(problem, other, "{name} {arguments}");
                         }
@@ -511,7 +523,7 @@ impl Simulation {
         self.api.env.texts("SELECT CAST(count(*) AS TEXT) FROM connect_attempts").remove(0)
     }
 
-    fn list(&mut self, who: usize) {
+    fn list(&mut self, caller_index: usize) {
         let (platform, identity) =
             (self.rng.maybe(40, &PLATFORMS), self.rng.maybe(40, &IDENTITIES));
         let mut input = json!({"limit": 100});
@@ -520,12 +532,14 @@ impl Simulation {
                 input[name] = json!(value);
             }
         }
-        let Some(done) = self.try_tool(who, "list_connections", &input, true, None) else { return };
+        let Some(done) = self.try_tool(caller_index, "list_connections", &input, true, None) else {
+            return;
+        };
         let expected: BTreeSet<&str> = self
             .connections
             .iter()
             .filter(|connections| {
-                self.sees(who, connections)
+                self.sees(caller_index, connections)
                     && platform.is_none_or(|platform| connections.platform == platform)
                     && identity.is_none_or(|identity| connections.identity == identity)
             })
@@ -533,20 +547,22 @@ impl Simulation {
             .collect();
         let rows = done["rows"].as_array().unwrap();
         let shown: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
-        let limits = &self.callers[who].limits;
+        let limits = &self.callers[caller_index].limits;
         assert_eq!((&shown, rows.len()), (&expected, expected.len()), "{input} {limits:?}");
         assert_eq!(done["total"], expected.len(), "{input} {limits:?}");
     }
 
     /// Reads a connection through the API, which accepts tokens that an app created but no tokens of grants.
-    fn read(&mut self, who: usize) {
-        let at = self.pick_connection(who);
+    fn read(&mut self, caller_index: usize) {
+        let at = self.pick_connection(caller_index);
         let connections = &self.connections[at];
         let path = format!("/v1/vault/connections/{}", connections.id);
-        let response = self.api.send(&as_secret(&self.callers[who].secret, "GET", &path));
-        let (is_own, is_valid) = (self.callers[who].grant.is_none(), self.is_valid(who));
-        let is_allowed = is_valid && is_own && self.may(who, "list_connections");
-        let expected = match (is_own && is_valid, is_allowed, self.sees(who, connections)) {
+        let response = self.api.send(&as_secret(&self.callers[caller_index].secret, "GET", &path));
+        let (is_own, is_valid) =
+            (self.callers[caller_index].grant.is_none(), self.is_valid(caller_index));
+        let is_allowed = is_valid && is_own && self.has_scope(caller_index, "list_connections");
+        let expected = match (is_own && is_valid, is_allowed, self.sees(caller_index, connections))
+        {
             (false, ..) => 401,
             (_, false, _) => 403,
             (.., false) => 404,
@@ -558,7 +574,7 @@ impl Simulation {
     }
 
     /// Checks that exactly one request reached the platform, with this method and this connection's credentials.
-    fn reached(&self, method: &str, connections: usize) {
+    fn assert_reached(&self, method: &str, connections: usize) {
         let requests = sent(&self.api);
         let StoredConnection { id, platform, .. } = &self.connections[connections];
         let scheme = if *platform == "acme" { "Bearer" } else { "Token" };
@@ -570,42 +586,48 @@ impl Simulation {
         );
     }
 
-    fn run(&mut self, who: usize) {
-        let at = self.pick_connection(who);
+    fn run(&mut self, caller_index: usize) {
+        let at = self.pick_connection(caller_index);
         let action = *self.rng.pick(&ACTIONS);
         let input = |id: &str| json!({"connection": id, "key": action.0});
         let connections = &self.connections[at];
-        let is_seen = self.sees(who, connections);
+        let is_seen = self.sees(caller_index, connections);
         let has_actions = connections.platform == "acme";
         let is_allowed = is_seen
             && has_actions
-            && self.callers[who].limits.may_run(connections.platform, action);
+            && self.callers[caller_index].limits.may_run(connections.platform, action);
         let nothing = (!is_seen).then(|| input(UNKNOWN_ID));
         let arguments = input(&connections.id);
-        if self.try_tool(who, "run_action", &arguments, is_allowed, nothing.as_ref()).is_some() {
-            self.reached(action.1, at);
+        if self
+            .try_tool(caller_index, "run_action", &arguments, is_allowed, nothing.as_ref())
+            .is_some()
+        {
+            self.assert_reached(action.1, at);
         }
     }
 
-    fn call_platform(&mut self, who: usize) {
-        let at = self.pick_connection(who);
+    fn call_platform(&mut self, caller_index: usize) {
+        let at = self.pick_connection(caller_index);
         let method = *self.rng.pick(&["GET", "POST", "PUT", "PATCH", "DELETE"]);
         let input = |id: &str| json!({"connection": id, "method": method, "path": "/x"});
         let connections = &self.connections[at];
-        let limits = &self.callers[who].limits;
-        let is_seen = self.sees(who, connections);
+        let limits = &self.callers[caller_index].limits;
+        let is_seen = self.sees(caller_index, connections);
         let is_allowed = is_seen && limits.actions.is_none() && limits.may_send(method);
         let nothing = (!is_seen).then(|| input(UNKNOWN_ID));
         let arguments = input(&connections.id);
-        if self.try_tool(who, "call_platform", &arguments, is_allowed, nothing.as_ref()).is_some() {
-            self.reached(method, at);
+        if self
+            .try_tool(caller_index, "call_platform", &arguments, is_allowed, nothing.as_ref())
+            .is_some()
+        {
+            self.assert_reached(method, at);
         }
     }
 
     /// A random connection, usually one that the agent can see.
-    fn pick_connection(&mut self, who: usize) -> usize {
+    fn pick_connection(&mut self, caller_index: usize) -> usize {
         let own: Vec<usize> = (0..self.connections.len())
-            .filter(|at| self.sees(who, &self.connections[*at]))
+            .filter(|at| self.sees(caller_index, &self.connections[*at]))
             .collect();
         if own.is_empty() || self.rng.percent(40) {
             self.rng.below(self.connections.len())
@@ -616,65 +638,67 @@ impl Simulation {
 
     /// Whether an agent's scopes allow it to connect accounts of a platform. Where the user enters a key, the window
     /// opens with a token of the agent's scopes and reads the catalog.
-    fn may_connect(&self, who: usize, platform: &str) -> bool {
-        platform == "acme" || self.may(who, "describe_action")
+    fn may_connect(&self, caller_index: usize, platform: &str) -> bool {
+        platform == "acme" || self.has_scope(caller_index, "describe_action")
     }
 
-    fn connect(&mut self, who: usize) {
+    fn connect(&mut self, caller_index: usize) {
         if self.rng.percent(50) {
-            let at = self.pick_connection(who);
+            let at = self.pick_connection(caller_index);
             let input = |id: &str| json!({"connection": id});
-            let is_seen = self.sees(who, &self.connections[at]);
+            let is_seen = self.sees(caller_index, &self.connections[at]);
             let nothing = (!is_seen).then(|| input(UNKNOWN_ID));
             let arguments = input(&self.connections[at].id);
-            let is_allowed = is_seen && self.may_connect(who, self.connections[at].platform);
-            self.try_tool(who, "start_connect", &arguments, is_allowed, nothing.as_ref());
+            let is_allowed =
+                is_seen && self.may_connect(caller_index, self.connections[at].platform);
+            self.try_tool(caller_index, "start_connect", &arguments, is_allowed, nothing.as_ref());
             return;
         }
         let (platform, identity, identity_type) =
             (*self.rng.pick(&PLATFORMS), *self.rng.pick(&IDENTITIES), *self.rng.pick(&TYPES));
-        let limits = &self.callers[who].limits;
-        let is_allowed = self.may_connect(who, platform)
+        let limits = &self.callers[caller_index].limits;
+        let is_allowed = self.may_connect(caller_index, platform)
             && limits.connections.is_none()
             && limits.has(platform)
             && limits.identity == identity
             && limits.identity_type.is_none_or(|own| own == identity_type);
         let arguments =
             json!({"platform": platform, "identity": identity, "identityType": identity_type});
-        self.try_tool(who, "start_connect", &arguments, is_allowed, None);
+        self.try_tool(caller_index, "start_connect", &arguments, is_allowed, None);
     }
 
-    fn describe(&mut self, who: usize) {
+    fn describe(&mut self, caller_index: usize) {
         let (platform, action) = (*self.rng.pick(&PLATFORMS), *self.rng.pick(&ACTIONS));
         let arguments = json!({"platform": platform, "key": action.0});
-        let is_allowed = platform == "acme" && self.callers[who].limits.may_run(platform, action);
-        let is_stale = self.is_stale(who);
+        let is_allowed =
+            platform == "acme" && self.callers[caller_index].limits.may_run(platform, action);
+        let is_stale = self.is_stale(caller_index);
         if !is_stale {
-            self.try_tool(who, "describe_action", &arguments, is_allowed, None);
+            self.try_tool(caller_index, "describe_action", &arguments, is_allowed, None);
         }
     }
 
-    /// Whether the agent's app token has a key that was revoked or lost scopes. Reads of the catalog don't ask storage,
+    /// Whether the key of the agent's app token was revoked or has lost scopes. Reads of the catalog don't query storage,
     /// so they work until the token expires.
-    fn is_stale(&self, who: usize) -> bool {
-        let caller = &self.callers[who];
+    fn is_stale(&self, caller_index: usize) -> bool {
+        let caller = &self.callers[caller_index];
         let key = &self.keys[caller.key];
         caller.grant.is_none() && (key.is_revoked || key.scopes.len() < SCOPES.len())
     }
 
-    /// An agent's token is unknown at any address but its own.
-    fn elsewhere(&mut self, who: usize) {
+    /// Sends an agent's token to another address, where it is unknown.
+    fn use_token_elsewhere(&mut self, caller_index: usize) {
         let mut paths: Vec<String> =
             self.tenants.iter().map(|tenant| format!("/mcp/{}", tenant.endpoint)).collect();
         paths.push("/mcp".to_owned());
         let path = self.rng.pick(&paths).clone();
-        if path == self.own_path(who) {
+        if path == self.own_path(caller_index) {
             return;
         }
-        let reply = self.tool(who, &path, "list_connections", &json!({}));
+        let reply = self.tool(caller_index, &path, "list_connections", &json!({}));
         assert!(matches!(reply, RequestOutcome::Stranger), "{path}");
-        if self.callers[who].grant.is_some() {
-            let secret = &self.callers[who].secret;
+        if self.callers[caller_index].grant.is_some() {
+            let secret = &self.callers[caller_index].secret;
             let response = self.api.send(&as_secret(secret, "GET", "/v1/vault/connections"));
             assert_eq!(response.status, 401);
         }
@@ -683,7 +707,7 @@ impl Simulation {
 
     /// Sends one of an agent's refresh tokens, sometimes an old one, from its own client or another, for the same
     /// access or more.
-    fn refresh(&mut self, who: usize) {
+    fn refresh(&mut self, caller_index: usize) {
         let now = now(&self.api);
         let is_thief = self.rng.percent(10);
         let (scope, only_reads) = *self.rng.pick(&[
@@ -692,7 +716,7 @@ impl Simulation {
             (Some("read"), Some(true)),
             (Some("read write"), Some(false)),
         ]);
-        let Caller { tenant, key, grant, is_ended, .. } = &self.callers[who];
+        let Caller { tenant, key, grant, is_ended, .. } = &self.callers[caller_index];
         let Some(Grant { tokens, newest, rotated_at, granted_to_write, .. }) = grant else {
             return;
         };
@@ -720,7 +744,7 @@ impl Simulation {
         };
         let is_replay = !is_thief && is_alive && !is_good;
         self.count("refresh", expected.is_none());
-        let caller = &mut self.callers[who];
+        let caller = &mut self.callers[caller_index];
         let grant = caller.grant.as_mut().unwrap();
         if let Some(code) = expected {
             assert_eq!(error(&response), (400, code.to_owned()));
@@ -746,9 +770,9 @@ impl Simulation {
         caller.expires_at = now + HOUR_MS;
     }
 
-    /// Ends a grant: by its account or client, or by another one.
-    fn end(&mut self, who: usize) {
-        let caller = &self.callers[who];
+    /// Tries to end a grant, as an account or as a client. Only the grant's own account and client succeed.
+    fn end_grant(&mut self, caller_index: usize) {
+        let caller = &self.callers[caller_index];
         let Some(grant) = &caller.grant else { return };
         if self.rng.percent(50) {
             let by = self.rng.below(TENANTS.len());
@@ -757,14 +781,14 @@ impl Simulation {
             let status = self.api.send(&as_key(key, "DELETE", &path)).status;
             let is_allowed = by == caller.tenant && !caller.is_ended;
             assert_eq!(status, if is_allowed { 204 } else { 404 });
-            self.callers[who].is_ended |= is_allowed;
+            self.callers[caller_index].is_ended |= is_allowed;
         } else {
             let at = self.rng.below(TENANTS.len());
             let path = format!("/mcp/{}/revoke", self.tenants[at].endpoint);
             let fields = form(&[("token", grant.tokens.last().unwrap())]);
             assert_eq!(self.api.send(&with_form(anonymous("POST", &path), &fields)).status, 200);
             let is_own = at == caller.tenant;
-            self.callers[who].is_ended |= is_own;
+            self.callers[caller_index].is_ended |= is_own;
         }
     }
 
@@ -779,7 +803,7 @@ impl Simulation {
             return;
         }
         let all = SCOPES.map(|(scope, _)| scope);
-        let left = if self.rng.percent(50) { all.into() } else { self.some(&all) };
+        let left = if self.rng.percent(50) { all.into() } else { self.random_subset(&all) };
         let own = ["agents:read", "agents:write", "sessions:create"];
         let text = [&left[..], &own].concat().join(" ");
         let hash = self.keys[key].secret.hash().to_string();
@@ -791,26 +815,26 @@ impl Simulation {
     fn step(&mut self) {
         let wait = self.rng.next() % 10_000;
         self.api.env.wait(wait);
-        let who = self.rng.below(self.callers.len());
-        if !self.is_valid(who) && self.rng.percent(50) {
-            let is_refreshed = self.callers[who].grant.is_some() && self.rng.percent(50);
+        let caller_index = self.rng.below(self.callers.len());
+        if !self.is_valid(caller_index) && self.rng.percent(50) {
+            let is_refreshed = self.callers[caller_index].grant.is_some() && self.rng.percent(50);
             if is_refreshed {
-                return self.refresh(who);
+                return self.refresh(caller_index);
             }
-            let tenant = self.callers[who].tenant;
-            self.callers[who] = self.caller(tenant);
+            let tenant = self.callers[caller_index].tenant;
+            self.callers[caller_index] = self.caller(tenant);
             sent(&self.api);
         }
         match self.rng.below(200) {
-            0..30 => self.list(who),
-            30..40 => self.read(who),
-            40..95 => self.run(who),
-            95..135 => self.call_platform(who),
-            135..155 => self.connect(who),
-            155..167 => self.describe(who),
-            167..179 => self.elsewhere(who),
-            179..196 => self.refresh(who),
-            196..199 => self.end(who),
+            0..30 => self.list(caller_index),
+            30..40 => self.read(caller_index),
+            40..95 => self.run(caller_index),
+            95..135 => self.call_platform(caller_index),
+            135..155 => self.connect(caller_index),
+            155..167 => self.describe(caller_index),
+            167..179 => self.use_token_elsewhere(caller_index),
+            179..196 => self.refresh(caller_index),
+            196..199 => self.end_grant(caller_index),
             _ => self.change_key(),
         }
     }

@@ -4,8 +4,8 @@ use connector_vault::auth::Shard;
 use serde_json::json;
 
 use super::{
-    ALL, Agent, CALLBACK, VERIFIER, agreed, app, ask, error, exchange, form, refresh, register,
-    with_form,
+    ALL, Agent, CALLBACK, VERIFIER, app, ask, consent_code, error, exchange, form, refresh,
+    register, with_form,
 };
 use crate::connect::text;
 use crate::support::{Api, HOME, ORIGIN, anonymous, body};
@@ -28,7 +28,7 @@ fn a_code_is_exchanged_by_its_client_with_its_verifier() {
         let made = api.send(&crate::support::with_body(request, &metadata.to_string()));
         body(&made)["client_id"].as_str().unwrap().to_owned()
     };
-    let code = agreed(&api, &id, &client, &ALL);
+    let code = consent_code(&api, &id, &client, &ALL);
     let good = [
         ("grant_type", "authorization_code"),
         ("client_id", client.as_str()),
@@ -80,11 +80,11 @@ fn a_code_is_exchanged_by_its_client_with_its_verifier() {
 fn codes_work_once_and_a_replay_revokes_the_grant() {
     let (api, id) = app();
     let client = register(&api, &id);
-    let code = agreed(&api, &id, &client, &ALL);
+    let code = consent_code(&api, &id, &client, &ALL);
     api.env.wait(60_000);
     assert_eq!(error(&exchange(&api, &id, &client, &code)), invalid_grant());
 
-    let code = agreed(&api, &id, &client, &ALL);
+    let code = consent_code(&api, &id, &client, &ALL);
     let first = exchange(&api, &id, &client, &code);
     assert_eq!(first.status, 200);
     let tokens = body(&first);
@@ -101,7 +101,7 @@ fn codes_work_once_and_a_replay_revokes_the_grant() {
 fn a_token_request_and_a_call_cost_one_batch_each() {
     let (api, id) = app();
     let client = register(&api, &id);
-    let code = agreed(&api, &id, &client, &ALL);
+    let code = consent_code(&api, &id, &client, &ALL);
     let calls = |work: &dyn Fn()| {
         let before = api.env.db_calls.get();
         work();
@@ -128,7 +128,7 @@ fn a_token_request_and_a_call_cost_one_batch_each() {
 }
 
 /// The refresh token in a response.
-fn next(response: &connector_vault::http::Response) -> String {
+fn new_refresh_token(response: &connector_vault::http::Response) -> String {
     assert_eq!(response.status, 200, "{}", text(response));
     body(response)["refresh_token"].as_str().unwrap().to_owned()
 }
@@ -138,18 +138,18 @@ fn concurrent_refreshes_and_retries_stay_in_one_generation() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     let ask = |token: &str| refresh(&api, &id, &agent.client, token);
-    let second = next(&ask(&agent.refresh));
-    assert_eq!(next(&ask(&agent.refresh)), second);
+    let second = new_refresh_token(&ask(&agent.refresh));
+    assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
     // The predecessor stays valid until the successor is first used, however late that is.
     api.env.wait(24 * 3_600_000);
-    assert_eq!(next(&ask(&agent.refresh)), second);
-    let third = next(&ask(&second));
+    assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
+    let third = new_refresh_token(&ask(&second));
     // A minute after the first use of the successor.
     api.env.wait(59_999);
-    assert_eq!(next(&ask(&agent.refresh)), second);
-    assert_eq!(next(&ask(&second)), third);
-    let fourth = next(&ask(&third));
-    assert_eq!(next(&ask(&second)), third);
+    assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
+    assert_eq!(new_refresh_token(&ask(&second)), third);
+    let fourth = new_refresh_token(&ask(&third));
+    assert_eq!(new_refresh_token(&ask(&second)), third);
     assert_ne!(fourth, third);
     assert_eq!(count(&api), 1);
 }
@@ -161,7 +161,7 @@ fn a_replayed_refresh_token_revokes_the_grant() {
         let agent = Agent::new(&api, &id, &ALL);
         let mut token = agent.refresh.clone();
         for _ in 0..uses {
-            token = next(&refresh(&api, &id, &agent.client, &token));
+            token = new_refresh_token(&refresh(&api, &id, &agent.client, &token));
         }
         assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
         api.env.wait(wait);
@@ -204,9 +204,9 @@ fn an_access_token_lives_an_hour_and_a_grant_thirty_idle_days() {
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
     let month = 30 * 24 * 3_600_000;
     api.env.wait(month - 3_600_000 - 1);
-    let second = next(&refresh(&api, &id, &agent.client, &agent.refresh));
+    let second = new_refresh_token(&refresh(&api, &id, &agent.client, &agent.refresh));
     api.env.wait(month - 1);
-    let third = next(&refresh(&api, &id, &agent.client, &second));
+    let third = new_refresh_token(&refresh(&api, &id, &agent.client, &second));
     api.env.wait(month);
     assert_eq!(error(&refresh(&api, &id, &agent.client, &third)), invalid_grant());
     // The next grant deletes it.
@@ -229,7 +229,7 @@ fn a_grant_ends_with_its_key() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     let client = register(&api, &id);
-    let code = agreed(&api, &id, &client, &ALL);
+    let code = consent_code(&api, &id, &client, &ALL);
     api.env.revoke(&api.key);
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
     assert_eq!(agent.call(&api, &id, "search_actions", &json!({"query": "send"})).status, 401);
@@ -279,7 +279,7 @@ fn ids_codes_and_tokens_name_the_shard() {
     let (api, id) = app();
     assert_eq!(Shard::from_secret(&id), *HOME);
     let client = register(&api, &id);
-    assert_eq!(Shard::from_secret(&agreed(&api, &id, &client, &ALL)), *HOME);
+    assert_eq!(Shard::from_secret(&consent_code(&api, &id, &client, &ALL)), *HOME);
     let agent = Agent::new(&api, &id, &ALL);
     assert_eq!(connector_vault::auth::caller::shard_of(&agent.access), *HOME);
 }

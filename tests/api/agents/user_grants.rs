@@ -2,12 +2,14 @@
 
 use serde_json::json;
 
-use super::provider::{Signer, at_provider_for, callback, claims, key, oidc, provide, returned};
-use super::{ALL, Agent, Browser, app, at_grants, hidden};
+use super::provider::{
+    Signer, at_provider_for, callback, claims, key, oidc, provide, sign_in_agent,
+};
+use super::{ALL, Agent, Browser, app, at_grants, hidden_field};
 use crate::connect::{self, text};
 use crate::support::{Api, body};
 
-fn works(api: &Api, id: &str, agent: &Agent) -> bool {
+fn has_access(api: &Api, id: &str, agent: &Agent) -> bool {
     agent.call(api, id, "list_connections", &json!({})).status == 200
 }
 
@@ -17,18 +19,18 @@ fn users_see_and_end_their_own_grants() {
     let agents = [Agent::new(&api, &id, &ALL), Agent::new(&api, &id, &ALL)];
     let (browser, page) = at_grants(&api, &id, "ann");
     assert_eq!(text(&page).matches("name=\"end\"").count(), 2);
-    let next = api.send(&browser.end(&id, &page));
+    let next = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(next.status, 200, "{}", text(&next));
     assert_eq!(text(&next).matches("name=\"end\"").count(), 1);
-    assert_eq!(agents.iter().filter(|agent| works(&api, &id, agent)).count(), 1);
+    assert_eq!(agents.iter().filter(|agent| has_access(&api, &id, agent)).count(), 1);
     let entry = "SELECT json_array(actor_type, actor) AS row FROM audit WHERE action = 'agent_grant.revoked'";
     assert_eq!(api.env.texts(entry), ["[\"person\",\"ann\"]"]);
     // The form of the first page does not end a grant twice.
-    let again = api.send(&browser.end(&id, &page));
+    let again = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(text(&again).matches("name=\"end\"").count(), 1);
-    let last = api.send(&browser.end(&id, &again));
+    let last = api.send(&browser.end_first_grant(&id, &again));
     assert!(text(&last).contains("No agent has access to your accounts."), "{}", text(&last));
-    assert!(!agents.iter().any(|agent| works(&api, &id, agent)));
+    assert!(!agents.iter().any(|agent| has_access(&api, &id, agent)));
 }
 
 #[test]
@@ -39,7 +41,7 @@ fn only_its_user_can_end_a_grant() {
     // Another user sees nothing, and can't end a grant by its id.
     let (bob, of_bob) = at_grants(&api, &id, "bob");
     assert!(!text(&of_bob).contains("name=\"end\""), "{}", text(&of_bob));
-    let form = browser.end(&id, &page);
+    let form = browser.end_first_grant(&id, &page);
     let with = |request: &connector_vault::http::Request, name: &str, value: Option<&str>| {
         let mut request = request.clone();
         request.headers.retain(|(known, _)| known != name);
@@ -59,7 +61,7 @@ fn only_its_user_can_end_a_grant() {
         ("another origin", elsewhere, 403),
     ] {
         assert_eq!(api.send(&request).status, status, "{what}");
-        assert!(works(&api, &id, &agent), "{what}");
+        assert!(has_access(&api, &id, &agent), "{what}");
     }
     // The sign-in of another endpoint, and one that has expired.
     let mut foreign = form.clone();
@@ -67,7 +69,7 @@ fn only_its_user_can_end_a_grant() {
     assert_eq!(api.send(&foreign).status, 410);
     api.env.wait(10 * 60_000);
     assert_eq!(api.send(&form).status, 410);
-    assert_eq!(hidden(&page, "end").len(), 36);
+    assert_eq!(hidden_field(&page, "end").len(), 36);
 }
 
 #[test]
@@ -83,26 +85,26 @@ fn a_link_to_the_page_is_worthless_in_another_browser() {
     assert_eq!(Browser::default().open(&api, &next).status, 410);
     assert_eq!(browser.open(&api, &next.replace("ag_", "ag_A")).status, 410);
     assert_eq!(browser.open(&api, &next).status, 200);
-    // A change of the sign-in ends it.
+    // The link no longer works once the sign-in has changed.
     api.env.wait(1);
     let sent = json!({"type": "app", "url": "https://app.example/other"});
     assert_eq!(connect::send(&api, "PUT", "/v1/agent-sign-in", &sent).status, 200);
     assert_eq!(browser.open(&api, &next).status, 410);
     api.env.wait(60_000);
     assert_eq!(browser.open(&api, &next).status, 410);
-    assert!(works(&api, &id, &agent));
+    assert!(has_access(&api, &id, &agent));
 }
 
 #[test]
 fn users_of_a_provider_sign_in_there() {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
-    let agent = returned(&api, &id, &signer);
+    let agent = sign_in_agent(&api, &id, &signer);
     let (browser, query) = at_provider_for(&api, &format!("/mcp/{id}/grants"));
     let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
     provide(&api, &token, &[key("k", &signer)]);
     let page = browser.open(&api, &callback(&id, &query));
-    let next = api.send(&browser.end(&id, &page));
+    let next = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(next.status, 200, "{}", text(&next));
-    assert!(!works(&api, &id, &agent));
+    assert!(!has_access(&api, &id, &agent));
 }

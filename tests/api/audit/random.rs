@@ -18,12 +18,12 @@ use crate::vault::{CONNECTIONS, at};
 /// Number of random requests in a usual run, and in a proof.
 const REQUESTS: [usize; 2] = [2_000, 100_000];
 /// A substring of every secret in the requests.
-const MARK: &str = "hush";
+const SECRET_MARK: &str = "hush";
 const IDENTITIES: [&str; 3] = ["ann", "bob", "Zoë 日本"];
 
 /// An entry in the model.
 #[derive(Debug, Clone, PartialEq)]
-struct Expected {
+struct ExpectedEntry {
     action: &'static str,
     actor: (&'static str, String),
     target: String,
@@ -43,7 +43,7 @@ struct Tenant {
     created_keys: Vec<String>,
     has_client: bool,
     has_sign_in: bool,
-    audit: Vec<Expected>,
+    audit: Vec<ExpectedEntry>,
 }
 
 struct Simulation {
@@ -92,8 +92,12 @@ impl Simulation {
     }
 
     /// A caller of the tenant: a key or the token of an identity, and its actor in the audit.
-    fn caller(&mut self, who: usize, may_be_token: bool) -> (String, (&'static str, String)) {
-        let tenant = &self.tenants[who];
+    fn caller(
+        &mut self,
+        tenant_index: usize,
+        may_be_token: bool,
+    ) -> (String, (&'static str, String)) {
+        let tenant = &self.tenants[tenant_index];
         if may_be_token && self.rng.percent(30) {
             let identity = *self.rng.pick(&IDENTITIES);
             return (tenant.tokens[identity].clone(), ("token", identity.to_owned()));
@@ -124,7 +128,7 @@ impl Simulation {
 
     fn expect(
         &mut self,
-        who: usize,
+        tenant_index: usize,
         action: &'static str,
         actor: &(&'static str, String),
         target: &str,
@@ -132,7 +136,7 @@ impl Simulation {
     ) {
         let (at, request) = (self.api.env.now.get(), response.header("x-request-id").unwrap());
         let request = request.to_owned();
-        let audit = &mut self.tenants[who].audit;
+        let audit = &mut self.tenants[tenant_index].audit;
         if action == "credentials.read" {
             let known = audit.iter_mut().rev().take_while(|entry| entry.at / 60_000 == at / 60_000);
             let mut known = known.filter(|entry| {
@@ -145,13 +149,14 @@ impl Simulation {
             }
         }
         let (actor, target) = (actor.clone(), target.to_owned());
-        audit.push(Expected { action, actor, target, at, count: 1, request });
+        audit.push(ExpectedEntry { action, actor, target, at, count: 1, request });
     }
 
     /// A random connection, usually of this tenant.
-    fn connection(&mut self, who: usize) -> String {
-        let whose = if self.rng.percent(10) { self.rng.below(self.tenants.len()) } else { who };
-        let ids: Vec<&String> = self.tenants[whose].connections.keys().collect();
+    fn connection(&mut self, tenant_index: usize) -> String {
+        let owner_index =
+            if self.rng.percent(10) { self.rng.below(self.tenants.len()) } else { tenant_index };
+        let ids: Vec<&String> = self.tenants[owner_index].connections.keys().collect();
         if ids.is_empty() {
             crate::vault::UNKNOWN_ID.to_owned()
         } else {
@@ -159,8 +164,8 @@ impl Simulation {
         }
     }
 
-    fn create(&mut self, who: usize) {
-        let (secret, actor) = self.caller(who, true);
+    fn create(&mut self, tenant_index: usize) {
+        let (secret, actor) = self.caller(tenant_index, true);
         let identity = match actor.0 {
             "token" => actor.1.clone(),
             _ => (*self.rng.pick(&IDENTITIES)).to_owned(),
@@ -180,17 +185,17 @@ impl Simulation {
             let created = body(&response);
             let [id, version] = ["id", "version"].map(|name| created[name].as_str().unwrap());
             let action = if is_new { "connection.created" } else { "connection.connected" };
-            self.expect(who, action, &actor, id, &response);
+            self.expect(tenant_index, action, &actor, id, &response);
             let row = (version.to_owned(), identity, holds);
-            self.tenants[who].connections.insert(id.to_owned(), row);
+            self.tenants[tenant_index].connections.insert(id.to_owned(), row);
         } else {
             assert_eq!(response.status, 409, "{}", body(&response));
         }
     }
 
-    fn change(&mut self, who: usize) {
-        let (secret, actor) = self.caller(who, true);
-        let id = self.connection(who);
+    fn change(&mut self, tenant_index: usize) {
+        let (secret, actor) = self.caller(tenant_index, true);
+        let id = self.connection(tenant_index);
         let (method, path, sent, action) = match self.rng.below(3) {
             0 => (
                 "PATCH",
@@ -213,66 +218,66 @@ impl Simulation {
             return assert!(matches!(response.status, 404 | 409), "{}", body(&response));
         }
         let version = body(&response)["version"].as_str().unwrap().to_owned();
-        let former = self.tenants[who].connections.get_mut(&id).unwrap();
+        let former = self.tenants[tenant_index].connections.get_mut(&id).unwrap();
         if former.0 != version {
             former.0 = version;
-            self.expect(who, action, &actor, &id, &response);
+            self.expect(tenant_index, action, &actor, &id, &response);
         }
     }
 
-    fn delete(&mut self, who: usize) {
-        let (secret, actor) = self.caller(who, true);
-        let id = self.connection(who);
-        let row = self.tenants[who].connections.get(&id);
+    fn delete(&mut self, tenant_index: usize) {
+        let (secret, actor) = self.caller(tenant_index, true);
+        let id = self.connection(tenant_index);
+        let row = self.tenants[tenant_index].connections.get(&id);
         let is_there = row.is_some_and(|row| actor.0 == "key" || actor.1 == row.1);
         let response = self.send(&secret, "DELETE", &at(&id), &Value::Null);
         assert!(response.status == 204 || !is_there, "{}", body(&response));
         // A batch that ran twice counts as having deleted the things that it does not find.
         if is_there {
-            self.tenants[who].connections.remove(&id);
-            self.expect(who, "connection.deleted", &actor, &id, &response);
+            self.tenants[tenant_index].connections.remove(&id);
+            self.expect(tenant_index, "connection.deleted", &actor, &id, &response);
         }
     }
 
-    fn credentials(&mut self, who: usize) {
-        let (secret, actor) = self.caller(who, true);
-        let id = self.connection(who);
+    fn credentials(&mut self, tenant_index: usize) {
+        let (secret, actor) = self.caller(tenant_index, true);
+        let id = self.connection(tenant_index);
         let path = format!("{}/credentials", at(&id));
-        let holds = self.tenants[who].connections.get(&id).is_some_and(|row| row.2);
+        let holds = self.tenants[tenant_index].connections.get(&id).is_some_and(|row| row.2);
         if self.rng.percent(20) {
             let sent = json!({"type": "api_key", "apiKey": format!("{MARK} again")});
             let response = self.send(&secret, "PUT", &path, &sent);
             if response.status == 204 {
-                let row = self.tenants[who].connections.get_mut(&id).unwrap();
+                let row = self.tenants[tenant_index].connections.get_mut(&id).unwrap();
                 row.2 = true;
                 row.0 = (row.0.parse::<u64>().unwrap() + 1).to_string();
-                self.expect(who, "connection.connected", &actor, &id, &response);
+                self.expect(tenant_index, "connection.connected", &actor, &id, &response);
             }
             return;
         }
         let response = self.send(&secret, "GET", &path, &Value::Null);
         assert_eq!(response.status == 200, holds && actor.0 == "key", "{}", body(&response));
         if response.status == 200 {
-            self.expect(who, "credentials.read", &actor, &id, &response);
+            self.expect(tenant_index, "credentials.read", &actor, &id, &response);
         }
     }
 
-    fn settings(&mut self, who: usize) {
-        let (secret, actor) = self.caller(who, false);
+    fn settings(&mut self, tenant_index: usize) {
+        let (secret, actor) = self.caller(tenant_index, false);
         match self.rng.below(4) {
             0 => {
                 let sent = json!({"clientId": "c", "clientSecret": format!("{MARK} client"), "scopes": []});
                 let response = self.send(&secret, "PUT", "/v1/oauth-clients/acme", &sent);
-                let is_new = !std::mem::replace(&mut self.tenants[who].has_client, true);
+                let is_new = !std::mem::replace(&mut self.tenants[tenant_index].has_client, true);
                 assert!(response.status < 300, "{}", body(&response));
                 let action = if is_new { "oauth_client.created" } else { "oauth_client.updated" };
-                self.expect(who, action, &actor, "acme", &response);
+                self.expect(tenant_index, action, &actor, "acme", &response);
             }
             1 => {
                 let response = self.send(&secret, "DELETE", "/v1/oauth-clients/acme", &Value::Null);
-                if std::mem::replace(&mut self.tenants[who].has_client, false) {
+                if std::mem::replace(&mut self.tenants[tenant_index].has_client, false) {
                     assert_eq!(response.status, 204);
-                    self.expect(who, "oauth_client.deleted", &actor, "acme", &response);
+                    self.expect(tenant_index, "oauth_client.deleted", &actor, "acme", &response);
                 }
             }
             2 => {
@@ -281,31 +286,37 @@ impl Simulation {
                 let sent = json!({"type": "app", "url": "https://app.example/agents"});
                 let response = self.send(&secret, "PUT", "/v1/agent-sign-in", &sent);
                 assert!(response.status < 300, "{}", body(&response));
-                self.tenants[who].has_sign_in = true;
+                self.tenants[tenant_index].has_sign_in = true;
                 let endpoint = crate::agents::id_of(&body(&response));
-                self.expect(who, "agent_sign_in.updated", &actor, &endpoint, &response);
+                self.expect(tenant_index, "agent_sign_in.updated", &actor, &endpoint, &response);
             }
             _ => {
                 let former = self.send(&secret, "GET", "/v1/agent-sign-in", &Value::Null);
                 let response = self.send(&secret, "DELETE", "/v1/agent-sign-in", &Value::Null);
-                if std::mem::replace(&mut self.tenants[who].has_sign_in, false) {
+                if std::mem::replace(&mut self.tenants[tenant_index].has_sign_in, false) {
                     assert_eq!(response.status, 204);
                     let endpoint = crate::agents::id_of(&body(&former));
-                    self.expect(who, "agent_sign_in.deleted", &actor, &endpoint, &response);
+                    self.expect(
+                        tenant_index,
+                        "agent_sign_in.deleted",
+                        &actor,
+                        &endpoint,
+                        &response,
+                    );
                 }
             }
         }
     }
 
-    fn webhooks(&mut self, who: usize) {
-        let (secret, actor) = self.caller(who, false);
-        let all = self.tenants[who].webhooks.clone();
+    fn webhooks(&mut self, tenant_index: usize) {
+        let (secret, actor) = self.caller(tenant_index, false);
+        let all = self.tenants[tenant_index].webhooks.clone();
         if all.len() < 3 {
             let sent = json!({"url": "https://hooks.example/in", "types": ["webhook.disabled"]});
             let response = self.send(&secret, "POST", "/v1/webhooks", &sent);
             let id = body(&response)["id"].as_str().unwrap().to_owned();
-            self.expect(who, "webhook.created", &actor, &id, &response);
-            self.tenants[who].webhooks.push(id);
+            self.expect(tenant_index, "webhook.created", &actor, &id, &response);
+            self.tenants[tenant_index].webhooks.push(id);
             return;
         }
         let id = self.rng.pick(&all).clone();
@@ -314,18 +325,18 @@ impl Simulation {
             0 => ("PATCH", path, json!({"active": self.rng.percent(50)}), "webhook.updated"),
             1 => ("POST", format!("{path}/rotate"), Value::Null, "webhook.rotated"),
             _ => {
-                self.tenants[who].webhooks.retain(|known| *known != id);
+                self.tenants[tenant_index].webhooks.retain(|known| *known != id);
                 ("DELETE", path, Value::Null, "webhook.deleted")
             }
         };
         let response = self.send(&secret, method, &path, &sent);
         assert!(response.status < 300, "{}", body(&response));
-        self.expect(who, action, &actor, &id, &response);
+        self.expect(tenant_index, action, &actor, &id, &response);
     }
 
-    fn keys(&mut self, who: usize) {
-        let (secret, actor) = self.caller(who, false);
-        let all = self.tenants[who].created_keys.clone();
+    fn keys(&mut self, tenant_index: usize) {
+        let (secret, actor) = self.caller(tenant_index, false);
+        let all = self.tenants[tenant_index].created_keys.clone();
         if all.len() < 20 {
             let sent = json!({"scopes": ["catalog:read"], "name": "random"});
             let response = self.send(&secret, "POST", "/v1/keys", &sent);
@@ -333,8 +344,8 @@ impl Simulation {
                 .as_str()
                 .unwrap_or_else(|| panic!("{}", body(&response)))
                 .to_owned();
-            self.expect(who, "key.created", &actor, &id, &response);
-            self.tenants[who].created_keys.push(id);
+            self.expect(tenant_index, "key.created", &actor, &id, &response);
+            self.tenants[tenant_index].created_keys.push(id);
             return;
         }
         let id = self.rng.pick(&all).clone();
@@ -343,54 +354,54 @@ impl Simulation {
                 self.send(&secret, "POST", &format!("/v1/keys/{id}/rotate"), &Value::Null);
             if response.status == 200 {
                 let new = body(&response)["id"].as_str().unwrap().to_owned();
-                self.expect(who, "key.created", &actor, &new, &response);
-                self.expect(who, "key.rotated", &actor, &id, &response);
-                self.tenants[who].created_keys.push(new);
+                self.expect(tenant_index, "key.created", &actor, &new, &response);
+                self.expect(tenant_index, "key.rotated", &actor, &id, &response);
+                self.tenants[tenant_index].created_keys.push(new);
             }
             return;
         }
         let response = self.send(&secret, "DELETE", &format!("/v1/keys/{id}"), &Value::Null);
         assert_eq!(response.status, 204);
-        self.tenants[who].created_keys.retain(|known| *known != id);
-        self.expect(who, "key.revoked", &actor, &id, &response);
+        self.tenants[tenant_index].created_keys.retain(|known| *known != id);
+        self.expect(tenant_index, "key.revoked", &actor, &id, &response);
     }
 
     /// A list with a random filter matches the model.
-    fn list(&mut self, who: usize) {
-        let tenant = &self.tenants[who];
-        let some = tenant.audit.get(self.rng.below(tenant.audit.len().max(1))).cloned();
-        let Some(some) = some else { return };
+    fn list(&mut self, tenant_index: usize) {
+        let tenant = &self.tenants[tenant_index];
+        let sample = tenant.audit.get(self.rng.below(tenant.audit.len().max(1))).cloned();
+        let Some(sample) = sample else { return };
         let mut query = format!("limit={}", self.rng.pick(&[1, 20, 500]));
         let (by_actor, by_target) = (self.rng.percent(30), self.rng.percent(30));
         let (by_action, by_time) = (self.rng.percent(30), self.rng.percent(30));
         let encoded = crate::agents::encode;
         if by_actor {
-            write!(query, "&actor={}", encoded(&some.actor.1)).unwrap();
+            write!(query, "&actor={}", encoded(&sample.actor.1)).unwrap();
         }
         if by_target {
-            write!(query, "&target={}", encoded(&some.target)).unwrap();
+            write!(query, "&target={}", encoded(&sample.target)).unwrap();
         }
         if by_action {
-            write!(query, "&actions={}", some.action).unwrap();
+            write!(query, "&actions={}", sample.action).unwrap();
         }
         if by_time {
-            let from = connector_vault::util::rfc3339::rfc3339(some.at).unwrap();
+            let from = connector_vault::util::rfc3339::rfc3339(sample.at).unwrap();
             write!(query, "&from={from}").unwrap();
         }
-        let secret = self.tenants[who].keys[0].reveal().to_owned();
+        let secret = self.tenants[tenant_index].keys[0].reveal().to_owned();
         let page = body(&self.send(&secret, "GET", &format!("{AUDIT}?{query}"), &Value::Null));
-        let mut model: Vec<&Expected> = self.tenants[who]
+        let mut model: Vec<&ExpectedEntry> = self.tenants[tenant_index]
             .audit
             .iter()
-            .filter(|entry| !by_actor || entry.actor.1 == some.actor.1)
-            .filter(|entry| !by_target || entry.target == some.target)
-            .filter(|entry| !by_action || entry.action == some.action)
-            .filter(|entry| !by_time || entry.at >= some.at)
+            .filter(|entry| !by_actor || entry.actor.1 == sample.actor.1)
+            .filter(|entry| !by_target || entry.target == sample.target)
+            .filter(|entry| !by_action || entry.action == sample.action)
+            .filter(|entry| !by_time || entry.at >= sample.at)
             .collect();
         model.reverse();
         let rows = page["rows"].as_array().unwrap_or_else(|| panic!("{query}: {page}"));
         for (row, entry) in rows.iter().zip(&model) {
-            assert_eq!(shown(row), shown(&document(entry)), "{query}");
+            assert_eq!(comparable_members(row), comparable_members(&document(entry)), "{query}");
         }
         if page["next"].is_null() {
             assert_eq!(rows.len(), model.len(), "{query}");
@@ -429,7 +440,7 @@ impl Simulation {
 }
 
 /// The members of an entry that are compared.
-fn shown(row: &Value) -> String {
+fn comparable_members(row: &Value) -> String {
     let (actor, target) = (&row["actor"], &row["target"]);
     format!(
         "{} {} {} {} {}",
@@ -437,7 +448,7 @@ fn shown(row: &Value) -> String {
     )
 }
 
-fn document(entry: &Expected) -> Value {
+fn document(entry: &ExpectedEntry) -> Value {
     json!({
         "action": entry.action, "actor": {"id": entry.actor.1}, "target": {"id": entry.target},
         "count": entry.count, "requestId": entry.request,
@@ -448,16 +459,16 @@ fn document(entry: &Expected) -> Value {
 fn the_audit_matches_random_requests_and_contains_no_secret() {
     let mut simulation = Simulation::new();
     for index in 0..repetitions(REQUESTS[0], REQUESTS[1]) {
-        let who = simulation.rng.below(simulation.tenants.len());
+        let tenant_index = simulation.rng.below(simulation.tenants.len());
         match simulation.rng.below(20) {
-            0..=3 => simulation.create(who),
-            4..=7 => simulation.change(who),
-            8 => simulation.delete(who),
-            9..=13 => simulation.credentials(who),
-            14 | 15 => simulation.settings(who),
-            16 | 17 => simulation.webhooks(who),
-            18 => simulation.keys(who),
-            _ => simulation.list(who),
+            0..=3 => simulation.create(tenant_index),
+            4..=7 => simulation.change(tenant_index),
+            8 => simulation.delete(tenant_index),
+            9..=13 => simulation.credentials(tenant_index),
+            14 | 15 => simulation.settings(tenant_index),
+            16 | 17 => simulation.webhooks(tenant_index),
+            18 => simulation.keys(tenant_index),
+            _ => simulation.list(tenant_index),
         }
         if simulation.rng.percent(20) {
             // The tokens stay valid for an hour of this time, however many requests there are.
@@ -470,7 +481,7 @@ fn the_audit_matches_random_requests_and_contains_no_secret() {
     }
     simulation.compare();
     let stored = simulation.api.env.texts("SELECT concat_ws('|', id, action, actor_type, actor, key_id, target_type, target, request_id) FROM audit").join("\n");
-    assert!(!stored.contains(MARK));
+    assert!(!stored.contains(SECRET_MARK));
     for secret in &simulation.secrets {
         assert!(!stored.contains(secret.as_str()));
     }

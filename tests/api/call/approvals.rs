@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::run::{api_with, json_response};
 use super::*;
-use crate::agents::{self, APP, Agent, Browser, form, hidden, id_of, redirected, with_form};
+use crate::agents::{self, APP, Agent, Browser, form, hidden_field, id_of, redirected, with_form};
 use crate::connect::value_of;
 use crate::support::{ORIGIN, anonymous, with_body};
 
@@ -50,12 +50,12 @@ impl ApprovalFixture {
     }
 
     /// A call that waits for approval. Returns its id and its link.
-    pub(super) fn waiting(&self) -> (String, String) {
+    pub(super) fn start_pending_call(&self) -> (String, String) {
         let input = json!({"path": {"owner": "bob"}, "body": {"name": "<b>n\u{202e}", "size": 3}});
         let result = self.run("createThing", &json!({"input": input}));
-        let of = |name: &str| result["approval"][name].as_str().unwrap_or_default().to_owned();
-        assert_eq!(of("status"), "pending", "{result}");
-        (of("id"), of("url"))
+        let field = |name: &str| result["approval"][name].as_str().unwrap_or_default().to_owned();
+        assert_eq!(field("status"), "pending", "{result}");
+        (field("id"), field("url"))
     }
 
     /// A browser that opened the link and in which `identity` then signed in at the app, and the page that it shows.
@@ -82,7 +82,7 @@ impl ApprovalFixture {
     }
 
     fn decision(&self, browser: &Browser, page: &Response, decision: &str) -> Request {
-        let (approval, shown) = (hidden(page, "approval"), hidden(page, "shown"));
+        let (approval, shown) = (hidden_field(page, "approval"), hidden_field(page, "shown"));
         let fields = [("approval", &*approval), ("shown", &*shown), ("decision", decision)];
         let request = browser.request("POST", &format!("/mcp/{}/approval", self.id));
         let request = with_header(request, "origin", ORIGIN);
@@ -113,10 +113,10 @@ impl ApprovalFixture {
     }
 }
 
-/// The request of a user who is about to approve a call.
-pub fn deciding() -> (Api, Request) {
+/// A request with which a user approves a call.
+pub fn decision_request() -> (Api, Request) {
     let approval_fixture = approval_fixture();
-    let (_, url) = approval_fixture.waiting();
+    let (_, url) = approval_fixture.start_pending_call();
     let (browser, page) = approval_fixture.opened_by(&url, "ann");
     let request = approval_fixture.decision(&browser, &page, "approve");
     (approval_fixture.api, request)
@@ -125,7 +125,7 @@ pub fn deciding() -> (Api, Request) {
 #[test]
 fn an_approved_call_runs_once_with_the_approved_input() {
     let approval_fixture = approval_fixture();
-    let (id, url) = approval_fixture.waiting();
+    let (id, url) = approval_fixture.start_pending_call();
     assert_eq!(sent(&approval_fixture.api).len(), 0, "nothing was sent yet");
     assert!(
         url.starts_with(&format!("{ORIGIN}/mcp/{}/approval?id={id}", approval_fixture.id)),
@@ -195,7 +195,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
 #[test]
 fn a_declined_call_never_runs() {
     let approval_fixture = approval_fixture();
-    let (id, url) = approval_fixture.waiting();
+    let (id, url) = approval_fixture.start_pending_call();
     let (browser, page) = approval_fixture.opened_by(&url, "ann");
     assert_eq!(approval_fixture.decide(&browser, &page, "decline").status, 200);
     let outcome = approval_fixture.outcome(&id);
@@ -212,7 +212,7 @@ fn a_declined_call_never_runs() {
 #[test]
 fn a_forwarded_approval_link_is_useless_to_others() {
     let approval_fixture = approval_fixture();
-    let (id, url) = approval_fixture.waiting();
+    let (id, url) = approval_fixture.start_pending_call();
     // Without a sign-in, the response redirects to one, whether or not the call exists.
     let response = approval_fixture.api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap()));
     assert!(response.status == 303 && response.body.is_empty());
@@ -244,7 +244,7 @@ fn a_forwarded_approval_link_is_useless_to_others() {
     }
     let (ann, page) = approval_fixture.opened_by(&url, "ann");
     assert_eq!(page.status, 200);
-    // Only she can decide: another browser, another site, or a browser without the cookie can't.
+    // Only ann's browser can decide: another browser, another site, or a browser without the cookie can't.
     for browser in [&attacker, &Browser::default()] {
         assert_eq!(approval_fixture.decide(browser, &page, "approve").status, 410);
         assert_eq!(approval_fixture.decide(browser, &page, "decline").status, 410);
@@ -267,7 +267,7 @@ fn a_forwarded_approval_link_is_useless_to_others() {
 fn an_approved_call_does_not_run_after_the_grant_ended() {
     for ends in ["grant", "key", "time", "connection", "account"] {
         let approval_fixture = approval_fixture();
-        let (id, url) = approval_fixture.waiting();
+        let (id, url) = approval_fixture.start_pending_call();
         let (browser, page) = approval_fixture.opened_by(&url, "ann");
         match ends {
             "grant" => {
@@ -360,7 +360,7 @@ fn the_grant_decides_which_calls_need_approval() {
 #[test]
 fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
     let approval_fixture = approval_fixture();
-    let (id, url) = approval_fixture.waiting();
+    let (id, url) = approval_fixture.start_pending_call();
     let other = Agent::new(
         &approval_fixture.api,
         &approval_fixture.id,
@@ -373,7 +373,7 @@ fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
     // The approval does not return the outcome of another action.
     assert_eq!(approval_fixture.run("ping", &json!({"approval": id}))["code"], "invalid_body");
     for _ in 1..20 {
-        approval_fixture.waiting();
+        approval_fixture.start_pending_call();
     }
     let full = approval_fixture.run("ping", &json!({}));
     assert_eq!(full["code"], "too_many_requests", "{full}");
@@ -452,7 +452,7 @@ fn a_user_can_only_add_approvals_to_those_the_app_requires() {
         let is_offered = text(&page).contains("Ask me before each change");
         assert_eq!(is_offered, demanded != "write");
         assert_eq!(text(&page).contains("You are asked before"), !demanded.is_null());
-        let grant = hidden(&page, "grant");
+        let grant = hidden_field(&page, "grant");
         let fields = [
             ("grant", &*grant),
             ("decision", "allow"),
@@ -487,7 +487,7 @@ fn an_openid_user_can_only_approve_as_the_same_identity() {
     let response = send(&approval_fixture.api, "PUT", "/v1/agent-sign-in", &sign_in);
     assert_eq!(response.status, 200, "{}", text(&response));
     json_response(&approval_fixture.api, 201, r#"{"id":7}"#);
-    let (_, url) = approval_fixture.waiting();
+    let (_, url) = approval_fixture.start_pending_call();
     let signer = Signer::ec();
     let come_back = |sub: &str| {
         let browser = Browser::default();

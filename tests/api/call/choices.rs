@@ -11,7 +11,7 @@ fn get_thing(connection: &str) -> Value {
     json!({"connection": connection, "key": "getThing", "input": {"path": {"id": 5}}})
 }
 
-fn answers(api: &Api) {
+fn respond_with_thing(api: &Api) {
     platform(api, |_| {
         Ok(answered(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
     });
@@ -27,10 +27,10 @@ fn of_ann(api: &Api, name: &str, arguments: &Value) -> Value {
 }
 
 #[test]
-fn a_platform_stands_for_its_only_connection() {
+fn a_platform_selects_its_only_connection() {
     let api = mcp::api();
     let path = acme(&api);
-    answers(&api);
+    respond_with_thing(&api);
     for name in ["acme", "ACME"] {
         assert_eq!(content(&tool(&api, "run_action", &get_thing(name)))["body"]["name"], "x");
     }
@@ -66,7 +66,7 @@ fn several_accounts_are_returned_to_choose_from() {
     assert!(choice["hint"].as_str().unwrap().contains("Nothing was done"));
     assert_eq!(sent(&api).len(), 0);
     // A user's token reaches only one of them.
-    answers(&api);
+    respond_with_thing(&api);
     assert_eq!(content(&of_ann(&api, "run_action", &get_thing("acme")))["body"]["name"], "x");
 }
 
@@ -83,7 +83,7 @@ fn a_platform_without_a_connection_returns_the_link_that_connects_one() {
     );
     let link = problem["authorizationUrl"].as_str().unwrap();
     assert!(link.contains("/connect/go/"), "{link}");
-    // A key does not say whose account it would be.
+    // With a key, it is unknown whose account would be connected.
     let refused = tool(&api, "run_action", &get_thing("acme"));
     let problem = &refused["structuredContent"];
     assert_eq!(problem.get("authorizationUrl"), None, "{problem}");

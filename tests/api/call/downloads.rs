@@ -51,8 +51,8 @@ fn id_in(path: &str) -> &str {
     path.rsplit('/').next().unwrap()
 }
 
-/// What a tool returns at `/mcp` with a secret.
-fn called(api: &Api, secret: &str, tool: &str, arguments: &Value) -> Value {
+/// Calls a tool at `/mcp` with a secret. Returns the tool's result.
+fn call_tool(api: &Api, secret: &str, tool: &str, arguments: &Value) -> Value {
     let response = agents::call(api, "/mcp", secret, tool, arguments);
     let returned = body(&response)["result"]["content"][0]["text"].clone();
     serde_json::from_str(returned.as_str().unwrap()).unwrap_or(returned)
@@ -90,8 +90,8 @@ fn assert_is_file(response: Response) {
     assert_eq!((response.status, response.body), (200, IMAGE.to_vec()));
 }
 
-/// A link that is about to be opened. `signs_in`: in the browser in which its user has just signed in.
-pub fn opened(signs_in: bool) -> (Api, Request) {
+/// A request that opens a download link. With `signs_in`, the link belongs to a grant, so its user must sign in.
+pub fn open_request(signs_in: bool) -> (Api, Request) {
     if signs_in {
         let (api, id, agent, path) = with_agent(&agents::ALL);
         let link = link_in(&run(&api, &id, &agent, &get_file(&path)));
@@ -99,12 +99,12 @@ pub fn opened(signs_in: bool) -> (Api, Request) {
     }
     let api = api();
     let path = acme(&api);
-    let link = link_in(&called(&api, api.key.reveal(), "run_action", &get_file(&path)));
+    let link = link_in(&call_tool(&api, api.key.reveal(), "run_action", &get_file(&path)));
     (api, anonymous("GET", &link))
 }
 
 #[test]
-fn a_file_is_a_link_that_repeats_the_call() {
+fn a_file_becomes_a_link_that_repeats_the_call() {
     let api = api();
     let path = acme(&api);
     let secrets = [api.key.reveal().to_owned(), session(&api, "ann")];
@@ -117,7 +117,7 @@ fn a_file_is_a_link_that_repeats_the_call() {
             ),
         ] {
             sent(&api);
-            let returned = called(&api, secret, tool, &arguments);
+            let returned = call_tool(&api, secret, tool, &arguments);
             let file = &returned["body"];
             assert_eq!(
                 (&returned["status"], &file["contentType"], &file["size"]),
@@ -136,7 +136,7 @@ fn a_file_is_a_link_that_repeats_the_call() {
         }
     }
     // Link scanners do not call the platform.
-    let link = link_in(&called(&api, &secrets[1], "run_action", &get_file(&path)));
+    let link = link_in(&call_tool(&api, &secrets[1], "run_action", &get_file(&path)));
     sent(&api);
     assert_eq!(api.send(&anonymous("HEAD", &link)).status, 200);
     assert_eq!(sent(&api).len(), 0);
@@ -151,12 +151,12 @@ fn a_file_is_a_link_that_repeats_the_call() {
 }
 
 #[test]
-fn only_a_file_that_an_agent_reads_is_a_link() {
+fn only_files_that_an_agent_reads_become_links() {
     let api = api();
     let path = acme(&api);
     let make =
         json!({"connection": id_in(&path), "key": "makeFile", "input": {"path": {"id": "cat"}}});
-    let returned = called(&api, api.key.reveal(), "run_action", &make);
+    let returned = call_tool(&api, api.key.reveal(), "run_action", &make);
     assert!(returned["body"]["base64"].is_string(), "{returned}");
     // A caller that is not an agent, and one that guesses the internal header.
     let input = json!({"path": {"id": "cat"}});
@@ -164,11 +164,11 @@ fn only_a_file_that_an_agent_reads_is_a_link() {
     assert!(body(&response)["body"]["base64"].is_string());
     // An error response is not treated as a file.
     platform(&api, |_| Ok(image(404)));
-    let returned = called(&api, api.key.reveal(), "run_action", &get_file(&path));
+    let returned = call_tool(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!((&returned["status"], returned["body"]["base64"].is_string()), (&json!(404), true));
     // Text is not treated as a file either.
     platform(&api, |_| Ok(answered(200, &[("content-type", "text/csv")], "a,b")));
-    let returned = called(&api, api.key.reveal(), "run_action", &get_file(&path));
+    let returned = call_tool(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!(returned["body"], "a,b");
     assert_eq!(api.env.texts("SELECT id AS row FROM agent_approvals").len(), 0);
 }
@@ -180,7 +180,7 @@ fn a_download_ends_with_its_connection_or_grant() {
         let path = acme(&api);
         let short = json!({"identity": "ann", "ttlSeconds": 60, "scopes": ["connections:call"]});
         let secret = token(&api, &short);
-        let link = link_in(&called(&api, &secret, "run_action", &get_file(&path)));
+        let link = link_in(&call_tool(&api, &secret, "run_action", &get_file(&path)));
         sent(&api);
         let database = &api.env.database;
         let status = match ends {
@@ -234,16 +234,16 @@ fn a_caller_has_at_most_a_hundred_open_links() {
     let secret = session(&api, "ann");
     let mut last = String::new();
     for _ in 0..100 {
-        last = link_in(&called(&api, &secret, "run_action", &get_file(&path)));
+        last = link_in(&call_tool(&api, &secret, "run_action", &get_file(&path)));
     }
-    let beyond = called(&api, &secret, "run_action", &get_file(&path));
+    let beyond = call_tool(&api, &secret, "run_action", &get_file(&path));
     assert!(beyond["body"]["base64"].is_string(), "{beyond}");
     assert_is_file(open(&api, &last));
     // Another user of the same key has links of their own.
     let other = connection_of(&api, "bearer", "bob", &json!({"type": "bearer", "token": "t"}));
     let arguments = json!({"connection": id_in(&other), "path": "/x"});
     let bob = session(&api, "bob");
-    link_in(&called(&api, &bob, "call_platform", &arguments));
+    link_in(&call_tool(&api, &bob, "call_platform", &arguments));
 }
 
 fn with_agent(fields: &[(&str, &str)]) -> (Api, String, Agent, String) {
@@ -301,7 +301,7 @@ fn a_download_of_one_endpoint_is_unknown_at_another() {
     let secret = link.rsplit('=').next().unwrap();
     assert_eq!(open(&api, &format!("/download/{secret}")).status, 410);
     let session = session(&api, "ann");
-    let own = link_in(&called(&api, &session, "run_action", &get_file(&path)));
+    let own = link_in(&call_tool(&api, &session, "run_action", &get_file(&path)));
     let at_endpoint = format!("/mcp/{id}/download?id={}", own.rsplit('/').next().unwrap());
     assert_eq!(open(&api, &at_endpoint).status, 410);
 }

@@ -54,10 +54,10 @@ fn a_call_event_has_caller_target_and_result() {
     assert_eq!(api.env.background_writes.get(), 1);
     let stored = api.env.texts("SELECT quote(call) || quote(connection) FROM events");
     assert!(!stored.concat().contains("-secret"), "{stored:?}");
-    // The calls of one connection, like its other events.
+    // The calls of one connection can be listed, like its other events.
     let id = connection["id"].as_str().unwrap();
-    let of = body(&api.get(&format!("{EVENTS}&connection={id}")));
-    assert_eq!(of["rows"], page["rows"]);
+    let filtered = body(&api.get(&format!("{EVENTS}&connection={id}")));
+    assert_eq!(filtered["rows"], page["rows"]);
     // The actor of a token's call is its identity, with the key that created the token.
     let bearer = token(&api, &json!({"identity": "ann", "scopes": ["connections:call"]}));
     let request = as_token(&bearer, "DELETE", &format!("{path}/proxy/x"), &json!({}));
@@ -146,10 +146,10 @@ fn events_of_calls_and_states_have_short_tags_only() {
     }
     // States change without the user's action, also in a full database.
     let degraded = "UPDATE connections SET state = 'degraded', version = version + 1";
-    api.env.here().execute(degraded, []).unwrap();
+    api.env.current_database().execute(degraded, []).unwrap();
     let state = body(&api.get("/v1/events?types=connection.degraded"));
     assert_eq!(state["rows"][0]["data"]["connection"]["tags"], json!([]));
-    // The event of the change has them.
+    // The event of a change by the app has all tags.
     let changes = body(&api.get("/v1/events?types=connection.updated&order=newest"));
     assert_eq!(changes["rows"][0]["data"]["connection"]["tags"].as_array().unwrap().len(), 50);
 }

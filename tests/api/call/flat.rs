@@ -59,7 +59,7 @@ fn an_action_is_run_with_flat_arguments() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn faults_of_arguments_are_reported_where_they_are() {
+fn faults_are_reported_at_the_argument() {
     let api = api();
     let path = acme(&api);
     for (input, pointers, detail) in [

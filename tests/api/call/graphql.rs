@@ -85,7 +85,7 @@ fn sends_the_arguments_as_variables_of_a_fixed_document() {
 }
 
 #[test]
-fn a_selection_that_leaves_its_place_is_refused_before_anything_is_sent() {
+fn an_invalid_selection_is_rejected_before_any_request() {
     let (api, path) = api();
     for select in ["id } } mutation { issueDelete(id: 1)", "id }", "", "{ id } { id }"] {
         let input = json!({"body": {"id": "a", "select": select}}).to_string();

@@ -35,7 +35,7 @@ fn api() -> (Api, String, String) {
 }
 
 /// A token of ann with all scopes and these limits.
-fn limited(api: &Api, limits: &Value) -> String {
+fn limited_token(api: &Api, limits: &Value) -> String {
     let mut input = json!({"identity": "ann", "scopes": [
         "catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call",
     ]});
@@ -50,7 +50,7 @@ fn run(api: &Api, token: &str, path: &str, key: &str) -> Response {
     api.send(&with_body(as_secret(token, "POST", &format!("{path}/actions/{key}")), "{}"))
 }
 
-fn proxied(api: &Api, token: &str, method: &str, path: &str) -> Response {
+fn call_proxy(api: &Api, token: &str, method: &str, path: &str) -> Response {
     api.send(&as_secret(token, method, &format!("{path}/proxy/x")))
 }
 
@@ -79,7 +79,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             "limited to `actions`",
         ),
     ] {
-        let token = limited(&api, &limits);
+        let token = limited_token(&api, &limits);
         for key in actions {
             let response = run(&api, &token, &path, key);
             let is_allowed = allowed.contains(&key);
@@ -94,7 +94,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             }
         }
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] {
-            let response = proxied(&api, &token, method, &path);
+            let response = call_proxy(&api, &token, method, &path);
             let is_allowed = methods.contains(&method)
                 || methods.contains(&"DELETE") && matches!(method, "PUT" | "PATCH");
             assert_eq!(response.status == 200, is_allowed, "{limits} {method}");
@@ -117,10 +117,10 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
 }
 
 #[test]
-fn a_token_for_some_connections_can_not_see_or_create_others() {
+fn a_token_for_some_connections_cannot_see_or_create_others() {
     let (api, path, other) = api();
     let id = path.rsplit('/').next().unwrap().to_owned();
-    let token = limited(&api, &json!({"connections": [id.to_uppercase()]}));
+    let token = limited_token(&api, &json!({"connections": [id.to_uppercase()]}));
     let get = |path: &str| api.send(&as_secret(&token, "GET", path));
     for list in [
         "/v1/vault/connections",
@@ -140,9 +140,9 @@ fn a_token_for_some_connections_can_not_see_or_create_others() {
     assert_eq!(body(&get("/v1/vault/summary"))["total"], 1);
     assert_eq!(get(&path).status, 200);
     assert_eq!(get(&other).status, 404);
-    assert_eq!(proxied(&api, &token, "GET", &path).status, 200);
+    assert_eq!(call_proxy(&api, &token, "GET", &path).status, 200);
     for method in ["GET", "DELETE"] {
-        assert_eq!(code(&proxied(&api, &token, method, &other)), "connection_not_found");
+        assert_eq!(code(&call_proxy(&api, &token, method, &other)), "connection_not_found");
     }
     assert_eq!(api.send(&as_secret(&token, "DELETE", &other)).status, 404);
     let new = json!({"platform": "basic", "identity": "ann", "identityType": "user"});
@@ -161,7 +161,7 @@ fn a_token_for_some_connections_can_not_see_or_create_others() {
     assert_eq!(started.status, 202, "{}", text(&started));
     let attempt = format!("/v1/vault/connect/{}", body(&started)["id"].as_str().unwrap());
     assert_eq!(get(&attempt).status, 200);
-    let other = limited(&api, &json!({"connections": [other.rsplit('/').next().unwrap()]}));
+    let other = limited_token(&api, &json!({"connections": [other.rsplit('/').next().unwrap()]}));
     assert_eq!(api.send(&as_secret(&other, "GET", &attempt)).status, 404);
     assert_eq!(body(&api.send(&as_secret(&other, "GET", "/v1/vault/connect")))["rows"], json!([]));
 }
@@ -172,13 +172,13 @@ fn whoami_returns_a_tokens_limits() {
     let id = path.rsplit('/').next().unwrap();
     let input =
         json!({"access": "read", "actions": ["Acme/get*", "bearer/x"], "connections": [id]});
-    let token = limited(&api, &input);
-    let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
-    assert_eq!(who["access"], "read");
-    assert_eq!(who["actions"], json!(["acme/get*", "bearer/x"]));
-    assert_eq!(who["platforms"], json!(["acme", "bearer"]));
-    assert_eq!(who["connections"], json!([id]));
-    let free = body(&api.send(&as_secret(&limited(&api, &json!({})), "GET", "/v1/whoami")));
+    let token = limited_token(&api, &input);
+    let whoami = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
+    assert_eq!(whoami["access"], "read");
+    assert_eq!(whoami["actions"], json!(["acme/get*", "bearer/x"]));
+    assert_eq!(whoami["platforms"], json!(["acme", "bearer"]));
+    assert_eq!(whoami["connections"], json!([id]));
+    let free = body(&api.send(&as_secret(&limited_token(&api, &json!({})), "GET", "/v1/whoami")));
     for (name, value) in
         [("access", json!("write")), ("actions", json!(null)), ("connections", json!(null))]
     {
@@ -217,7 +217,7 @@ fn rejects_contradictory_limits() {
         assert_eq!(response.status, 400, "{input}");
         assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{input}");
     }
-    // A hundred actions whose names have a usual length.
+    // A hundred actions with names of typical length.
     let usual: Vec<String> =
         (0..100).map(|index| format!("acme/repos-list-for-authenticated-user-{index}")).collect();
     assert_eq!(
@@ -260,7 +260,7 @@ fn lists_and_tools_contain_only_what_a_token_may_use() {
         (json!({"actions": [entry("gadgets-delete"), entry("none")]}), &["gadgets-delete"]),
         (json!({"actions": [entry("gadgets-delete")], "access": "read"}), &[]),
     ] {
-        let token = limited(&api, &limits);
+        let token = limited_token(&api, &limits);
         let get = |path: &str| api.send(&as_secret(&token, "GET", path));
         let response = get(&list);
         assert_eq!(column(&response, "key"), shown, "{limits}");
@@ -282,7 +282,7 @@ fn lists_and_tools_contain_only_what_a_token_may_use() {
             assert!(found.iter().any(|found| found == key), "{limits} {key} {found:?}");
         }
         let tag = response.header("etag").unwrap().to_owned();
-        let other = limited(&api, &json!({"access": "read", "actions": [entry("nothing")]}));
+        let other = limited_token(&api, &json!({"access": "read", "actions": [entry("nothing")]}));
         let cached = with_header(as_secret(&other, "GET", &list), "if-none-match", &tag);
         assert_eq!(api.send(&cached).status, 200, "{limits}");
         // The results of the tools.
@@ -306,7 +306,7 @@ fn lists_and_tools_contain_only_what_a_token_may_use() {
 #[test]
 fn an_action_outside_the_limits_is_not_returned() {
     let (api, ..) = api();
-    let token = limited(&api, &json!({"access": "read"}));
+    let token = limited_token(&api, &json!({"access": "read"}));
     let get = |key: &str| {
         api.send(&as_secret(&token, "GET", &format!("/v1/available-actions/acme/{key}")))
     };
@@ -322,7 +322,7 @@ fn an_action_outside_the_limits_is_not_returned() {
 fn method_overrides_are_removed() {
     let (api, path, _) = api();
     let key = api.key.reveal().to_owned();
-    for secret in [key.clone(), limited(&api, &json!({"access": "read"}))] {
+    for secret in [key.clone(), limited_token(&api, &json!({"access": "read"}))] {
         for (query, expected) in [
             ("_method=DELETE&a=1", "a=1"),
             ("a=1&%5Fmethod=DELETE", "a=1"),
@@ -385,7 +385,7 @@ fn overriding_api(settings: &[(&str, &str)]) -> Api {
 }
 
 #[test]
-fn a_token_can_not_override_the_method_by_its_input() {
+fn a_token_cannot_override_the_method_by_its_input() {
     struct Case {
         limits: Value,
         key: &'static str,
@@ -415,7 +415,7 @@ fn a_token_can_not_override_the_method_by_its_input() {
     let path = acme(&api);
     sent(&api);
     for Case { limits, key, input, status } in cases {
-        let token = limited(&api, &limits);
+        let token = limited_token(&api, &limits);
         let request = as_secret(&token, "POST", &format!("{path}/actions/{key}"));
         let response = api.send(&with_body(request, &input.to_string()));
         assert_eq!(response.status, status, "{limits} {key} {input} {}", text(&response));
@@ -465,19 +465,19 @@ fn older_releases_reject_tokens_with_limits() {
         let claims = text.split('.').next().unwrap();
         serde_json::from_slice(&Base64UrlUnpadded::decode_vec(claims).unwrap()).unwrap()
     };
-    assert_eq!(claims(&limited(&api, &json!({})))["v"], 1);
-    assert_eq!(claims(&limited(&api, &json!({"access": "write"})))["v"], 1);
+    assert_eq!(claims(&limited_token(&api, &json!({})))["v"], 1);
+    assert_eq!(claims(&limited_token(&api, &json!({"access": "write"})))["v"], 1);
     for limits in [
         json!({"access": "read"}),
         json!({"actions": ["acme/a"]}),
         json!({"connections": ["00000000-0000-4000-8000-000000000000"]}),
     ] {
-        assert_eq!(claims(&limited(&api, &limits))["v"], 2, "{limits}");
+        assert_eq!(claims(&limited_token(&api, &limits))["v"], 2, "{limits}");
     }
     // An older release ignores values that are only prefilled: they restrict nothing.
     let host = json!({"host": "my.example"});
     for (member, version) in [("fields", 1), ("fixedFields", 5)] {
         let sent = json!({"platforms": ["hosted"], member: host});
-        assert_eq!(claims(&limited(&api, &sent))["v"], version, "{sent}");
+        assert_eq!(claims(&limited_token(&api, &sent))["v"], version, "{sent}");
     }
 }

@@ -40,7 +40,7 @@ fn ask(api: &Api, method: &str, params: &Value) -> Value {
 }
 
 /// The tools.
-pub fn listed(api: &Api) -> Value {
+pub fn list_tools(api: &Api) -> Value {
     ask(api, "tools/list", &json!({}))["result"]["tools"].clone()
 }
 
@@ -63,14 +63,19 @@ fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str
     api.send(&post(&[&secret, headers].concat(), &message.to_string()))
 }
 
-/// Calls a tool in the latest version, as a client that declares these capabilities (`able`); `more`: further
-/// parameters.
-fn tool_latest(api: &Api, name: &str, arguments: &Value, able: &Value, more: &Value) -> Value {
+/// Calls a tool in the latest version, as a client that declares these `capabilities`, with `more` parameters.
+fn tool_latest(
+    api: &Api,
+    name: &str,
+    arguments: &Value,
+    capabilities: &Value,
+    more: &Value,
+) -> Value {
     let mut params = json!({
         "name": name, "arguments": arguments,
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": able,
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
         },
     });
     for (name, value) in more.as_object().unwrap() {
@@ -158,7 +163,7 @@ fn an_agent_finds_and_runs_an_action() {
         (&schema["type"], &schema["minimum"], &schema["maximum"]),
         (&json!("integer"), &json!(1), &json!(50))
     );
-    // A call that needs a connection first returns a link.
+    // If the user must first connect an account, the result is a link.
     let mut input = of_ann("acme");
     input["identity"] = json!("bob");
     let started = tool(&api, "start_connect", &input);
@@ -324,20 +329,23 @@ fn a_client_that_opens_links_gets_the_connect_link() {
     let api = api();
     set_client(&api, "acme");
     let arguments = json!({"platform": "acme", "identity": "ann", "identityType": "user"});
-    let start =
-        |able: Value, more: Value| tool_latest(&api, "start_connect", &arguments, &able, &more);
-    for able in [json!({}), json!({"elicitation": {}}), json!({"elicitation": {"form": {}}})] {
-        let plain = start(able, json!({}));
+    let start = |capabilities: Value, more: Value| {
+        tool_latest(&api, "start_connect", &arguments, &capabilities, &more)
+    };
+    for capabilities in
+        [json!({}), json!({"elicitation": {}}), json!({"elicitation": {"form": {}}})]
+    {
+        let plain = start(capabilities, json!({}));
         assert_eq!(plain["resultType"], "complete");
         assert!(plain["structuredContent"]["authorizationUrl"].is_string());
     }
-    let able = json!({"elicitation": {"url": {}}});
+    let capabilities = json!({"elicitation": {"url": {}}});
     // In an earlier version, the agent gets the link itself.
     let mut params = json!({"name": "start_connect", "arguments": arguments});
-    params["_meta"] = json!({"io.modelcontextprotocol/clientCapabilities": able});
+    params["_meta"] = json!({"io.modelcontextprotocol/clientCapabilities": capabilities});
     let plain = ask(&api, "tools/call", &params);
     assert!(plain["result"]["structuredContent"]["authorizationUrl"].is_string());
-    let result = start(able.clone(), json!({}));
+    let result = start(capabilities.clone(), json!({}));
     let request = &result["inputRequests"]["connect"];
     assert_eq!(
         (&result["resultType"], &request["method"], &request["params"]["mode"]),
@@ -349,7 +357,7 @@ fn a_client_that_opens_links_gets_the_connect_link() {
     let answered = |state: &Value, action: &str| {
         let more =
             json!({"requestState": state, "inputResponses": {"connect": {"action": action}}});
-        start(able.clone(), more)
+        start(capabilities.clone(), more)
     };
     let opened = answered(&attempt, "accept");
     assert_eq!(
@@ -382,8 +390,8 @@ fn an_action_without_a_connection_returns_the_connect_link() {
     let link = problem["authorizationUrl"].as_str().unwrap();
     assert!(link.starts_with("https://vault.example/connect/go/"), "{link}");
 
-    let able = json!({"elicitation": {"url": {}}});
-    let call = |more: Value| tool_latest(&api, "run_action", &run, &able, &more);
+    let capabilities = json!({"elicitation": {"url": {}}});
+    let call = |more: Value| tool_latest(&api, "run_action", &run, &capabilities, &more);
     let result = call(json!({}));
     assert_eq!(result["resultType"], "input_required");
     let attempt = result["requestState"].as_str().unwrap();
@@ -493,7 +501,7 @@ fn an_agent_has_the_permissions_of_its_caller() {
     let id = path.rsplit('/').next().unwrap().to_owned();
     platform(&api, |_| Ok(answered(200, &[], "")));
     sent(&api);
-    let of = |identity: &str, scopes: &[&str]| {
+    let session_token = |identity: &str, scopes: &[&str]| {
         token(&api, &json!({"identity": identity, "scopes": scopes}))
     };
     let all = ["catalog:read", "connections:read", "connections:call"];
@@ -504,12 +512,12 @@ fn an_agent_has_the_permissions_of_its_caller() {
         body(&response)["result"].clone()
     };
     let run = json!({"connection": id, "key": "getThing", "input": {"path": {"id": 5}}});
-    let (ann, bob) = (of("ann", &all), of("bob", &all));
+    let (ann, bob) = (session_token("ann", &all), session_token("bob", &all));
     assert_eq!(call(&ann, "list_connections", &json!({}))["structuredContent"]["total"], 1);
     assert_eq!(call(&bob, "list_connections", &json!({}))["structuredContent"]["total"], 0);
     assert_eq!(call(&ann, "run_action", &run)["isError"], false);
     assert_eq!(call(&bob, "run_action", &run)["structuredContent"]["code"], "connection_not_found");
-    let reader = of("ann", &["connections:read"]);
+    let reader = session_token("ann", &["connections:read"]);
     assert_eq!(
         call(&reader, "run_action", &run)["structuredContent"]["code"],
         "insufficient_scope"

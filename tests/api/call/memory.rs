@@ -62,6 +62,10 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
             assert_eq!(code(&response), "unavailable", "{about}");
             assert!(response.header("retry-after").is_some(), "{about}");
         }
-        assert_eq!(budget.held(), MAX_HELD - free, "A call gives back what it held: {about}");
+        assert_eq!(
+            budget.held(),
+            MAX_HELD - free,
+            "a call releases the bytes that it held: {about}"
+        );
     }
 }

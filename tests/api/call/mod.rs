@@ -64,7 +64,7 @@ pub fn calling(settings: &[(&str, &str)], units: Units) -> Api {
     let own = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&[&own, settings].concat()));
     let server = |url: &str| json!({"url": url, "description": null});
-    let of = |name: &str, methods: Value, servers: Value, units: Units| {
+    let platform_entry = |name: &str, methods: Value, servers: Value, units: Units| {
         Platform {
         connector: connector(name, &format!("The {name}"), "Email", 0),
         detail: serde_json::from_value(json!({
@@ -107,21 +107,31 @@ pub fn calling(settings: &[(&str, &str)], units: Units) -> Api {
     api.env.publish_platforms(
         Sizes::PUBLISHED,
         &[
-            of("acme", json!([oauth]), acme, units),
-            of(
+            platform_entry("acme", json!([oauth]), acme, units),
+            platform_entry(
                 "bearer",
                 json!([method("bearer", &json!({"prefix": "Token"}))]),
                 one("bearer"),
                 Units::default(),
             ),
-            of("basic", json!([method("basic", &plain)]), one("basic"), Units::default()),
-            of("header", key("header", "X-Key", ""), one("header"), Units::default()),
-            of("query", key("query", "api key", ""), one("query"), Units::default()),
-            of("cookie", key("cookie", "sid", ""), one("cookie"), Units::default()),
-            of("s3", amazon("s3"), one("s3"), Units::default()),
-            of("lambda", amazon("lambda"), one("lambda"), Units::default()),
-            of("hosted", hosted, json!([server("https://{host}/api")]), Units::default()),
-            of(
+            platform_entry(
+                "basic",
+                json!([method("basic", &plain)]),
+                one("basic"),
+                Units::default(),
+            ),
+            platform_entry("header", key("header", "X-Key", ""), one("header"), Units::default()),
+            platform_entry("query", key("query", "api key", ""), one("query"), Units::default()),
+            platform_entry("cookie", key("cookie", "sid", ""), one("cookie"), Units::default()),
+            platform_entry("s3", amazon("s3"), one("s3"), Units::default()),
+            platform_entry("lambda", amazon("lambda"), one("lambda"), Units::default()),
+            platform_entry(
+                "hosted",
+                hosted,
+                json!([server("https://{host}/api")]),
+                Units::default(),
+            ),
+            platform_entry(
                 "nowhere",
                 json!([method("bearer", &json!({"prefix": "Bearer"}))]),
                 json!([]),
@@ -169,7 +179,7 @@ pub fn header<'r>(request: &'r HttpRequest, name: &str) -> Option<&'r str> {
     value
 }
 
-fn passed<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
+fn passed_header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
     let headers = &response.proxied.as_ref().unwrap().headers;
     headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }

@@ -113,7 +113,7 @@ fn the_next_page_is_a_path_below_the_proxy() {
         });
         let response = call(&api, "GET", &format!("{path}/proxy/users"), "");
         assert_eq!(response.header("x-vault-next"), next, "{link}");
-        assert_eq!(passed(&response, "link"), Some(shown.unwrap_or(link)), "{link}");
+        assert_eq!(passed_header(&response, "link"), Some(shown.unwrap_or(link)), "{link}");
         if let Some(next) = next {
             sent(&api);
             assert_eq!(call(&api, "GET", &format!("{path}/proxy/{next}"), "").status, 200);
@@ -125,7 +125,7 @@ fn the_next_page_is_a_path_below_the_proxy() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn a_request_that_is_refused_for_now_is_repeated_when_the_platform_says() {
+fn a_temporarily_refused_request_is_retried_at_the_time_that_the_platform_names() {
     let api = calling(&[], Units::default());
     let path = format!("{}/proxy/users", acme(&api));
     for (method, retries, key, refusals, status, wait, calls, slept, retry_at) in [

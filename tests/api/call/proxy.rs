@@ -285,7 +285,7 @@ fn only_declared_servers_are_called() {
 }
 
 #[test]
-fn a_path_can_not_leave_the_servers_path() {
+fn a_path_cannot_leave_the_servers_path() {
     let api = api();
     ok(&api);
     let path = acme(&api);
@@ -360,7 +360,7 @@ fn redirects_to_other_origins_are_not_followed() {
                     (status, 1),
                     "{status} {method} {location}"
                 );
-                assert_eq!(passed(&response, "location"), Some(location));
+                assert_eq!(passed_header(&response, "location"), Some(location));
             }
             Some(expected) => {
                 assert_eq!(
@@ -393,11 +393,11 @@ fn redirects_to_other_origins_are_not_followed() {
         Ok(answered(302, &[("location", &format!("https://evil.example/?{query}"))], ""))
     });
     let response = api.get(&format!("{keyed}/proxy/x?a=1"));
-    assert_eq!(passed(&response, "location"), Some("https://evil.example/?a=1"));
+    assert_eq!(passed_header(&response, "location"), Some("https://evil.example/?a=1"));
 }
 
-/// A platform that accepts one token only, and an authorization server with scripted refreshes.
-fn takes(api: &Api, token: &'static str, refresh: (u16, Value)) {
+/// Makes the platform accept one token only, and the authorization server return `refresh`.
+fn accept_only(api: &Api, token: &'static str, refresh: (u16, Value)) {
     platform(api, move |request| {
         if request.url == "https://id.acme.example/token" {
             let (status, document) = &refresh;
@@ -426,7 +426,7 @@ fn a_401_refreshes_the_credentials_once() {
     let api = api();
     let path = acme(&api);
     api.env.wait(60_000);
-    takes(&api, "Bearer at-2", new());
+    accept_only(&api, "Bearer at-2", new());
     let response = call(&api, "POST", &format!("{path}/proxy/x"), "body");
     assert_eq!((response.status, text(&response).as_str()), (200, "in"));
     let requests = sent(&api);
@@ -443,11 +443,11 @@ fn a_401_refreshes_the_credentials_once() {
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
     // If the platform rejects the new token or one that is seconds old, its response is passed on.
-    takes(&api, "nothing", new());
+    accept_only(&api, "nothing", new());
     api.env.wait(60_000);
     let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
     assert_eq!(
-        (response.status, passed(&response, "x-platform-www-authenticate")),
+        (response.status, passed_header(&response, "x-platform-www-authenticate")),
         (401, Some("Bearer"))
     );
     assert_eq!(urls(&api), [call_url, token_url, call_url]);
@@ -466,12 +466,12 @@ fn a_401_refreshes_the_credentials_once() {
     assert_eq!(api.send(&request).status, 401);
     assert_eq!(urls(&api), [call_url]);
     // Without a new token, the platform's response is passed on.
-    takes(&api, "nothing", (503, json!({})));
+    accept_only(&api, "nothing", (503, json!({})));
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api), [call_url, token_url]);
     // Credentials without a refresh are not refreshed.
     let bearer = connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
-    takes(&api, "nothing", new());
+    accept_only(&api, "nothing", new());
     api.env.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{bearer}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api).len(), 1);
@@ -497,7 +497,7 @@ fn a_slow_401_refreshes_the_credentials_once() {
 fn a_call_fails_if_the_grant_has_ended() {
     let api = api();
     let path = acme(&api);
-    takes(&api, "nothing", (400, json!({"error": "invalid_grant"})));
+    accept_only(&api, "nothing", (400, json!({"error": "invalid_grant"})));
     for (status, source) in [(401, "platform"), (409, "vault")] {
         api.env.wait(72_000);
         let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
@@ -518,7 +518,7 @@ fn an_expired_token_is_refreshed_before_the_call() {
         }),
     );
     api.env.wait(3_600_000);
-    takes(&api, "Bearer at-2", (200, json!({"access_token": "at-2", "expires_in": 3600})));
+    accept_only(&api, "Bearer at-2", (200, json!({"access_token": "at-2", "expires_in": 3600})));
     assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "body").status, 200);
     let urls: Vec<String> = sent(&api).into_iter().map(|request| request.url).collect();
     assert_eq!(urls, ["https://id.acme.example/token", "https://api.acme.example/v2/x"]);
@@ -607,7 +607,7 @@ fn pages_of_allowed_origins_may_send_and_read_any_header() {
     let response = from("GET", "https://app.example");
     assert_eq!(response.header("access-control-allow-origin"), Some("https://app.example"));
     assert_eq!(response.header("access-control-expose-headers"), Some("*"));
-    assert_eq!(passed(&response, "access-control-allow-origin"), None);
+    assert_eq!(passed_header(&response, "access-control-allow-origin"), None);
     let other = from("GET", "https://evil.example");
     assert_eq!(other.header("access-control-allow-origin"), None);
 }

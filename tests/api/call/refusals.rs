@@ -29,12 +29,12 @@ fn api() -> Api {
     api
 }
 
-/// The expected response for each kind of caller; `ask` adds the request itself.
+/// A request of each kind of caller, with the expected response; `ask` completes the request.
 fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &str) -> Vec<Case> {
     let key = |account: &str, environment, scopes: &[Scope]| -> ApiKey {
         api.env.key(account, environment, scopes, None)
     };
-    let of = |key: &ApiKey| ask(as_key(key, method, path));
+    let with_key = |key: &ApiKey| ask(as_key(key, method, path));
     let revoked = key("acme", Environment::Test, &Scope::ALL);
     api.env.revoke(&revoked);
     let weak = key("acme", Environment::Test, &[Scope::ConnectionsRead, Scope::CatalogRead]);
@@ -48,7 +48,7 @@ fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &
             401,
             "invalid_key",
         ),
-        // A key replaces an agent's token elsewhere, but not here.
+        // `/mcp` accepts a key as a bearer token; these endpoints do not.
         (
             ask(with_header(
                 anonymous(method, path),
@@ -58,11 +58,11 @@ fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &
             401,
             "missing_key",
         ),
-        (of(&unknown), 401, "invalid_key"),
-        (of(&revoked), 401, "invalid_key"),
-        (of(&weak), 403, "insufficient_scope"),
-        (of(&live), 404, "connection_not_found"),
-        (of(&other), 404, "connection_not_found"),
+        (with_key(&unknown), 401, "invalid_key"),
+        (with_key(&revoked), 401, "invalid_key"),
+        (with_key(&weak), 403, "insufficient_scope"),
+        (with_key(&live), 404, "connection_not_found"),
+        (with_key(&other), 404, "connection_not_found"),
     ]
 }
 

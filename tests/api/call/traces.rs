@@ -18,7 +18,7 @@ fn traceparent(flags: &str) -> String {
 }
 
 /// Calls the proxy with these headers. Returns the request to the platform.
-fn proxied(api: &Api, path: &str, headers: &[(&'static str, &str)]) -> HttpRequest {
+fn call_proxy(api: &Api, path: &str, headers: &[(&'static str, &str)]) -> HttpRequest {
     let mut request = api.request("GET", path);
     for (name, value) in headers {
         request = with_header(request, name, value);
@@ -44,8 +44,8 @@ fn spans(api: &Api) -> Vec<Vec<Value>> {
 }
 
 /// The value of an attribute; null if there is none.
-fn attribute(of: &Value, key: &str) -> Value {
-    let all = of["attributes"].as_array().unwrap();
+fn attribute(span: &Value, key: &str) -> Value {
+    let all = span["attributes"].as_array().unwrap();
     let found = all.iter().find(|one| one["key"] == key);
     found.map_or(Value::Null, |one| {
         let value = &one["value"];
@@ -74,7 +74,7 @@ fn a_valid_trace_context_passes_unchanged_and_an_invalid_one_is_dropped() {
         let headers = [("traceparent", parent), ("tracestate", state)];
         let headers: Vec<_> =
             headers.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        let request = proxied(&api, &path, &headers);
+        let request = call_proxy(&api, &path, &headers);
         let got = (header(&request, "traceparent"), header(&request, "tracestate"));
         assert_eq!(got, passed, "{headers:?}");
     }
@@ -87,7 +87,7 @@ fn the_span_of_a_call_is_the_parent_at_the_platform() {
     platform(&api, |_| Ok(answered(200, &[], "")));
     let path = format!("{}/proxy/secret/path?key=of-query", acme(&api));
     let parent = traceparent("01");
-    let request = proxied(&api, &path, &[("traceparent", &parent), ("tracestate", "a=1")]);
+    let request = call_proxy(&api, &path, &[("traceparent", &parent), ("tracestate", "a=1")]);
     let bodies = api.env.background_requests.borrow()[0].body.clone();
     let [span] = &spans(&api)[0][..] else { panic!("one span") };
     assert_eq!((&span["traceId"], &span["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
@@ -129,11 +129,11 @@ fn a_call_without_a_sampled_context_starts_a_trace_or_none() {
     platform(&api, |_| Ok(answered(200, &[], "")));
     let path = format!("{}/proxy/things", acme(&api));
     // The platform gets no trace that its caller does not know.
-    assert_eq!(header(&proxied(&api, &path, &[]), "traceparent"), None);
+    assert_eq!(header(&call_proxy(&api, &path, &[]), "traceparent"), None);
     let root = &spans(&api)[0][0];
     assert_eq!((root["traceId"].as_str().unwrap().len(), root.get("parentSpanId")), (32, None));
     let parent = traceparent("00");
-    let request = proxied(&api, &path, &[("traceparent", &parent)]);
+    let request = call_proxy(&api, &path, &[("traceparent", &parent)]);
     assert_eq!(header(&request, "traceparent"), Some(parent.as_str()));
     assert!(spans(&api).is_empty());
 }

@@ -14,7 +14,7 @@ const NEW: &str = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
 #[test]
 fn a_call_that_waits_survives_the_rotation_of_keys() {
     let mut approval_fixture = approval_fixture();
-    let (id, url) = approval_fixture.waiting();
+    let (id, url) = approval_fixture.start_pending_call();
     let (browser, page) = approval_fixture.opened_by(&url, "ann");
     let service = |keys: &str| {
         Service::new(config(&[
@@ -74,7 +74,7 @@ fn a_call_of_an_agent_and_a_request_for_tokens_each_cost_one_batch() {
         );
     }
     let client = agents::register(api, &approval_fixture.id);
-    let code = agents::agreed(api, &approval_fixture.id, &client, &agents::ALL);
+    let code = agents::consent_code(api, &approval_fixture.id, &client, &agents::ALL);
     assert_eq!(batches(&|| agents::exchange(api, &approval_fixture.id, &client, &code)), 1);
     let Agent { client, refresh, .. } = &approval_fixture.agent;
     assert_eq!(batches(&|| agents::refresh(api, &approval_fixture.id, client, refresh)), 1);

@@ -192,7 +192,7 @@ fn links_and_window_codes_end_with_the_key_that_created_them() {
             api.env.revoke(&key);
         }
         assert_eq!(browser.get(&api, &link).status, 410);
-        assert_eq!(browser.go(&api, &link).status, 410);
+        assert_eq!(browser.confirm_link(&api, &link).status, 410);
         assert_eq!(follower.get(&api, &bound).status, 410);
         assert_eq!(api.send(&exchange(code)).status, 401);
         assert_eq!(rows(&api, "used_codes"), 0);

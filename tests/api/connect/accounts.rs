@@ -22,7 +22,7 @@ fn api_with_names() -> Api {
     ])
 }
 
-fn of(identity: &str, platform: &str, method: &str) -> Value {
+fn connect_body(identity: &str, platform: &str, method: &str) -> Value {
     let mut sent = json!({"platform": platform, "identity": identity, "identityType": "user", "authMethod": method});
     if method == "key" {
         sent["fields"] = json!({"apiKey": "k"});
@@ -33,7 +33,7 @@ fn of(identity: &str, platform: &str, method: &str) -> Value {
 /// Connects with a key that belongs to this account at the platform. Returns the connection's path.
 fn with_key(api: &Api, identity: &str, account: &Value) -> String {
     script(api, &[(200, account.clone())]);
-    let response = connect(api, &of(identity, "named", "key"));
+    let response = connect(api, &connect_body(identity, "named", "key"));
     assert_eq!(response.status, 201, "{}", text(&response));
     at(body(&response)["id"].as_str().unwrap())
 }
@@ -159,7 +159,7 @@ fn an_id_token_names_the_account_where_no_request_does() {
     {
         let path = with_tokens(
             &api,
-            &of(&format!("ann-{index}"), "token-only", "oauth"),
+            &connect_body(&format!("ann-{index}"), "token-only", "oauth"),
             &[(200, tokens(&claims))],
         );
         assert_eq!(account(&api, &path), expected, "{claims}");
@@ -167,8 +167,11 @@ fn an_id_token_names_the_account_where_no_request_does() {
     // The account request is sent for the name only; the id comes from the ID token.
     let claims = json!({"sub": "s"});
     let profile = json!({"id": 7, "email": "e@acme.example"});
-    let path =
-        with_tokens(&api, &of("ann", "named", "oauth"), &[(200, tokens(&claims)), (200, profile)]);
+    let path = with_tokens(
+        &api,
+        &connect_body("ann", "named", "oauth"),
+        &[(200, tokens(&claims)), (200, profile)],
+    );
     assert_eq!(account(&api, &path), json!({"id": "s", "name": "e@acme.example"}));
 }
 
@@ -237,7 +240,7 @@ fn without_names_only_ids_are_stored_and_shown() {
     }
     let path = with_key(&api, "bob", &json!({"id": "8", "email": "eight@acme.example"}));
     let claims = json!({"sub": "9", "email": "nine@acme.example"});
-    with_tokens(&api, &of("cem", "token-only", "oauth"), &[(200, tokens(&claims))]);
+    with_tokens(&api, &connect_body("cem", "token-only", "oauth"), &[(200, tokens(&claims))]);
     assert_eq!(account(&api, &path), json!({"id": "8", "name": null}));
     let stored = api.env.dump().join("\n");
     assert!(!stored.contains("eight@") && !stored.contains("nine@"), "{stored}");
@@ -247,7 +250,8 @@ fn without_names_only_ids_are_stored_and_shown() {
 fn a_refresh_fills_in_a_missing_account() {
     let api = api_with_names();
     let claims = json!({"sub": "s", "email": "ann@acme.example"});
-    let path = with_tokens(&api, &of("ann", "token-only", "oauth"), &[(200, tokens(&claims))]);
+    let path =
+        with_tokens(&api, &connect_body("ann", "token-only", "oauth"), &[(200, tokens(&claims))]);
     let forget = "UPDATE connections SET platform_account_id = NULL, platform_account_name = NULL";
     let refresh = || {
         let read = api.get(&format!("{path}/credentials?refresh=true"));

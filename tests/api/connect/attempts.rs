@@ -9,7 +9,7 @@ use crate::vault::code;
 const LIST: &str = "/v1/vault/connect";
 const MINUTE_MS: u64 = 60_000;
 
-fn of(platform: &str, identity: &str) -> Value {
+fn connect_body(platform: &str, identity: &str) -> Value {
     json!({"platform": platform, "identity": identity, "identityType": "user"})
 }
 
@@ -36,7 +36,7 @@ fn fixture() -> Api {
     set_client(&api, "plain");
     let start = |platform: &str, identity: &str| {
         api.env.wait(1000);
-        begin(&api, &of(platform, identity))
+        begin(&api, &connect_body(platform, identity))
     };
     start("acme", "ann");
     api.env.wait(10 * MINUTE_MS);
@@ -143,13 +143,13 @@ fn pages_are_full_despite_newer_rows_of_others() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "plain");
-    let mut sent = of("plain", "ann");
+    let mut sent = connect_body("plain", "ann");
     sent["authMethod"] = "sign-in".into();
     let (_, link) = begin(&api, &sent);
     refuse(&api, &link, "access_denied");
     for _ in 0..3 {
         api.env.wait(1000);
-        begin(&api, &of("acme", "ann"));
+        begin(&api, &connect_body("acme", "ann"));
     }
     for query in ["?identity=ann&status=failed&limit=1", "?platform=plain&limit=1"] {
         assert_eq!(listed(&api, query), ["ann failed"], "{query}");

@@ -11,7 +11,7 @@ const BRANDING: &str = "/v1/branding";
 /// An image with one pixel.
 const LOGO: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
-fn own() -> Value {
+fn sample_branding() -> Value {
     json!({"name": "Zebra", "logo": LOGO, "color": "#FFCC00", "url": "https://zebra.example/app"})
 }
 
@@ -27,11 +27,11 @@ fn window_app(api: &Api, secret: &str) -> Value {
 }
 
 #[test]
-fn a_branding_is_replaced_as_a_whole() {
+fn replacing_branding_replaces_every_field() {
     let api = api();
     let none = json!({"name": null, "logo": null, "color": null, "url": null, "updatedAt": null});
     assert_eq!(body(&api.get(BRANDING)), none);
-    let stored = set(&api, &own());
+    let stored = set(&api, &sample_branding());
     assert_eq!((stored.status, &body(&stored)["color"]), (200, &json!("#ffcc00")));
     assert_eq!(body(&api.get(BRANDING)), body(&stored));
     set(&api, &json!({"color": "#000000"}));
@@ -43,7 +43,7 @@ fn a_branding_is_replaced_as_a_whole() {
 }
 
 #[test]
-fn a_branding_that_could_deceive_or_burden_users_is_rejected() {
+fn branding_that_could_deceive_or_burden_users_is_rejected() {
     let api = api();
     let svg = "data:image/svg+xml;base64,PHN2Zy8+";
     let wrong = json!({"name": "Ac\u{202e}me", "logo": svg, "color": "red", "url": "javascript:0"});
@@ -56,9 +56,9 @@ fn a_branding_that_could_deceive_or_burden_users_is_rejected() {
 }
 
 #[test]
-fn a_branding_is_of_one_account_and_environment() {
+fn branding_belongs_to_one_account_and_environment() {
     let api = api();
-    set(&api, &own());
+    set(&api, &sample_branding());
     for key in [
         api.env.key("globex", Environment::Test, &Scope::ALL, None),
         api.env.key("acme", Environment::Live, &Scope::ALL, None),
@@ -76,7 +76,7 @@ fn pages_of_a_link_show_the_app_of_its_account() {
     let page = Browser::default().get(&api, &link);
     assert!(text(&page).contains("Connect The acme to Sample App?"), "{}", text(&page));
     assert!(!text(&page).contains("<style>"), "{}", text(&page));
-    set(&api, &own());
+    set(&api, &sample_branding());
     let page = Browser::default().get(&api, &link);
     let html = text(&page);
     assert!(html.contains("Connect The acme to Zebra?") && html.contains(LOGO), "{html}");
@@ -88,7 +88,7 @@ fn pages_of_a_link_show_the_app_of_its_account() {
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.contains(&format!("style-src 'self' 'sha256-{hash}';")), "{policy}");
     assert!(policy.contains("img-src 'self' data:;"), "{policy}");
-    // The pages after the link belong to the account, too. The one for another browser names no other account's app.
+    // The pages after the link show the account's app, too. The page for another browser never names another account's app.
     follow(&api, &link);
     let other = Browser::default().get(&api, &link);
     assert!(other.status == 403 && text(&other).contains("Zebra"), "{}", text(&other));

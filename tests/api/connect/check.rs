@@ -19,7 +19,7 @@ fn status(api: &Api, id: &str) -> Value {
 }
 
 /// Connects with a key that the platform accepts.
-fn keyed(api: &Api) -> String {
+fn connect_with_key(api: &Api) -> String {
     script(api, &[(200, json!({})), (200, json!({"id": 1}))]);
     let mut sent = of_ann("keyed");
     sent["fields"] = json!({"apiKey": "the-key"});
@@ -110,7 +110,7 @@ fn an_unrefreshable_token_fails_on_use_after_expiry() {
 #[test]
 fn keys_are_verified() {
     let api = api();
-    let id = keyed(&api);
+    let id = connect_with_key(&api);
     for (wait, reply, expected) in [
         (0, 200, "operational"),
         (0, 401, "degraded"),
@@ -136,7 +136,7 @@ fn keys_are_verified() {
 #[test]
 fn an_inconclusive_check_keeps_the_schedule() {
     let api = api();
-    let id = keyed(&api);
+    let id = connect_with_key(&api);
     for (response, state, attempts) in [
         (401, "degraded", 1),
         (404, "degraded", 2),
@@ -157,7 +157,7 @@ fn an_inconclusive_check_keeps_the_schedule() {
 #[test]
 fn rate_limits_do_not_fail_a_key() {
     let api = api();
-    let id = keyed(&api);
+    let id = connect_with_key(&api);
     for (headers, wait) in
         [(&[("x-ratelimit-remaining", "0")][..], 60_000), (&[("retry-after", "7200")], 7_200_000)]
     {
@@ -209,7 +209,7 @@ fn checks_do_not_run_concurrently() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "watched");
-    for id in [connected(&api, &of_ann("acme"), &tokens(1)), keyed(&api)] {
+    for id in [connected(&api, &of_ann("acme"), &tokens(1)), connect_with_key(&api)] {
         lease_to_another(&api, 1);
         // The platform is not called, since the holder of the lease calls it.
         script(&api, &[]);

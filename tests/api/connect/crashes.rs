@@ -16,8 +16,8 @@ fn tokens(index: u8) -> Value {
     json!({"access_token": format!("at-{index}"), "refresh_token": format!("rt-{index}"), "expires_in": 3600})
 }
 
-/// The number of connections and of credentials, and whether each connection has its own credentials.
-fn expect_whole(api: &Api) {
+/// Asserts that connections and credentials belong together, and that attempts that have ended keep no secret.
+fn assert_consistent(api: &Api) {
     for orphan in [
         "SELECT h.connection_id FROM credentials h WHERE NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = h.connection_id)",
         "SELECT c.id FROM connections c WHERE NOT EXISTS (SELECT 1 FROM credentials h WHERE h.connection_id = c.id)",
@@ -39,7 +39,7 @@ fn a_killed_exchange_orphans_nothing_and_is_never_repeated() {
         script(&api, &[(200, tokens(1)), (404, json!({}))]);
         let back = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
         let survived = respond_until(&api, &back, step, completes_step).is_some();
-        expect_whole(&api);
+        assert_consistent(&api);
         let now = attempt(&api, &id);
         let connected = rows(&api, "connections") == 1;
         assert_eq!(connected, now["status"] == "succeeded", "{step} {completes_step}: {now}");
@@ -60,7 +60,7 @@ fn a_killed_exchange_orphans_nothing_and_is_never_repeated() {
             assert_eq!(ended["error"]["code"], "interrupted", "{step}: {ended}");
             connected_again(&api);
         }
-        expect_whole(&api);
+        assert_consistent(&api);
         survived
     });
     assert!(crashes >= 4, "{crashes}");
@@ -84,7 +84,7 @@ fn a_killed_reconnection_keeps_old_or_new_credentials() {
         script(&api, &[(200, tokens(2))]);
         let back = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
         let survived = respond_until(&api, &back, step, completes_step).is_some();
-        expect_whole(&api);
+        assert_consistent(&api);
         let is_new = attempt(&api, &id)["status"] == "succeeded";
         let expected = if is_new { "at-2" } else { "at-1" };
         assert_eq!(body(&api.get(&path))["accessToken"], expected, "{step}");
@@ -103,13 +103,13 @@ fn a_killed_deletion_still_revokes_the_tokens() {
         script(&api, &[(200, json!({}))]);
         let delete = api.request("DELETE", &format!("/v1/vault/connections/{id}"));
         let survived = respond_until(&api, &delete, step, completes_step).is_some();
-        expect_whole(&api);
+        assert_consistent(&api);
         // Tokens that could not be checked with the platform are kept until they can.
         let requested =
             api.env.sent.borrow().iter().filter(|sent| sent.url.ends_with("/revoke")).count();
-        let (there, kept) = (rows(&api, "connections") == 1, rows(&api, "revocations") == 1);
-        assert!(there || kept || requested == 1, "{step} {completes_step}");
-        assert!(!(there && kept), "{step}");
+        let (is_stored, kept) = (rows(&api, "connections") == 1, rows(&api, "revocations") == 1);
+        assert!(is_stored || kept || requested == 1, "{step} {completes_step}");
+        assert!(!(is_stored && kept), "{step}");
         survived
     });
     assert!(crashes >= 3, "{crashes}");
@@ -125,7 +125,7 @@ fn a_killed_refresh_leaves_a_usable_connection() {
         script(&api, &[(200, tokens(2))]);
         let refresh = api.request("GET", &format!("{path}?refresh=true"));
         let survived = respond_until(&api, &refresh, step, completes_step).is_some();
-        expect_whole(&api);
+        assert_consistent(&api);
         let access_token = body(&api.get(&path))["accessToken"].as_str().unwrap().to_owned();
         assert!(["at-1", "at-2"].contains(&access_token.as_str()), "{step}: {access_token}");
         // The next request after the lease ends refreshes with the refresh token that is stored with the access token.

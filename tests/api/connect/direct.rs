@@ -35,7 +35,7 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
         "type": "api_key", "authMethod": "key", "apiKey": "k-secret", "headers": {"x-key": "k-secret"}, "query": {},
     });
     assert_eq!(credentials, expected);
-    assert!(!everything(&api).contains("k-secret"));
+    assert!(!dump_tables(&api).contains("k-secret"));
 
     // A second connection of the account is refused; a reconnection is checked, and another account changes nothing.
     script(&api, &[(200, json!({})), (200, json!({"id": "u-2"}))]);

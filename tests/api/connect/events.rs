@@ -46,14 +46,14 @@ impl Reader<'_> {
         Reader { api, after: "evt_0000000000000".into() }
     }
 
-    fn news(&mut self) -> Vec<Value> {
+    fn new_events(&mut self) -> Vec<Value> {
         let page = body(&self.api.get(&format!("/v1/events?limit=500&after={}", self.after)));
         page["next"].as_str().unwrap().clone_into(&mut self.after);
         page["rows"].as_array().unwrap().clone()
     }
 
     fn expect(&mut self, expected: &[&str], what: &str) {
-        assert_eq!(types(&self.news()), expected, "{what}");
+        assert_eq!(types(&self.new_events()), expected, "{what}");
     }
 }
 
@@ -69,7 +69,7 @@ fn every_change_writes_one_event() {
     reader.expect(&[], "nothing has happened");
     let created = api.create(&minimal("ann"));
     let id = created["id"].as_str().unwrap();
-    let events = reader.news();
+    let events = reader.new_events();
     assert_eq!(types(&events), ["created"]);
     assert_eq!(
         (&events[0]["data"], &events[0]["occurredAt"]),
@@ -95,7 +95,7 @@ fn every_change_writes_one_event() {
     let before = body(&api.get(&at(id)));
     assert_eq!(api.send(&api.request("DELETE", &at(id))).status, 204);
     assert_eq!(api.send(&api.request("DELETE", &at(id))).status, 404);
-    let events = reader.news();
+    let events = reader.new_events();
     assert_eq!(types(&events), ["deleted"]);
     assert_eq!(events[0]["data"], json!({"connection": before, "account": null}));
     // A refused request writes no event.
@@ -117,7 +117,7 @@ fn changes_of_credentials_write_events() {
         api.env.wait(2 * HOUR);
         script(&api, &[(status, reply.clone())]);
         api.get(&credentials);
-        let events = reader.news();
+        let events = reader.new_events();
         assert_eq!(types(&events), expected, "{status} {reply}");
         events.last().map_or(Value::Null, |event| event["data"]["reason"].clone())
     };
@@ -146,7 +146,7 @@ fn changes_of_credentials_write_events() {
     let again = connected(&api, &json!({"connection": id}), &tokens(6, "read"));
     assert_eq!(again, id);
     reader.expect(&["reconnected", "scopes_changed"], "reconnected");
-    // Credentials that another service held.
+    // Credentials are imported from another service, then replaced.
     let keyed = send(&api, "POST", CONNECTIONS, &of_ann("keyed"));
     let keyed = body(&keyed)["id"].as_str().unwrap().to_owned();
     reader.expect(&["created"], "keyed");
@@ -168,7 +168,7 @@ fn the_feed_is_filtered_and_restricted() {
     let api = api();
     api.env.publish(small_catalog());
     let ids: Vec<String> = ["ann", "bob"]
-        .map(|who| api.create(&minimal(who))["id"].as_str().unwrap().to_owned())
+        .map(|identity| api.create(&minimal(identity))["id"].as_str().unwrap().to_owned())
         .to_vec();
     send(&api, "PUT", &state(&ids[0]), &json!({"state": "failed"}));
     send(&api, "PUT", &state(&ids[1]), &json!({"state": "degraded"}));
@@ -261,10 +261,10 @@ fn readers_miss_no_event_during_writes() {
             }
         }
         if rng.below(50) == 0 {
-            seen.extend(reader.news());
+            seen.extend(reader.new_events());
         }
     }
-    seen.extend(reader.news());
+    seen.extend(reader.new_events());
     let described = |events: &[Value]| -> Vec<String> {
         let id = |event: &Value| event["data"]["connection"]["id"].as_str().unwrap().to_owned();
         types(events)

@@ -1,14 +1,14 @@
 //! Forged links and callbacks, which anyone can send, are rejected without the database.
 
 use super::*;
-use crate::support::whole;
+use crate::support::with_full_body;
 
 const OTHER: &str = "two:ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=";
 
 /// The status of a request, and the number of database calls that it made.
 fn cost(api: &Api, request: &Request) -> (u16, u64) {
     let before = api.env.db_calls.get();
-    let response = whole(api.send(request));
+    let response = with_full_body(api.send(request));
     (response.status, (api.env.db_calls.get() - before).into())
 }
 

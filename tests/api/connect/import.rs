@@ -32,7 +32,7 @@ fn import_one(api: &Api, item: &Value, cut_over: bool, outcome: &str) -> String 
     results[0]["connectionId"].as_str().unwrap().to_owned()
 }
 
-fn of(id: &str, rest: &str) -> String {
+fn connection_path(id: &str, rest: &str) -> String {
     format!("/v1/vault/connections/{id}{rest}")
 }
 
@@ -61,7 +61,8 @@ fn a_repeated_import_changes_nothing() {
     ];
     let results = import(&api, &items, false);
     assert_eq!(outcomes(&results), ["created"; 5], "{results:?}");
-    let connection = body(&api.get(&of(results[0]["connectionId"].as_str().unwrap(), "")));
+    let connection =
+        body(&api.get(&connection_path(results[0]["connectionId"].as_str().unwrap(), "")));
     for (name, value) in [
         ("key", json!("test::acme::work::ann")),
         ("name", json!("Work")),
@@ -88,7 +89,7 @@ fn a_repeated_import_changes_nothing() {
 }
 
 #[test]
-fn a_thousand_connections_move_in_and_again_without_a_change() {
+fn importing_a_thousand_connections_again_changes_nothing() {
     let api = api();
     set_client(&api, "acme");
     let items: Vec<Value> = (0..1000)
@@ -116,9 +117,9 @@ fn nothing_is_refreshed_before_the_cut_over() {
     set_client(&api, "acme");
     let ann = item("acme", "ann", &tokens("at", "rt"));
     let id = import_one(&api, &ann, false, "created");
-    let status = |field: &str| body(&api.get(&of(&id, "/status")))[field].clone();
+    let status = |field: &str| body(&api.get(&connection_path(&id, "/status")))[field].clone();
     assert_eq!((status("awaitsCutOver"), status("state")), (json!(true), json!("unknown")));
-    let credentials = of(&id, "/credentials");
+    let credentials = connection_path(&id, "/credentials");
     assert_eq!(body(&api.get(&credentials))["accessToken"], "at");
     // One millisecond before it expires, long after a refresh would be due.
     api.env.now.set(1_800_003_599_999);
@@ -130,12 +131,12 @@ fn nothing_is_refreshed_before_the_cut_over() {
     };
     let forced = refused(&api.get(&format!("{credentials}?refresh=true")));
     assert!(!forced.contains("no valid access token"), "{forced}");
-    refused(&api.send(&api.request("POST", &of(&id, "/check"))));
+    refused(&api.send(&api.request("POST", &connection_path(&id, "/check"))));
     api.env.now.set(1_800_003_600_000);
     let expired = refused(&api.get(&credentials));
     assert!(expired.contains("no valid access token since 2027-01-15T09:00:00.000Z"), "{expired}");
-    refused(&api.get(&of(&id, "/proxy/me")));
-    // No background job does anything, for a month.
+    refused(&api.get(&connection_path(&id, "/proxy/me")));
+    // Background jobs leave the connection alone for a month.
     for _ in 0..31 {
         api.env.wait(86_400_000);
         pollster::block_on(connector_vault::jobs::run_minute(&api.service, &api.env)).unwrap();
@@ -174,7 +175,7 @@ fn newer_tokens_replace_those_that_await_the_cut_over() {
         assert_eq!(import_one(&api, &changed, false, "updated"), id);
         assert_eq!(import_one(&api, &changed, false, "unchanged"), id);
     }
-    assert_eq!(body(&api.get(&of(&id, "/status")))["awaitsCutOver"], true);
+    assert_eq!(body(&api.get(&connection_path(&id, "/status")))["awaitsCutOver"], true);
 }
 
 #[test]
@@ -189,11 +190,11 @@ fn an_import_fills_connections_without_credentials_and_keeps_those_of_users() {
     let mut again = json!({"connection": id});
     let (_, link) = begin(&api, &again);
     agree(&api, &link, &json!({"access_token": "own", "refresh_token": "own-rt"}));
-    assert_eq!(body(&api.get(&of(&id, "/status")))["awaitsCutOver"], false);
+    assert_eq!(body(&api.get(&connection_path(&id, "/status")))["awaitsCutOver"], false);
     for cut_over in [false, true] {
         import_one(&api, &ann, cut_over, "skipped");
     }
-    assert_eq!(body(&api.get(&of(&id, "/credentials")))["accessToken"], "own");
+    assert_eq!(body(&api.get(&connection_path(&id, "/credentials")))["accessToken"], "own");
     // The same holds for credentials that the account sets.
     again = item("keyed", "ann", &json!({"type": "api_key", "apiKey": "k"}));
     let keyed = import_one(&api, &again, false, "created");
@@ -201,12 +202,12 @@ fn an_import_fills_connections_without_credentials_and_keeps_those_of_users() {
     let set = send(
         &api,
         "PUT",
-        &of(&keyed, "/credentials"),
+        &connection_path(&keyed, "/credentials"),
         &json!({"type": "api_key", "apiKey": "other"}),
     );
     assert_eq!(set.status, 204, "{}", text(&set));
     import_one(&api, &again, true, "skipped");
-    assert_eq!(body(&api.get(&of(&keyed, "/credentials")))["apiKey"], "other");
+    assert_eq!(body(&api.get(&connection_path(&keyed, "/credentials")))["apiKey"], "other");
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn deleting_a_waiting_connection_does_not_revoke_the_grant_of_the_other_service(
             import_one(&api, &item("revoked", "ann", &tokens("at", "rt")), cut_over, "created");
         // Deleting sends the revocation at once, if there is one.
         script(&api, &[(503, json!({})), (503, json!({}))]);
-        assert_eq!(api.send(&api.request("DELETE", &of(&id, ""))).status, 204);
+        assert_eq!(api.send(&api.request("DELETE", &connection_path(&id, ""))).status, 204);
         assert_eq!(rows(&api, "revocations"), revocations, "{cut_over}");
     }
 }
@@ -296,7 +297,7 @@ fn an_import_cannot_choose_the_token_host() {
     for platform in ["hosted", "regional", "shops"] {
         set_client(&api, platform);
     }
-    let of = |platform: &str, host: Option<(&str, &str)>| {
+    let item_with_host = |platform: &str, host: Option<(&str, &str)>| {
         let mut sent = json!({"type": "oauth2", "refreshToken": "rt", "authMethod": "oauth"});
         if let Some((name, host)) = host {
             sent["fields"] = json!({name: host});
@@ -304,15 +305,15 @@ fn an_import_cannot_choose_the_token_host() {
         item(platform, "ann", &sent)
     };
     for (host, code) in [
-        (of("hosted", Some(("host", "evil.example"))), "oauth_client_missing"),
-        (of("hosted", None), "oauth_client_missing"),
-        (of("regional", Some(("host", "evil.example"))), "invalid_body"),
-        (of("shops", Some(("shop", "evil.example/"))), "invalid_body"),
+        (item_with_host("hosted", Some(("host", "evil.example"))), "oauth_client_missing"),
+        (item_with_host("hosted", None), "oauth_client_missing"),
+        (item_with_host("regional", Some(("host", "evil.example"))), "invalid_body"),
+        (item_with_host("shops", Some(("shop", "evil.example/"))), "invalid_body"),
     ] {
         let results = import(&api, std::slice::from_ref(&host), true);
         assert_eq!(results[0]["error"]["code"], code, "{host}: {results:?}");
     }
-    let listed = of("regional", Some(("host", "eu.regional.example")));
+    let listed = item_with_host("regional", Some(("host", "eu.regional.example")));
     import_one(&api, &listed, false, "created");
 }
 

@@ -1,4 +1,4 @@
-//! The language of pages: that of the session or of the request, else that of the browser, else English.
+//! Pages use the language of the session or of the request, otherwise the browser's language, otherwise English.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ fn page_in(api: &Api, browser: &Browser, accept: &str, url: &str) -> Response {
 fn assert_language(page: &Response, code: &str) {
     assert_eq!(page.header("content-language"), Some(code), "{}", text(page));
     assert!(text(page).contains(&format!("<html lang=\"{code}\"")), "{}", text(page));
-    // Once, because the Worker sends each header once.
+    // `Vary` must be one header, because the Worker sends each header once.
     let varies = page.headers.iter().filter(|(name, _)| *name == "vary").map(|(_, value)| value);
     assert_eq!(varies.collect::<Vec<_>>(), ["accept-language, x-service-secret, origin"]);
     assert_eq!(page.header("cache-control"), Some("private, no-store"));
@@ -78,7 +78,7 @@ fn a_page_is_in_the_language_of_the_app_or_else_of_the_browser() {
 }
 
 #[test]
-fn the_language_of_a_session_is_that_of_its_attempts_until_their_end() {
+fn attempts_keep_the_language_of_their_session() {
     let api = api();
     set_client(&api, "acme");
     let sent = json!({"identity": "ann", "scopes": ["connections:connect"], "lang": "de-CH"});
@@ -90,7 +90,7 @@ fn the_language_of_a_session_is_that_of_its_attempts_until_their_end() {
     let begun = body(&api.send(&request));
     let link = begun["authorizationUrl"].as_str().unwrap();
     let (browser, state) = follow(&api, link);
-    // Another browser gets no result, but is answered in the language of the app as well.
+    // Another browser gets no result, but its page is also in the language of the app.
     let elsewhere = page_in(
         &api,
         &Browser::default(),
@@ -110,14 +110,14 @@ fn the_language_of_a_session_is_that_of_its_attempts_until_their_end() {
     ] {
         assert!(text(&page).contains(part), "{part}: {}", text(&page));
     }
-    // The link of an ended attempt, too.
+    // The page of the link is also in that language after the attempt has ended.
     assert_language(&page_in(&api, &browser, "fr", link), "de");
-    // An attempt is unknown without its link.
+    // An unknown link has no attempt, so the browser's language is used.
     assert_language(&page_in(&api, &browser, "fr", "/connect/go/nothing"), "fr");
 }
 
 #[test]
-fn a_link_hands_its_language_to_the_window() {
+fn a_link_passes_its_language_to_the_window() {
     let api = api();
     let mut sent = of_ann("keyed");
     sent["link"] = json!(true);

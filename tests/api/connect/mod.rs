@@ -319,7 +319,7 @@ impl Browser {
         }
     }
 
-    fn keep(&self, response: &Response) {
+    fn store_cookie(&self, response: &Response) {
         if let Some(cookie) = response.header("set-cookie") {
             for part in ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
                 assert!(cookie.split("; ").any(|found| found == part), "{cookie}");
@@ -331,21 +331,21 @@ impl Browser {
 
     fn get(&self, api: &Api, url: &str) -> Response {
         let response = api.send(&self.request("GET", url));
-        self.keep(&response);
+        self.store_cookie(&response);
         response
     }
 
     /// Follows a link, and confirms that this user started the attempt.
-    pub fn go(&self, api: &Api, url: &str) -> Response {
+    pub fn confirm_link(&self, api: &Api, url: &str) -> Response {
         let request = with_header(self.request("POST", url), "origin", ORIGIN);
         let response = api.send(&with_header(request, "sec-fetch-site", "same-origin"));
-        self.keep(&response);
+        self.store_cookie(&response);
         response
     }
 
     /// Follows the link to the platform. Returns the parameters of the authorization request.
     pub fn follow(&self, api: &Api, url: &str) -> (String, Vec<(String, String)>) {
-        let response = self.go(api, url);
+        let response = self.confirm_link(api, url);
         assert_eq!(response.status, 303, "{}", text(&response));
         let location = response.header("location").unwrap();
         let (address, query) = location.split_once('?').unwrap();
@@ -373,7 +373,7 @@ pub fn begin(api: &Api, sent: &Value) -> (String, String) {
 }
 
 /// Begins an attempt and follows its link to the platform. Returns its id, the browser and the `state`.
-fn followed(api: &Api, sent: &Value) -> (String, Browser, String) {
+fn begin_and_follow(api: &Api, sent: &Value) -> (String, Browser, String) {
     let (id, link) = begin(api, sent);
     let (browser, state) = follow(api, &link);
     (id, browser, state)
@@ -401,7 +401,7 @@ pub fn refuse(api: &Api, link: &str, error: &str) {
     assert_eq!(response.status, 200, "{}", text(&response));
 }
 
-/// Begins an attempt and consents at the platform, whose token response is scripted.
+/// Begins an attempt and consents at the platform, whose token response is scripted. Returns the connection's id.
 pub fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
     let (id, link) = begin(api, sent);
     agree(api, &link, tokens);
@@ -451,7 +451,7 @@ fn until_next_attempt(api: &Api) {
 }
 
 /// The contents of all tables, as one string.
-fn everything(api: &Api) -> String {
+fn dump_tables(api: &Api) -> String {
     let mut all = String::new();
     for table in ["oauth_clients", "credentials", "revocations", "connect_attempts", "connections"]
     {

@@ -32,8 +32,8 @@ fn with(mut sent: Value, name: &str, value: Value) -> Value {
     sent
 }
 
-fn tokens(of: &str) -> Value {
-    json!({"access_token": format!("at-{of}"), "refresh_token": format!("rt-{of}"), "expires_in": 3600})
+fn tokens(suffix: &str) -> Value {
+    json!({"access_token": format!("at-{suffix}"), "refresh_token": format!("rt-{suffix}"), "expires_in": 3600})
 }
 
 /// The client that authenticated each request to the platform since the last call, by its id.
@@ -143,7 +143,8 @@ fn a_name_has_up_to_40_lower_case_letters_digits_and_hyphens() {
 #[test]
 fn a_secret_opens_only_under_the_name_of_its_client() {
     let api = api_with_bot();
-    let (_, browser, state) = followed(&api, &with(of_ann("revoked"), "client", json!("bot")));
+    let (_, browser, state) =
+        begin_and_follow(&api, &with(of_ann("revoked"), "client", json!("bot")));
     let sql = "UPDATE oauth_clients SET sealed = (SELECT sealed FROM oauth_clients WHERE name = 'default') WHERE name = 'bot'";
     api.env.database.execute(sql, []).unwrap();
     let response = browser.back(&api, &format!("code=c&state={state}"));
@@ -306,7 +307,7 @@ fn a_link_to_the_window_carries_its_client() {
     let sent = with(with(of_ann("plain"), "link", json!(true)), "client", json!("bot"));
     let sent = with(sent, "authMethod", json!("basic"));
     let (_, link) = begin(&api, &sent);
-    let response = Browser::default().go(&api, &link);
+    let response = Browser::default().confirm_link(&api, &link);
     let location = response.header("location").unwrap().to_owned();
     let code = location.strip_prefix("/connect#code=").unwrap().split('&').next().unwrap();
     let exchanged = body(&api.send(&exchange(code)));
@@ -318,7 +319,7 @@ fn a_link_to_the_window_carries_its_client() {
 }
 
 #[test]
-fn the_breaker_of_one_client_leaves_the_others_alone() {
+fn a_rejected_client_does_not_affect_the_others() {
     let api = api_with_bot();
     let (bot, default) = (connect_with(&api, "bot"), connect_with(&api, "default"));
     let is_rejected = |name: &str| {
@@ -334,7 +335,7 @@ fn the_breaker_of_one_client_leaves_the_others_alone() {
     let expected = json!({"platform": "revoked", "name": "bot", "clientId": "bot"});
     assert_eq!(events["rows"][0]["data"]["oauthClient"], expected, "{events}");
 
-    // Setting a client makes its own connections due, and accepts only this client again.
+    // Setting a client again clears its rejection and makes its connections due, but not those of other clients.
     let later = api.env.now.get() + 24 * HOUR;
     let sql = "UPDATE credentials SET reason_code = 'client_rejected', failing_since = 1, next_attempt_at = ?1";
     api.env.database.execute(sql, [i64::try_from(later).unwrap()]).unwrap();
@@ -345,7 +346,7 @@ fn the_breaker_of_one_client_leaves_the_others_alone() {
         assert_eq!(send(&api, "PUT", &path, &json!({"clientId": name})).status, 200);
         assert_eq!(
             (is_rejected("bot"), api.env.texts(&waiting)),
-            (rejected, left.iter().map(|it| (*it).to_owned()).collect()),
+            (rejected, left.iter().map(|name| (*name).to_owned()).collect()),
             "{name}"
         );
     }
@@ -363,19 +364,19 @@ fn imported_credentials_belong_to_the_named_client() {
     };
     let client = || api.env.texts("SELECT client FROM credentials");
     let item = with(of_ann("revoked"), "credentials", credentials);
-    let of = |name: &str| with(item.clone(), "client", json!(name));
-    let refused = import(of("user"), false);
+    let for_client = |name: &str| with(item.clone(), "client", json!(name));
+    let refused = import(for_client("user"), false);
     assert_eq!(refused["error"]["code"], "oauth_client_missing", "{refused}");
-    let refused = import(with(of("bot"), "clientId", json!("default")), false);
+    let refused = import(with(for_client("bot"), "clientId", json!("default")), false);
     assert_eq!(refused["error"]["code"], "oauth_client_missing", "{refused}");
     for (sent, cut_over, outcome, stored) in [
-        (with(of("bot"), "clientId", json!("bot")), false, "created", "bot"),
-        (of("bot"), false, "unchanged", "bot"),
+        (with(for_client("bot"), "clientId", json!("bot")), false, "created", "bot"),
+        (for_client("bot"), false, "unchanged", "bot"),
         (item.clone(), false, "unchanged", "bot"),
-        (of("default"), false, "updated", "default"),
-        (of("bot"), false, "updated", "bot"),
+        (for_client("default"), false, "updated", "default"),
+        (for_client("bot"), false, "updated", "bot"),
         (item.clone(), true, "updated", "bot"),
-        (of("default"), true, "skipped", "bot"),
+        (for_client("default"), true, "skipped", "bot"),
     ] {
         let result = import(sent.clone(), cut_over);
         assert_eq!(

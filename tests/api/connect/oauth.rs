@@ -22,7 +22,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     assert_eq!(attempt(&api, &id)["status"], "pending");
     assert_eq!(rows(&api, "connections"), 0);
 
-    // Reading the link's page asks the user, and has no effect.
+    // Opening the link only shows a question to the user.
     let browser = Browser::default();
     let question = text(&browser.get(&api, &link));
     for word in [
@@ -105,7 +105,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     }
 
     // No secret is stored in plaintext, and the attempt's own secrets are deleted.
-    let stored = everything(&api);
+    let stored = dump_tables(&api);
     for secret in ["at-1", "rt-1", "a:secret", "the-code", state.as_str()] {
         assert!(!stored.contains(secret), "{secret}");
     }
@@ -137,7 +137,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     // Another browser is rejected with or without a cookie of its own, and so is its link.
     for page in [
         other.back(&api, &format!("code=c&state={state}")),
-        other.go(&api, &link),
+        other.confirm_link(&api, &link),
         other.get(&api, &link),
     ] {
         shows(&page, 403, "This was started in another browser");
@@ -214,7 +214,7 @@ fn a_forwarded_browser_completes_the_move() {
         (visit(), rows(&api, "account_moves"))
     };
     assert_eq!(arrives(&|| browser.get(&api, &link).status), (200, 0));
-    assert_eq!(arrives(&|| browser.go(&api, &link).status), (303, 0));
+    assert_eq!(arrives(&|| browser.confirm_link(&api, &link).status), (303, 0));
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
     let back = format!("error=access_denied&state={state}");
     assert_eq!(arrives(&|| browser.back(&api, &back).status), (200, 0));
@@ -246,7 +246,7 @@ fn other_sites_cannot_confirm_a_link() {
         shows(&response, 403, "Open the link itself");
         assert_eq!(response.header("set-cookie"), None, "{origin:?} {site:?}");
     }
-    assert_eq!(browser.go(&api, "/connect/go/unknown").status, 410);
+    assert_eq!(browser.confirm_link(&api, "/connect/go/unknown").status, 410);
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn attempts_of_the_window_need_no_confirmation() {
     let request = as_token(&token, "POST", "/v1/vault/connect", &json!({"platform": "acme"}));
     let request = with_header(request, "origin", ORIGIN);
     let request = with_header(request, "sec-fetch-site", "same-origin");
-    // The window itself sends the cookie. Where the browser withholds it, as in a frame, the link asks.
+    // The window sends the cookie. If the browser withholds the cookie, as in a frame, the link's page asks the user.
     let browser = Browser::default();
     let window = browser.get(&api, "/connect");
     // The cookie is sent to no other host.
@@ -330,13 +330,16 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     );
     let exchanged = body(&response);
     let token = exchanged["token"].as_str().unwrap();
-    let who = body(&api.send(&with_header(
+    let whoami = body(&api.send(&with_header(
         as_secret(token, "GET", "/v1/whoami"),
         "origin",
         "https://app.example",
     )));
-    assert_eq!(who["identity"], "ann");
-    assert_eq!((&who["origins"], &who["expiresAt"]), (&sent["origins"], &exchanged["expiresAt"]));
+    assert_eq!(whoami["identity"], "ann");
+    assert_eq!(
+        (&whoami["origins"], &whoami["expiresAt"]),
+        (&sent["origins"], &exchanged["expiresAt"])
+    );
     refused(&exchange(&used));
 
     // An expired code is useless, and the next exchange deletes it.
@@ -368,7 +371,7 @@ fn failures_end_an_attempt_with_a_reason() {
     ] {
         let api = api();
         set_client(&api, "acme");
-        let (id, browser, state) = followed(&api, &of_ann("acme"));
+        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
         script(&api, &responses);
         let page = browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(page.status, 200, "{query}");
@@ -394,7 +397,7 @@ fn failures_end_an_attempt_with_a_reason() {
 fn codes_are_exchanged_only_with_the_client_that_started() {
     let api = api();
     set_client(&api, "acme");
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     api.env.wait(1);
     let other = json!({"clientId": "another id", "clientSecret": "another secret"});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
@@ -402,7 +405,7 @@ fn codes_are_exchanged_only_with_the_client_that_started() {
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
 
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     let sql = "UPDATE oauth_clients SET auth_method = 'another'";
     api.env.database.execute(sql, []).unwrap();
     browser.back(&api, &format!("code=c&state={state}"));
@@ -459,7 +462,7 @@ fn links_need_the_client_that_started() {
     set_client(&api, "acme");
     let (_, link) = begin(&api, &of_ann("acme"));
     api.send(&api.request("DELETE", "/v1/oauth-clients/acme"));
-    let page = Browser::default().go(&api, &link);
+    let page = Browser::default().confirm_link(&api, &link);
     shows(&page, 409, "This platform can&#39;t be connected at the moment");
     assert!(page.header("location").is_none());
 }
@@ -468,7 +471,7 @@ fn links_need_the_client_that_started() {
 fn a_revoked_key_ends_its_attempts() {
     let api = api();
     set_client(&api, "acme");
-    let (_, browser, state) = followed(&api, &of_ann("acme"));
+    let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     api.env.revoke(&api.key);
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 410);
     assert_eq!(rows(&api, "connections"), 0);
@@ -479,7 +482,7 @@ fn a_crash_leaves_no_partial_connection() {
     // Storage fails after the claim: neither the connection nor the end of the attempt can be written.
     let api = Rc::new(api());
     set_client(&api, "acme");
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     let weak = Rc::downgrade(&api);
     *api.env.platform.borrow_mut() = Box::new(move |_| {
         if let Some(api) = weak.upgrade() {

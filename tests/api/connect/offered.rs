@@ -1,42 +1,42 @@
-//! The connectors that the connect window offers, since accounts can be connected to them.
+//! The connectors that the connect window offers: those to which accounts can be connected.
 
 use connector_vault::terms::{Environment, Scope};
 
 use super::*;
 use crate::support::{as_key, column};
 
-const DIRECT: [&str; 4] = ["amazon", "elsewhere", "keyed", "plain"];
+const WITHOUT_CLIENT: [&str; 4] = ["amazon", "elsewhere", "keyed", "plain"];
 
-fn offered(api: &Api, query: &str) -> Vec<String> {
+fn offered_platforms(api: &Api, query: &str) -> Vec<String> {
     column(&api.get(&format!("/v1/available-connectors?limit=500&{query}")), "platform")
 }
 
 #[test]
 fn a_platform_is_offered_with_a_client_or_a_method_that_needs_none() {
     let api = api();
-    assert_eq!(offered(&api, "connectable=true"), DIRECT);
-    assert_eq!(offered(&api, "hasOauthClient=true"), [""; 0]);
+    assert_eq!(offered_platforms(&api, "connectable=true"), WITHOUT_CLIENT);
+    assert_eq!(offered_platforms(&api, "hasOauthClient=true"), [""; 0]);
     for (path, offers) in [("acme", true), ("app", true), ("plain", true)] {
         set_client(&api, path);
-        assert_eq!(offered(&api, "connectable=true").contains(&path.to_owned()), offers);
+        assert_eq!(offered_platforms(&api, "connectable=true").contains(&path.to_owned()), offers);
     }
     let with_acme = ["acme", "amazon", "app", "elsewhere", "keyed", "plain"];
-    assert_eq!(offered(&api, "connectable=true"), with_acme);
-    assert_eq!(offered(&api, "hasOauthClient=true"), ["acme", "app", "plain"]);
-    assert_eq!(offered(&api, "connectable=true&q=acme"), ["acme"]);
-    assert_eq!(offered(&api, "connectable=true&q=shops"), [""; 0]);
-    assert_eq!(offered(&api, "connectable=true&platform=acme"), ["acme"]);
-    assert_eq!(offered(&api, "connectable=true&platform=shops"), [""; 0]);
-    assert_eq!(offered(&api, "connectable=true&platform=old-acme"), ["acme"]);
-    assert_eq!(offered(&api, "connectable=true&key=api::acme::v1"), ["acme"]);
-    assert_eq!(offered(&api, "connectable=true&name=the%20acme"), ["acme"]);
-    assert_eq!(offered(&api, "connectable=true&name=the%20shops"), [""; 0]);
+    assert_eq!(offered_platforms(&api, "connectable=true"), with_acme);
+    assert_eq!(offered_platforms(&api, "hasOauthClient=true"), ["acme", "app", "plain"]);
+    assert_eq!(offered_platforms(&api, "connectable=true&q=acme"), ["acme"]);
+    assert_eq!(offered_platforms(&api, "connectable=true&q=shops"), [""; 0]);
+    assert_eq!(offered_platforms(&api, "connectable=true&platform=acme"), ["acme"]);
+    assert_eq!(offered_platforms(&api, "connectable=true&platform=shops"), [""; 0]);
+    assert_eq!(offered_platforms(&api, "connectable=true&platform=old-acme"), ["acme"]);
+    assert_eq!(offered_platforms(&api, "connectable=true&key=api::acme::v1"), ["acme"]);
+    assert_eq!(offered_platforms(&api, "connectable=true&name=the%20acme"), ["acme"]);
+    assert_eq!(offered_platforms(&api, "connectable=true&name=the%20shops"), [""; 0]);
     // Without a filter, all of them are listed.
-    let all = offered(&api, "");
-    assert_eq!(offered(&api, "connectable=false&hasOauthClient=false"), all);
+    let all = offered_platforms(&api, "");
+    assert_eq!(offered_platforms(&api, "connectable=false&hasOauthClient=false"), all);
 
     assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/acme")).status, 204);
-    assert!(!offered(&api, "connectable=true").contains(&"acme".to_owned()));
+    assert!(!offered_platforms(&api, "connectable=true").contains(&"acme".to_owned()));
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn offered_platforms_ignore_hosted_authorization() {
         ],
     );
     set_client(&api, "b");
-    assert_eq!(offered(&api, "authkit=true"), ["a", "c"]);
-    assert_eq!(offered(&api, "connectable=true"), ["b", "c", "d"]);
-    assert_eq!(offered(&api, "authkit=true&connectable=true"), ["c"]);
-    assert_eq!(offered(&api, "hasOauthClient=true&authkit=true"), [""; 0]);
+    assert_eq!(offered_platforms(&api, "authkit=true"), ["a", "c"]);
+    assert_eq!(offered_platforms(&api, "connectable=true"), ["b", "c", "d"]);
+    assert_eq!(offered_platforms(&api, "authkit=true&connectable=true"), ["c"]);
+    assert_eq!(offered_platforms(&api, "hasOauthClient=true&authkit=true"), [""; 0]);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn clients_belong_to_an_account_and_environment() {
             let path = format!("/v1/available-connectors?limit=500&{query}");
             column(&api.send(&as_key(&key, "GET", &path)), "platform")
         };
-        assert_eq!(get("connectable=true"), DIRECT);
+        assert_eq!(get("connectable=true"), WITHOUT_CLIENT);
         assert_eq!(get("hasOauthClient=true"), [""; 0]);
     }
 }
@@ -113,7 +113,7 @@ fn one_query_reads_one_row_per_client() {
         set_client(&api, platform);
     }
     let calls = api.env.db_calls.get();
-    assert_eq!(offered(&api, "connectable=true").len(), DIRECT.len() + 3);
+    assert_eq!(offered_platforms(&api, "connectable=true").len(), WITHOUT_CLIENT.len() + 3);
     assert_eq!(api.env.db_calls.get() - calls, 1);
 }
 
@@ -126,5 +126,8 @@ fn the_etag_changes_with_the_clients() {
     assert_eq!(again().status, 304);
     set_client(&api, "acme");
     let changed = again();
-    assert_eq!((changed.status, column(&changed, "platform").len()), (200, DIRECT.len() + 1));
+    assert_eq!(
+        (changed.status, column(&changed, "platform").len()),
+        (200, WITHOUT_CLIENT.len() + 1)
+    );
 }

@@ -47,13 +47,13 @@ fn part(text: &str) -> Value {
 }
 
 /// The claims of the client assertion in the nth request, whose audience is the URL of the request.
-fn proven(api: &Api, index: usize, key: &str) -> Value {
+fn assertion_claims(api: &Api, index: usize, key: &str) -> Value {
     let url = api.env.sent.borrow()[index].url.clone();
-    proven_for(api, index, key, &url)
+    assertion_claims_for(api, index, key, &url)
 }
 
 /// The claims of the client assertion in the nth request, after its signature, times and audience were checked.
-fn proven_for(api: &Api, index: usize, key: &str, audience: &str) -> Value {
+fn assertion_claims_for(api: &Api, index: usize, key: &str, audience: &str) -> Value {
     let sent = form(api, index);
     let kind = value_of(&sent, "client_assertion_type");
     let expected = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -87,7 +87,7 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
         sent["authMethod"] = json!("service");
         let response = connect(&api, &sent);
         assert_eq!(response.status, 201, "{}", body(&response));
-        let first = proven(&api, 0, key)["jti"].clone();
+        let first = assertion_claims(&api, 0, key)["jti"].clone();
 
         // The exchange of a code, and a refresh.
         assert_eq!(set(&api, Some("signed"), key).status, 200);
@@ -95,12 +95,15 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
         sent["identity"] = json!("bob");
         let tokens = json!({"access_token": "t", "expires_in": 60, "refresh_token": "r"});
         let id = connected(&api, &sent, &tokens);
-        let second = proven(&api, 1, key)["jti"].clone();
+        let second = assertion_claims(&api, 1, key)["jti"].clone();
         script(&api, &[(200, tokens)]);
         let path = format!("/v1/vault/connections/{id}/credentials?refresh=true");
         assert_eq!(api.get(&path).status, 200);
-        let third = proven(&api, 2, key)["jti"].clone();
-        assert!(first != second && second != third && first != third, "a proof is sent once");
+        let third = assertion_claims(&api, 2, key)["jti"].clone();
+        assert!(
+            first != second && second != third && first != third,
+            "each request has a new assertion"
+        );
 
         let private = serde_json::from_str::<Value>(key).unwrap()["d"].clone();
         for request in api.env.sent.borrow().iter() {
@@ -137,12 +140,12 @@ fn a_revocation_contains_an_assertion_for_its_own_url() {
     for key in [RSA, P256] {
         let api = api_with_keys();
         let id = connected_with(&api, key);
-        let exchange = proven(&api, 0, key);
+        let exchange = assertion_claims(&api, 0, key);
         script(&api, &[(200, json!({}))]);
         let path = format!("/v1/vault/connections/{id}");
         assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
         assert_eq!(api.env.sent.borrow()[1].url, REVOKE);
-        let revocation = proven(&api, 1, key);
+        let revocation = assertion_claims(&api, 1, key);
         assert_ne!(exchange["jti"], revocation["jti"], "an assertion is sent once");
         let sent = form(&api, 1);
         assert_eq!(value_of(&sent, "token").as_deref(), Some("r"));
@@ -158,11 +161,11 @@ fn a_revocation_that_is_retried_contains_a_new_assertion() {
     script(&api, &[(503, json!({})), (200, json!({}))]);
     let path = format!("/v1/vault/connections/{id}");
     assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
-    let first = proven(&api, 1, P256);
+    let first = assertion_claims(&api, 1, P256);
     assert_eq!(pending(&api), 1);
 
     an_hour_later(&api);
-    let second = proven(&api, 2, P256);
+    let second = assertion_claims(&api, 2, P256);
     assert_ne!(first["jti"], second["jti"]);
     assert_eq!(pending(&api), 0);
 }
@@ -179,7 +182,7 @@ fn a_revocation_without_its_key_sends_nothing_and_waits_for_it() {
     assert_eq!(set(&api, Some("signed"), RSA).status, 201);
     script(&api, &[(200, json!({}))]);
     an_hour_later(&api);
-    proven(&api, 1, RSA);
+    assertion_claims(&api, 1, RSA);
     assert_eq!(pending(&api), 0);
 }
 
@@ -197,7 +200,7 @@ fn the_audience_is_the_issuer_that_the_method_names() {
     assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 200);
     assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
     for index in 0..3 {
-        proven_for(&api, index, RSA, "https://acme.example/");
+        assertion_claims_for(&api, index, RSA, "https://acme.example/");
     }
 }
 

@@ -41,7 +41,7 @@ fn the_client_decides_where_codes_are_sent() {
 #[test]
 fn the_exchange_repeats_parameters_of_the_redirect() {
     let api = api_with_method(&json!({"callbackParameters": ["state", "context", "scope"]}));
-    let (_, browser, state) = followed(&api, &of_ann("acme"));
+    let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     api.env.sent.borrow_mut().clear();
     script(&api, &[(200, json!({"access_token": "at"}))]);
     let back = format!("code=c&state={state}&context=stores%2Fa&grant_type=password&client_id=x");

@@ -13,7 +13,7 @@ use crate::vault::{UNKNOWN_ID, code, comparable};
 /// Number of random requests in a usual run, and in a proof.
 const REQUESTS: [usize; 2] = [10_000, 100_000];
 /// The maximum number of open attempts of an identity.
-const OPEN: usize = 20;
+const MAX_OPEN: usize = 20;
 const ACCOUNTS: [&str; 3] = ["acme", "acme2", "Acme"];
 const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
 const LABELS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -76,7 +76,7 @@ impl Simulation {
                     let input = json!({
                         "identity": identity, "scopes": ["connections:read", "connections:connect"], "ttlSeconds": 3600,
                     });
-                    let made = api.send(&crate::sessions::asking(&key, &input));
+                    let made = api.send(&crate::sessions::token_request(&key, &input));
                     let secret = body(&made)["token"].as_str().unwrap().to_owned();
                     callers.push(Caller { tenant, identity: Some(identity.into()), secret });
                 }
@@ -105,8 +105,14 @@ impl Simulation {
     }
 
     /// Sends a request, and checks that it writes only the tenant's data, and nothing at all if it is refused.
-    fn send(&mut self, who: &Caller, method: &str, path: &str, sent: Option<&Value>) -> Response {
-        let request = as_secret(&who.secret, method, path);
+    fn send(
+        &mut self,
+        caller: &Caller,
+        method: &str,
+        path: &str,
+        sent: Option<&Value>,
+    ) -> Response {
+        let request = as_secret(&caller.secret, method, path);
         let request = match sent {
             Some(sent) => with_body(request, &sent.to_string()),
             None => request,
@@ -115,7 +121,7 @@ impl Simulation {
         let written = self.api.env.texts("SELECT DISTINCT tenant FROM temp.written");
         self.api.env.database.execute("DELETE FROM temp.written", []).unwrap();
         let writes = response.status < 300 && method != "GET";
-        let own = if writes { vec![self.tenants[who.tenant].name.clone()] } else { Vec::new() };
+        let own = if writes { vec![self.tenants[caller.tenant].name.clone()] } else { Vec::new() };
         assert_eq!(written, own, "{method} {path}");
         let is_shown = method == "GET" && path.ends_with("/credentials") && response.status == 200;
         assert!(is_shown || !text(&response).contains("password-"), "{method} {path}");
@@ -125,8 +131,8 @@ impl Simulation {
     }
 
     /// A request that only a key may send. Returns whether the caller has only a token.
-    fn is_refused(who: &Caller, response: &Response) -> bool {
-        let is_token = who.identity.is_some();
+    fn is_refused(caller: &Caller, response: &Response) -> bool {
+        let is_token = caller.identity.is_some();
         if is_token {
             assert_eq!(
                 (response.status, code(response).as_str()),
@@ -142,23 +148,23 @@ impl Simulation {
         format!("password-{}", self.sent)
     }
 
-    fn client(&mut self, who: &Caller) {
+    fn client(&mut self, caller: &Caller) {
         let platform = *self.rng.pick(&PLATFORMS);
         let path = format!("/v1/oauth-clients/{platform}");
-        let own = self.tenants[who.tenant].clients.get(platform).cloned();
+        let own = self.tenants[caller.tenant].clients.get(platform).cloned();
         match self.rng.below(4) {
             0 => {
                 let id = format!("id-{}", self.sent);
-                let response = self.send(who, "PUT", &path, Some(&json!({"clientId": id})));
-                if Self::is_refused(who, &response) {
+                let response = self.send(caller, "PUT", &path, Some(&json!({"clientId": id})));
+                if Self::is_refused(caller, &response) {
                     return;
                 }
                 assert_eq!(response.status, if own.is_some() { 200 } else { 201 });
-                self.tenants[who.tenant].clients.insert(platform.into(), id);
+                self.tenants[caller.tenant].clients.insert(platform.into(), id);
             }
             1 => {
-                let response = self.send(who, "GET", "/v1/oauth-clients", None);
-                if Self::is_refused(who, &response) {
+                let response = self.send(caller, "GET", "/v1/oauth-clients", None);
+                if Self::is_refused(caller, &response) {
                     return;
                 }
                 let rows = body(&response)["rows"].as_array().unwrap().clone();
@@ -169,19 +175,19 @@ impl Simulation {
                     )
                 };
                 let listed: BTreeMap<String, String> = rows.iter().map(pair).collect();
-                assert_eq!(listed, self.tenants[who.tenant].clients);
+                assert_eq!(listed, self.tenants[caller.tenant].clients);
             }
             2 if self.rng.percent(30) => {
-                let response = self.send(who, "DELETE", &path, None);
-                if Self::is_refused(who, &response) {
+                let response = self.send(caller, "DELETE", &path, None);
+                if Self::is_refused(caller, &response) {
                     return;
                 }
                 assert_eq!(response.status, if own.is_some() { 204 } else { 404 });
-                self.tenants[who.tenant].clients.remove(platform);
+                self.tenants[caller.tenant].clients.remove(platform);
             }
             _ => {
-                let response = self.send(who, "GET", &path, None);
-                if Self::is_refused(who, &response) {
+                let response = self.send(caller, "GET", &path, None);
+                if Self::is_refused(caller, &response) {
                     return;
                 }
                 match own {
@@ -193,12 +199,12 @@ impl Simulation {
     }
 
     /// Connects with a password, or creates a connection without credentials.
-    fn connect(&mut self, who: &Caller) {
+    fn connect(&mut self, caller: &Caller) {
         let identity = *self.rng.pick(&IDENTITIES);
         let label = *self.rng.pick(&LABELS);
         let mut sent = json!({"platform": "plain", "identity": identity, "identityType": "user", "label": label});
         let password = self.password();
-        let holds = who.identity.is_some() || self.rng.percent(70);
+        let holds = caller.identity.is_some() || self.rng.percent(70);
         let path = if holds {
             sent["authMethod"] = json!("basic");
             sent["fields"] = json!({"username": "u", "password": password});
@@ -206,12 +212,12 @@ impl Simulation {
         } else {
             "/v1/vault/connections"
         };
-        let response = self.send(who, "POST", path, Some(&sent));
-        if !who.sees(identity) {
+        let response = self.send(caller, "POST", path, Some(&sent));
+        if !caller.sees(identity) {
             assert_eq!((response.status, code(&response).as_str()), (403, "insufficient_scope"));
             return;
         }
-        let tenant = &mut self.tenants[who.tenant];
+        let tenant = &mut self.tenants[caller.tenant];
         let holder = tenant
             .connections
             .iter()
@@ -231,19 +237,19 @@ impl Simulation {
         }
     }
 
-    fn begin(&mut self, who: &Caller) {
+    fn begin(&mut self, caller: &Caller) {
         let identity = *self.rng.pick(&IDENTITIES);
         let sent = json!({
             "platform": "acme", "identity": identity, "identityType": "user", "label": format!("n{}", self.sent),
         });
-        let response = self.send(who, "POST", "/v1/vault/connect", Some(&sent));
-        let tenant = &mut self.tenants[who.tenant];
-        let open = tenant.attempts.iter().filter(|(_, of)| of == identity).count();
-        let expected = if !who.sees(identity) {
+        let response = self.send(caller, "POST", "/v1/vault/connect", Some(&sent));
+        let tenant = &mut self.tenants[caller.tenant];
+        let open = tenant.attempts.iter().filter(|(_, owner)| owner == identity).count();
+        let expected = if !caller.sees(identity) {
             (403, "insufficient_scope")
         } else if !tenant.clients.contains_key("acme") {
             (409, "oauth_client_missing")
-        } else if open >= OPEN {
+        } else if open >= MAX_OPEN {
             (429, "too_many_requests")
         } else {
             (202, "")
@@ -255,57 +261,58 @@ impl Simulation {
         }
     }
 
-    fn attempt(&mut self, who: &Caller) {
-        let of = self.rng.below(self.tenants.len());
-        let attempts = &self.tenants[of].attempts;
+    fn attempt(&mut self, caller: &Caller) {
+        let tenant_index = self.rng.below(self.tenants.len());
+        let attempts = &self.tenants[tenant_index].attempts;
         if attempts.is_empty() {
             return;
         }
         let (id, identity) = self.rng.pick(attempts).clone();
-        let response = self.send(who, "GET", &format!("/v1/vault/connect/{id}"), None);
-        if of == who.tenant && who.sees(&identity) {
+        let response = self.send(caller, "GET", &format!("/v1/vault/connect/{id}"), None);
+        if tenant_index == caller.tenant && caller.sees(&identity) {
             let shown = body(&response);
             assert_eq!((&shown["id"], &shown["status"]), (&json!(id), &json!("pending")));
         } else {
-            let unknown = self.send(who, "GET", &format!("/v1/vault/connect/{UNKNOWN_ID}"), None);
+            let unknown =
+                self.send(caller, "GET", &format!("/v1/vault/connect/{UNKNOWN_ID}"), None);
             assert_eq!(response.status, 404);
             assert_eq!(comparable(&response), comparable(&unknown));
         }
     }
 
     /// Lists attempts in pages of the maximum size, from a random tenant's cursor.
-    fn attempts(&mut self, who: &Caller) {
+    fn attempts(&mut self, caller: &Caller) {
         let mut own = BTreeSet::new();
         let mut place = String::new();
         loop {
             let response =
-                self.send(who, "GET", &format!("/v1/vault/connect?limit=500{place}"), None);
+                self.send(caller, "GET", &format!("/v1/vault/connect?limit=500{place}"), None);
             let page = body(&response);
             let rows = page["rows"].as_array().unwrap();
             own.extend(rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()));
             let Some(next) = page["next"].as_str() else { break };
             place = format!("&before={next}");
         }
-        let seen = self.tenants[who.tenant].attempts.iter();
-        let seen = seen.filter(|(_, identity)| who.sees(identity)).map(|(id, _)| id.clone());
+        let seen = self.tenants[caller.tenant].attempts.iter();
+        let seen = seen.filter(|(_, identity)| caller.sees(identity)).map(|(id, _)| id.clone());
         assert_eq!(own, seen.collect::<BTreeSet<String>>());
-        let of = self.rng.below(self.tenants.len());
-        if of != who.tenant && !self.tenants[of].attempts.is_empty() {
-            let (id, _) = self.rng.pick(&self.tenants[of].attempts).clone();
+        let tenant_index = self.rng.below(self.tenants.len());
+        if tenant_index != caller.tenant && !self.tenants[tenant_index].attempts.is_empty() {
+            let (id, _) = self.rng.pick(&self.tenants[tenant_index].attempts).clone();
             let path = format!("/v1/vault/connect?before={id}");
-            let response = self.send(who, "GET", &path, None);
+            let response = self.send(caller, "GET", &path, None);
             assert_eq!(body(&response), json!({"rows": [], "next": null}));
         }
     }
 
     /// Sends a request about a random connection of any tenant.
-    fn one(&mut self, who: &Caller) {
-        let of = self.rng.below(self.tenants.len());
-        if self.tenants[of].connections.is_empty() {
+    fn use_connection(&mut self, caller: &Caller) {
+        let tenant_index = self.rng.below(self.tenants.len());
+        if self.tenants[tenant_index].connections.is_empty() {
             return;
         }
-        let at = self.rng.below(self.tenants[of].connections.len());
-        let own = self.tenants[of].connections[at].clone();
+        let at = self.rng.below(self.tenants[tenant_index].connections.len());
+        let own = self.tenants[tenant_index].connections[at].clone();
         let password = self.password();
         let fields = json!({"username": "u", "password": password});
         let request = |kind: usize, id: &str| {
@@ -326,13 +333,13 @@ impl Simulation {
         };
         let kind = self.rng.below(4);
         let (method, path, sent) = request(kind, &own.id);
-        let response = self.send(who, method, &path, sent.as_ref());
-        if (kind == 1 || kind == 2) && Self::is_refused(who, &response) {
+        let response = self.send(caller, method, &path, sent.as_ref());
+        if (kind == 1 || kind == 2) && Self::is_refused(caller, &response) {
             return;
         }
-        if of != who.tenant || !who.sees(&own.identity) {
+        if tenant_index != caller.tenant || !caller.sees(&own.identity) {
             let (method, path, sent) = request(kind, UNKNOWN_ID);
-            let unknown = self.send(who, method, &path, sent.as_ref());
+            let unknown = self.send(caller, method, &path, sent.as_ref());
             assert_eq!((response.status, code(&response).as_str()), (404, "connection_not_found"));
             assert_eq!(comparable(&response), comparable(&unknown), "{method} {path}");
             return;
@@ -345,7 +352,7 @@ impl Simulation {
             (1, None) => assert_eq!(code(&response), "credentials_not_found"),
             _ => {
                 assert_eq!(response.status, if kind == 2 { 204 } else { 200 });
-                self.tenants[of].connections[at].password = Some(password);
+                self.tenants[tenant_index].connections[at].password = Some(password);
             }
         }
     }
@@ -356,15 +363,15 @@ fn tenants_are_isolated_under_random_requests() {
     let mut simulation = Simulation::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     while simulation.sent < requests {
-        let who = simulation.rng.pick(&simulation.callers).clone();
+        let caller = simulation.rng.pick(&simulation.callers).clone();
         match simulation.rng.below(10) {
-            0 => simulation.client(&who),
-            1 => simulation.connect(&who),
-            2 => simulation.begin(&who),
+            0 => simulation.client(&caller),
+            1 => simulation.connect(&caller),
+            2 => simulation.begin(&caller),
             // Rarely, because one list checks as much as many other requests.
-            3 if simulation.rng.percent(10) => simulation.attempts(&who),
-            3..5 => simulation.attempt(&who),
-            _ => simulation.one(&who),
+            3 if simulation.rng.percent(10) => simulation.attempts(&caller),
+            3..5 => simulation.attempt(&caller),
+            _ => simulation.use_connection(&caller),
         }
     }
     for status in [200, 201, 202, 204, 403, 404, 409, 429] {

@@ -3,13 +3,13 @@
 use super::oauth::tokens;
 use super::*;
 
-/// Returns from the platform with tokens of an account. Returns the attempt's outcome.
-fn back_as(api: &Api, sent: &Value, account: u64, then: u16) -> Value {
+/// Completes an attempt: the platform returns tokens of `account`. Returns the attempt's outcome.
+fn back_as(api: &Api, sent: &Value, account: u64, second_status: u16) -> Value {
     let (id, link) = begin(api, sent);
     let browser = Browser::default();
     let state = value_of(&browser.follow(api, &link).1, "state").unwrap();
     let tokens = json!({"access_token": format!("at-{account}"), "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
-    script(api, &[(200, tokens), (then, json!({}))]);
+    script(api, &[(200, tokens), (second_status, json!({}))]);
     api.env.sent.borrow_mut().clear();
     browser.back(api, &format!("code=c&state={state}"));
     attempt(api, &id)
@@ -33,7 +33,7 @@ fn unused_tokens_are_revoked() {
     // A revocation that the platform does not respond to is kept, encrypted, and retried.
     back_as(&api, &again, 2, 503);
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 1));
-    assert!(!everything(&api).contains("rt-2"));
+    assert!(!dump_tables(&api).contains("rt-2"));
     api.env.database.execute("DELETE FROM revocations", []).unwrap();
 
     // Many platforms would also end the other connection of the same account.
@@ -80,8 +80,8 @@ fn unused_tokens_are_revoked() {
 fn reconnecting_keeps_the_connection_and_its_account() {
     let api = api();
     set_client(&api, "acme");
-    let who = |id: u64| json!({"access_token": format!("at-{id}"), "refresh_token": "rt", "id_token": id_token(id)});
-    let id = connected(&api, &of_ann("acme"), &who(1));
+    let tokens_of_account = |id: u64| json!({"access_token": format!("at-{id}"), "refresh_token": "rt", "id_token": id_token(id)});
+    let id = connected(&api, &of_ann("acme"), &tokens_of_account(1));
     let exists = connect(&api, &of_ann("acme"));
     assert_eq!(exists.status, 409);
     assert_eq!(body(&exists)["code"], "connection_exists");
@@ -92,7 +92,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     let (attempt_id, link) = begin(&api, &again);
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
-    script(&api, &[(200, who(2))]);
+    script(&api, &[(200, tokens_of_account(2))]);
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &attempt_id)["error"]["code"], "account_mismatch");
     let path = format!("/v1/vault/connections/{id}");
@@ -105,7 +105,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
         let (attempt_id, link) = begin(&api, &sent);
         let browser = Browser::default();
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
-        script(&api, &[(200, who(account))]);
+        script(&api, &[(200, tokens_of_account(account))]);
         browser.back(&api, &format!("code=c&state={state}"));
         let ended = attempt(&api, &attempt_id);
         assert_eq!(ended["status"], "succeeded", "{ended}");
@@ -121,7 +121,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     assert_eq!((failed.status, &body(&failed)["code"]), (409, &json!("connection_failed")));
     let of_team = json!({"platform": "acme", "identity": "ann", "identityType": "team"});
     assert_eq!(body(&connect(&api, &of_team))["code"], "connection_exists");
-    let back = connected(&api, &of_ann("acme"), &who(2));
+    let back = connected(&api, &of_ann("acme"), &tokens_of_account(2));
     assert_eq!(back, id);
     let connection = body(&api.get(&path));
     assert_eq!(

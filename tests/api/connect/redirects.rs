@@ -26,15 +26,21 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
     let api = api_with_method(&json!({}));
     let mut sent = of_ann("acme");
     sent["returnUrl"] = json!("https://app.example/done");
-    let (first, browser, _) =
-        followed(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    let (first, browser, _) = begin_and_follow(
+        &api,
+        &json!({"platform": "acme", "identity": "bob", "identityType": "user"}),
+    );
     let (id, link) = begin(&api, &sent);
     browser.follow(&api, &link);
     let refusal = "error=access_denied&error_description=The%20user%20said%20no";
     // Another browser, or one without a cookie, does not end the attempt.
     for other in [
         Browser::default(),
-        followed(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"})).1,
+        begin_and_follow(
+            &api,
+            &json!({"platform": "acme", "identity": "cid", "identityType": "user"}),
+        )
+        .1,
     ] {
         other.back(&api, refusal);
         assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
@@ -50,10 +56,14 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
         assert!(html.contains(part), "{part}: {html}");
     }
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
-    assert_eq!(error_of(&api, &first), (json!("pending"), Value::Null), "it was led there before");
+    assert_eq!(
+        error_of(&api, &first),
+        (json!("pending"), Value::Null),
+        "only the last attempt of the browser ends"
+    );
     assert_eq!(api.env.sent.borrow().len(), 0);
     // Without a state, the redirect is treated as a refusal, whatever error code the platform uses.
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     browser.back(&api, "error=invalid_scope");
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
     // The attempt has ended, so a late code is not used.
@@ -64,7 +74,7 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
 #[test]
 fn a_code_without_a_state_is_never_exchanged() {
     let api = api_with_method(&json!({"codeParameter": "auth_code"}));
-    let (id, browser, _) = followed(&api, &of_ann("acme"));
+    let (id, browser, _) = begin_and_follow(&api, &of_ann("acme"));
     for query in [
         "code=abc&installation_id=123&setup_action=install",
         "code=abc&stripe_user_id=acct_1",
@@ -76,7 +86,7 @@ fn a_code_without_a_state_is_never_exchanged() {
             let page = browser.back(&api, query);
             assert_eq!(page.status, 400, "{query}");
             assert!(text(&page).contains("Start in the app"), "{query}: {}", text(&page));
-            assert!(!text(&page).contains("<a href"), "{query}: no client says where");
+            assert!(!text(&page).contains("<a href"), "{query}: no OAuth client has a start URL");
         }
     }
     assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
@@ -138,7 +148,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
 #[test]
 fn the_code_can_have_a_platform_specific_name() {
     let api = api_with_method(&json!({"codeParameter": "spapi_oauth_code"}));
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     // A redirect without it does not use up the attempt.
     assert_eq!(browser.back(&api, &format!("state={state}&selling_partner_id=P")).status, 400);
     assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
@@ -150,7 +160,7 @@ fn the_code_can_have_a_platform_specific_name() {
     assert_eq!(error_of(&api, &id), (json!("succeeded"), Value::Null));
     // The usual parameter name applies unless the method declares another one.
     let api = api_with_method(&json!({}));
-    let (_, browser, state) = followed(&api, &of_ann("acme"));
+    let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     assert_eq!(browser.back(&api, &format!("state={state}&spapi_oauth_code=X")).status, 400);
 }
 
@@ -170,13 +180,13 @@ fn errors_can_have_other_names() {
             "Permissions error",
         ),
     ] {
-        let (id, browser, state) = followed(&api, &of_ann("acme"));
+        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
         let page = browser.back(&api, &format!("{query}&state={state}"));
         assert!(text(&page).contains(message), "{query}: {}", text(&page));
         assert_eq!(error_of(&api, &id), (json!("failed"), json!(code)), "{query}");
     }
     // A callback with a code succeeds, whatever numeric parameter comes with it.
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     script(&api, &[(200, tokens())]);
     browser.back(&api, &format!("code=c&error_code=0&state={state}"));
     assert_eq!(error_of(&api, &id), (json!("succeeded"), Value::Null));
@@ -185,7 +195,7 @@ fn errors_can_have_other_names() {
 #[test]
 fn form_post_redirects_so_that_the_cookie_is_sent() {
     let api = api_with_method(&json!({}));
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     let post = |sent: &str| {
         // Browsers withhold a `SameSite=Lax` cookie when another site posts a form.
         let request = with_body(anonymous("POST", "/connect/callback"), sent);

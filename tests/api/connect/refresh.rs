@@ -20,7 +20,7 @@ fn api_with_connection() -> (Api, String) {
     (api, format!("/v1/vault/connections/{id}"))
 }
 
-fn later(api: &Api, milliseconds: u64) {
+fn advance(api: &Api, milliseconds: u64) {
     api.env.now.set(api.env.now.get() + milliseconds);
 }
 
@@ -31,10 +31,10 @@ fn access_token(api: &Api, path: &str) -> Value {
 #[test]
 fn tokens_are_refreshed_before_expiry_and_on_request() {
     let (api, path) = api_with_connection();
-    later(&api, HOUR - 300_000);
+    advance(&api, HOUR - 300_000);
     assert_eq!(access_token(&api, &path), "at-1");
     assert_eq!(api.env.sent.borrow().len(), 0);
-    later(&api, 1);
+    advance(&api, 1);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
     assert_eq!(value_of(&form(&api, 0), "refresh_token").as_deref(), Some("rt-1"));
@@ -56,7 +56,7 @@ fn new_tokens_are_written_despite_storage_errors() {
     for db_fault in [DbFault::Before, DbFault::After] {
         let (api, path) = api_with_connection();
         let api = Rc::new(api);
-        later(&api, HOUR);
+        advance(&api, HOUR);
         let weak = Rc::downgrade(&api);
         *api.env.platform.borrow_mut() = Box::new(move |_| {
             if let Some(api) = weak.upgrade() {
@@ -78,11 +78,11 @@ fn writes_are_retried_within_the_lease() {
     {
         let (api, path) = api_with_connection();
         let api = Rc::new(api);
-        later(&api, HOUR);
+        advance(&api, HOUR);
         let weak = Rc::downgrade(&api);
         *api.env.platform.borrow_mut() = Box::new(move |_| {
             if let Some(api) = weak.upgrade() {
-                later(&api, takes);
+                advance(&api, takes);
                 api.env.db_fails.set(true);
             }
             response(200, &tokens(2))
@@ -97,7 +97,7 @@ fn requests_wait_briefly_for_a_refresh_in_progress() {
     // The storage's response time in milliseconds, and the number of calls to it.
     for (takes, times) in [(0, 20), (2500, 2)] {
         let (api, path) = api_with_connection();
-        later(&api, HOUR);
+        advance(&api, HOUR);
         script(&api, &[]);
         lease_to_another(&api, 30_000);
         api.env.batch_ms.set(takes);
@@ -110,7 +110,7 @@ fn requests_wait_briefly_for_a_refresh_in_progress() {
 #[test]
 fn a_temporary_refresh_failure_degrades_and_recovers() {
     let (api, path) = api_with_connection();
-    later(&api, HOUR - 1000);
+    advance(&api, HOUR - 1000);
     script(&api, &[(503, json!({}))]);
     // The old token is still valid.
     assert_eq!(access_token(&api, &path), "at-1");
@@ -124,7 +124,7 @@ fn a_temporary_refresh_failure_degrades_and_recovers() {
     assert_eq!(status["reason"]["httpStatus"], 503);
     // During the pause the platform is not called, even after the old token has expired.
     assert_eq!(access_token(&api, &path), "at-1");
-    later(&api, 1001);
+    advance(&api, 1001);
     let refused = api.get(&format!("{path}/credentials"));
     assert_eq!(refused.status, 503);
     assert!(refused.header("retry-after").is_some());
@@ -141,7 +141,7 @@ fn a_removed_auth_method_is_not_refreshed() {
     let (api, path) = api_with_connection();
     api.env.publish(small_catalog());
     assert_eq!(access_token(&api, &path), "at-1");
-    later(&api, HOUR);
+    advance(&api, HOUR);
     let response = api.get(&format!("{path}/credentials"));
     assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
     let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
@@ -164,11 +164,11 @@ fn a_requested_refresh_does_not_wait_for_the_next_attempt() {
 #[test]
 fn a_grant_ends_after_two_refusals() {
     let (api, path) = api_with_connection();
-    later(&api, HOUR);
+    advance(&api, HOUR);
     script(&api, &[(400, json!({"error": "invalid_grant"}))]);
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     assert_eq!(body(&api.get(&path))["state"], "degraded");
-    later(&api, 72_000);
+    advance(&api, 72_000);
     script(&api, &[(400, json!({"error": "invalid_grant"}))]);
     let response = api.get(&format!("{path}/credentials"));
     assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
@@ -188,7 +188,7 @@ fn a_grant_ends_after_two_refusals() {
 fn a_rejected_client_never_fails_a_connection() {
     let (api, path) = api_with_connection();
     for _ in 0..20 {
-        later(&api, 26_000_000);
+        advance(&api, 26_000_000);
         script(&api, &[(401, json!({"error": "invalid_client"}))]);
         assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     }
@@ -203,15 +203,15 @@ fn a_rejected_client_never_fails_a_connection() {
 #[test]
 fn a_refresh_needs_the_lease() {
     let (api, path) = api_with_connection();
-    later(&api, HOUR - 1000);
+    advance(&api, HOUR - 1000);
     lease_to_another(&api, 10_000);
     assert_eq!(access_token(&api, &path), "at-1");
-    later(&api, 1000);
+    advance(&api, 1000);
     let refused = api.get(&format!("{path}/credentials"));
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
     assert_eq!(api.env.sent.borrow().len(), 0);
     // The lease of a killed holder expires.
-    later(&api, 10_000);
+    advance(&api, 10_000);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
 }
@@ -219,16 +219,16 @@ fn a_refresh_needs_the_lease() {
 #[test]
 fn a_refresh_with_an_expired_lease_sends_no_request() {
     let (api, path) = api_with_connection();
-    later(&api, HOUR - 60_000);
+    advance(&api, HOUR - 60_000);
     // The platform may take 20 of the lease's 30 seconds.
     api.env.batch_ms.set(10_001);
     assert_eq!(access_token(&api, &path), "at-1", "it is still valid");
-    later(&api, HOUR);
+    advance(&api, HOUR);
     let refused = api.get(&format!("{path}/credentials"));
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
     assert_eq!(api.env.sent.borrow().len(), 0);
     api.env.batch_ms.set(10_000);
-    later(&api, HOUR);
+    advance(&api, HOUR);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
 }
@@ -236,7 +236,7 @@ fn a_refresh_with_an_expired_lease_sends_no_request() {
 #[test]
 fn a_late_refresh_writes_nothing() {
     let (api, path) = api_with_connection();
-    later(&api, HOUR);
+    advance(&api, HOUR);
     let api = Rc::new(api);
     let weak = Rc::downgrade(&api);
     *api.env.platform.borrow_mut() = Box::new(move |_| {
@@ -259,7 +259,7 @@ fn a_late_refresh_writes_nothing() {
 fn connections_work_at_once_after_the_client_is_fixed() {
     let (api, path) = api_with_connection();
     set_client(&api, "companies");
-    later(&api, HOUR + 1);
+    advance(&api, HOUR + 1);
     let rejected = (401, json!({"error": "invalid_client"}));
     script(&api, &[rejected.clone(), rejected]);
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);

@@ -24,7 +24,7 @@ fn connect_account(api: &Api, identity: &str, account: Option<&str>) -> String {
         tokens["id_token"] = json!(format!("e30.{payload}.c2ln"));
     }
     let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
-    let (id, browser, state) = followed(api, &sent);
+    let (id, browser, state) = begin_and_follow(api, &sent);
     script(api, &[(200, tokens)]);
     browser.back(api, &format!("code=c&state={state}"));
     let connection = attempt(api, &id)["connection"]["id"].as_str().unwrap().to_owned();
@@ -45,7 +45,7 @@ fn is_rejected(api: &Api) -> bool {
 }
 
 /// Makes the platform respond to all requests in the same way.
-fn always(api: &Api, status: u16, kind: &str, sent: &str) {
+fn respond_always(api: &Api, status: u16, kind: &str, sent: &str) {
     let (kind, sent) = (kind.to_owned(), sent.to_owned());
     *api.env.platform.borrow_mut() = Box::new(move |_| {
         Ok(HttpResponse {
@@ -57,20 +57,20 @@ fn always(api: &Api, status: u16, kind: &str, sent: &str) {
 }
 
 fn fails_with(api: &Api, status: u16, sent: &Value) {
-    always(api, status, "application/json", &sent.to_string());
+    respond_always(api, status, "application/json", &sent.to_string());
 }
 
 #[test]
-fn reported_shapes_of_errors_have_their_meaning() {
+fn reported_error_shapes_are_classified() {
     let text = std::fs::read_to_string("tests/fixtures/refresh_errors.json").unwrap();
     let reports: Vec<Value> = serde_json::from_str(&text).unwrap();
     assert!(reports.len() >= 40, "{}", reports.len());
     for report in reports {
-        let of = format!("{} ({})", report["platform"], report["source"]);
+        let context = format!("{} ({})", report["platform"], report["source"]);
         let api = api_with_accounts();
         let path = connect_account(&api, "ann", Some("a1"));
         let status_sent = u16::try_from(report["status"].as_u64().unwrap()).unwrap();
-        always(
+        respond_always(
             &api,
             status_sent,
             report["type"].as_str().unwrap(),
@@ -89,8 +89,8 @@ fn reported_shapes_of_errors_have_their_meaning() {
             "request_rejected" => ("degraded", "request_rejected", false),
             other => panic!("{other}"),
         };
-        assert_eq!(first.0, "degraded", "{of}: one refusal is not the end");
-        assert_eq!((second, opens), ((json!(state), json!(reason)), is_open), "{of}");
+        assert_eq!(first.0, "degraded", "{context}: one refusal does not end the grant");
+        assert_eq!((second, opens), ((json!(state), json!(reason)), is_open), "{context}");
     }
 }
 
@@ -111,7 +111,7 @@ fn an_error_that_names_a_tenant_affects_that_connection_only() {
     script(&api, &[(200, tokens())]);
     assert_eq!(refresh(&api, &c), 200);
     assert_eq!(status(&api, &c), (json!("operational"), Value::Null));
-    // Errors for two tenants do, if no refresh succeeds in between.
+    // Errors for two tenants reject the client, if no refresh succeeds in between.
     fails_with(&api, 400, &tenant("Contoso"));
     refresh(&api, &a);
     fails_with(&api, 400, &tenant("Fabrikam"));

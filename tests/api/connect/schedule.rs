@@ -23,7 +23,7 @@ fn tick() -> u64 {
 }
 
 /// The number of connections in long simulations: each tick then has as many due connections as each minute of a proof.
-fn simulation() -> usize {
+fn simulated_connections() -> usize {
     repetitions(100, 1000)
 }
 
@@ -78,13 +78,13 @@ struct Platform {
 }
 
 impl Platform {
-    fn behind(api: &Rc<Api>) -> Rc<Self> {
+    fn serve(api: &Rc<Api>) -> Rc<Self> {
         let platform =
             Rc::new(Self { requested: RefCell::default(), platform_fault: RefCell::default() });
-        let (mine, weak) = (Rc::clone(&platform), Rc::downgrade(api));
+        let (shared, weak) = (Rc::clone(&platform), Rc::downgrade(api));
         *api.env.platform.borrow_mut() = Box::new(move |request: &HttpRequest| {
-            mine.requested.borrow_mut().push(weak.upgrade().unwrap().env.now.get() / MINUTE);
-            if let Some((status, document)) = mine.platform_fault.borrow().as_ref() {
+            shared.requested.borrow_mut().push(weak.upgrade().unwrap().env.now.get() / MINUTE);
+            if let Some((status, document)) = shared.platform_fault.borrow().as_ref() {
                 return if *status == 0 {
                     Err(HttpError::Unreachable)
                 } else {
@@ -117,7 +117,7 @@ fn events(api: &Api, kind: &str) -> usize {
 fn env() -> (Rc<Api>, Rc<Platform>) {
     let api = Rc::new(api());
     set_client(&api, "acme");
-    let platform = Platform::behind(&api);
+    let platform = Platform::serve(&api);
     (api, platform)
 }
 
@@ -202,17 +202,17 @@ fn claims_of_a_crashed_run_expire() {
 }
 
 #[test]
-fn an_outage_of_four_days_costs_no_connection() {
+fn an_outage_of_four_days_fails_no_connection() {
     let (api, platform) = env();
-    import(&api, "acme", simulation());
+    import(&api, "acme", simulated_connections());
     ticks(&api, 24 * 60);
     platform.take();
     *platform.platform_fault.borrow_mut() = Some((0, Value::Null));
     ticks(&api, 4 * 24 * 60);
-    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulation())]));
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulated_connections())]));
     assert_eq!(
         (events(&api, "connection.degraded"), events(&api, "connection.failed")),
-        (simulation(), 0)
+        (simulated_connections(), 0)
     );
     // The attempts of each day are spread.
     let in_day = usize::try_from(24 * 60 / tick()).unwrap();
@@ -230,14 +230,14 @@ fn an_outage_of_four_days_costs_no_connection() {
     *platform.platform_fault.borrow_mut() = None;
     // The longest pause is 6 hours plus 20 %.
     ticks(&api, 6 * 60 + 72 + 1);
-    assert_eq!(states(&api), HashMap::from([("operational".into(), simulation())]));
-    assert_eq!(events(&api, "connection.recovered"), simulation());
+    assert_eq!(states(&api), HashMap::from([("operational".into(), simulated_connections())]));
+    assert_eq!(events(&api, "connection.recovered"), simulated_connections());
 }
 
 #[test]
 fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let (api, platform) = env();
-    import(&api, "acme", simulation());
+    import(&api, "acme", simulated_connections());
     ticks(&api, 24 * 60);
     platform.take();
     *platform.platform_fault.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
@@ -254,7 +254,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     assert_eq!(events(&api, "oauth_client.rejected"), 1);
     let since = body(&api.get("/v1/oauth-clients/acme"))["rejectedSince"].clone();
     assert!(since.as_str().is_some_and(|since| since.starts_with("2027-01-1")), "{since}");
-    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulation())]));
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulated_connections())]));
     let before =
         "SELECT printf('evt_%013d', id - 1) FROM events WHERE type = 'oauth_client.rejected'";
     let before = api.env.texts(before).remove(0);
@@ -275,14 +275,14 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
     minutes(&api, 11);
-    assert_eq!(states(&api), HashMap::from([("operational".into(), simulation())]));
+    assert_eq!(states(&api), HashMap::from([("operational".into(), simulated_connections())]));
     assert_eq!(events(&api, "connection.failed"), 0);
     let mut tries = HashMap::<u64, usize>::new();
     for minute in platform.take() {
         *tries.entry(minute).or_default() += 1;
     }
     // Each of the ten minutes gets about a tenth of them by chance, in addition to those that were due anyway.
-    assert!(tries.values().all(|tries| *tries < 3 * simulation() / 10), "{tries:?}");
+    assert!(tries.values().all(|tries| *tries < 3 * simulated_connections() / 10), "{tries:?}");
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn an_idle_minute_writes_nothing() {
             "SELECT concat_ws(char(32), keys, first_at, last_at) FROM vault_key_reports ORDER BY 1",
         )
     };
-    let of = |others: &str| -> Vec<String> {
+    let report_times = |others: &str| -> Vec<String> {
         api.env.texts(&format!(
             "SELECT concat(last_at, '') FROM vault_key_reports WHERE keys {others} '[]'"
         ))
@@ -395,11 +395,11 @@ fn an_idle_minute_writes_nothing() {
     let other = format!("INSERT INTO vault_key_reports VALUES ('[]', {now}, {now})");
     api.env.database.execute_batch(&other).unwrap();
     for _ in 0..3 {
-        let before = of("<>");
+        let before = report_times("<>");
         minutes(&api, 1);
-        assert_ne!(of("<>"), before);
+        assert_ne!(report_times("<>"), before);
     }
-    // Until that service has been silent for more than an hour.
+    // This continues until that service has been silent for more than an hour.
     minutes(&api, 70);
     let before = reports();
     minutes(&api, 5);

@@ -165,11 +165,11 @@ fn expired_and_interrupted_attempts_keep_neither_secrets_nor_tags() {
 fn open_attempts_of_an_account_are_limited() {
     let api = api();
     set_client(&api, "acme");
-    let of = |index: usize| json!({"platform": "acme", "identity": format!("user {}", index / 20), "identityType": "user"});
+    let connect_body = |index: usize| json!({"platform": "acme", "identity": format!("user {}", index / 20), "identityType": "user"});
     for index in 0..1000 {
-        begin(&api, &of(index));
+        begin(&api, &connect_body(index));
     }
-    let response = connect(&api, &of(1000));
+    let response = connect(&api, &connect_body(1000));
     assert_eq!(response.status, 429, "{}", body(&response));
     assert_eq!(
         body(&response)["detail"],
@@ -177,7 +177,7 @@ fn open_attempts_of_an_account_are_limited() {
     );
     assert_eq!(rows(&api, "connect_attempts"), 1000);
     api.env.now.set(api.env.now.get() + 600_000);
-    begin(&api, &of(1000));
+    begin(&api, &connect_body(1000));
 }
 
 #[test]

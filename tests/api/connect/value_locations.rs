@@ -1,5 +1,5 @@
-//! Where platforms put values: tokens in other members, tokens that are exchanged for or refreshed by access tokens,
-//! and fields that the platform knows better than its user.
+//! Where platforms put values: tokens in unusual members, tokens that are exchanged or refreshed with access tokens,
+//! and field values that the platform returns instead of asking the user.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn api_with_method(more: &Value) -> Api {
 
 /// Connects an account of the only platform, with these responses.
 fn connect_with(api: &Api, platform: &str, responses: &[(u16, Value)]) -> String {
-    let (id, browser, state) = followed(api, &of_ann(platform));
+    let (id, browser, state) = begin_and_follow(api, &of_ann(platform));
     script(api, responses);
     let page = browser.back(api, &format!("code=c&state={state}"));
     let status = attempt(api, &id);
@@ -26,7 +26,7 @@ fn credentials(api: &Api, path: &str, query: &str) -> Value {
     body(&response)
 }
 
-fn later(api: &Api, milliseconds: u64) {
+fn advance(api: &Api, milliseconds: u64) {
     api.env.now.set(api.env.now.get() + milliseconds);
 }
 
@@ -36,7 +36,7 @@ fn url(api: &Api, index: usize) -> String {
 }
 
 /// Calls the platform through the proxy. Returns the URL that was called.
-fn called(api: &Api, path: &str, rest: &str) -> String {
+fn called_url(api: &Api, path: &str, rest: &str) -> String {
     script(api, &[(200, json!({}))]);
     let before = api.env.sent.borrow().len();
     let response = api.get(&format!("{path}/proxy/{rest}"));
@@ -66,7 +66,7 @@ fn token_lifetimes_have_several_names_and_units() {
     }
     // Stack Exchange returns a form.
     let api = api_with_method(&json!({}));
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     *api.env.platform.borrow_mut() = Box::new(|_| {
         Ok(HttpResponse {
             status: 200,
@@ -106,13 +106,13 @@ fn slack_installs_return_bot_and_user_tokens() {
         json!({"id": "U1", "access_token": "xoxp-1", "scope": "chat:write", "token_type": "user"});
     let bot = json!({"ok": true, "access_token": "xoxb-1", "token_type": "bot", "authed_user": {"id": "U1"}});
     let rotating_user = json!({"id": "U1", "access_token": "xoxp-1", "refresh_token": "xoxe-user", "expires_in": 43_200});
-    let who = (200, json!({"ok": true, "user_id": "U1"}));
+    let account_response = (200, json!({"ok": true, "user_id": "U1"}));
     let install = |tokens: &Value| {
         let api = api_of_provider("slack");
         let mut sent = of_ann("slack");
         sent["authMethod"] = json!("oauth2");
-        let (id, browser, state) = followed(&api, &sent);
-        script(&api, &[(200, tokens.clone()), who.clone()]);
+        let (id, browser, state) = begin_and_follow(&api, &sent);
+        script(&api, &[(200, tokens.clone()), account_response.clone()]);
         browser.back(&api, &format!("code=c&state={state}"));
         let status = attempt(&api, &id);
         assert_eq!(status["status"], "succeeded", "{status}");
@@ -184,18 +184,18 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
     // The platform refuses to refresh a token on its first day, so the daily check refreshes it in the second half of
     // its life.
     api.env.sent.borrow_mut().clear();
-    later(&api, 2 * DAY);
+    advance(&api, 2 * DAY);
     script(&api, &[(200, json!({"id": "7"}))]);
     assert_eq!(send(&api, "POST", &format!("{path}/check"), &json!({})).status, 200);
     assert!(url(&api, 0).starts_with("https://graph.instagram.com/me"), "{}", url(&api, 0));
-    later(&api, 30 * DAY);
+    advance(&api, 30 * DAY);
     script(&api, &[(200, long(2))]);
     assert_eq!(send(&api, "POST", &format!("{path}/check"), &json!({})).status, 200);
     assert_eq!(
         url(&api, 1),
         "https://graph.instagram.com/refresh_access_token?access_token=long-1&grant_type=ig_refresh_token"
     );
-    later(&api, 59 * DAY);
+    advance(&api, 59 * DAY);
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long-2");
     // A forced refresh is sent without delay.
     script(&api, &[(200, long(3))]);
@@ -205,7 +205,7 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
     for expected in [503, 409] {
         script(&api, &[(400, ended.clone())]);
         assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, expected);
-        later(&api, 61_000);
+        advance(&api, 61_000);
     }
 }
 
@@ -237,8 +237,10 @@ fn facebook_tokens_are_exchanged_for_long_lived_ones() {
     let response = api.get(&format!("{path}/credentials?refresh=true"));
     assert_eq!((response.status, body(&response)["code"].clone()), (409, json!("not_refreshable")));
     // If the exchange fails, no account is connected, since the token would expire within an hour.
-    let (id, browser, state) =
-        followed(&api, &json!({"platform": "facebook", "identity": "bob", "identityType": "user"}));
+    let (id, browser, state) = begin_and_follow(
+        &api,
+        &json!({"platform": "facebook", "identity": "bob", "identityType": "user"}),
+    );
     script(&api, &[(200, json!({"access_token": "short"})), (500, json!({}))]);
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &id)["error"]["code"], "platform_unavailable");
@@ -250,7 +252,7 @@ fn shopify_token_requests_ask_for_expiring_tokens() {
     let api = api_of_provider("shopify");
     let mut sent = of_ann("shopify");
     (sent["authMethod"], sent["fields"]) = (json!("oauth2"), json!({"shop": "acme"}));
-    let (_, browser, state) = followed(&api, &sent);
+    let (_, browser, state) = begin_and_follow(&api, &sent);
     script(&api, &[(200, json!({"access_token": "at-1"})), (200, json!({"shop": {"id": 1}}))]);
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(value_of(&form(&api, 0), "expiring").as_deref(), Some("1"));
@@ -277,40 +279,45 @@ fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
         (None, None, "oauth", false),
         (Some("u1"), Some("u1"), "other", false),
     ] {
-        let of = format!("{before:?} {after:?} {method}");
+        let context = format!("{before:?} {after:?} {method}");
         let api = api_of(&[("acme", json!({"authMethods": methods, "account": account}))]);
-        let who = |id: Option<&str>| id.map_or((404, json!({})), |id| (200, json!({"id": id})));
+        let account_response =
+            |id: Option<&str>| id.map_or((404, json!({})), |id| (200, json!({"id": id})));
         let mut sent = of_ann("acme");
         sent["authMethod"] = json!("oauth");
-        let (id, browser, state) = followed(&api, &sent);
-        script(&api, &[(200, tokens(1, Some("r1"))), who(before)]);
+        let (id, browser, state) = begin_and_follow(&api, &sent);
+        script(&api, &[(200, tokens(1, Some("r1"))), account_response(before)]);
         browser.back(&api, &format!("code=c&state={state}"));
         let connection = attempt(&api, &id)["connection"]["id"].clone();
         let sent =
             json!({"connection": connection, "authMethod": method, "allowOtherAccount": true});
-        let (id, browser, state) = followed(&api, &sent);
-        script(&api, &[(200, tokens(2, None)), who(after)]);
+        let (id, browser, state) = begin_and_follow(&api, &sent);
+        script(&api, &[(200, tokens(2, None)), account_response(after)]);
         browser.back(&api, &format!("code=c&state={state}"));
-        assert_eq!(attempt(&api, &id)["status"], "succeeded", "{of}");
+        assert_eq!(attempt(&api, &id)["status"], "succeeded", "{context}");
         let path = format!("/v1/vault/connections/{}", connection.as_str().unwrap());
-        assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{of}");
+        assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{context}");
         script(&api, &[(200, tokens(3, None))]);
         api.env.sent.borrow_mut().clear();
         let response = api.get(&format!("{path}/credentials?refresh=true"));
         if stays {
-            assert_eq!(body(&response)["accessToken"], "at-3", "{of}");
-            assert_eq!(value_of(&form(&api, 0), "refresh_token").as_deref(), Some("r1"), "{of}");
+            assert_eq!(body(&response)["accessToken"], "at-3", "{context}");
+            assert_eq!(
+                value_of(&form(&api, 0), "refresh_token").as_deref(),
+                Some("r1"),
+                "{context}"
+            );
         } else {
             let problem = body(&response);
             assert_eq!(
                 (response.status, problem["code"].clone()),
                 (409, json!("not_refreshable")),
-                "{of}"
+                "{context}"
             );
             assert!(problem["detail"].as_str().unwrap().contains("no refresh token"), "{problem}");
-            assert_eq!(api.env.sent.borrow().len(), 0, "{of}");
+            assert_eq!(api.env.sent.borrow().len(), 0, "{context}");
             // The token is still valid, so a read without `refresh` returns it.
-            assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{of}");
+            assert_eq!(credentials(&api, &path, "")["accessToken"], "at-2", "{context}");
         }
     }
 }
@@ -323,16 +330,20 @@ fn an_ended_refresh_token_is_not_kept() {
         "acme",
         json!({"authMethods": [oauth("oauth", &json!({}))], "account": account}),
     )]);
-    let who = (200, json!({"id": "u1"}));
+    let account_response = (200, json!({"id": "u1"}));
     let first = json!({"access_token": "at-1", "expires_in": 3600, "refresh_token": "r1"});
-    let path = connect_with(&api, "acme", &[(200, first), who.clone()]);
+    let path = connect_with(&api, "acme", &[(200, first), account_response.clone()]);
     for _ in 0..2 {
         script(&api, &[(400, json!({"error": "invalid_grant"}))]);
         api.get(&format!("{path}/credentials?refresh=true"));
-        later(&api, 61_000);
+        advance(&api, 61_000);
     }
     assert_eq!(body(&api.get(&format!("{path}/status")))["state"], "failed");
-    connect_with(&api, "acme", &[(200, json!({"access_token": "at-2", "expires_in": 3600})), who]);
+    connect_with(
+        &api,
+        "acme",
+        &[(200, json!({"access_token": "at-2", "expires_in": 3600})), account_response],
+    );
     assert_eq!(
         body(&api.get(&format!("{path}/credentials?refresh=true")))["code"],
         "not_refreshable"
@@ -340,7 +351,7 @@ fn an_ended_refresh_token_is_not_kept() {
 }
 
 /// A platform with a server for each account: its method's fields and sources, and its servers.
-fn placed(fields: &Value, sources: &Value, servers: &[&str], more: &Value) -> Value {
+fn platform_with_servers(fields: &Value, sources: &Value, servers: &[&str], more: &Value) -> Value {
     let mut members = json!({"fields": fields, "fieldSources": sources});
     for (name, value) in more.as_object().unwrap() {
         members[name] = value.clone();
@@ -365,7 +376,7 @@ fn redirect_values_override_user_input() {
             let fields = json!([optional("realmId", Some("^[0-9]+$"))]);
             let api = api_of(&[(
                 "acme",
-                placed(
+                platform_with_servers(
                     &fields,
                     &sources,
                     &["https://api.acme.example/company/{realmId}"],
@@ -376,12 +387,15 @@ fn redirect_values_override_user_input() {
             if let Some(typed) = typed {
                 sent["fields"] = json!({"realmId": typed});
             }
-            let (id, browser, state) = followed(&api, &sent);
+            let (id, browser, state) = begin_and_follow(&api, &sent);
             script(&api, &[(200, json!({"access_token": "at-1"}))]);
             browser.back(&api, &format!("code=c&state={state}&{query}"));
             let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
             let path = format!("/v1/vault/connections/{connection}");
-            assert_eq!(called(&api, &path, "query"), "https://api.acme.example/company/9130/query");
+            assert_eq!(
+                called_url(&api, &path, "query"),
+                "https://api.acme.example/company/9130/query"
+            );
         }
     }
 }
@@ -392,7 +406,7 @@ fn values_of_the_redirect_are_not_required_before() {
     let fields =
         json!([{"name": "realmId", "label": "Company", "required": true, "pattern": "^[0-9]+$"}]);
     let sources = json!([{"field": "realmId", "from": "callback", "at": "realmId"}]);
-    let detail = placed(
+    let detail = platform_with_servers(
         &fields,
         &sources,
         &["https://api.acme.example/{realmId}"],
@@ -400,7 +414,7 @@ fn values_of_the_redirect_are_not_required_before() {
     );
     let api = api_of(&[("acme", detail)]);
     for (query, is_connected) in [("&realmId=9130", true), ("", false), ("&realmId=../x", false)] {
-        let (id, browser, state) = followed(
+        let (id, browser, state) = begin_and_follow(
             &api,
             &json!({"platform": "acme", "identity": format!("i{query}").replace(['&', '=', '.', '/'], ""), "identityType": "user"}),
         );
@@ -428,16 +442,18 @@ fn only_the_authorization_url_must_be_known_before() {
     let sources = json!([{"field": "shop", "from": "callback", "at": "shop", "template": "{shop}.shops.example"}]);
     let servers = ["https://{shop}.shops.example"];
     let more = json!({"tokenUrl": "https://{shop}.shops.example/token"});
-    let api = api_of(&[("acme", placed(&fields, &sources, &servers, &more))]);
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &more))]);
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     script(&api, &[(200, json!({"access_token": "at-1"}))]);
     browser.back(&api, &format!("code=c&state={state}&shop=big.shops.example"));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
     assert_eq!(url(&api, 0), "https://big.shops.example/token");
     // The token endpoint is unknown, so no request is sent.
     for (query, code) in [("code=c", "invalid_answer"), ("error=access_denied", "denied")] {
-        let (id, browser, state) =
-            followed(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+        let (id, browser, state) = begin_and_follow(
+            &api,
+            &json!({"platform": "acme", "identity": "bob", "identityType": "user"}),
+        );
         api.env.sent.borrow_mut().clear();
         browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(attempt(&api, &id)["error"]["code"], code);
@@ -445,7 +461,7 @@ fn only_the_authorization_url_must_be_known_before() {
     }
     // The user must enter the values that the sign-in itself needs.
     let more = json!({"authorizationUrl": "https://{shop}.shops.example/authorize"});
-    let api = api_of(&[("acme", placed(&fields, &sources, &servers, &more))]);
+    let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &more))]);
     let refused = connect(&api, &of_ann("acme"));
     assert_eq!(
         (refused.status, body(&refused)["errors"][0]["pointer"].clone()),
@@ -461,20 +477,20 @@ fn token_responses_set_the_server_also_on_refresh() {
     let fields = json!([optional("company", None)]);
     let sources = json!([{"field": "company", "from": "token", "at": "/api_domain", "template": "https://{company}.acme.example"}]);
     let servers = ["https://{company}.acme.example", "https://api.acme.example"];
-    let api = api_of(&[("acme", placed(&fields, &sources, &servers, &json!({})))]);
+    let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &json!({})))]);
     let mut sent = of_ann("acme");
     sent["fields"] = json!({"company": "typed"});
-    let (id, browser, state) = followed(&api, &sent);
+    let (id, browser, state) = begin_and_follow(&api, &sent);
     let tokens = |domain: &str| json!({"access_token": "at-1", "refresh_token": "rt-1", "api_domain": domain});
     script(&api, &[(200, tokens("https://big.acme.example"))]);
     browser.back(&api, &format!("code=c&state={state}"));
     let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/vault/connections/{connection}");
-    assert_eq!(called(&api, &path, "v1/deals"), "https://big.acme.example/v1/deals");
+    assert_eq!(called_url(&api, &path, "v1/deals"), "https://big.acme.example/v1/deals");
     // The account moves to another host, which the refresh response names.
     script(&api, &[(200, tokens("https://moved.acme.example/"))]);
     credentials(&api, &path, "?refresh=true");
-    assert_eq!(called(&api, &path, "v1/deals"), "https://moved.acme.example/v1/deals");
+    assert_eq!(called_url(&api, &path, "v1/deals"), "https://moved.acme.example/v1/deals");
     // Only labels before the domain that the method declares are accepted.
     for evil in [
         "https://acme.example.evil.example",
@@ -487,7 +503,7 @@ fn token_responses_set_the_server_also_on_refresh() {
     ] {
         script(&api, &[(200, tokens(evil))]);
         credentials(&api, &path, "?refresh=true");
-        let to = called(&api, &path, "v1/deals");
+        let to = called_url(&api, &path, "v1/deals");
         assert!(
             to.starts_with("https://moved.acme.example/")
                 || to.starts_with("https://api.acme.example/"),
@@ -504,7 +520,7 @@ fn platforms_can_choose_only_listed_hosts() {
         {"field": "region", "from": "callback", "at": "accounts-server", "template": "https://accounts.acme.{region}"},
     ]);
     let more = json!({"tokenUrl": "https://accounts.acme.{region}/token"});
-    let detail = placed(&fields, &sources, &["https://api.acme.{region}"], &more);
+    let detail = platform_with_servers(&fields, &sources, &["https://api.acme.{region}"], &more);
     for (location, token_url, server) in [
         (
             "https%3A%2F%2Faccounts.acme.eu",
@@ -519,13 +535,13 @@ fn platforms_can_choose_only_listed_hosts() {
         ("https%3A%2F%2Fevil.example", "https://accounts.acme.com/token", "https://api.acme.com/x"),
     ] {
         let api = api_of(&[("acme", detail.clone())]);
-        let (id, browser, state) = followed(&api, &of_ann("acme"));
+        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
         script(&api, &[(200, json!({"access_token": "at-1"}))]);
         browser.back(&api, &format!("code=c&state={state}&accounts-server={location}"));
         assert_eq!(url(&api, 0), token_url, "{location}");
         let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
         assert_eq!(
-            called(&api, &format!("/v1/vault/connections/{connection}"), "x"),
+            called_url(&api, &format!("/v1/vault/connections/{connection}"), "x"),
             server,
             "{location}"
         );
@@ -537,7 +553,7 @@ fn platforms_can_choose_only_listed_hosts() {
     ]);
     let api = api_of(&[(
         "acme",
-        placed(
+        platform_with_servers(
             &fields,
             &sources,
             &["https://{host}"],
@@ -546,13 +562,13 @@ fn platforms_can_choose_only_listed_hosts() {
     )]);
     let sent = json!({"clientId": "an id", "clientSecret": "a:secret", "variables": {"host": "own.example"}});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &sent).status, 200);
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     script(&api, &[(200, json!({"access_token": "at-1", "host": "evil.example"}))]);
     browser.back(&api, &format!("code=c&state={state}&host=evil.example"));
     assert_eq!(url(&api, 0), "https://own.example/token");
     let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
     assert_eq!(
-        called(&api, &format!("/v1/vault/connections/{connection}"), "x"),
+        called_url(&api, &format!("/v1/vault/connections/{connection}"), "x"),
         "https://own.example/x"
     );
 }
@@ -563,7 +579,12 @@ fn account_responses_set_the_server() {
     let sources = json!([
         {"field": "server", "from": "account", "at": "/accounts/0/base_uri", "template": "https://{server}.acme.example"},
     ]);
-    let mut detail = placed(&fields, &sources, &["https://{server}.acme.example/api"], &json!({}));
+    let mut detail = platform_with_servers(
+        &fields,
+        &sources,
+        &["https://{server}.acme.example/api"],
+        &json!({}),
+    );
     detail["account"] = json!({"method": "GET", "path": "https://account.acme.example/userinfo", "id": "/sub", "name": null});
     let api = api_of(&[("acme", detail)]);
     let info = json!({"sub": "u1", "accounts": [{"base_uri": "https://na3.acme.example"}]});
@@ -576,7 +597,7 @@ fn account_responses_set_the_server() {
             (200, info),
         ],
     );
-    assert_eq!(called(&api, &path, "x"), "https://na3.acme.example/api/x");
+    assert_eq!(called_url(&api, &path, "x"), "https://na3.acme.example/api/x");
 }
 
 #[cfg(feature = "cli")]
@@ -624,7 +645,7 @@ fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
         let api = api_of_provider(platform);
         let mut sent = of_ann(platform);
         sent["authMethod"] = json!("oauth2");
-        let (id, browser, state) = followed(&api, &sent);
+        let (id, browser, state) = begin_and_follow(&api, &sent);
         let mut tokens = location.clone();
         tokens["access_token"] = json!("at-1");
         script(&api, &[(200, tokens), (404, json!({}))]);
@@ -639,7 +660,7 @@ fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
         }
         let path =
             format!("/v1/vault/connections/{}", attempt["connection"]["id"].as_str().unwrap());
-        assert_eq!(called(&api, &path, rest), expected, "{platform} {location}");
+        assert_eq!(called_url(&api, &path, rest), expected, "{platform} {location}");
     }
 }
 

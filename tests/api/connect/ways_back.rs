@@ -17,7 +17,7 @@ fn api_with_home() -> Api {
 #[test]
 fn end_pages_link_to_the_app_url() {
     let api = api_with_home();
-    let (_, browser, state) = followed(&api, &of_ann("acme"));
+    let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     let elsewhere = Browser::default().back(&api, &format!("code=c&state={state}"));
     let denied = browser.back(&api, &format!("error=access_denied&state={state}"));
     let used = browser.back(&api, &format!("error=access_denied&state={state}"));
@@ -32,7 +32,7 @@ fn end_pages_link_to_the_app_url() {
     }
     let (_, link) = begin(&api, &of_ann("acme"));
     let question = browser.get(&api, &link);
-    assert!(!text(&question).contains(HOME), "it asks, and leads on: {}", text(&question));
+    assert!(!text(&question).contains(HOME), "the page asks first: {}", text(&question));
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn the_return_url_overrides_the_app_url() {
     let api = api_with_home();
     let mut sent = of_ann("acme");
     sent["returnUrl"] = json!("https://app.example/settings?tab=2#github");
-    let (id, browser, state) = followed(&api, &sent);
+    let (id, browser, state) = begin_and_follow(&api, &sent);
     let page = text(&browser.back(&api, &format!("error=access_denied&state={state}")));
     let url = format!("https://app.example/settings?tab=2&amp;connect={id}#github");
     assert!(page.contains(&format!("<a href=\"{url}\" rel=\"noreferrer\">Go back to the app</a>")));
@@ -125,7 +125,7 @@ fn end_pages_do_not_link_to_the_popup_window() {
     let api = api_with_home();
     let mut sent = of_ann("acme");
     sent["returnUrl"] = json!(format!("{ORIGIN}/connect#began=&origin=https://app.example"));
-    let (id, browser, state) = followed(&api, &sent);
+    let (id, browser, state) = begin_and_follow(&api, &sent);
     let page = text(&browser.back(&api, &format!("error=access_denied&state={state}")));
     // A script returns to the app's page if it is still open.
     let back = format!("{ORIGIN}/connect?connect={id}#began=&amp;origin=https://app.example");
@@ -198,7 +198,7 @@ fn errors_of_the_app_are_not_blamed_on_the_user() {
         ("server_error", "Nothing is wrong with your account."),
         ("access_denied", "If you still want to connect, go back to the app and start again."),
     ] {
-        let (id, browser, state) = followed(&api, &of_ann("acme"));
+        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
         let page = text(&browser.back(&api, &format!("error={error}&state={state}")));
         assert!(page.contains(turn), "{error}: {page}");
         let code = attempt(&api, &id)["error"]["code"].as_str().unwrap().to_owned();

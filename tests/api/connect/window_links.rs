@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn linked(api: &Api, platform: &str) -> Value {
+fn start_with_link(api: &Api, platform: &str) -> Value {
     let mut sent = of_ann(platform);
     sent["link"] = json!(true);
     let started = connect(api, &sent);
@@ -24,7 +24,7 @@ fn window(api: &Api, started: &Value) -> (String, String) {
     (code.to_owned(), rest.to_owned())
 }
 
-fn used(api: &Api, code: &str) -> Response {
+fn exchange_code(api: &Api, code: &str) -> Response {
     let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
     api.send(&with_header(request, "origin", ORIGIN))
 }
@@ -36,22 +36,22 @@ fn outcome(api: &Api, started: &Value) -> Value {
 #[test]
 fn a_window_link_keeps_the_key_from_the_caller() {
     let api = api();
-    let started = linked(&api, "keyed");
+    let started = start_with_link(&api, "keyed");
     let url = started["authorizationUrl"].as_str().unwrap();
     assert!(url.starts_with(&format!("{ORIGIN}/connect/go/")) && !url.contains('#'), "{url}");
     assert_eq!(outcome(&api, &started)["status"], "pending");
     // However often it is opened, the link leads to the same code, which works once.
     let (code, rest) = window(&api, &started);
     assert_eq!((&window(&api, &started).0, rest.as_str()), (&code, "platform=keyed"));
-    let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
-    assert_eq!(used(&api, &code).status, 401);
+    let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
+    assert_eq!(exchange_code(&api, &code).status, 401);
     // The token is valid only for this platform and identity, and only to connect.
-    let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
+    let whoami = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
     assert_eq!(
-        (&who["identity"], &who["platforms"], &who["scopes"]),
+        (&whoami["identity"], &whoami["platforms"], &whoami["scopes"]),
         (&json!("ann"), &json!(["keyed"]), &json!(["catalog:read", "connections:connect"]))
     );
-    assert_eq!(who["expiresAt"], started["expiresAt"]);
+    assert_eq!(whoami["expiresAt"], started["expiresAt"]);
     let fields = json!({"apiKey": "k-secret"});
     for (member, value) in [("platform", "acme"), ("identity", "bob")] {
         let mut other = json!({"platform": "keyed", "fields": fields});
@@ -79,7 +79,7 @@ fn a_window_link_keeps_the_key_from_the_caller() {
         (&json!("succeeded"), &body(&made)["id"])
     );
     assert_eq!(Browser::default().get(&api, url).status, 410);
-    assert!(!everything(&api).contains("k-secret"));
+    assert!(!dump_tables(&api).contains("k-secret"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn links_reconnect_key_connections() {
     let started = body(&connect(&api, &json!({"connection": id, "link": true})));
     let (code, rest) = window(&api, &started);
     assert_eq!(rest, format!("platform=keyed&connection={id}"));
-    let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
+    let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let new = json!({"connection": id, "fields": {"apiKey": "new"}});
     assert_eq!(api.send(&as_token(&token, "POST", "/v1/vault/connect", &new)).status, 200);
@@ -160,17 +160,17 @@ fn window_links_need_the_catalog_scope() {
     let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent));
     assert_eq!((refused.status, &body(&refused)["code"]), (403, &json!("insufficient_scope")));
     // After the link has expired, its code opens nothing.
-    let started = linked(&api, "keyed");
+    let started = start_with_link(&api, "keyed");
     let (code, _) = window(&api, &started);
     api.env.now.set(api.env.now.get() + 10 * 60 * 1000);
-    assert_eq!(used(&api, &code).status, 401);
+    assert_eq!(exchange_code(&api, &code).status, 401);
     assert_eq!(outcome(&api, &started)["status"], "expired");
 }
 
 const SUBDOMAIN: &str = "acme-eu";
 
 /// A service with the platform `desk`: a method with an API key and one of OAuth, both of a subdomain.
-fn desk() -> Api {
+fn api_with_desk() -> Api {
     let subdomain = json!({"name": "subdomain", "label": "Subdomain", "required": true, "pattern": "^[a-z-]+$"});
     let sign_in = oauth(
         "sign-in",
@@ -216,11 +216,11 @@ fn connect_as(api: &Api, token: &str, method: &str, fields: &Value) -> Response 
 fn errors(response: &Response) -> Vec<(String, String)> {
     let document = body(response);
     let each = document["errors"].as_array().unwrap().iter();
-    let of = |fault: &Value, name: &str| fault[name].as_str().unwrap().to_owned();
+    let string_member = |fault: &Value, name: &str| fault[name].as_str().unwrap().to_owned();
     each.map(|fault| {
-        let detail = of(fault, "detail");
+        let detail = string_member(fault, "detail");
         let end = detail.split_once("` ").map_or(detail.clone(), |(_, end)| end.to_owned());
-        (of(fault, "pointer"), end)
+        (string_member(fault, "pointer"), end)
     })
     .collect()
 }
@@ -256,7 +256,7 @@ fn a_session_presets_fields_of_one_platform() {
         pointer: &'static str,
         end: &'static str,
     }
-    let api = desk();
+    let api = api_with_desk();
     let made = session(
         &api,
         &json!({"fields": {"region": "eu"}, "fixedFields": {"subdomain": SUBDOMAIN}}),
@@ -268,9 +268,9 @@ fn a_session_presets_fields_of_one_platform() {
         "{document}"
     );
     let token = document["token"].as_str().unwrap();
-    let who = body(&api.send(&as_secret(token, "GET", "/v1/whoami")));
+    let whoami = body(&api.send(&as_secret(token, "GET", "/v1/whoami")));
     assert_eq!(
-        (&who["fields"], &who["fixedFields"]),
+        (&whoami["fields"], &whoami["fixedFields"]),
         (&document["fields"], &document["fixedFields"])
     );
     let secret = "is a secret, which only the user enters";
@@ -334,7 +334,7 @@ fn a_session_presets_fields_of_one_platform() {
 
 #[test]
 fn a_user_cannot_override_a_fixed_field() {
-    let api = desk();
+    let api = api_with_desk();
     let token = with_session(&api, &json!({"fixedFields": {"subdomain": SUBDOMAIN}}));
     let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
     let end = "is fixed by the token: omit it, or send the token's value";
@@ -350,7 +350,7 @@ fn a_user_cannot_override_a_fixed_field() {
     let (address, _) =
         Browser::default().follow(&api, started["authorizationUrl"].as_str().unwrap());
     assert_eq!(address, format!("https://{SUBDOMAIN}.desk.example/authorize"));
-    // A value that is only entered already can be changed.
+    // A prefilled value that is not fixed can be changed.
     let free = with_session(&api, &json!({"identity": "eve", "fields": {"subdomain": SUBDOMAIN}}));
     let refused = connect_as(&api, &free, "key", &json!({"apiKey": "k"}));
     assert_eq!(errors(&refused), [("/fields/subdomain".to_owned(), "is required".to_owned())]);
@@ -362,7 +362,7 @@ fn a_user_cannot_override_a_fixed_field() {
 
 #[test]
 fn a_sign_in_to_an_account_other_than_the_fixed_one_fails() {
-    let api = desk();
+    let api = api_with_desk();
     let token = with_session(&api, &json!({"fixedFields": {"subdomain": SUBDOMAIN}}));
     let started = body(&connect_as(&api, &token, "sign-in", &json!({})));
     let (browser, state) = follow(&api, started["authorizationUrl"].as_str().unwrap());
@@ -379,16 +379,16 @@ fn a_sign_in_to_an_account_other_than_the_fixed_one_fails() {
 
 #[test]
 fn a_link_carries_presets_to_the_window() {
-    let api = desk();
+    let api = api_with_desk();
     let mut sent = of_ann("desk");
     sent["link"] = json!(true);
     sent["authMethod"] = json!("key");
     sent["fixedFields"] = json!({"subdomain": SUBDOMAIN});
     let started = body(&connect(&api, &sent));
     let (code, _) = window(&api, &started);
-    let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
-    let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
-    assert_eq!((&who["fields"], &who["fixedFields"]), (&Value::Null, &sent["fixedFields"]));
+    let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
+    let whoami = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
+    assert_eq!((&whoami["fields"], &whoami["fixedFields"]), (&Value::Null, &sent["fixedFields"]));
     let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
     assert_eq!(refused.status, 400);
     // A token passes its own values on to the links that it starts.
@@ -403,9 +403,9 @@ fn a_link_carries_presets_to_the_window() {
         }
         api.send(&as_token(&own, "POST", "/v1/vault/connect", &sent))
     };
-    let (code, _) = window(&api, &body(&linked(&json!({}))));
-    let token = body(&used(&api, &code))["token"].as_str().unwrap().to_owned();
-    let who = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
-    assert_eq!(who["fixedFields"], json!({"subdomain": SUBDOMAIN}));
-    assert_eq!(linked(&json!({"fixedFields": {"subdomain": "other"}})).status, 400);
+    let (code, _) = window(&api, &body(&start_with_link(&json!({}))));
+    let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
+    let whoami = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
+    assert_eq!(whoami["fixedFields"], json!({"subdomain": SUBDOMAIN}));
+    assert_eq!(start_with_link(&json!({"fixedFields": {"subdomain": "other"}})).status, 400);
 }

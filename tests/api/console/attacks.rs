@@ -1,4 +1,4 @@
-//! What others must not achieve: forwarded links, stolen codes and cookies, and more access than a person has.
+//! Attacks on the sign-in to the console: forwarded links, stolen codes and cookies, and attempts to gain access.
 
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
@@ -16,21 +16,21 @@ use crate::support::{ORIGIN, anonymous, as_key, as_secret, body, with_body, with
 fn the_callback_needs_the_browser_in_which_the_sign_in_started() {
     let expired = (410, "This sign-in is no longer valid".to_owned());
     let (api, id) = console(&json!({}));
-    let (browser, asked) = at_provider(&api, &id);
-    authenticate(&api, &asked, &json!({"groups": ["admins"]}));
-    let request = browser.request("GET", &callback(&id, &asked));
+    let (browser, parameters) = at_provider(&api, &id);
+    authenticate(&api, &parameters, &json!({"groups": ["admins"]}));
+    let request = browser.request("GET", &callback(&id, &parameters));
     // A forwarded link, in a browser that has never signed in and in one that has: login CSRF in either direction.
     assert_eq!(heading(&api.send(&other_browser(&request))), expired);
-    let own = with_own_cookie().request("GET", &callback(&id, &asked));
+    let own = with_own_cookie().request("GET", &callback(&id, &parameters));
     assert_eq!(heading(&api.send(&own)), expired);
     // The state of another sign-in of this browser is valid, but the nonce and the verifier are those of the first.
-    let state = value_of(&asked, "state").unwrap();
+    let state = value_of(&parameters, "state").unwrap();
     let changed = format!(
         "/sign-in/{id}/callback?{}",
         form(&[("code", "c"), ("state", &format!("{state}x"))])
     );
     assert_eq!(heading(&api.send(&browser.request("GET", &changed))), expired);
-    let head = api.send(&browser.request("HEAD", &callback(&id, &asked)));
+    let head = api.send(&browser.request("HEAD", &callback(&id, &parameters)));
     assert_eq!(head.status, 200);
     api.env.wait(10 * 60_000);
     assert_eq!(heading(&api.send(&request)), expired);
@@ -54,10 +54,10 @@ fn a_code_is_not_sent_to_a_provider_that_was_configured_later() {
 fn an_injected_code_fails_by_its_nonce_and_its_verifier() {
     let (api, id) = console(&json!({}));
     let (_, first) = at_provider(&api, &id);
-    let (browser, asked) = at_provider(&api, &id);
+    let (browser, parameters) = at_provider(&api, &id);
     // The ID token that the provider issued for another browser's request.
     authenticate(&api, &first, &json!({"groups": ["admins"]}));
-    let page = browser.open(&api, &callback(&id, &asked));
+    let page = browser.open(&api, &callback(&id, &parameters));
     assert_eq!(heading(&page), (503, "You can&#39;t sign in at the moment".to_owned()));
     assert!(page.log.unwrap().contains("`nonce`"));
     assert_eq!(rows(&api, "console_sessions"), 0);
@@ -66,8 +66,8 @@ fn an_injected_code_fails_by_its_nonce_and_its_verifier() {
 #[test]
 fn errors_of_the_provider_are_pages() {
     let (api, id) = console(&json!({}));
-    let (browser, asked) = at_provider(&api, &id);
-    let state = value_of(&asked, "state").unwrap();
+    let (browser, parameters) = at_provider(&api, &id);
+    let state = value_of(&parameters, "state").unwrap();
     let query = form(&[("error", "access_denied"), ("state", &state)]);
     let page = browser.open(&api, &format!("/sign-in/{id}/callback?{query}"));
     assert_eq!(heading(&page), (403, "You are not signed in".to_owned()));
@@ -82,9 +82,9 @@ fn errors_of_the_provider_are_pages() {
         json!({"exp": 1}),
         json!({"sub": null, "email": null}),
     ] {
-        let (browser, asked) = at_provider(&api, &id);
-        authenticate(&api, &asked, &more);
-        let page = browser.open(&api, &callback(&id, &asked));
+        let (browser, parameters) = at_provider(&api, &id);
+        authenticate(&api, &parameters, &more);
+        let page = browser.open(&api, &callback(&id, &parameters));
         assert_eq!(page.status, 503, "{more}");
     }
     assert_eq!(rows(&api, "console_sessions"), 0);
@@ -119,7 +119,7 @@ fn a_code_works_once_in_its_browser_and_for_a_minute() {
 fn only_the_token_authorizes_and_only_on_this_host() {
     let (api, id) = console(&json!({}));
     let (browser, code) = with_code(&api, &id, &json!({"groups": ["admins"]}));
-    // Neither the cookie nor a session whose code was not exchanged.
+    // The cookie does not authorize, nor does a session whose code was not exchanged.
     assert_eq!(api.send(&browser.request("GET", "/v1/whoami")).status, 401);
     let token =
         body(&api.send(&exchange(&browser, &id, &code)))["token"].as_str().unwrap().to_owned();
@@ -134,7 +134,7 @@ fn only_the_token_authorizes_and_only_on_this_host() {
 }
 
 #[test]
-fn a_person_can_not_get_more_scopes_than_they_have() {
+fn a_person_cannot_get_more_scopes_than_they_have() {
     let (api, id) = console(&json!({}));
     let admin = admin(&api, &id);
     let lacks = |response: connector_vault::http::Response, scope: &str| {

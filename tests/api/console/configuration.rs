@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SIGN_IN, TEAM, access, admin, ask, configure, console, oidc};
+use super::{SIGN_IN, TEAM_DOMAIN, access, admin, ask, configure, console, oidc};
 use crate::agents::provider::{ISSUER, serve};
 use crate::agents::settings;
 use crate::connect::{api_with, response as answered, send, text};
@@ -29,7 +29,7 @@ fn a_configuration_is_returned_without_its_secret() {
     });
     assert_eq!(shown, expected);
     assert!(!api.env.dump().concat().contains("a:secret"));
-    // It stays for the same client.
+    // An omitted secret is kept for the same client only.
     let mut same = oidc(&json!({}));
     same.as_object_mut().unwrap().remove("clientSecret");
     assert_eq!(configure(&api, &same), id);
@@ -41,7 +41,10 @@ fn a_configuration_is_returned_without_its_secret() {
     let (api, id, _) = access();
     let shown = body(&api.get(SIGN_IN));
     assert_eq!(shown["signInUrl"], format!("{ORIGIN}/sign-in/{id}"));
-    assert_eq!((&shown["teamDomain"], &shown["audience"]), (&json!(TEAM), &json!("aud-tag")));
+    assert_eq!(
+        (&shown["teamDomain"], &shown["audience"]),
+        (&json!(TEAM_DOMAIN), &json!("aud-tag"))
+    );
     for name in ["issuer", "clientId", "scopes", "redirectUri"] {
         assert_eq!(shown[name], Value::Null, "{name}");
     }
@@ -57,10 +60,10 @@ fn faults_are_reported_together() {
         (json!({"type": "oidc", "claim": "c", "roles": roles}), vec!["/issuer", "/clientId"]),
         (json!({"type": "access", "claim": "c", "roles": roles}), vec!["/teamDomain", "/audience"]),
         (
-            json!({"type": "access", "teamDomain": TEAM, "audience": "a", "scopes": ["openid"], "claim": "c", "roles": roles}),
+            json!({"type": "access", "teamDomain": TEAM_DOMAIN, "audience": "a", "scopes": ["openid"], "claim": "c", "roles": roles}),
             vec!["/scopes"],
         ),
-        (oidc(&json!({"teamDomain": TEAM})), vec!["/teamDomain"]),
+        (oidc(&json!({"teamDomain": TEAM_DOMAIN})), vec!["/teamDomain"]),
         (oidc(&json!({"issuer": "http://id.example"})), vec!["/issuer"]),
         (oidc(&json!({"issuer": "https://10.0.0.1"})), vec!["/issuer"]),
         (oidc(&json!({"issuer": ORIGIN})), vec!["/issuer"]),

@@ -22,7 +22,7 @@ pub const SESSIONS: &str = "/v1/console-sessions";
 /// The provider's key, which the service caches.
 static SIGNER: LazyLock<Signer> = LazyLock::new(Signer::ec);
 /// The domain of an Access team.
-const TEAM: &str = "acme.cloudflareaccess.com";
+const TEAM_DOMAIN: &str = "acme.cloudflareaccess.com";
 
 /// A configuration with two roles.
 pub fn oidc(more: &Value) -> Value {
@@ -78,8 +78,8 @@ pub fn start(browser: &Browser, id: &str) -> Request {
     with_header(request, "sec-fetch-site", "same-origin")
 }
 
-/// Keeps the cookie of a response.
-fn keep(browser: &Browser, response: &Response) {
+/// Stores the cookie that a response sets.
+fn store_cookie(browser: &Browser, response: &Response) {
     let cookie = response.header("set-cookie").unwrap();
     for part in ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
         assert!(cookie.split("; ").any(|found| found == part), "{cookie}");
@@ -92,15 +92,15 @@ fn keep(browser: &Browser, response: &Response) {
 pub fn at_provider(api: &Api, id: &str) -> (Browser, Vec<(String, String)>) {
     let browser = Browser::default();
     let response = api.send(&start(&browser, id));
-    keep(&browser, &response);
-    let (address, asked) = redirected(&response);
+    store_cookie(&browser, &response);
+    let (address, parameters) = redirected(&response);
     assert_eq!(address, "https://id.example/authorize");
-    (browser, asked)
+    (browser, parameters)
 }
 
 /// Makes the provider authenticate a person with these claims.
-pub fn authenticate(api: &Api, asked: &[(String, String)], more: &Value) {
-    let mut all = claims(api, asked);
+pub fn authenticate(api: &Api, parameters: &[(String, String)], more: &Value) {
+    let mut all = claims(api, parameters);
     for (name, value) in more.as_object().unwrap() {
         all[name] = value.clone();
     }
@@ -108,8 +108,8 @@ pub fn authenticate(api: &Api, asked: &[(String, String)], more: &Value) {
     provide(api, &token, &[key("k", &SIGNER)]);
 }
 
-pub fn callback(id: &str, asked: &[(String, String)]) -> String {
-    let state = value_of(asked, "state").unwrap();
+pub fn callback(id: &str, parameters: &[(String, String)]) -> String {
+    let state = value_of(parameters, "state").unwrap();
     format!("/sign-in/{id}/callback?{}", form(&[("code", "c"), ("state", &state)]))
 }
 
@@ -131,9 +131,9 @@ pub fn exchange(browser: &Browser, id: &str, code: &str) -> Request {
 
 /// A browser with the code of a completed sign-in.
 pub fn with_code(api: &Api, id: &str, more: &Value) -> (Browser, String) {
-    let (browser, asked) = at_provider(api, id);
-    authenticate(api, &asked, more);
-    let code = code_in(&browser.open(api, &callback(id, &asked)), id);
+    let (browser, parameters) = at_provider(api, id);
+    authenticate(api, &parameters, more);
+    let code = code_in(&browser.open(api, &callback(id, &parameters)), id);
     (browser, code)
 }
 
@@ -176,7 +176,7 @@ fn access() -> (Api, String, Signer) {
         other => panic!("no server for {other}"),
     });
     let sent = json!({
-        "type": "access", "teamDomain": TEAM, "audience": "aud-tag", "claim": "email",
+        "type": "access", "teamDomain": TEAM_DOMAIN, "audience": "aud-tag", "claim": "email",
         "roles": {"ann@example.com": ["connections:read"]},
     });
     let response = send(&api, "PUT", SIGN_IN, &sent);
@@ -219,10 +219,13 @@ fn an_unknown_key_in_the_header_of_access_fetches_the_keys_once_a_minute() {
 fn a_person_signs_in_and_is_the_actor_of_changes() {
     let (api, id) = console(&json!({}));
     let token = token(&api, &id, &json!({"groups": ["x", "admins", "support"]}));
-    let who = body(&ask(&api, &token, "GET", "/v1/whoami", &Value::Null));
-    assert_eq!((&who["person"], &who["account"]), (&json!("ann@example.com"), &json!("acme")));
+    let whoami = body(&ask(&api, &token, "GET", "/v1/whoami", &Value::Null));
+    assert_eq!(
+        (&whoami["person"], &whoami["account"]),
+        (&json!("ann@example.com"), &json!("acme"))
+    );
     let scopes: Vec<&str> =
-        who["scopes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        whoami["scopes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert_eq!(
         scopes,
         [
@@ -236,7 +239,7 @@ fn a_person_signs_in_and_is_the_actor_of_changes() {
             "console:write",
         ]
     );
-    assert!(who["identity"].is_null() && who["expiresAt"].is_string());
+    assert!(whoami["identity"].is_null() && whoami["expiresAt"].is_string());
 
     let sent = json!({"scopes": ["connections:read"]});
     let made = ask(&api, &token, "POST", "/v1/keys", &sent);
@@ -261,7 +264,7 @@ fn the_request_to_the_provider_is_complete() {
         (json!({"scopes": ["openid", "groups"]}), "openid groups"),
     ] {
         let (api, id) = console(&more);
-        let (_, asked) = at_provider(&api, &id);
+        let (_, parameters) = at_provider(&api, &id);
         let uri = format!("{ORIGIN}/sign-in/{id}/callback");
         for (name, value) in [
             ("response_type", "code"),
@@ -270,10 +273,10 @@ fn the_request_to_the_provider_is_complete() {
             ("code_challenge_method", "S256"),
             ("redirect_uri", &uri),
         ] {
-            assert_eq!(value_of(&asked, name).as_deref(), Some(value), "{name}");
+            assert_eq!(value_of(&parameters, name).as_deref(), Some(value), "{name}");
         }
         for name in ["nonce", "state", "code_challenge"] {
-            assert!(value_of(&asked, name).is_some_and(|value| value.len() >= 43), "{name}");
+            assert!(value_of(&parameters, name).is_some_and(|value| value.len() >= 43), "{name}");
         }
     }
 }
@@ -286,9 +289,9 @@ fn a_person_without_a_role_gets_a_page() {
         ("email", json!({"email": "admins", "email_verified": false})),
     ] {
         let (api, id) = console(&json!({"claim": claim}));
-        let (browser, asked) = at_provider(&api, &id);
-        authenticate(&api, &asked, &more);
-        let page = browser.open(&api, &callback(&id, &asked));
+        let (browser, parameters) = at_provider(&api, &id);
+        authenticate(&api, &parameters, &more);
+        let page = browser.open(&api, &callback(&id, &parameters));
         assert_eq!(heading(&page), (403, "You have no access".to_owned()), "{claim} {more}");
         assert_eq!(crate::connect::rows(&api, "console_sessions"), 0);
     }
@@ -299,7 +302,7 @@ fn the_link_of_a_sign_in_asks_before_it_starts() {
     let (api, id) = console(&json!({}));
     let path = format!("/sign-in/{id}");
     let with_site = |site: &str| with_header(anonymous("GET", &path), "sec-fetch-site", site);
-    // Also when a page of this host leads to it: the consent page of an agent redirects to an address that a stranger registered.
+    // A link from a page of this host asks, too: an agent's consent page redirects to an address that anyone can register.
     let sites = ["none", "cross-site", "same-origin"].map(with_site);
     for request in sites.into_iter().chain([anonymous("GET", &path)]) {
         let page = api.send(&request);
@@ -331,7 +334,7 @@ fn access_in_front_of_the_service_signs_in() {
         (json!({"iss": "https://evil.cloudflareaccess.com"}), Some(failed.clone())),
         (json!({"exp": 1}), Some(failed.clone())),
         (json!({"email": "bob@example.com"}), Some((403, "You have no access".to_owned()))),
-        // The token of a service.
+        // A token of a service, not of a person.
         (
             json!({"email": null, "sub": "", "common_name": "ci"}),
             Some((503, "You can&#39;t sign in at the moment".to_owned())),
@@ -350,13 +353,13 @@ fn access_in_front_of_the_service_signs_in() {
             assert_eq!(heading(&response), expected, "{change}");
             continue;
         }
-        keep(&browser, &response);
+        store_cookie(&browser, &response);
         let code = code_in(&response, &id);
         let token = body(&api.send(&exchange(&browser, &id, &code)))["token"].clone();
-        let who = ask(&api, token.as_str().unwrap(), "GET", "/v1/whoami", &Value::Null);
-        assert_eq!(body(&who)["person"], "ann@example.com");
+        let whoami = ask(&api, token.as_str().unwrap(), "GET", "/v1/whoami", &Value::Null);
+        assert_eq!(body(&whoami)["person"], "ann@example.com");
     }
-    // Signed by others, or not sent.
+    // A missing header, and one with a forged signature.
     let (api, id, _) = access();
     let now = api.env.now.get() / 1000;
     let forged = Signer::ec().sign(&json!({"alg": "ES256", "kid": "k"}), &good(now));
@@ -365,12 +368,12 @@ fn access_in_front_of_the_service_signs_in() {
     assert_eq!(heading(&api.send(&request)), failed);
     let request = with_header(request, "cf-access-jwt-assertion", &forged);
     assert_eq!(heading(&api.send(&request)), failed);
-    // There is no provider that redirects back.
+    // With Access, no provider redirects back, so the callback has no sign-in to complete.
     let page = api.send(&anonymous("GET", &format!("/sign-in/{id}/callback?code=c&state=s")));
     assert_eq!(page.status, 410);
 }
 
-/// A request of one of the endpoints for browsers, with the service that expects it.
+/// A request to one of the browser endpoints, with the service to send it to.
 pub fn open_request(open: connector_vault::http::endpoint::Open) -> Option<(Api, Request)> {
     use connector_vault::http::endpoint::Open;
     let (api, id) = console(&json!({}));
@@ -378,9 +381,9 @@ pub fn open_request(open: connector_vault::http::endpoint::Open) -> Option<(Api,
         Open::SignInPage => anonymous("GET", &format!("/sign-in/{id}")),
         Open::SignInStart => start(&Browser::default(), &id),
         Open::SignInCallback => {
-            let (browser, asked) = at_provider(&api, &id);
-            authenticate(&api, &asked, &json!({"groups": ["support"]}));
-            browser.request("GET", &callback(&id, &asked))
+            let (browser, parameters) = at_provider(&api, &id);
+            authenticate(&api, &parameters, &json!({"groups": ["support"]}));
+            browser.request("GET", &callback(&id, &parameters))
         }
         Open::SignInToken => {
             let (browser, code) = with_code(&api, &id, &json!({"groups": ["support"]}));

@@ -31,7 +31,7 @@ fn a_session_ends_after_an_idle_hour() {
     assert_eq!(status(&api, &token), 200);
     api.env.wait(60 * MINUTE);
     assert_eq!(status(&api, &token), 401);
-    // It does not begin again.
+    // The failed request did not extend the session.
     assert_eq!(status(&api, &token), 401);
     assert_eq!(body(&api.get(SESSIONS))["rows"], json!([]));
 }
@@ -115,17 +115,17 @@ fn a_changed_or_deleted_sign_in_ends_its_sessions() {
     assert_eq!(status(&api, &token), 401);
     configure(&api, &oidc(&json!({})));
     let token = admin(&api, &id);
-    // A person can do it, too.
+    // A signed-in person can delete the sign-in, too.
     let deleted = ask(&api, &token, "DELETE", SIGN_IN, &Value::Null);
     assert_eq!(deleted.status, 204, "{}", text(&deleted));
     assert_eq!(status(&api, &token), 401);
     assert_eq!((rows(&api, "console_sessions"), rows(&api, "console_sign_ins")), (0, 0));
-    // A sign-in that began before leads to a page.
+    // A user who was at the provider when the sign-in was deleted gets an error page.
     let (api, id) = console(&json!({}));
-    let (browser, asked) = at_provider(&api, &id);
-    authenticate(&api, &asked, &json!({"groups": "admins"}));
+    let (browser, parameters) = at_provider(&api, &id);
+    authenticate(&api, &parameters, &json!({"groups": "admins"}));
     assert_eq!(api.send(&api.request("DELETE", SIGN_IN)).status, 204);
-    let page = browser.open(&api, &callback(&id, &asked));
+    let page = browser.open(&api, &callback(&id, &parameters));
     assert_eq!(heading(&page), (404, "This sign-in does not exist".to_owned()));
 }
 
@@ -133,11 +133,11 @@ fn a_changed_or_deleted_sign_in_ends_its_sessions() {
 fn a_session_ends_with_the_key_of_the_sign_in() {
     let (api, id) = console(&json!({}));
     let token = admin(&api, &id);
-    let (browser, asked) = at_provider(&api, &id);
-    authenticate(&api, &asked, &json!({"groups": "admins"}));
+    let (browser, parameters) = at_provider(&api, &id);
+    authenticate(&api, &parameters, &json!({"groups": "admins"}));
     api.env.revoke(&api.key);
     assert_eq!(status(&api, &token), 401);
-    let page = browser.open(&api, &callback(&id, &asked));
+    let page = browser.open(&api, &callback(&id, &parameters));
     assert_eq!(heading(&page), (403, "This sign-in has ended".to_owned()));
 }
 

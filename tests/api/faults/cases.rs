@@ -31,23 +31,23 @@ pub struct Case {
 /// One case for each endpoint of the table, then further cases.
 pub fn cases() -> impl Iterator<Item = Case> {
     let all = Endpoint::ALL.iter().map(|endpoint| match endpoint {
-        Endpoint::Keyed(keyed) => of_keyed(*keyed),
-        Endpoint::Open(open) => of_open(*open),
+        Endpoint::Keyed(keyed) => keyed_case(*keyed),
+        Endpoint::Open(open) => open_case(*open),
     });
     let more: [fn() -> Case; 8] = [
         checked_connection,
         begun_attempt,
         refreshed,
         revoked,
-        called_again,
+        call_with_expired_token,
         reconnected,
-        asked_by_agent,
+        run_by_agent,
         listed_by_agent,
     ];
     all.chain(more.into_iter().map(|case| case()))
 }
 
-fn of_keyed(keyed: Keyed) -> Case {
+fn keyed_case(keyed: Keyed) -> Case {
     let fixture = Fixture::new();
     let request = fixture.request(keyed);
     Case {
@@ -69,7 +69,7 @@ fn of_keyed(keyed: Keyed) -> Case {
 }
 
 /// A case with the catalog of another platform.
-fn of_connect(name: &str, endpoint: Endpoint, api: Api, request: Request) -> Case {
+fn connect_case(name: &str, endpoint: Endpoint, api: Api, request: Request) -> Case {
     Case { name: name.into(), endpoint, api, request, config: settings, pauses: &[], ends: &[] }
 }
 
@@ -84,11 +84,11 @@ fn tokens() -> Value {
     json!({"access_token": "example-access-token", "refresh_token": "example-refresh-token", "expires_in": 3600})
 }
 
-fn of_open(open: Open) -> Case {
+fn open_case(open: Open) -> Case {
     if let Some((api, request)) = console::open_request(open) {
-        return of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request);
+        return connect_case(&format!("{open:?}"), Endpoint::Open(open), api, request);
     }
-    if let Some(case) = of_agents(open) {
+    if let Some(case) = agent_case(open) {
         return case;
     }
     let api = connect::api();
@@ -131,26 +131,26 @@ fn of_open(open: Open) -> Case {
         }
         other => panic!("{other:?} has no case"),
     };
-    let case = of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request);
+    let case = connect_case(&format!("{open:?}"), Endpoint::Open(open), api, request);
     Case { ends, ..case }
 }
 
 /// A request to an endpoint of the sign-in for agents.
-fn of_agents(open: Open) -> Option<Case> {
+fn agent_case(open: Open) -> Option<Case> {
     if open == Open::AgentCallback {
         let (api, request) = agents::provider::callback_request();
-        let case = of_connect("AgentCallback", Endpoint::Open(open), api, request);
+        let case = connect_case("AgentCallback", Endpoint::Open(open), api, request);
         return Some(case);
     }
     if open == Open::AgentDecision {
-        let (api, request) = approvals::deciding();
-        let case = of_connect("AgentDecision", Endpoint::Open(open), api, request);
+        let (api, request) = approvals::decision_request();
+        let case = connect_case("AgentDecision", Endpoint::Open(open), api, request);
         // The user has already decided.
         return Some(Case { ends: &[410], ..case });
     }
     if matches!(open, Open::AgentDownload | Open::Download) {
-        let (api, request) = downloads::opened(open == Open::AgentDownload);
-        return Some(of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request));
+        let (api, request) = downloads::open_request(open == Open::AgentDownload);
+        return Some(connect_case(&format!("{open:?}"), Endpoint::Open(open), api, request));
     }
     let (api, id) = agents::app();
     let get = |path: String| anonymous("GET", &path);
@@ -169,7 +169,7 @@ fn of_agents(open: Open) -> Option<Case> {
         }
         Open::AgentAuthorize => {
             let client = agents::register(&api, &id);
-            get(format!("/mcp/{id}/authorize?{}", agents::asking(&client, &[])))
+            get(format!("/mcp/{id}/authorize?{}", agents::authorization_query(&client, &[])))
         }
         Open::AgentContinue => {
             // A link works once.
@@ -183,7 +183,7 @@ fn of_agents(open: Open) -> Option<Case> {
             ends = &[410];
             let client = agents::register(&api, &id);
             let (browser, page) = agents::at_consent(&api, &id, &client, &json!({}));
-            let grant = agents::hidden(&page, "grant");
+            let grant = agents::hidden_field(&page, "grant");
             let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
             browser.decision(&id, &fields)
         }
@@ -191,7 +191,7 @@ fn of_agents(open: Open) -> Option<Case> {
         Open::AgentGrantsEnd => {
             agents::Agent::new(&api, &id, &agents::ALL);
             let (browser, page) = agents::at_grants(&api, &id, "ann");
-            browser.end(&id, &page)
+            browser.end_first_grant(&id, &page)
         }
         Open::AgentApproval | Open::AgentConnect => {
             let link = if open == Open::AgentApproval { "approval" } else { "connect" };
@@ -201,8 +201,8 @@ fn of_agents(open: Open) -> Option<Case> {
             // A code that arrives a second time may have been stolen.
             ends = &[400];
             let client = agents::register(&api, &id);
-            let code = agents::agreed(&api, &id, &client, &agents::ALL);
-            agents::exchanging(&id, &client, &code)
+            let code = agents::consent_code(&api, &id, &client, &agents::ALL);
+            agents::exchange_request(&id, &client, &code)
         }
         Open::AgentRevoke => {
             let agent = agents::Agent::new(&api, &id, &agents::ALL);
@@ -211,7 +211,7 @@ fn of_agents(open: Open) -> Option<Case> {
         }
         _ => return None,
     };
-    let case = of_connect(&format!("{open:?}"), Endpoint::Open(open), api, request);
+    let case = connect_case(&format!("{open:?}"), Endpoint::Open(open), api, request);
     Some(Case { ends, ..case })
 }
 
@@ -222,14 +222,14 @@ fn checked_connection() -> Case {
     let mut sent = of_ann("keyed");
     sent["fields"] = json!({"apiKey": "example-token"});
     let request = with_body(api.request("POST", "/v1/vault/connect"), &sent.to_string());
-    of_connect("Connect, with a check", Endpoint::Keyed(Keyed::Connect), api, request)
+    connect_case("Connect, with a check", Endpoint::Keyed(Keyed::Connect), api, request)
 }
 
 fn begun_attempt() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
-    of_connect("Connect, with a redirect", Endpoint::Keyed(Keyed::Connect), api, request)
+    connect_case("Connect, with a redirect", Endpoint::Keyed(Keyed::Connect), api, request)
 }
 
 /// A connection whose access token is refreshed.
@@ -239,7 +239,7 @@ fn refreshed() -> Case {
     let id = connected(&api, &of_ann("acme"), &tokens());
     script(&api, &[(200, tokens())]);
     let request = api.request("GET", &format!("{}/credentials?refresh=true", at(&id)));
-    of_connect("GetCredentials, refreshed", Endpoint::Keyed(Keyed::GetCredentials), api, request)
+    connect_case("GetCredentials, refreshed", Endpoint::Keyed(Keyed::GetCredentials), api, request)
 }
 
 /// Deletes a connection whose tokens are revoked at the platform.
@@ -250,17 +250,22 @@ fn revoked() -> Case {
     api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
     script(&api, &[(200, json!({}))]);
     let request = api.request("DELETE", &at(&id));
-    of_connect("DeleteConnection, revoked", Endpoint::Keyed(Keyed::DeleteConnection), api, request)
+    connect_case(
+        "DeleteConnection, revoked",
+        Endpoint::Keyed(Keyed::DeleteConnection),
+        api,
+        request,
+    )
 }
 
 /// Makes a call that the platform refuses at first, because the access token has expired.
-fn called_again() -> Case {
+fn call_with_expired_token() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens());
     // A token that was issued in this minute would not be refreshed.
     api.env.wait(600_000);
-    let mut was_asked = false;
+    let mut was_called = false;
     *api.env.platform.borrow_mut() = Box::new(move |request| {
         if request.url.ends_with("/token") {
             return connect::response(
@@ -268,11 +273,11 @@ fn called_again() -> Case {
                 &json!({"access_token": "example-token", "expires_in": 3600}),
             );
         }
-        let status = if std::mem::replace(&mut was_asked, true) { 200 } else { 401 };
+        let status = if std::mem::replace(&mut was_called, true) { 200 } else { 401 };
         connect::response(status, &json!({"login": "ann"}))
     });
     let request = api.request("GET", &format!("{}/proxy/me", at(&id)));
-    of_connect("ProxyGet, refreshed", Endpoint::Keyed(Keyed::ProxyGet), api, request)
+    connect_case("ProxyGet, refreshed", Endpoint::Keyed(Keyed::ProxyGet), api, request)
 }
 
 /// Ends an attempt to reconnect the same account.
@@ -286,7 +291,7 @@ fn reconnected() -> Case {
     script(&api, &[(200, tokens()), (404, json!({}))]);
     let request = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
     let case =
-        of_connect("ConnectCallback, again", Endpoint::Open(Open::ConnectCallback), api, request);
+        connect_case("ConnectCallback, again", Endpoint::Open(Open::ConnectCallback), api, request);
     Case { ends: &[409], ..case }
 }
 
@@ -297,8 +302,8 @@ fn tool(case: Case, name: &str, arguments: &Value) -> Case {
 }
 
 /// An agent runs an action.
-fn asked_by_agent() -> Case {
-    let case = of_keyed(Keyed::RunAction);
+fn run_by_agent() -> Case {
+    let case = keyed_case(Keyed::RunAction);
     let id = case.request.path.split('/').nth(4).unwrap().to_owned();
     let input: Value =
         serde_json::from_str(connector_vault::openapi::platform_calls::INPUTS[0].2).unwrap();
@@ -306,5 +311,5 @@ fn asked_by_agent() -> Case {
 }
 
 fn listed_by_agent() -> Case {
-    tool(of_keyed(Keyed::ListConnections), "list_connections", &json!({}))
+    tool(keyed_case(Keyed::ListConnections), "list_connections", &json!({}))
 }

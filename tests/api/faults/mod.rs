@@ -19,16 +19,16 @@ use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::Value as Json;
 
 use self::cases::{Case, cases};
-use self::ports::{Call, Fault, Faulty, InjectedFault, Recording, Rows, Value, database};
+use self::ports::{Call, Fault, FaultyPorts, InjectedFault, Recording, Rows, Value, database};
 use crate::counted::miscounts;
 use crate::rng::{TestRng, sample};
-use crate::support::{Api, TestEnv, whole};
+use crate::support::{Api, TestEnv, with_full_body};
 
 /// The documented responses.
 static RECORDED: LazyLock<RecordedResponses> =
     LazyLock::new(|| RecordedResponses::recorded().unwrap());
 
-/// Errors of local D1 while another program writes. No statement has run.
+/// The error of local D1 while another program writes. No statement has run.
 const BUSY: &str = "D1_ERROR: database is locked: SQLITE_BUSY";
 
 /// Errors that Cloudflare documents for D1, and undocumented ones.
@@ -56,7 +56,7 @@ const REPORTS: [&str; 20] = [
 ];
 
 /// The number of reports at the start of [`REPORTS`] after which the batch may have run and may be repeated.
-const LOST: usize = 4;
+const LOST_COUNT: usize = 4;
 
 /// Rows that D1 should not return.
 const ROWS: [Rows; 8] = [
@@ -93,28 +93,28 @@ const PLATFORMS: [Fault; 26] = [
     Fault::RequestFails(HttpError::TimedOut),
     Fault::RequestFails(HttpError::TooLarge),
     Fault::RequestFails(HttpError::CallerLeft),
-    Fault::Answers(200, &[], ""),
-    Fault::Answers(200, &[JSON], "{"),
-    Fault::Answers(200, &[JSON], "null"),
-    Fault::Answers(200, &[JSON], "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["),
-    Fault::Answers(200, &[JSON], "{\"access_token\":7,\"expires_in\":{},\"id\":[]}"),
-    Fault::Answers(200, &[JSON], "{\"access_token\":\"\",\"id\":\"\"}"),
-    Fault::Answers(200, &[JSON], "{\"error\":\"invalid_grant\"}"),
-    Fault::Answers(200, &[HTML], "<h1>Maintenance</h1>"),
-    Fault::Answers(204, &[], ""),
-    Fault::Answers(302, &[("location", "https://evil.example/")], ""),
-    Fault::Answers(302, &[("location", "/user")], ""),
-    Fault::Answers(400, &[JSON], "{\"error\":\"invalid_grant\"}"),
-    Fault::Answers(401, &[JSON], "{\"error\":\"invalid_client\"}"),
-    Fault::Answers(401, &[], ""),
-    Fault::Answers(403, &[HTML], "<h1>No</h1>"),
-    Fault::Answers(404, &[], ""),
-    Fault::Answers(408, &[], ""),
-    Fault::Answers(410, &[], ""),
-    Fault::Answers(429, &[("retry-after", "99999999999999999999")], ""),
-    Fault::Answers(500, &[("content-length", "7"), ("set-cookie", "a=b")], "\u{0}\u{7f}"),
-    Fault::Answers(503, &[("retry-after", "soon")], ""),
-    Fault::Answers(599, &[("x-vault-source", "vault")], ""),
+    Fault::Responds(200, &[], ""),
+    Fault::Responds(200, &[JSON], "{"),
+    Fault::Responds(200, &[JSON], "null"),
+    Fault::Responds(200, &[JSON], "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["),
+    Fault::Responds(200, &[JSON], "{\"access_token\":7,\"expires_in\":{},\"id\":[]}"),
+    Fault::Responds(200, &[JSON], "{\"access_token\":\"\",\"id\":\"\"}"),
+    Fault::Responds(200, &[JSON], "{\"error\":\"invalid_grant\"}"),
+    Fault::Responds(200, &[HTML], "<h1>Maintenance</h1>"),
+    Fault::Responds(204, &[], ""),
+    Fault::Responds(302, &[("location", "https://evil.example/")], ""),
+    Fault::Responds(302, &[("location", "/user")], ""),
+    Fault::Responds(400, &[JSON], "{\"error\":\"invalid_grant\"}"),
+    Fault::Responds(401, &[JSON], "{\"error\":\"invalid_client\"}"),
+    Fault::Responds(401, &[], ""),
+    Fault::Responds(403, &[HTML], "<h1>No</h1>"),
+    Fault::Responds(404, &[], ""),
+    Fault::Responds(408, &[], ""),
+    Fault::Responds(410, &[], ""),
+    Fault::Responds(429, &[("retry-after", "99999999999999999999")], ""),
+    Fault::Responds(500, &[("content-length", "7"), ("set-cookie", "a=b")], "\u{0}\u{7f}"),
+    Fault::Responds(503, &[("retry-after", "soon")], ""),
+    Fault::Responds(599, &[("x-vault-source", "vault")], ""),
 ];
 
 fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
@@ -123,13 +123,14 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
     let both = |fault| [injected_fault(fault, false), injected_fault(fault, true)];
     match call {
         Call::Batch(statements) => {
-            let lost = REPORTS[..LOST].iter().flat_map(|report| both(Fault::Forgets(report)));
-            let refused = REPORTS.iter().flat_map(|report| both(Fault::Refuses(report)));
+            let lost =
+                REPORTS[..LOST_COUNT].iter().flat_map(|report| both(Fault::ErrorAfter(report)));
+            let refused = REPORTS.iter().flat_map(|report| both(Fault::ErrorBefore(report)));
             let misreports =
                 (0..statements).flat_map(|index| ROWS.map(|rows| Fault::Misreports(index, rows)));
             lost.chain(refused)
                 .chain([Fault::Hangs, Fault::HangsAfter].into_iter().flat_map(both))
-                .chain([Fault::SaysNothing].into_iter().chain(misreports).map(once))
+                .chain([Fault::NoResultSets].into_iter().chain(misreports).map(once))
                 .collect()
         }
         Call::Value => {
@@ -138,14 +139,14 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
         }
         Call::Platform => PLATFORMS.into_iter().flat_map(both).collect(),
         Call::Queue => {
-            [Fault::Rejects, Fault::HasNone, Fault::Hangs].into_iter().flat_map(both).collect()
+            [Fault::Rejects, Fault::NoQueue, Fault::Hangs].into_iter().flat_map(both).collect()
         }
         Call::Limit => vec![once(Fault::Limits), once(Fault::Hangs)],
     }
 }
 
 /// Usually a sample of `count` faults of each kind, at several calls; all faults in a proof.
-fn chosen(
+fn sample_faults(
     rng: &mut TestRng,
     count: usize,
     faults_of_call: Vec<InjectedFault>,
@@ -162,7 +163,7 @@ fn chosen(
 }
 
 /// Inconsistencies in the database, which no fault may cause.
-fn unsound(api: &Api) -> Vec<String> {
+fn inconsistencies(api: &Api) -> Vec<String> {
     let queries = [
         "SELECT connection_id FROM credentials h WHERE NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = h.connection_id)",
         "SELECT a.id FROM connect_attempts a WHERE a.status = 'succeeded' AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = a.connection_id)",
@@ -172,12 +173,12 @@ fn unsound(api: &Api) -> Vec<String> {
 }
 
 /// The initial state of a case, from which it can be repeated.
-struct Start {
+struct InitialState {
     now: u64,
     drawn: u64,
 }
 
-impl Start {
+impl InitialState {
     fn new(env: &TestEnv) -> Self {
         // The time of a connection's check is random, also in triggers.
         env.database.fix_random();
@@ -185,7 +186,7 @@ impl Start {
         Self { now: env.now.get(), drawn: env.drawn() }
     }
 
-    fn again(&self, env: &TestEnv) {
+    fn restore(&self, env: &TestEnv) {
         env.database.execute_batch("ROLLBACK TO start").unwrap();
         env.now.set(self.now);
         env.draw_again(self.drawn);
@@ -193,21 +194,21 @@ impl Start {
     }
 }
 
-/// A case, and its course without a fault.
-struct Proof {
+/// A case, and what happens in it without a fault.
+struct RecordedCase {
     case: Case,
-    start: Start,
+    start: InitialState,
     clean: Response,
     /// The response to the same request when it is repeated.
     again: Response,
     recording: Recording,
 }
 
-impl Proof {
+impl RecordedCase {
     fn new(mut case: Case) -> Self {
-        let start = Start::new(&case.api.env);
+        let start = InitialState::new(&case.api.env);
         case.api.service = Service::new((case.config)());
-        let faulty = Faulty::new(&case.api.env, None);
+        let faulty = FaultyPorts::new(&case.api.env, None);
         let clean = send(&case.api, &faulty, &case.request);
         let recording = faulty.recording.take();
         assert!(clean.status < 400, "{}: {}", case.name, String::from_utf8_lossy(&clean.body));
@@ -224,19 +225,19 @@ impl Proof {
     fn run_with_fault(&mut self, injected_fault: InjectedFault) -> Vec<String> {
         let Self { case, start, clean, again, recording } = self;
         let api = &mut case.api;
-        start.again(&api.env);
+        start.restore(&api.env);
         api.service = Service::new((case.config)());
         api.env.pauses.take();
-        let faulty = Faulty::new(&api.env, Some(injected_fault));
+        let faulty = FaultyPorts::new(&api.env, Some(injected_fault));
         let response = send(api, &faulty, &case.request);
         let api = &case.api;
         let mut wrong = Vec::new();
         let waited: u32 = api.env.pauses.take().iter().sum();
         if waited > MAX_MS {
-            wrong.push(format!("answered after {waited} ms"));
+            wrong.push(format!("responded after {waited} ms"));
         }
         let is_right = response.status == clean.status && response.body == clean.body;
-        if !is_right && !is_honest(case, &injected_fault, clean, &response) {
+        if !is_right && !is_documented_error(case, &injected_fault, clean, &response) {
             wrong.push(format!("{} {}", response.status, String::from_utf8_lossy(&response.body)));
         }
         wrong.extend(leaks(api, &response));
@@ -253,7 +254,7 @@ impl Proof {
             let rows = more.map(|row| format!("+{row}")).chain(less.map(|row| format!("-{row}")));
             wrong.push(format!("half written: {:?}", rows.collect::<Vec<_>>()));
         }
-        wrong.extend(unsound(api));
+        wrong.extend(inconsistencies(api));
         // The next request, and the one after the pause that the error response requests.
         let is_untouched = state == recording.states[0];
         let may_be = |status| {
@@ -270,7 +271,7 @@ impl Proof {
         if !may_be(next.status) {
             wrong.push(format!("next: {} {}", next.status, String::from_utf8_lossy(&next.body)));
         }
-        wrong.extend(unsound(api));
+        wrong.extend(inconsistencies(api));
         wrong
     }
 }
@@ -280,13 +281,15 @@ fn is_stored_last(endpoint: Endpoint) -> bool {
     matches!(endpoint, Endpoint::Keyed(Keyed::Connect | Keyed::SetCredentials))
 }
 
-fn send(api: &Api, ports: &Faulty<'_>, request: &Request) -> Response {
+fn send(api: &Api, ports: &FaultyPorts<'_>, request: &Request) -> Response {
     let shard = api.service.shard(request);
-    whole(api.env.within(shard, || pollster::block_on(handle(&api.service, ports, request))))
+    with_full_body(
+        api.env.within(shard, || pollster::block_on(handle(&api.service, ports, request))),
+    )
 }
 
 /// Whether a response reports an error that is documented for the endpoint.
-fn is_honest(
+fn is_documented_error(
     case: &Case,
     injected_fault: &InjectedFault,
     clean: &Response,
@@ -366,10 +369,10 @@ fn leaks(api: &Api, response: &Response) -> Vec<String> {
 fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
     let (mut count, mut tried, mut wrong) = (0, 0, Vec::new());
     let mut rng = TestRng(5);
-    // Whether both the calls that failed and the existing calls include a first, a last and a middle one.
+    // The faults must hit the first, a middle and the last call wherever cases have such calls.
     let (mut places, mut all_places) = (HashSet::new(), HashSet::new());
     for case in cases() {
-        let mut proof = Proof::new(case);
+        let mut proof = RecordedCase::new(case);
         let calls = mem::take(&mut proof.recording.calls);
         let calls: Vec<(usize, Call)> =
             calls.into_iter().enumerate().filter(|(_, call)| is_of(*call)).collect();
@@ -381,7 +384,7 @@ fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
         let all: Vec<InjectedFault> =
             calls.iter().flat_map(|(at, call)| faults_of_call(*at, *call)).collect();
         count += all.len();
-        for injected_fault in chosen(&mut rng, usually, all) {
+        for injected_fault in sample_faults(&mut rng, usually, all) {
             tried += 1;
             places.insert(place(injected_fault.at));
             let found = proof.run_with_fault(injected_fault);
@@ -390,7 +393,7 @@ fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
             }
         }
     }
-    println!("requests in trouble: {tried} of {count}");
+    println!("injected faults: {tried} of {count}");
     assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(places, all_places, "the places of the calls that failed");
     count

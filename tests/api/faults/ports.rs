@@ -55,15 +55,15 @@ pub enum Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// D1 executes nothing and reports this error.
-    Refuses(&'static str),
+    ErrorBefore(&'static str),
     /// D1 executes the batch and reports this error.
-    Forgets(&'static str),
+    ErrorAfter(&'static str),
     /// D1 executes nothing and never responds.
     Hangs,
     /// D1 executes the batch and never responds.
     HangsAfter,
     /// D1 executes the batch and returns no result sets.
-    SaysNothing,
+    NoResultSets,
     /// D1 executes the batch, and the rows of one statement are damaged.
     Misreports(usize, Rows),
     /// The store of the catalog can't be read.
@@ -72,15 +72,15 @@ pub enum Fault {
     /// A request to a platform fails.
     RequestFails(HttpError),
     /// A platform responds with this status, these headers and this body.
-    Answers(u16, &'static [(&'static str, &'static str)], &'static str),
+    Responds(u16, &'static [(&'static str, &'static str)], &'static str),
     /// The queue rejects the batch.
     Rejects,
     /// The service has no queue.
-    HasNone,
+    NoQueue,
     Limits,
 }
 
-/// A fault and its time.
+/// A fault, and the call at which it occurs.
 #[derive(Debug, Clone, Copy)]
 pub struct InjectedFault {
     pub fault: Fault,
@@ -91,7 +91,7 @@ pub struct InjectedFault {
     pub lasts: bool,
 }
 
-/// The course of a run without a fault.
+/// What happened in a run without a fault.
 #[derive(Default)]
 pub struct Recording {
     pub calls: Vec<Call>,
@@ -101,14 +101,14 @@ pub struct Recording {
     pub responses: HashMap<String, HttpResponse>,
 }
 
-pub struct Faulty<'a> {
+pub struct FaultyPorts<'a> {
     env: &'a TestEnv,
     injected_fault: Option<InjectedFault>,
     calls: Cell<usize>,
     pub recording: RefCell<Recording>,
 }
 
-impl<'a> Faulty<'a> {
+impl<'a> FaultyPorts<'a> {
     pub fn new(env: &'a TestEnv, injected_fault: Option<InjectedFault>) -> Self {
         let recording = Recording { states: vec![database(env)], ..Recording::default() };
         Self { env, injected_fault, calls: Cell::new(0), recording: RefCell::new(recording) }
@@ -127,21 +127,21 @@ impl<'a> Faulty<'a> {
     }
 
     /// Records the database's contents, in a run without a fault.
-    fn note(&self) {
+    fn record_state(&self) {
         if self.injected_fault.is_none() {
             self.recording.borrow_mut().states.push(database(self.env));
         }
     }
 
     /// The platform's response, or its fault.
-    fn answered(
+    fn response_or_fault(
         &self,
         url: &str,
         ask: impl FnOnce() -> Result<HttpResponse, HttpError>,
     ) -> Result<HttpResponse, HttpError> {
         match self.fault_for(Call::Platform) {
             Some(Fault::RequestFails(error)) => Err(error),
-            Some(Fault::Answers(status, headers, body)) => Ok(HttpResponse {
+            Some(Fault::Responds(status, headers, body)) => Ok(HttpResponse {
                 status,
                 headers: headers
                     .iter()
@@ -166,25 +166,25 @@ pub fn database(env: &TestEnv) -> Vec<String> {
     rows.chain(env.texts(keys)).collect()
 }
 
-impl Db for Faulty<'_> {
+impl Db for FaultyPorts<'_> {
     fn number(&self) -> u16 {
         self.env.number()
     }
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let fault = self.fault_for(Call::Batch(statements.len()));
-        if let Some(Fault::Refuses(report)) = fault {
+        if let Some(Fault::ErrorBefore(report)) = fault {
             return Err(StorageError::from_d1(report));
         }
         if fault == Some(Fault::Hangs) {
             return pending().await;
         }
         let mut sets = self.env.batch(statements).await?;
-        self.note();
+        self.record_state();
         match fault {
             Some(Fault::HangsAfter) => return pending().await,
-            Some(Fault::Forgets(report)) => return Err(StorageError::from_d1(report)),
-            Some(Fault::SaysNothing) => sets.clear(),
+            Some(Fault::ErrorAfter(report)) => return Err(StorageError::from_d1(report)),
+            Some(Fault::NoResultSets) => sets.clear(),
             Some(Fault::Misreports(index, rows)) => {
                 if let Some(set) = sets.get_mut(index) {
                     rows.damage(&mut set.json);
@@ -216,10 +216,10 @@ impl Rows {
     }
 }
 
-impl Background for Faulty<'_> {
+impl Background for FaultyPorts<'_> {
     fn run_in_background(&self, statement: Statement) {
         self.env.run_in_background(statement);
-        self.note();
+        self.record_state();
     }
 
     fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
@@ -227,7 +227,7 @@ impl Background for Faulty<'_> {
     }
 }
 
-impl Blobs for Faulty<'_> {
+impl Blobs for FaultyPorts<'_> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
         let fault = self.fault_for(Call::Value);
         if fault == Some(Fault::Unreadable) {
@@ -262,14 +262,14 @@ impl Blobs for Faulty<'_> {
     }
 }
 
-impl Http for Faulty<'_> {
+impl Http for FaultyPorts<'_> {
     async fn send(
         &self,
         request: HttpRequest,
         deadline_ms: u32,
     ) -> Result<HttpResponse, HttpError> {
         let url = request.url.clone();
-        self.answered(&url, || pollster::block_on(self.env.send(request, deadline_ms)))
+        self.response_or_fault(&url, || pollster::block_on(self.env.send(request, deadline_ms)))
     }
 
     async fn open(
@@ -277,7 +277,7 @@ impl Http for Faulty<'_> {
         request: StreamingRequest<'_>,
         deadline_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
-        let response = self.answered(request.url, || {
+        let response = self.response_or_fault(request.url, || {
             let StreamingResponse { status, headers, body } =
                 pollster::block_on(self.env.open(request, deadline_ms))?;
             let body = pollster::block_on(self.env.read(body, usize::MAX))?;
@@ -299,18 +299,18 @@ impl Http for Faulty<'_> {
     }
 }
 
-impl Queue for Faulty<'_> {
+impl Queue for FaultyPorts<'_> {
     async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
         match self.fault_for(Call::Queue) {
             Some(Fault::Rejects) => Err(StorageError::new("queue: Queue send failed: 500")),
-            Some(Fault::HasNone) => Ok(false),
+            Some(Fault::NoQueue) => Ok(false),
             Some(Fault::Hangs) => pending().await,
             _ => self.env.enqueue(messages, delay).await,
         }
     }
 }
 
-impl RateLimit for Faulty<'_> {
+impl RateLimit for FaultyPorts<'_> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
         match self.fault_for(Call::Limit) {
             Some(Fault::Limits) => Err(RetryAfter(60)),
@@ -320,7 +320,7 @@ impl RateLimit for Faulty<'_> {
     }
 }
 
-impl Clock for Faulty<'_> {
+impl Clock for FaultyPorts<'_> {
     fn now(&self) -> u64 {
         Clock::now(self.env)
     }
@@ -342,7 +342,7 @@ impl Clock for Faulty<'_> {
     }
 }
 
-impl Random for Faulty<'_> {
+impl Random for FaultyPorts<'_> {
     fn fill(&self, bytes: &mut [u8]) {
         match bytes {
             // The random length of a pause must not change later random numbers.
@@ -352,9 +352,9 @@ impl Random for Faulty<'_> {
     }
 }
 
-impl Dataset for Faulty<'_> {}
+impl Dataset for FaultyPorts<'_> {}
 
-impl Signatures for Faulty<'_> {
+impl Signatures for FaultyPorts<'_> {
     async fn verify(
         &self,
         algorithm: Algorithm,
@@ -366,7 +366,7 @@ impl Signatures for Faulty<'_> {
     }
 }
 
-impl Patterns for Faulty<'_> {
+impl Patterns for FaultyPorts<'_> {
     fn is_match(&self, pattern: &str, text: &str) -> bool {
         self.env.is_match(pattern, text)
     }

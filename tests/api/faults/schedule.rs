@@ -5,8 +5,8 @@ use connector_vault::jobs;
 use connector_vault::ports::{HttpRequest, HttpResponse};
 use serde_json::json;
 
-use super::ports::{Call, Fault, Faulty, InjectedFault, Rows};
-use super::{BUSY, PLATFORMS, Start, chosen, unsound};
+use super::ports::{Call, Fault, FaultyPorts, InjectedFault, Rows};
+use super::{BUSY, InitialState, PLATFORMS, inconsistencies, sample_faults};
 use crate::connect::{self, connected, of_ann, script, send, set_client};
 use crate::rng::TestRng;
 use crate::support::{Api, config};
@@ -14,10 +14,10 @@ use crate::vault::{CONNECTIONS, at};
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
-/// More than one run handles itself.
-const DUE: usize = 10;
+/// More due checks than one run handles without the queue.
+const DUE_CHECKS: usize = 10;
 /// The number of faults of each kind that are usually tried, at first, middle and last calls.
-const OF_EACH: usize = 3;
+const FAULTS_PER_KIND: usize = 3;
 
 fn settings() -> Config {
     config(&connect::SETTINGS)
@@ -35,7 +35,7 @@ fn fixture() -> Api {
     api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
     script(&api, &[(503, json!({}))]);
     assert_eq!(api.send(&api.request("DELETE", &at(&id))).status, 204);
-    for index in 0..DUE {
+    for index in 0..DUE_CHECKS {
         let sent = json!({"platform": "acme", "identity": format!("user {index}"), "identityType": "user"});
         let created = crate::support::body(&send(&api, "POST", CONNECTIONS, &sent));
         let path = format!("{}/credentials", at(created["id"].as_str().unwrap()));
@@ -69,15 +69,15 @@ fn runs(api: &Api, count: u64, pause: u64) {
     }
 }
 
-/// Work that was not done.
-fn undone(api: &Api) -> Vec<String> {
+/// Descriptions of work that is not done yet.
+fn unfinished_work(api: &Api) -> Vec<String> {
     let queries = [
         "SELECT 'not checked: ' || connection_id FROM credentials WHERE refreshed_at IS NULL OR reason_code IS NOT NULL",
         "SELECT 'not operational: ' || id FROM connections WHERE state <> 'operational'",
         "SELECT 'not revoked: ' || connection_id FROM revocations",
         "SELECT 'not delivered: ' || event_id FROM deliveries WHERE state <> 'delivered' AND EXISTS (SELECT 1 FROM webhooks WHERE active = 1)",
     ];
-    queries.into_iter().flat_map(|sql| api.env.texts(sql)).chain(unsound(api)).collect()
+    queries.into_iter().flat_map(|sql| api.env.texts(sql)).chain(inconsistencies(api)).collect()
 }
 
 fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
@@ -90,14 +90,14 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
                 "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
             ]
             .into_iter()
-            .flat_map(|report| [Fault::Refuses(report), Fault::Forgets(report)]);
+            .flat_map(|report| [Fault::ErrorBefore(report), Fault::ErrorAfter(report)]);
             let others =
-                [Fault::Refuses(BUSY), Fault::SaysNothing, Fault::Hangs, Fault::HangsAfter];
+                [Fault::ErrorBefore(BUSY), Fault::NoResultSets, Fault::Hangs, Fault::HangsAfter];
             misread.chain(reported).chain(others).collect()
         }
         Call::Value => vec![Fault::Unreadable, Fault::Hangs],
         Call::Platform => PLATFORMS.to_vec(),
-        Call::Queue => vec![Fault::Rejects, Fault::HasNone, Fault::Hangs],
+        Call::Queue => vec![Fault::Rejects, Fault::NoQueue, Fault::Hangs],
         Call::Limit => Vec::new(),
     };
     let both = |fault| [false, true].map(|lasts| InjectedFault { fault, at, call, lasts });
@@ -106,12 +106,12 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
 
 /// Runs `work` with faults of each kind (all of them in a proof), and then the schedule without faults. Returns the
 /// number of faults.
-fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
+fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &FaultyPorts<'_>)) -> usize {
     let mut api = fixture();
     before(&api);
     drop(api.env.take_messages());
-    let start = Start::new(&api.env);
-    let faulty = Faulty::new(&api.env, None);
+    let start = InitialState::new(&api.env);
+    let faulty = FaultyPorts::new(&api.env, None);
     work(&api, &faulty);
     let calls = faulty.recording.take().calls;
     let mut all = Vec::new();
@@ -126,11 +126,11 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
     }
     let count = all.len();
     let (mut tried, mut wrong) = (0, Vec::new());
-    for injected_fault in chosen(&mut TestRng(9), OF_EACH, all) {
+    for injected_fault in sample_faults(&mut TestRng(9), FAULTS_PER_KIND, all) {
         tried += 1;
-        start.again(&api.env);
+        start.restore(&api.env);
         api.service = Service::new(settings());
-        let faulty = Faulty::new(&api.env, Some(injected_fault));
+        let faulty = FaultyPorts::new(&api.env, Some(injected_fault));
         work(&api, &faulty);
         // The work of a lost run is due again after ten minutes.
         runs(&api, 15, MINUTE);
@@ -138,9 +138,9 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &Faulty<'_>)) -> usize {
             // A platform may request a pause of a week.
             runs(&api, 30, 6 * HOUR);
         }
-        let undone = undone(&api);
-        if !undone.is_empty() {
-            wrong.push(format!("{injected_fault:?}: {}", undone.join("; ")));
+        let unfinished_work = unfinished_work(&api);
+        if !unfinished_work.is_empty() {
+            wrong.push(format!("{injected_fault:?}: {}", unfinished_work.join("; ")));
         }
     }
     println!("runs in trouble: {tried} of {count}");

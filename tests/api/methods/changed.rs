@@ -30,7 +30,7 @@ read = "2026-11-27"
 
 "#;
 
-fn after() -> String {
+fn providers_after() -> String {
     let fields = r#"fields = [{ name = "version", label = "Version", default = "2026-01" }]
 headers = { "x-version" = "{version}" }"#;
     let region =
@@ -54,7 +54,7 @@ headers = { "x-version" = "{version}" }"#;
 
 /// Publishes the platform's later form, and waits until the service has read it.
 fn republish(api: &Api, name: &str) {
-    publish(api, name, &[], &after());
+    publish(api, name, &[], &providers_after());
     api.env.now.set(api.env.now.get() + 60_000);
 }
 
@@ -111,7 +111,7 @@ fn tokens_that_were_stored_before_a_field_existed_are_refreshed_and_revoked_with
 
 #[test]
 fn values_that_the_user_entered_are_kept() {
-    let api = imported("changed-own", &[], &after());
+    let api = imported("changed-own", &[], &providers_after());
     let fields = json!({"apiKey": "k", "version": "2025-07", "region": "eu"});
     let path = connected(&api, "acme", Some("key"), &fields);
     platform(&api, |_| Ok(answered(200, &[], "{}")));

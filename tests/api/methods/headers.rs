@@ -170,7 +170,9 @@ fn every_request_carries_the_connectors_headers() {
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
     let sent_requests = sent(&api);
     assert_eq!(sent_requests.len(), 2, "`verify` and `account`");
-    assert!(sent_requests.iter().all(|it| header(it, "api-version") == Some("2022-06-28")));
+    assert!(
+        sent_requests.iter().all(|request| header(request, "api-version") == Some("2022-06-28"))
+    );
     let path = at(body(&response)["id"].as_str().unwrap());
     let (reply, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &[]);
     assert_eq!(reply.status, 200);
@@ -254,7 +256,7 @@ fn a_check_carries_the_data_of_the_oauth_client() {
 }
 
 #[test]
-fn the_token_of_oauth_goes_where_the_platform_wants_it() {
+fn the_oauth_token_is_sent_where_the_platform_expects_it() {
     let api = api("token");
     set_client(&api, "shop");
     let tokens = json!({"type": "oauth2", "accessToken": "at", "fields": {"shop": "a"}});

@@ -57,7 +57,7 @@ fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     api
 }
 
-/// Imports these and publishes them in place of the current catalog.
+/// Imports the documents with this `providers.toml`, and publishes the result in place of the current catalog.
 fn publish(api: &Api, name: &str, documents: &[Value], providers: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("methods").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -90,7 +90,7 @@ fn action(api: &Api, key: &str) -> Value {
     body(&api.get(&format!("/v1/available-actions/acme/{key}")))
 }
 
-/// Ann's connection by a method without a redirect; the platform accepts the credentials if it is called.
+/// Connects ann's account by a method without a redirect; the platform accepts the credentials if it is called.
 fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> String {
     platform(api, |_| Ok(answered(200, &[], "{}")));
     let mut body_sent = of_ann(name);
@@ -104,7 +104,7 @@ fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> Str
     at(body(&response)["id"].as_str().unwrap())
 }
 
-/// Ann's connection with imported credentials.
+/// Creates ann's connection and imports its credentials.
 fn connection_with(api: &Api, name: &str, credentials: &Value) -> String {
     platform(api, |_| Ok(answered(200, &[], "{}")));
     let created = send(api, "POST", "/v1/vault/connections", &of_ann(name));
@@ -115,7 +115,7 @@ fn connection_with(api: &Api, name: &str, credentials: &Value) -> String {
     path
 }
 
-/// The only request that this call sends to a platform, and the response.
+/// Sends a `GET` request with these headers. Returns the response, and the requests to the platform.
 fn requests(api: &Api, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<HttpRequest>) {
     let mut request = api.request("GET", path);
     for (name, value) in headers {

@@ -21,7 +21,7 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
         sent
     };
     let oauth = || token(json!({"authMethod": "oauth2"}));
-    let of = |fields: Value| token(json!({"authMethod": "oauth2", "fields": fields}));
+    let oauth_with = |fields: Value| token(json!({"authMethod": "oauth2", "fields": fields}));
     let key = |fields: Value| json!({"type": "api_key", "apiKey": "k", "fields": fields});
     let with_token = json!({"type": "bearer", "token": "t"});
     let vendor = "application/vnd.heroku+json; version=3";
@@ -87,13 +87,13 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
         ("etsy", key(json!({"sharedSecret": "s"})), json!({"x-api-key": "k:s"}), ""),
         (
             "harvest",
-            of(json!({"accountId": "7"})),
+            oauth_with(json!({"accountId": "7"})),
             json!({"harvest-account-id": "7", "authorization": "Bearer at"}),
             "",
         ),
         (
             "procore",
-            of(json!({"companyId": "7"})),
+            oauth_with(json!({"companyId": "7"})),
             json!({"procore-company-id": "7", "authorization": "Bearer at"}),
             "",
         ),
@@ -102,7 +102,7 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
         ("soundcloud", oauth(), json!({"authorization": "OAuth at"}), ""),
         (
             "shopify",
-            of(json!({"shop": "a"})),
+            oauth_with(json!({"shop": "a"})),
             json!({"x-shopify-access-token": "at", "authorization": null}),
             "",
         ),

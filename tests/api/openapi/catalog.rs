@@ -11,14 +11,14 @@ use crate::support::{action, connector, units};
 
 /// Three connectors; the first has three actions and two auth methods.
 pub(super) fn catalog() -> Vec<Platform> {
-    let of = |model: &str, title, key, method| Action {
+    let github_action = |model: &str, title, key, method| Action {
         model_name: model.into(),
         ..action("github", title, key, method)
     };
     let actions = vec![
-        of("Issues", "Create an issue", "issuesCreate", Method::Post),
-        of("Repos", "List branches", "reposListBranches", Method::Get),
-        of("Issues", "Lock an issue", "issuesLock", Method::Put),
+        github_action("Issues", "Create an issue", "issuesCreate", Method::Post),
+        github_action("Repos", "List branches", "reposListBranches", Method::Get),
+        github_action("Issues", "Lock an issue", "issuesLock", Method::Put),
     ];
     let named = |platform, name, category, tools, description: &str| {
         let image = format!("https://images.example/{platform}.svg");

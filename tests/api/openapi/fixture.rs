@@ -1,4 +1,4 @@
-//! A request that succeeds for each endpoint, the service that it is sent to, and what it leaves in the audit.
+//! A request that succeeds for each endpoint, the service that it is sent to, and the audit entries that it writes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -84,7 +84,7 @@ impl Fixture {
     }
 
     /// Publishes a platform that issues tokens to the app itself, and returns the request to connect it.
-    pub(super) fn of_app(&mut self) -> String {
+    pub(super) fn connect_app_platform(&mut self) -> String {
         let method = json!({
             "id": "app", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://id.example.com/token",
             "scopeSeparator": " ", "fields": [],
@@ -127,7 +127,7 @@ impl Fixture {
     }
 
     /// Stores this document as the connection's credentials.
-    pub(super) fn hold(&self, document: &str) {
+    pub(super) fn store_credentials(&self, document: &str) {
         let response = self.api.send(&self.put(&self.credentials(), document));
         assert_eq!(response.status, 204, "{}", String::from_utf8_lossy(&response.body));
     }
@@ -161,7 +161,7 @@ impl Fixture {
     }
 
     /// Publishes a catalog without GitHub.
-    pub(super) fn forget_github(&mut self) {
+    pub(super) fn remove_github(&mut self) {
         self.api.env.publish_platforms(Sizes::PUBLISHED, &catalog()[1..]);
         self.api.service = Service::new(settings());
     }
@@ -169,7 +169,7 @@ impl Fixture {
     /// Makes a refresh fail while the access token is still valid.
     pub(super) fn degrade(&self) {
         self.set_client();
-        self.hold(
+        self.store_credentials(
             r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
         );
         // Two minutes before the token expires.
@@ -222,14 +222,14 @@ impl Fixture {
             }
             Keyed::CheckConnection => {
                 self.set_client();
-                self.hold(IMPORTING[0].2);
+                self.store_credentials(IMPORTING[0].2);
                 let tokens = json!({"access_token": "example-access-token"});
                 *self.api.env.platform.borrow_mut() = Box::new(move |_| answered(200, &tokens));
                 let path = format!("{}/check", at(&self.ids[2]));
                 self.api.request("POST", &path)
             }
             Keyed::GetCredentials => {
-                self.hold(IMPORTING[0].2);
+                self.store_credentials(IMPORTING[0].2);
                 get(&self.credentials())
             }
             Keyed::SetCredentials => put("credentials", IMPORTING[0].2),
@@ -238,7 +238,7 @@ impl Fixture {
                 with_body(request, importing::IMPORTING[0].2)
             }
             Keyed::RunAction => {
-                self.hold(IMPORTING[0].2);
+                self.store_credentials(IMPORTING[0].2);
                 script(&self.api, &[(201, json!({"number": 1347}))]);
                 let path = format!("{}/actions/issuesCreate", at(&self.ids[2]));
                 with_body(self.api.request("POST", &path), INPUTS[0].2)
@@ -248,7 +248,7 @@ impl Fixture {
             | Keyed::ProxyPut
             | Keyed::ProxyPatch
             | Keyed::ProxyDelete => {
-                self.hold(IMPORTING[0].2);
+                self.store_credentials(IMPORTING[0].2);
                 script(&self.api, &[(200, json!({"login": "octocat"}))]);
                 let path = format!("{}/proxy/user", at(&self.ids[2]));
                 self.api.request(endpoint.spec().method.as_str(), &path)
@@ -412,7 +412,7 @@ pub(super) const WEBHOOKS: &str = "/v1/webhooks";
 pub(super) const CLIENT: &str = "/v1/oauth-clients/github";
 
 /// The actions in the audit for an endpoint that may change something, or the reason why there are none.
-pub fn audited(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
+pub fn audit_actions(endpoint: Keyed) -> Result<&'static [&'static str], &'static str> {
     Ok(match endpoint {
         Keyed::CreateConnection | Keyed::ImportConnections | Keyed::Connect => {
             &["connection.created"]

@@ -20,7 +20,7 @@ const DOCUMENT: &str = "www/public/v1/openapi.json";
 const ANSWERS: &str = "src/openapi/answers.json";
 /// The pages about problems.
 const PAGES: &str = "www/public/problems";
-/// Its path on the site, below the folder of the assets.
+/// The path of the document on the site, below the folder of the assets.
 const PATH: &str = "/v1/openapi.json";
 
 /// The service's current responses, and the document with them; both take seconds.
@@ -45,7 +45,7 @@ fn the_committed_document_matches_the_service() {
     }
     let files = fs::read_dir(PAGES).unwrap().map(|file| file.unwrap().file_name());
     let pages_there = files.filter(|name| name.to_string_lossy().ends_with(".html")).count();
-    assert_eq!(pages_there, count, "{PAGES} has a page of no code");
+    assert_eq!(pages_there, count, "{PAGES} has a page for an unknown code");
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub fn responses() -> RecordedResponses {
             Endpoint::Open(_) => return None,
             Endpoint::Keyed(keyed) => EndpointResponses {
                 success: reply(&success(*keyed)),
-                others: others(*keyed).iter().map(reply).collect(),
+                others: other_responses(*keyed).iter().map(reply).collect(),
                 not_modified: not_modified(*keyed).as_ref().map(reply),
                 problems: Code::ALL
                     .into_iter()
@@ -72,7 +72,7 @@ fn success(endpoint: Keyed) -> Response {
 }
 
 /// The other successful responses, in the order in which they are described.
-fn others(endpoint: Keyed) -> Vec<Response> {
+fn other_responses(endpoint: Keyed) -> Vec<Response> {
     let fixture = Fixture::new();
     let send = |request: &Request| fixture.api.send(request);
     fixture.set_client();
@@ -221,10 +221,10 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
         Code::PlatformNotFound | Code::ConnectionNotFound if endpoint == Keyed::Connect => {
             let id = if expected == Code::PlatformNotFound { &fixture.ids[2] } else { UNKNOWN_ID };
             request.body = Body::Whole(json!({"connection": id}).to_string().into());
-            fixture.forget_github();
+            fixture.remove_github();
         }
         Code::PlatformNotFound if matches!(endpoint, Keyed::SetCredentials | Keyed::RunAction) => {
-            fixture.forget_github();
+            fixture.remove_github();
         }
         Code::PlatformNotFound => request.path = request.path.replace("github", "githb"),
         Code::ActionNotFound => request.path = request.path.replace("issuesCreate", "issuesCraete"),
@@ -286,7 +286,7 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             fixture.set_client();
             let known = (200, json!({"id": 7, "login": "eve"}));
             script(&fixture.api, &[known.clone(), known]);
-            fixture.hold(
+            fixture.store_credentials(
                 r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
             );
             // Two minutes after the token expired.
@@ -298,17 +298,17 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             fixture.api.env.database.execute(sql, []).unwrap();
             fixture.api.env.now.set(1_893_456_000_000);
         }
-        Code::NotCheckable if endpoint == Keyed::CheckConnection => fixture.forget_github(),
+        Code::NotCheckable if endpoint == Keyed::CheckConnection => fixture.remove_github(),
         Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {
-            fixture.hold(IMPORTING[0].2);
+            fixture.store_credentials(IMPORTING[0].2);
         }
         Code::OauthClientMissing => {
             fixture.api.env.database.execute("DELETE FROM oauth_clients", []).unwrap();
             request.body = Body::Whole(CONNECTING_ACCOUNT[0].2.into());
         }
-        // An inconclusive check does not prevent storing credentials; without a token of the app, there are none.
+        // An inconclusive check does not prevent storing entered credentials, but the app's own token can't be obtained.
         Code::PlatformUnreachable if endpoint == Keyed::Connect => {
-            request.body = Body::Whole(fixture.of_app().into());
+            request.body = Body::Whole(fixture.connect_app_platform().into());
             script(&fixture.api, &[(0, json!({}))]);
         }
         Code::CredentialsRejected if matches!(endpoint, Keyed::Connect | Keyed::SetCredentials) => {

@@ -90,17 +90,17 @@ fn token_rate_limits_are_per_key_and_identity() {
         json!({"identity": "bob"}),
     ]
     .map(|input| api.token(&input));
-    let of = counted(&api, &ann, CONNECTORS);
+    let counted_name = counted(&api, &ann, CONNECTORS);
     for path in [CONNECTORS, CONNECTIONS, WHOAMI] {
         for token in [&again, &typed] {
-            assert_eq!(counted(&api, token, path), of);
+            assert_eq!(counted(&api, token, path), counted_name);
         }
-        assert_ne!(counted(&api, &bob, path), of);
+        assert_ne!(counted(&api, &bob, path), counted_name);
         assert_eq!(counted(&api, api.key.reveal(), path), api.key.hash().to_string());
     }
     api.key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let other = api.token(&json!({"identity": "ann"}));
-    assert_ne!(counted(&api, &other, CONNECTORS), of);
+    assert_ne!(counted(&api, &other, CONNECTORS), counted_name);
     api.env.limited.set(true);
     for path in [CONNECTORS, CONNECTIONS, WHOAMI] {
         assert_eq!(api.get_as(&ann, path).status, 429);

@@ -12,7 +12,7 @@ fn the_catalog_shows_a_tokens_platforms_only() {
     let api = api();
     let all = api.token(&json!({"identity": "ann"}));
     let input = json!({"identity": "ann", "platforms": ["zeta", "alpha", "nothing"]});
-    let some = api.token_of_gone(&["nothing"], &input);
+    let limited = api.token_for_removed_platforms(&["nothing"], &input);
     let get = |token: &str, query: &str| api.get_as(token, &format!("{CONNECTORS}{query}"));
     let platforms = |response: &Response| {
         let total = body(response)["total"].as_u64().unwrap();
@@ -37,7 +37,7 @@ fn the_catalog_shows_a_tokens_platforms_only() {
     ] {
         for _ in 0..2 {
             assert_eq!(
-                platforms(&get(&some, query)),
+                platforms(&get(&limited, query)),
                 (expected.iter().map(|name| (*name).to_owned()).collect(), total),
                 "{query}"
             );
@@ -53,16 +53,18 @@ fn the_catalog_shows_a_tokens_platforms_only() {
     let actions = |token: &str, platform: &str| {
         api.get_as(token, &format!("/v1/available-actions/{platform}"))
     };
-    assert_eq!(actions(&some, "ALPHA").body, api.get("/v1/available-actions/alpha").body);
+    assert_eq!(actions(&limited, "ALPHA").body, api.get("/v1/available-actions/alpha").body);
     for (platform, expected) in
         [("alpha-two", Some(json!(["alpha"]))), ("epsilon", None), ("zta", Some(json!(["zeta"])))]
     {
-        let response = actions(&some, platform);
+        let response = actions(&limited, platform);
         assert_eq!((response.status, code(&response).as_str()), (404, "platform_not_found"));
         assert_eq!(body(&response).get("suggestions").cloned(), expected, "{platform}");
     }
-    let none =
-        api.token_of_gone(&["nothing"], &json!({"identity": "ann", "platforms": ["nothing"]}));
+    let none = api.token_for_removed_platforms(
+        &["nothing"],
+        &json!({"identity": "ann", "platforms": ["nothing"]}),
+    );
     assert_eq!(platforms(&get(&none, "")), (vec![], 0));
     let response = actions(&none, "nothing");
     assert_eq!((response.status, body(&response).get("suggestions")), (404, None));

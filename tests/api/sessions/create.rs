@@ -6,14 +6,14 @@ use connector_vault::http::Request;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use super::{CONNECTORS, OTHER, SESSIONS, WHOAMI, api, asking};
+use super::{CONNECTORS, OTHER, SESSIONS, WHOAMI, api, token_request};
 use crate::support::{Api, HOME, anonymous, as_key, as_secret, body, with_body, with_header};
 use crate::vault::{code, faults};
 
 #[test]
 fn a_key_creates_a_token() {
     let api = api();
-    let response = api.send(&asking(&api.key, &json!({"identity": "ann"})));
+    let response = api.send(&token_request(&api.key, &json!({"identity": "ann"})));
     assert_eq!(response.status, 201);
     assert_eq!(response.header("cache-control"), Some("private, no-store"));
     assert_eq!(response.header("content-type"), Some("application/json"));
@@ -38,7 +38,7 @@ fn a_key_creates_a_token() {
         "identity": "Größe ::\"x\"", "identityType": "team", "scopes": ["connections:write", "connections:read"],
         "platforms": ["ZETA", "alpha-two", "Zeta"], "origins": ["https://a.example", "http://localhost:5173"], "ttlSeconds": 60.0,
     });
-    let response = api.send(&asking(&live, &input));
+    let response = api.send(&token_request(&live, &input));
     let mut document = body(&response);
     assert!(document["token"].take().as_str().unwrap().starts_with("st_live_"));
     let expected = json!({
@@ -55,7 +55,7 @@ fn a_token_expires_no_later_than_its_key() {
     for (left, ends) in [(59_999, 59_999), (900_000, 900_000), (900_001, 900_000)] {
         let end = Some(api.env.now.get() + left);
         let key = api.env.key("acme", Environment::Test, &Scope::ALL, end);
-        let made = body(&api.send(&asking(&key, &json!({"identity": "ann"}))));
+        let made = body(&api.send(&token_request(&key, &json!({"identity": "ann"}))));
         let expected = connector_vault::util::rfc3339::rfc3339(api.env.now.get() + ends).unwrap();
         assert_eq!(made["expiresAt"], json!(expected), "{left}");
     }
@@ -119,11 +119,11 @@ fn reports_errors_of_the_body() {
             vec!["/origins/1"],
         ),
     ] {
-        let response = api.send(&asking(&api.key, &input));
+        let response = api.send(&token_request(&api.key, &input));
         assert_eq!((response.status, code(&response).as_str()), (400, "invalid_body"), "{input}");
         assert_eq!(faults(&response), expected, "{input} {}", body(&response));
     }
-    let request = asking(&api.key, &json!({"identity": "ann"}));
+    let request = token_request(&api.key, &json!({"identity": "ann"}));
     for (request, status, expected) in [
         (Request { query: "ttlSeconds=60".into(), ..request.clone() }, 400, "unknown_parameter"),
         (as_key(&api.key, "POST", SESSIONS), 415, "unsupported_media_type"),
@@ -177,12 +177,12 @@ fn the_longest_token_fits_a_header() {
     let actions = platforms.iter().map(|platform| format!("{platform}/{}", "a".repeat(80)));
     input["actions"] = json!(actions.collect::<Vec<_>>());
     input["origins"] = json!(origins(10, 253));
-    let response = api.send(&asking(&api.key, &input));
+    let response = api.send(&token_request(&api.key, &input));
     assert_eq!((response.status, faults(&response)), (400, vec!["/actions".to_owned()]));
     let (mut longest, mut fits) = (0, 0);
     for length in 60..253 {
         input["origins"] = json!(origins(10, length));
-        let response = api.send(&asking(&api.key, &input));
+        let response = api.send(&token_request(&api.key, &input));
         if response.status == 201 {
             (longest, fits) = (body(&response)["token"].as_str().unwrap().len(), length);
         }
@@ -196,7 +196,7 @@ fn the_longest_token_fits_a_header() {
     let exact = (200..=512).find_map(|bytes| {
         // A quote takes two bytes.
         input["identity"] = json!("\"".repeat(bytes / 2) + &"a".repeat(bytes % 2));
-        let response = api.send(&asking(&api.key, &input));
+        let response = api.send(&token_request(&api.key, &input));
         let session = body(&response);
         let text = |name: &str| session[name].as_str().map(str::to_owned);
         let token = text("token").filter(|token| token.len() == greatest)?;
@@ -215,7 +215,7 @@ fn scopes_are_a_subset_of_the_keys_scopes() {
     let api = api();
     let ask = |scopes: &[Scope], input: &Value| {
         let key = api.env.key("acme", Environment::Test, scopes, None);
-        api.send(&asking(&key, input))
+        api.send(&token_request(&key, input))
     };
     let (read, write, catalog, create) = (
         Scope::ConnectionsRead,
@@ -262,7 +262,7 @@ fn without_a_secret_there_are_no_tokens() {
         [("", ""), (short.as_str(), short.as_str()), (&*format!(" {short}\n"), ""), ("", OTHER)]
     {
         let api = Api::with_sessions(current, previous);
-        let response = api.send(&asking(&api.key, &json!({"identity": "ann"})));
+        let response = api.send(&token_request(&api.key, &json!({"identity": "ann"})));
         assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"));
         let document = body(&response);
         assert!(document["detail"].as_str().unwrap().contains("`SESSION_SECRET`"), "{document}");
@@ -270,6 +270,6 @@ fn without_a_secret_there_are_no_tokens() {
         assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (401, "invalid_key".into(), 0));
         // Other callers don't see the failure.
         let lacking = api.env.key("acme", Environment::Test, &[], None);
-        assert_eq!(api.send(&asking(&lacking, &json!({}))).status, 403);
+        assert_eq!(api.send(&token_request(&lacking, &json!({}))).status, 403);
     }
 }

@@ -19,7 +19,7 @@ const CONNECTORS: &str = "/v1/available-connectors";
 const WHOAMI: &str = "/v1/whoami";
 pub const SECRET: &str = "a secret of thirty-two characters";
 const OTHER: &str = "another secret, and a longer one than that";
-/// The cost of a request that does not ask storage.
+/// The cost of a request that does not query storage.
 const FREE: &str = "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\"";
 
 fn api() -> Api {
@@ -27,7 +27,7 @@ fn api() -> Api {
 }
 
 /// A request that creates a token.
-pub fn asking(key: &ApiKey, document: &Value) -> Request {
+pub fn token_request(key: &ApiKey, document: &Value) -> Request {
     with_body(as_key(key, "POST", SESSIONS), &document.to_string())
 }
 
@@ -43,7 +43,7 @@ impl Api {
     }
 
     /// A token that names platforms that the catalog no longer has.
-    fn token_of_gone(&self, gone: &[&str], input: &Value) -> String {
+    fn token_for_removed_platforms(&self, gone: &[&str], input: &Value) -> String {
         self.publish_with(gone);
         let token = self.token(input);
         self.publish_with::<&str>(&[]);
@@ -52,7 +52,7 @@ impl Api {
 
     /// The response of a request that creates a token.
     pub fn session(&self, document: &Value) -> Value {
-        let response = self.send(&asking(&self.key, document));
+        let response = self.send(&token_request(&self.key, document));
         assert_eq!(response.status, 201, "{document} {}", body(&response));
         body(&response)
     }

@@ -154,7 +154,7 @@ fn tokens_are_valid_until_they_expire() {
         api.env.wait(1);
         assert_eq!(statuses(), [401; 3]);
     }
-    assert_eq!(api.env.db_calls.get(), calls, "no storage is needed to say no");
+    assert_eq!(api.env.db_calls.get(), calls, "a rejection does not query storage");
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn lists_respect_the_token_restriction() {
                 }
             })
         };
-        let everybodys: Vec<String> =
+        let all_keys: Vec<String> =
             rows.iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect();
         for query in [
             "",
@@ -86,9 +86,9 @@ fn lists_respect_the_token_restriction() {
             "platform=zeta&identityType=team",
             "platformVersion=v1",
             "tags=red&platform=alpha",
-            &format!("key={}", everybodys.join(",")),
-            &format!("key={}", everybodys[0]),
-            &format!("key={}&platform=alpha", everybodys.join(",")),
+            &format!("key={}", all_keys.join(",")),
+            &format!("key={}", all_keys[0]),
+            &format!("key={}&platform=alpha", all_keys.join(",")),
         ] {
             let expected: Vec<&Value> =
                 own.iter().copied().filter(|row| holds(row, query)).collect();
@@ -160,9 +160,9 @@ fn connections_outside_the_restriction_look_unknown() {
                     }
                     let before = api.env.dump();
                     assert_eq!(api.cost(&ask(id)).2, 1);
-                    let (there, unknown) =
+                    let (existing, unknown) =
                         (comparable(&api.send(&ask(id))), comparable(&api.send(&ask(UNKNOWN_ID))));
-                    assert_eq!((there.0, &there), (404, &unknown), "{method} {input}");
+                    assert_eq!((existing.0, &existing), (404, &unknown), "{method} {input}");
                     assert_eq!(api.env.dump(), before);
                 }
             }
@@ -187,9 +187,9 @@ fn connections_outside_the_restriction_look_unknown() {
 }
 
 #[test]
-fn a_token_creates_for_its_identity_only() {
+fn a_token_creates_connections_for_its_identity_only() {
     let api = api();
-    let token = api.token_of_gone(&["gone"], &json!({
+    let token = api.token_for_removed_platforms(&["gone"], &json!({
         "identity": "ann", "identityType": "user", "platforms": ["alpha", "gone"], "scopes": ["connections:write"],
     }));
     let post = |document: &Value| {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{ACCOUNTS, record_writes, shards, written};
 use crate::call::{answered, calling, header, platform, sent};
 use crate::rng::{TestRng, repetitions};
-use crate::sessions::asking;
+use crate::sessions::token_request;
 use crate::support::{Api, anonymous, as_key, body, units, with_body, with_header};
 use crate::vault::UNKNOWN_ID;
 
@@ -159,7 +159,7 @@ impl Agents {
                 if let Some(only) = only {
                     input["platforms"] = json!([only]);
                 }
-                let made = self.api.send(&asking(key, &input));
+                let made = self.api.send(&token_request(key, &input));
                 let secret = body(&made)["token"].as_str().unwrap().to_owned();
                 self.callers.push(Agent { secret, tenant, user: Some((identity, only)), scopes });
             }
@@ -168,8 +168,14 @@ impl Agents {
 
     /// Calls a tool, in either version of the protocol and with the secret in either header. Returns its result, and whether
     /// the caller has the scope.
-    fn call(&mut self, who: usize, name: &str, arguments: &Value, more: &Value) -> Option<Value> {
-        let agent = &self.callers[who];
+    fn call(
+        &mut self,
+        caller_index: usize,
+        name: &str,
+        arguments: &Value,
+        more: &Value,
+    ) -> Option<Value> {
+        let agent = &self.callers[caller_index];
         let is_latest = !more.is_null() || self.rng.percent(50);
         let mut params = json!({"name": name, "arguments": arguments});
         let secret = if self.rng.percent(50) {
@@ -199,7 +205,7 @@ impl Agents {
         assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.body));
         let result = body(&response)["result"].clone();
         let content = &result["structuredContent"];
-        if self.callers[who].may(name) {
+        if self.callers[caller_index].may(name) {
             return Some(result);
         }
         assert_eq!(
@@ -211,7 +217,7 @@ impl Agents {
     }
 
     /// The error must equal that for an unknown object.
-    fn refused(&mut self, result: &Value, code: &str, of_nothing: Option<&Value>) {
+    fn assert_refused(&mut self, result: &Value, code: &str, of_nothing: Option<&Value>) {
         let content = &result["structuredContent"];
         assert_eq!(
             (&result["isError"], &content["code"]),
@@ -230,8 +236,8 @@ impl Agents {
         self.seen[1] += 1;
     }
 
-    fn own(&self, who: usize) -> Vec<String> {
-        let tenant = self.callers[who].tenant;
+    fn own_tenant(&self, caller_index: usize) -> Vec<String> {
+        let tenant = self.callers[caller_index].tenant;
         let (account, environment) = tenants().nth(tenant).unwrap();
         vec![format!(
             "{} {} {}",
@@ -241,7 +247,7 @@ impl Agents {
         )]
     }
 
-    fn list(&mut self, who: usize) {
+    fn list(&mut self, caller_index: usize) {
         let (platform, identity) =
             (self.rng.maybe(40, &PLATFORMS), self.rng.maybe(40, &IDENTITIES));
         let mut input = json!({"limit": 100});
@@ -250,9 +256,11 @@ impl Agents {
                 input[name] = json!(value);
             }
         }
-        let Some(result) = self.call(who, "list_connections", &input, &Value::Null) else { return };
+        let Some(result) = self.call(caller_index, "list_connections", &input, &Value::Null) else {
+            return;
+        };
         let matches = |connection: &&StoredConnection| {
-            self.callers[who].sees_connection(connection)
+            self.callers[caller_index].sees_connection(connection)
                 && platform.is_none_or(|platform| connection.platform == platform)
                 && identity.is_none_or(|identity| connection.identity == identity)
         };
@@ -269,31 +277,35 @@ impl Agents {
         assert_eq!(written(&self.api), Vec::<String>::new());
     }
 
-    fn describe(&mut self, who: usize) {
+    fn describe(&mut self, caller_index: usize) {
         let input = json!({"platform": "acme", "key": "getThing"});
-        let Some(result) = self.call(who, "describe_action", &input, &Value::Null) else { return };
-        if self.callers[who].has("acme") {
+        let Some(result) = self.call(caller_index, "describe_action", &input, &Value::Null) else {
+            return;
+        };
+        if self.callers[caller_index].has("acme") {
             let text = result["content"][0]["text"].as_str().unwrap();
             let described: Value = serde_json::from_str(text).unwrap();
             assert_eq!(described["key"], "getThing");
             self.seen[0] += 1;
         } else {
-            self.refused(&result, "platform_not_found", None);
+            self.assert_refused(&result, "platform_not_found", None);
         }
     }
 
-    fn run(&mut self, who: usize) {
+    fn run(&mut self, caller_index: usize) {
         let at = self.rng.below(self.connections.len());
         let input = |id: &str| json!({"connection": id, "key": "getThing"});
         let id = self.connections[at].id.clone();
-        let Some(result) = self.call(who, "run_action", &input(&id), &Value::Null) else { return };
-        let (agent, connection) = (&self.callers[who], &self.connections[at]);
+        let Some(result) = self.call(caller_index, "run_action", &input(&id), &Value::Null) else {
+            return;
+        };
+        let (agent, connection) = (&self.callers[caller_index], &self.connections[at]);
         if !agent.sees_connection(connection) {
-            let nothing = self.call(who, "run_action", &input(UNKNOWN_ID), &Value::Null);
-            return self.refused(&result, "connection_not_found", nothing.as_ref());
+            let nothing = self.call(caller_index, "run_action", &input(UNKNOWN_ID), &Value::Null);
+            return self.assert_refused(&result, "connection_not_found", nothing.as_ref());
         }
         if connection.platform != "acme" {
-            return self.refused(&result, "action_not_found", None);
+            return self.assert_refused(&result, "action_not_found", None);
         }
         assert_eq!(result["isError"], json!(false), "{result}");
         let requests = sent(&self.api);
@@ -302,63 +314,72 @@ impl Agents {
             (requests.len(), header(&requests[0], "authorization")),
             (1, Some(bearer.as_str()))
         );
-        assert_eq!(written(&self.api), self.own(who));
-        self.ran[self.callers[who].tenant] += 1;
+        assert_eq!(written(&self.api), self.own_tenant(caller_index));
+        self.ran[self.callers[caller_index].tenant] += 1;
         self.seen[0] += 1;
     }
 
     /// Reconnects an account, by the id of its connection.
-    fn reconnect(&mut self, who: usize) {
+    fn reconnect(&mut self, caller_index: usize) {
         let at = self.rng.below(self.connections.len());
         let (id, platform) = (self.connections[at].id.clone(), self.connections[at].platform);
         if platform != "acme" {
             return;
         }
         let input = |id: &str| json!({"connection": id});
-        let Some(result) = self.call(who, "start_connect", &input(&id), &Value::Null) else {
+        let Some(result) = self.call(caller_index, "start_connect", &input(&id), &Value::Null)
+        else {
             return;
         };
-        if self.callers[who].sees_connection(&self.connections[at]) {
+        if self.callers[caller_index].sees_connection(&self.connections[at]) {
             let identity = self.connections[at].identity.to_owned();
-            return self.began(who, &result, identity, platform);
+            return self.record_attempt(caller_index, &result, identity, platform);
         }
-        let nothing = self.call(who, "start_connect", &input(UNKNOWN_ID), &Value::Null);
-        self.refused(&result, "connection_not_found", nothing.as_ref());
+        let nothing = self.call(caller_index, "start_connect", &input(UNKNOWN_ID), &Value::Null);
+        self.assert_refused(&result, "connection_not_found", nothing.as_ref());
     }
 
     /// Connects a new account for a user.
-    fn connect(&mut self, who: usize) {
+    fn connect(&mut self, caller_index: usize) {
         let identity = format!("{}{}", self.rng.pick(&IDENTITIES), self.rng.pick(&["", "-new"]));
         let input = json!({"platform": "acme", "identity": identity, "identityType": "user"});
-        let Some(result) = self.call(who, "start_connect", &input, &Value::Null) else { return };
-        let agent = &self.callers[who];
+        let Some(result) = self.call(caller_index, "start_connect", &input, &Value::Null) else {
+            return;
+        };
+        let agent = &self.callers[caller_index];
         if !agent.sees(agent.tenant, &identity, "acme") {
-            return self.refused(&result, "insufficient_scope", None);
+            return self.assert_refused(&result, "insufficient_scope", None);
         }
         if self
             .connections
             .iter()
             .any(|connection| agent.sees_connection(connection) && connection.identity == identity)
         {
-            return self.refused(&result, "connection_exists", None);
+            return self.assert_refused(&result, "connection_exists", None);
         }
-        self.began(who, &result, identity, "acme");
+        self.record_attempt(caller_index, &result, identity, "acme");
     }
 
-    fn began(&mut self, who: usize, result: &Value, identity: String, platform: &'static str) {
+    fn record_attempt(
+        &mut self,
+        caller_index: usize,
+        result: &Value,
+        identity: String,
+        platform: &'static str,
+    ) {
         let content = &result["structuredContent"];
         if content["code"] == "too_many_requests" {
             return;
         }
         assert_eq!(content["status"], "pending", "{result}");
-        assert_eq!(written(&self.api), self.own(who));
+        assert_eq!(written(&self.api), self.own_tenant(caller_index));
         let id = content["id"].as_str().unwrap().to_owned();
-        self.attempts.push((id, self.callers[who].tenant, identity, platform));
+        self.attempts.push((id, self.callers[caller_index].tenant, identity, platform));
         self.seen[0] += 1;
     }
 
     /// Gets the outcome of a user's attempt, as a client does that opened its link.
-    fn resume(&mut self, who: usize) {
+    fn resume(&mut self, caller_index: usize) {
         let from = self.attempts.len().saturating_sub(30);
         if self.attempts.is_empty() {
             return;
@@ -367,13 +388,15 @@ impl Agents {
         let (id, tenant, identity, platform) = self.attempts[at].clone();
         let state = |id: &str| json!({"requestState": id, "inputResponses": {"connect": {"action": "accept"}}});
         let nothing = json!({});
-        let Some(result) = self.call(who, "start_connect", &nothing, &state(&id)) else { return };
-        if self.callers[who].sees(tenant, &identity, platform) {
+        let Some(result) = self.call(caller_index, "start_connect", &nothing, &state(&id)) else {
+            return;
+        };
+        if self.callers[caller_index].sees(tenant, &identity, platform) {
             assert_eq!(result["structuredContent"]["id"], id, "{result}");
             self.seen[0] += 1;
         } else {
-            let unknown = self.call(who, "start_connect", &nothing, &state(UNKNOWN_ID));
-            self.refused(&result, "attempt_not_found", unknown.as_ref());
+            let unknown = self.call(caller_index, "start_connect", &nothing, &state(UNKNOWN_ID));
+            self.assert_refused(&result, "attempt_not_found", unknown.as_ref());
         }
     }
 }
@@ -383,14 +406,14 @@ fn agents_see_and_run_only_what_their_user_may() {
     let mut all = Agents::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     for _ in 0..requests {
-        let who = all.rng.below(all.callers.len());
+        let caller_index = all.rng.below(all.callers.len());
         match all.rng.below(100) {
-            0..25 => all.list(who),
-            25..30 => all.describe(who),
-            30..70 => all.run(who),
-            70..82 => all.reconnect(who),
-            82..92 => all.connect(who),
-            _ => all.resume(who),
+            0..25 => all.list(caller_index),
+            25..30 => all.describe(caller_index),
+            30..70 => all.run(caller_index),
+            70..82 => all.reconnect(caller_index),
+            82..92 => all.connect(caller_index),
+            _ => all.resume(caller_index),
         }
     }
     assert!(all.seen.iter().all(|count| *count > requests / 8), "{:?}", all.seen);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::model::{Filter, Row, Tenant};
 use crate::rng::{TestRng, repetitions};
-use crate::sessions::{SECRET, asking};
+use crate::sessions::{SECRET, token_request};
 use crate::support::{Api, ORIGIN, as_secret, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, code};
 
@@ -64,7 +64,7 @@ impl Token {
     }
 
     fn is_alike(&self, other: &Self) -> bool {
-        let of = |token: &Self| {
+        let restriction = |token: &Self| {
             (
                 token.key,
                 token.identity.clone(),
@@ -72,7 +72,7 @@ impl Token {
                 token.platforms.clone(),
             )
         };
-        of(self) == of(other)
+        restriction(self) == restriction(other)
     }
 }
 
@@ -176,15 +176,15 @@ impl Simulation {
         let key = &self.keys[index];
         let is_valid = !key.revoked && key.expires_at.is_none_or(|at| now < at);
         let rng = &mut self.rng;
-        let some = |rng: &mut TestRng, all: &[&str]| {
+        let random_subset = |rng: &mut TestRng, all: &[&str]| {
             let picked: Vec<String> =
                 all.iter().filter(|_| rng.percent(50)).map(|name| (*name).to_owned()).collect();
             (!picked.is_empty()).then_some(picked)
         };
         let identity = (*rng.pick(&IDENTITIES)).to_owned();
         let identity_type = rng.maybe(30, &TYPES).map(str::to_owned);
-        let platforms = if rng.percent(40) { some(rng, &PLATFORMS) } else { None };
-        let origins = if rng.percent(30) { some(rng, &ORIGINS) } else { None };
+        let platforms = if rng.percent(40) { random_subset(rng, &PLATFORMS) } else { None };
+        let origins = if rng.percent(30) { random_subset(rng, &ORIGINS) } else { None };
         let ttl = 60 + rng.next() % 600;
         let requested: Option<Vec<Scope>> = rng
             .percent(80)
@@ -206,7 +206,7 @@ impl Simulation {
                 document[name] = value;
             }
         }
-        let response = self.api.send(&asking(&key.secret, &document));
+        let response = self.api.send(&token_request(&key.secret, &document));
         let scopes = requested.clone().unwrap_or_else(|| {
             let reads = [Scope::CatalogRead, Scope::ConnectionsRead];
             reads.into_iter().filter(|scope| key.scopes.contains(scope)).collect()
@@ -341,7 +341,7 @@ impl Simulation {
     }
 
     /// The connections that a token may see.
-    fn own(&self, token: &Token) -> Tenant {
+    fn visible_connections(&self, token: &Token) -> Tenant {
         let tenant = &self.tenants[self.keys[token.key].tenant];
         let rows = tenant.rows.iter().filter(|row| token.sees(row)).cloned().collect();
         Tenant { environment: tenant.environment, rows }
@@ -408,7 +408,7 @@ fn tokens_reach_only_what_they_allow() {
         match simulation.rng.below(100) {
             0..40 => simulation.list(&token),
             40..50 => simulation.follow(&token),
-            50..70 => simulation.one(&token),
+            50..70 => simulation.request_connection(&token),
             70..77 => simulation.create(&token),
             77..83 => simulation.summary(&token),
             83..86 => simulation.whoami(&token),

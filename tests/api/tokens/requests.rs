@@ -22,7 +22,7 @@ impl Simulation {
         let Some(response) = self.send(token, request, Some(Scope::ConnectionsRead)) else {
             return;
         };
-        let expected = self.own(token).page(&filter, limit, page);
+        let expected = self.visible_connections(token).page(&filter, limit, page);
         assert_eq!(body(&response), expected, "{query}");
         assert!(response.header("server-timing").unwrap().contains("rows_read=0 "));
         let shown = expected["rows"].as_array().unwrap().len();
@@ -57,7 +57,7 @@ impl Simulation {
         };
         if token.is_alike(&given.token) {
             let document = body(&response);
-            let own = self.own(&token);
+            let own = self.visible_connections(&token);
             assert_eq!((response.status, &document["page"]), (200, &json!(given.page + 1)));
             assert_eq!(document["total"], json!(own.list(&given.filter).len()));
             let rows = document["rows"].as_array().unwrap();
@@ -70,16 +70,17 @@ impl Simulation {
         } else if response.status == 200 {
             // Another restriction may lead to the same list, if the filter adds what the token's restriction lacks.
             assert_eq!((token.key, &token.identity), (given.token.key, &given.token.identity));
-            let (ours, theirs) = (self.own(&token), self.own(&given.token));
-            assert_eq!(ours.list(&given.filter), theirs.list(&given.filter));
+            let (own_connections, other_connections) =
+                (self.visible_connections(&token), self.visible_connections(&given.token));
+            assert_eq!(own_connections.list(&given.filter), other_connections.list(&given.filter));
         } else {
             assert_eq!((response.status, code(&response).as_str()), (400, "invalid_parameter"));
         }
     }
 
-    /// Requests one connection. If the token may not see it, the response is that for an unknown id.
-    pub(super) fn one(&mut self, token: &Token) {
-        let own = self.own(token);
+    /// Requests one connection. If the token may not see it, the response is the same as for an unknown id.
+    pub(super) fn request_connection(&mut self, token: &Token) {
+        let own = self.visible_connections(token);
         let id = if own.rows.is_empty() || self.rng.percent(50) {
             self.rng.pick(&self.ids).clone()
         } else {
@@ -186,7 +187,7 @@ impl Simulation {
         let Some(response) = self.send(token, request, Some(Scope::ConnectionsRead)) else {
             return;
         };
-        assert_eq!(body(&response), self.own(token).summary());
+        assert_eq!(body(&response), self.visible_connections(token).summary());
     }
 
     pub(super) fn whoami(&mut self, token: &Token) {

@@ -1,4 +1,5 @@
-//! Where statements name the table `connections`. A token is restricted there, so a new place needs a reason here.
+//! Lists the files whose statements name the table `connections`, each with how it restricts tokens. A new statement must
+//! be added here, so that its author considers tokens.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,11 +10,11 @@ struct Place {
     file: &'static str,
     statements: usize,
     /// How a token is restricted, or why none is involved.
-    because: &'static str,
+    reason: &'static str,
 }
 
-const fn place(file: &'static str, statements: usize, because: &'static str) -> Place {
-    Place { file, statements, because }
+const fn place(file: &'static str, statements: usize, reason: &'static str) -> Place {
+    Place { file, statements, reason }
 }
 
 const PLACES: [Place; 15] = [
@@ -95,7 +96,7 @@ fn every_statement_on_connections_restricts_tokens_or_has_a_reason() {
     count(Path::new("src"), &mut found);
     let known: BTreeMap<String, usize> =
         PLACES.iter().map(|place| (place.file.to_owned(), place.statements)).collect();
-    assert!(PLACES.iter().all(|place| !place.because.is_empty()));
+    assert!(PLACES.iter().all(|place| !place.reason.is_empty()));
     assert_eq!(
         found, known,
         "use `Sql::push_connection` or `Sql::guard_connection`, and name the place"

@@ -177,7 +177,7 @@ fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
     assert_eq!((&enabled["disabled"], &enabled["failingSince"]), (&Value::Null, &Value::Null));
     let response = send(&api, "POST", &path(&webhook, "/replay"), &replay);
     assert_eq!((response.status, body(&response)), (202, json!({"queued": 4, "next": null})));
-    after(&api, &response);
+    run_after_response(&api, &response);
     assert_eq!(
         receiver.types(),
         ["connection.created", "connection.created", "webhook.disabled", "connection.failed"]
@@ -268,7 +268,7 @@ fn a_url_that_is_no_longer_allowed_gets_nothing() {
 }
 
 #[test]
-fn the_schedule_delivers_what_an_interrupted_isolate_left() {
+fn the_schedule_finishes_the_deliveries_of_an_interrupted_isolate() {
     let api = api();
     let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
@@ -277,7 +277,7 @@ fn the_schedule_delivers_what_an_interrupted_isolate_left() {
     assert_eq!((created.status, created.has_deliveries), (201, true));
     minute(&api);
     assert_eq!(receiver.types(), ["connection.created"]);
-    // The isolate is killed after it has claimed a delivery, which is sent again a minute later: at least once.
+    // The isolate is killed after it has claimed a delivery. Another run sends the delivery again a minute later.
     receiver.respond(|_| panic!("the isolate dies"));
     let created = send(&api, "POST", CONNECTIONS, &minimal("ann"));
     assert!(created.has_deliveries);
@@ -346,7 +346,7 @@ fn a_replay_delivers_a_range_of_events_again() {
     ] {
         let response = send(&api, "POST", &path(&webhook, "/replay"), &document);
         assert_eq!(body(&response), json!({"queued": queued, "next": null}), "{document}");
-        after(&api, &response);
+        run_after_response(&api, &response);
         assert_eq!(receiver.types().len(), types, "{document}");
     }
     // More deliveries than one request may enqueue.
@@ -488,8 +488,8 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
         let rows = deliveries(&api, &webhook);
         rows.iter().map(|row| row["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    for who in ["ann", "bob", "cem"] {
-        connect(&api, who);
+    for identity in ["ann", "bob", "cem"] {
+        connect(&api, identity);
     }
     receiver.respond(|_| status(500));
     connect(&api, "dan");

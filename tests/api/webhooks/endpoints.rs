@@ -197,7 +197,7 @@ fn a_key_needs_the_scopes_and_a_token_never_has_them() {
 }
 
 #[test]
-fn a_secret_rotates_and_both_sign_for_a_day() {
+fn after_a_rotation_both_secrets_sign_for_a_day() {
     let api = api();
     let receiver = Receiver::new(&api);
     let first = create(&api, &json!({"url": URL}));
@@ -208,8 +208,8 @@ fn a_secret_rotates_and_both_sign_for_a_day() {
     };
     let second = rotate();
     assert_ne!(first["secret"], second["secret"]);
-    let signs = |who: &str| {
-        connect(&api, who);
+    let signs = |identity: &str| {
+        connect(&api, identity);
         let got = receiver.take();
         [&first, &second].map(|webhook| is_signed(&got[0], &webhook["secret"]))
     };
@@ -234,7 +234,7 @@ fn concurrent_rotations_create_one_secret() {
     let rotate = |api: &Api| {
         body(&api.send(&api.request("POST", &path(&webhook, "/rotate"))))["secret"].clone()
     };
-    let (before, theirs) = (sealed(&api), rotate(&api));
+    let (before, rotated) = (sealed(&api), rotate(&api));
     // Another rotation completes between the read and the write of this one, when the use of its key is written.
     let sql = format!(
         "UPDATE webhooks SET sealed = '{before}'; UPDATE api_keys SET last_used_day = NULL;
@@ -244,7 +244,7 @@ fn concurrent_rotations_create_one_secret() {
     api.env.database.execute_batch(&sql).unwrap();
     // A new isolate writes the use of the key.
     api.service = Service::new(settings());
-    assert_eq!(rotate(&api), theirs);
+    assert_eq!(rotate(&api), rotated);
 }
 
 #[test]

@@ -70,10 +70,10 @@ impl Receiver {
     /// A receiver that accepts everything.
     fn new(api: &Api) -> Rc<Self> {
         let receiver = Rc::new(Self::default());
-        let mine = Rc::clone(&receiver);
+        let shared = Rc::clone(&receiver);
         *api.env.platform.borrow_mut() = Box::new(move |request| {
-            mine.got.borrow_mut().push(request.clone());
-            match mine.responses.borrow_mut().as_mut() {
+            shared.got.borrow_mut().push(request.clone());
+            match shared.responses.borrow_mut().as_mut() {
                 Some(responses) => responses(request),
                 None => status(204),
             }
@@ -121,8 +121,8 @@ fn is_signed(request: &HttpRequest, secret: &Value) -> bool {
     header(request, "webhook-signature").split(' ').any(|one| one == expected)
 }
 
-/// The work after a response: due deliveries are sent.
-fn after(api: &Api, response: &Response) {
+/// Does the work after a response: sends due deliveries.
+fn run_after_response(api: &Api, response: &Response) {
     if response.has_deliveries {
         deliver(api);
     }
@@ -148,7 +148,7 @@ fn queue(api: &Api) {
     }
 }
 
-/// One minute of the schedule, and the messages in the queue at its end.
+/// Runs the schedule for one minute, then the queue until it has no due messages.
 fn minute(api: &Api) {
     api.env.wait(MINUTE);
     let faults = pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
@@ -160,7 +160,7 @@ fn minute(api: &Api) {
 fn connect(api: &Api, identity: &str) -> String {
     let response = send(api, "POST", CONNECTIONS, &minimal(identity));
     assert_eq!(response.status, 201, "{}", body(&response));
-    after(api, &response);
+    run_after_response(api, &response);
     body(&response)["id"].as_str().unwrap().to_owned()
 }
 
@@ -168,5 +168,5 @@ fn fail(api: &Api, id: &str) {
     let document = json!({"state": "failed", "active": false, "reason": "Revoked."});
     let response = send(api, "PUT", &format!("{}/state", at(id)), &document);
     assert_eq!(response.status, 200, "{}", body(&response));
-    after(api, &response);
+    run_after_response(api, &response);
 }

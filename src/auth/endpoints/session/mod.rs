@@ -9,7 +9,7 @@ use crate::ports::Ports;
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
-/// Plans the request. The platforms are looked up in the catalog, and the token is made, once the key is known to be valid.
+/// Plans the request. Once the key is known to be valid, looks up the platforms in the catalog and creates the token.
 pub fn plan<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,

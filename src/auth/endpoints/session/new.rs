@@ -11,7 +11,7 @@ use crate::auth::{Principal, Shard};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::connector;
-use crate::connect::presets::{Presets, some};
+use crate::connect::presets::{Presets, non_empty};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::fields::{MAX_PLATFORMS, platform_in_any_case, unknown_platform};
@@ -62,11 +62,12 @@ pub(super) async fn create<P: Ports>(
         .into_iter()
         .filter(|name| body.has(name));
     let sent: Vec<&str> = sent.collect();
-    let (platforms, actions) = reach(&mut body, context.service.catalog(), ports).await?;
+    let (platforms, actions) =
+        read_platforms_and_actions(&mut body, context.service.catalog(), ports).await?;
     let presets = presets(&mut body, context, platforms.as_ref(), ports).await?;
     body.finish()?;
     let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
-    let ends = context.now.saturating_add(seconds.saturating_mul(1000));
+    let requested_expiry = context.now.saturating_add(seconds.saturating_mul(1000));
     let token = Token {
         environment: principal.environment,
         shard: Shard::new(ports.number()).unwrap_or_default(),
@@ -86,7 +87,7 @@ pub(super) async fn create<P: Ports>(
             .expires_at
             .into_iter()
             .chain(context.caller.person().map(|person| person.expires_at))
-            .fold(ends, u64::min),
+            .fold(requested_expiry, u64::min),
         grant: None,
     };
     let text = context.config().sessions.sign(&token).ok_or_else(no_session_secret)?;
@@ -94,11 +95,11 @@ pub(super) async fn create<P: Ports>(
     let connect_code =
         may_connect.then(|| context.config().sessions.sign_code(&token, &ports.secret())).flatten();
     if text.len() > MAX_TOKEN {
-        let what = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
-        // What makes tokens long, in order of its maximum length.
+        let message = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
+        // The members that make tokens long, the one with the greatest maximum length first.
         let lists = ["fields", "fixedFields", "actions", "connections", "origins"];
         let longest = lists.into_iter().find(|name| sent.contains(name));
-        body.invalid(&[longest.unwrap_or("origins")], &what);
+        body.invalid(&[longest.unwrap_or("origins")], &message);
         body.finish()?;
     }
     let TokenRestriction { identity, identity_type, platforms, connections, client } =
@@ -116,8 +117,8 @@ pub(super) async fn create<P: Ports>(
         connections: connections.as_ref(),
         client: client.as_deref(),
         origins: token.origins.as_ref(),
-        fields: some(&token.presets.fields),
-        fixed_fields: some(&token.presets.fixed),
+        fields: non_empty(&token.presets.fields),
+        fixed_fields: non_empty(&token.presets.fixed),
         lang: token.presets.lang.as_deref(),
         connect_url: connect_code
             .map(|code| format!("{}/connect#code={code}", context.request.origin)),
@@ -129,24 +130,24 @@ pub(super) async fn create<P: Ports>(
 
 /// Reads `platforms` and `actions`, without duplicates, and reports each platform that is not in the catalog. A token that is
 /// limited to actions is also restricted to their platforms.
-async fn reach<P: Ports>(
+async fn read_platforms_and_actions<P: Ports>(
     body: &mut BodyReader,
     catalog: &CatalogCache,
     ports: &Metered<'_, P>,
 ) -> Result<(Option<Names>, Option<Names>), Problem> {
-    let (sent, sent_actions) = (body.texts_at("platforms"), body.texts_at("actions"));
-    if sent.is_empty() && sent_actions.is_empty() {
+    let (sent_platforms, sent_actions) = (body.texts_at("platforms"), body.texts_at("actions"));
+    if sent_platforms.is_empty() && sent_actions.is_empty() {
         return Ok((None, None));
     }
     let known = Catalog::open(catalog, ports).await?.platforms().await?;
     let mut platforms: Vec<String> = Vec::new();
     // Arrays that are too long and invalid names were already reported.
-    for (at, text) in sent.iter().take(MAX_PLATFORMS) {
+    for (at, text) in sent_platforms.iter().take(MAX_PLATFORMS) {
         let platform = text.to_ascii_lowercase();
         if !known.lines().any(|known| known == platform) {
             if platform_in_any_case(text).is_none() {
-                let (what, meant) = unknown_platform(text, known.lines());
-                body.invalid_like(&["platforms", &at.to_string()], &what, meant);
+                let (message, suggestion) = unknown_platform(text, known.lines());
+                body.invalid_like(&["platforms", &at.to_string()], &message, suggestion);
             }
         } else if !platforms.contains(&platform) {
             platforms.push(platform);
@@ -158,12 +159,12 @@ async fn reach<P: Ports>(
     {
         let (platform, key) = text.split_once('/').unwrap_or_default();
         let platform = platform.to_ascii_lowercase();
-        let place = ["actions", &at.to_string()];
+        let path = ["actions", &at.to_string()];
         if !known.lines().any(|known| known == platform) {
-            let (what, _) = unknown_platform(&platform, known.lines());
-            body.invalid(&place, &what);
-        } else if !sent.is_empty() && !platforms.contains(&platform) {
-            body.invalid(&place, "belongs to a platform that `platforms` does not include");
+            let (message, _) = unknown_platform(&platform, known.lines());
+            body.invalid(&path, &message);
+        } else if !sent_platforms.is_empty() && !platforms.contains(&platform) {
+            body.invalid(&path, "belongs to a platform that `platforms` does not include");
         } else {
             actions.push([platform.as_str(), key].join("/"));
         }
@@ -198,7 +199,7 @@ async fn presets<P: Ports>(
         return Ok(presets);
     };
     let catalog = Catalog::open(context.service.catalog(), ports).await?;
-    // The platform was looked up just before.
+    // `None` only if the platform was removed from the catalog since it was looked up.
     if let Some(connector) = connector(&catalog, platform).await? {
         presets.check(&connector, connector.auth_methods.iter(), body, ports);
     }
@@ -212,13 +213,13 @@ fn access(body: &mut BodyReader) -> Access {
 
 /// Ids in lower case, as they are stored, without duplicates.
 pub fn lower_case_ids(ids: &[String]) -> Names {
-    let mut known: Vec<String> = Vec::new();
+    let mut distinct: Vec<String> = Vec::new();
     for id in ids.iter().map(|id| id.to_ascii_lowercase()) {
-        if !known.contains(&id) {
-            known.push(id);
+        if !distinct.contains(&id) {
+            distinct.push(id);
         }
     }
-    Names::new(&known)
+    Names::new(&distinct)
 }
 
 /// The requested scopes. By default, the read scopes that the key has.

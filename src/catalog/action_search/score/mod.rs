@@ -20,9 +20,10 @@ const POINT: i32 = 1024;
 /// The share of the query, weighted by rarity, that the words of an action must make up.
 const MIN_COVERAGE_PERCENT: u32 = 40;
 
-/// How many words with the prefix of the last word are considered, and how much they count, in sixteenths.
+/// The maximum number of words that are considered as completions of the query's last word.
 const MAX_PREFIX_MATCHES: usize = 8;
 
+/// The weight of such a word, in sixteenths.
 const PREFIX_WEIGHT: u8 = 10;
 
 /// The best match of one word of the query in a row or a platform.
@@ -47,7 +48,7 @@ impl TermMatch {
     }
 }
 
-/// What the words of the query add to a row, in addition to its platform's score.
+/// The score that the words of the query add to a row, in addition to its platform's score.
 #[derive(Debug, Clone, Copy, Default)]
 struct RowScore {
     score: i32,
@@ -58,14 +59,14 @@ struct RowScore {
     key: u8,
 }
 
-/// What the words of the query add to all rows of a platform.
+/// The score that the words of the query add to all rows of a platform.
 #[derive(Debug, Clone, Copy, Default)]
 struct PlatformScore {
     score: i32,
     /// The rarities of the words that it has, in sixteenths.
     matched_rarity: u16,
     /// How many words of its display name the query contains.
-    named: u8,
+    matched_name_words: u8,
 }
 
 /// A row that has a word of the query.
@@ -122,10 +123,11 @@ pub(super) struct Scorer {
     /// The rows that have a word of the query, in order of discovery.
     candidates: Vec<Candidate>,
     /// For each row, its index in `candidates` plus one; 0 when it has no word.
-    places: Vec<u32>,
-    /// The rarities of all words of the query, and that of a word that no action has, in sixteenths.
-    all: u16,
-    unknown: u8,
+    candidate_indexes: Vec<u32>,
+    /// The sum of the rarities of the query's words, in sixteenths.
+    query_rarity: u16,
+    /// The rarity of a word that no action has, in sixteenths.
+    unknown_rarity: u8,
     /// The indexes in `candidates` of the rows that have the current word.
     with_term: Vec<u32>,
 }
@@ -136,14 +138,14 @@ impl Scorer {
             platforms: platforms.all(),
             platform_scores: vec![PlatformScore::default(); platforms.len()],
             candidates: Vec::new(),
-            places: vec![0; rows],
-            all: 0,
-            unknown: platforms.unknown_rarity(),
+            candidate_indexes: vec![0; rows],
+            query_rarity: 0,
+            unknown_rarity: platforms.unknown_rarity(),
             with_term: Vec::new(),
         }
     }
 
-    pub(super) fn add(
+    pub(super) fn add_term(
         &mut self,
         term: &Term,
         prefix: Option<&str>,
@@ -156,25 +158,30 @@ impl Scorer {
             if let Some(postings) = vocabulary.get(stem)? {
                 let rarity = if index == 0 { &mut first_rarity } else { &mut other };
                 *rarity = (*rarity).max(Some(postings.rarity));
-                self.take(&postings, *worth, &mut platform_matches);
+                self.add_postings(&postings, *worth, &mut platform_matches);
             }
         }
         if let Some(prefix) = prefix {
             for postings in vocabulary.with_prefix(prefix, MAX_PREFIX_MATCHES)? {
                 other = other.max(Some(postings.rarity));
-                self.take(&postings, PREFIX_WEIGHT, &mut platform_matches);
+                self.add_postings(&postings, PREFIX_WEIGHT, &mut platform_matches);
             }
         }
-        let rarity = u16::from(first_rarity.or(other).unwrap_or(self.unknown));
+        let rarity = u16::from(first_rarity.or(other).unwrap_or(self.unknown_rarity));
         let rarity = if term.is_common { rarity.saturating_mul(3) / 16 } else { rarity };
-        self.all = self.all.saturating_add(rarity);
+        self.query_rarity = self.query_rarity.saturating_add(rarity);
         self.finish_term(&platform_matches, rarity, term);
         Ok(())
     }
 
     /// Adds the postings of a word that counts as `worth` sixteenths of the current one.
-    fn take(&mut self, postings: &Postings<'_>, worth: u8, platform_matches: &mut [TermMatch]) {
-        let Self { platforms, candidates, places, with_term, .. } = self;
+    fn add_postings(
+        &mut self,
+        postings: &Postings<'_>,
+        worth: u8,
+        platform_matches: &mut [TermMatch],
+    ) {
+        let Self { platforms, candidates, candidate_indexes, with_term, .. } = self;
         let mut platform = 0_usize;
         postings.for_each(
             |index, flags| {
@@ -183,8 +190,8 @@ impl Scorer {
                 }
             },
             |row, flags| {
-                let Some(place) = places.get_mut(row) else { return };
-                if *place == 0 {
+                let Some(candidate_index) = candidate_indexes.get_mut(row) else { return };
+                if *candidate_index == 0 {
                     // Postings are sorted by row, and therefore by platform.
                     while platforms.get(platform).is_some_and(|platform| platform.end <= row) {
                         platform = platform.saturating_add(1);
@@ -192,12 +199,12 @@ impl Scorer {
                     let (row, platform) = (number(row), number(platform));
                     let (row_score, best) = (RowScore::default(), TermMatch::default());
                     candidates.push(Candidate { row, platform, row_score, best });
-                    *place = number(candidates.len());
+                    *candidate_index = number(candidates.len());
                 }
-                let place = place.saturating_sub(1);
-                if let Some(Candidate { best, .. }) = candidates.get_mut(place as usize) {
+                let candidate_index = candidate_index.saturating_sub(1);
+                if let Some(Candidate { best, .. }) = candidates.get_mut(candidate_index as usize) {
                     if best.weight == 0 {
-                        with_term.push(place);
+                        with_term.push(candidate_index);
                     }
                     best.improve(flags, worth);
                 }
@@ -217,25 +224,33 @@ impl Scorer {
                     .saturating_add(worth.saturating_mul(i32::from(platform_match.weight)));
                 platform_score.matched_rarity =
                     platform_score.matched_rarity.saturating_add(rarity);
-                platform_score.named = platform_score
-                    .named
+                platform_score.matched_name_words = platform_score
+                    .matched_name_words
                     .saturating_add(platform_match.positions & PostingFlags::IN_NAME);
             }
         }
-        for place in self.with_term.drain(..) {
-            let Some(candidate) = self.candidates.get_mut(place as usize) else { continue };
+        for candidate_index in self.with_term.drain(..) {
+            let Some(candidate) = self.candidates.get_mut(candidate_index as usize) else {
+                continue;
+            };
             let best = std::mem::take(&mut candidate.best);
             let platform_match =
                 platform_matches.get(candidate.platform as usize).copied().unwrap_or_default();
             let (more, less) =
                 (platform_match.weight.max(best.weight), platform_match.weight.min(best.weight));
-            // A word that both have counts a little more than one that only one of them has.
+            // A word that the row and its platform have counts a little more than a word that only one of them has.
             let weight = i32::from(more).saturating_add(i32::from(less) / 5);
             let weight = weight.saturating_sub(i32::from(platform_match.weight));
             let rarity = if platform_match.weight == 0 { rarity } else { 0 };
             // A word of the platform's name is in the titles of all of its actions.
             let is_own_word = platform_match.positions & PostingFlags::IN_NAME == 0;
-            candidate.row_score.take(worth.saturating_mul(weight), rarity, best, is_own_word, term);
+            candidate.row_score.add_match(
+                worth.saturating_mul(weight),
+                rarity,
+                best,
+                is_own_word,
+                term,
+            );
         }
     }
 
@@ -246,9 +261,10 @@ impl Scorer {
         platforms: &Platforms<'_>,
         filter: &Filter<'_>,
     ) -> Result<Vec<Match>, StorageError> {
-        let least = u32::from(self.all).saturating_mul(MIN_COVERAGE_PERCENT).div_ceil(100).max(1);
-        let has_enough =
-            |platform_score: &PlatformScore| u32::from(platform_score.matched_rarity) >= least;
+        let min_rarity =
+            u32::from(self.query_rarity).saturating_mul(MIN_COVERAGE_PERCENT).div_ceil(100).max(1);
+        let covers_enough =
+            |platform_score: &PlatformScore| u32::from(platform_score.matched_rarity) >= min_rarity;
         let is_requested =
             |index: usize| filter.platforms.is_none_or(|allowed| allowed.get(index) == Some(&true));
         let mut matches = Vec::new();
@@ -263,7 +279,7 @@ impl Scorer {
             };
             if is_requested {
                 let has = platform_score.matched_rarity.saturating_add(row_score.matched_rarity);
-                let missing = i32::from(self.all.saturating_sub(has));
+                let missing = i32::from(self.query_rarity.saturating_sub(has));
                 let score =
                     platform_score.score.saturating_add(row_score.score).saturating_add(bonus);
                 let score = score.saturating_sub(missing.saturating_mul(MISSING_PENALTY));
@@ -274,13 +290,15 @@ impl Scorer {
         for (index, (platform, platform_score)) in
             self.platforms.iter().zip(&self.platform_scores).enumerate()
         {
-            if !has_enough(platform_score) || !is_requested(index) {
+            if !covers_enough(platform_score) || !is_requested(index) {
                 continue;
             }
-            let bonus = platform_bonus(platform, platform_score.named);
+            let bonus = platform_bonus(platform, platform_score.matched_name_words);
             for row in platform.first..platform.end {
-                let place = self.places.get(row).copied().unwrap_or(0).checked_sub(1);
-                let candidate = place.and_then(|place| self.candidates.get(place as usize));
+                let candidate_index =
+                    self.candidate_indexes.get(row).copied().unwrap_or(0).checked_sub(1);
+                let candidate = candidate_index
+                    .and_then(|candidate_index| self.candidates.get(candidate_index as usize));
                 let row_score = candidate.map(|candidate| candidate.row_score).unwrap_or_default();
                 take(number(row), platform_score, bonus, row_score)?;
             }
@@ -295,11 +313,11 @@ impl Scorer {
             let has = u32::from(
                 platform_score.matched_rarity.saturating_add(candidate.row_score.matched_rarity),
             );
-            if has >= least && !has_enough(platform_score) && is_requested(index) {
+            if has >= min_rarity && !covers_enough(platform_score) && is_requested(index) {
                 take(
                     candidate.row,
                     platform_score,
-                    platform_bonus(platform, platform_score.named),
+                    platform_bonus(platform, platform_score.matched_name_words),
                     candidate.row_score,
                 )?;
             }
@@ -309,58 +327,69 @@ impl Scorer {
 }
 
 /// Row, platform and candidate numbers fit into 32 bits.
-fn number(of: usize) -> u32 {
-    u32::try_from(of).unwrap_or(u32::MAX)
+fn number(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 impl RowScore {
-    /// Adds the match of a word. `says` is false for words of the platform's name: these do not count as words of the
-    /// title or the key.
-    const fn take(&mut self, score: i32, rarity: u16, best: TermMatch, says: bool, term: &Term) {
+    /// Adds the match of a word. `counts_for_title` is false for words of the platform's name: these do not count as words
+    /// of the title or the key.
+    const fn add_match(
+        &mut self,
+        score: i32,
+        rarity: u16,
+        best: TermMatch,
+        counts_for_title: bool,
+        term: &Term,
+    ) {
         self.score = self.score.saturating_add(score);
         self.matched_rarity = self.matched_rarity.saturating_add(rarity);
         if term.is_special && best.positions != 0 {
             self.score = self.score.saturating_add(SPECIAL_BONUS);
         }
-        if says && !term.is_common {
+        if counts_for_title && !term.is_common {
             self.title = self.title.saturating_add(best.positions & PostingFlags::IN_NAME);
             self.key = self.key.saturating_add((best.positions & PostingFlags::IN_KEY) >> 1);
         }
     }
 }
 
-/// What a missing word subtracts, in 64ths of its rarity.
+/// The penalty for a missing word, in 64ths of its rarity.
 const MISSING_PENALTY: i32 = 29;
 
 const KNOWN_PLATFORM_BONUS: i32 = POINT * 7 / 2;
 
-/// For a query that contains the whole name of a platform, and more if that platform is well known.
+/// Added if the query contains all words of a platform's name. For some of them, [`quadratic_share`] reduces it.
 const FULL_NAME_BONUS: i32 = POINT * 2;
 
+/// Added as well if the query contains the whole name of a well-known platform.
 const KNOWN_FULL_NAME_BONUS: i32 = POINT * 3 / 4;
 
-/// For a query that contains all words of a title, or of a key.
+/// Added if the query contains all words of a title. For some of them, [`quadratic_share`] reduces it.
 const FULL_TITLE_BONUS: i32 = POINT * 15 / 32;
 
+/// Added if the query contains all words of a key, and reduced like [`FULL_TITLE_BONUS`].
 const FULL_KEY_BONUS: i32 = POINT;
 
-/// For an action with the query's intent, and for one that reads when the query has no verb.
+/// Added if the action has the query's intent.
 const INTENT_BONUS: i32 = POINT * 39 / 16;
 
+/// Added if the action reads and the query has no verb.
 const DEFAULT_READ_BONUS: i32 = POINT * 13 / 16;
 
-/// Subtracted from actions that delete, unless the query asks for it.
-const UNASKED_REMOVAL_PENALTY: i32 = POINT * 5 / 16;
+/// Subtracted if the action deletes, unless the query asks for that.
+const UNREQUESTED_DELETE_PENALTY: i32 = POINT * 5 / 16;
 
-/// Compensates the penalty of a rarely meant action whose special word the query contains.
+/// Compensates for the penalty of a rarely meant action if the query contains the action's special word.
 const SPECIAL_BONUS: i32 = POINT * 11 / 16;
 
-fn platform_bonus(platform: &Platform, named: u8) -> i32 {
-    let known = if platform.is_well_known { KNOWN_PLATFORM_BONUS } else { 0 };
-    let is_whole = named > 0 && named >= platform.name_words;
-    let whole = if platform.is_well_known && is_whole { KNOWN_FULL_NAME_BONUS } else { 0 };
-    known.saturating_add(whole).saturating_add(quadratic_share(
-        named,
+fn platform_bonus(platform: &Platform, matched_name_words: u8) -> i32 {
+    let known_bonus = if platform.is_well_known { KNOWN_PLATFORM_BONUS } else { 0 };
+    let has_full_name = matched_name_words > 0 && matched_name_words >= platform.name_words;
+    let full_name_bonus =
+        if platform.is_well_known && has_full_name { KNOWN_FULL_NAME_BONUS } else { 0 };
+    known_bonus.saturating_add(full_name_bonus).saturating_add(quadratic_share(
+        matched_name_words,
         platform.name_words,
         FULL_NAME_BONUS,
     ))
@@ -375,27 +404,27 @@ fn feature_score(features: StaticFeatures, title: u8, key: u8, query: &ActionQue
         score = score.saturating_add(intent_bonus(query));
     }
     if features.has_method(Method::Delete) && !query.intents.intersects(Intent::DELETE) {
-        score = score.saturating_sub(UNASKED_REMOVAL_PENALTY);
+        score = score.saturating_sub(UNREQUESTED_DELETE_PENALTY);
     }
     score
 }
 
 /// The upper bound of [`feature_score`].
 const fn max_feature_score(title: u8, key: u8, query: &ActionQuery) -> i32 {
-    let of_title = if title > 0 { FULL_TITLE_BONUS } else { 0 };
-    let of_key = if key > 0 { FULL_KEY_BONUS } else { 0 };
-    of_title.saturating_add(of_key).saturating_add(intent_bonus(query))
+    let title_bonus = if title > 0 { FULL_TITLE_BONUS } else { 0 };
+    let key_bonus = if key > 0 { FULL_KEY_BONUS } else { 0 };
+    title_bonus.saturating_add(key_bonus).saturating_add(intent_bonus(query))
 }
 
 const fn intent_bonus(query: &ActionQuery) -> i32 {
     if query.intents.is_empty() { DEFAULT_READ_BONUS } else { INTENT_BONUS }
 }
 
-/// The part of `limit` for `some` of `all` words. It falls with the square of the missing words.
-fn quadratic_share(some: u8, all: u8, limit: i32) -> i32 {
-    let (some, all) = (i32::from(some.min(all)), i32::from(all));
-    let squares = limit.saturating_mul(some).saturating_mul(some);
-    squares.checked_div(all.saturating_mul(all)).unwrap_or(0)
+/// The part of `limit` for `matched` of `total` words. It falls with the square of the missing words.
+fn quadratic_share(matched: u8, total: u8, limit: i32) -> i32 {
+    let (matched, total) = (i32::from(matched.min(total)), i32::from(total));
+    let squares = limit.saturating_mul(matched).saturating_mul(matched);
+    squares.checked_div(total.saturating_mul(total)).unwrap_or(0)
 }
 
 #[cfg(test)]

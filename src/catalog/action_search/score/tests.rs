@@ -1,7 +1,7 @@
 use super::{
     ActionQuery, Candidate, DEFAULT_READ_BONUS, FULL_NAME_BONUS, Filter, INTENT_BONUS, Intent,
     KNOWN_FULL_NAME_BONUS, KNOWN_PLATFORM_BONUS, Match, POINT, Platform, Platforms, PostingFlags,
-    RowScore, Scorer, StaticFeatures, Term, TermMatch, UNASKED_REMOVAL_PENALTY, Vocabulary,
+    RowScore, Scorer, StaticFeatures, Term, TermMatch, UNREQUESTED_DELETE_PENALTY, Vocabulary,
     feature_score, platform_bonus,
 };
 use crate::catalog::action_search::index::FEATURE_BYTES;
@@ -49,8 +49,8 @@ fn rarity_is_that_of_the_word_or_its_rarest_synonym() {
         let word = "word".to_owned();
         let term = Term { word, stems, is_common, is_special: false };
         let mut scorer = Scorer::new(2, &platforms);
-        scorer.add(&term, None, &Vocabulary(vec![&part])).unwrap();
-        assert_eq!(scorer.all, expected, "{term:?}");
+        scorer.add_term(&term, None, &Vocabulary(vec![&part])).unwrap();
+        assert_eq!(scorer.query_rarity, expected, "{term:?}");
     }
 }
 
@@ -83,7 +83,11 @@ fn word_of_platform_and_row_counts_slightly_more() {
         let (platform_score, row_score) =
             (scorer.platform_scores[0], scorer.candidates[0].row_score);
         assert_eq!(
-            (platform_score.score, platform_score.matched_rarity, platform_score.named),
+            (
+                platform_score.score,
+                platform_score.matched_rarity,
+                platform_score.matched_name_words
+            ),
             platform_bonus,
             "{platform_match:?} {best:?}"
         );
@@ -101,12 +105,12 @@ fn rows_with_enough_coverage_match_once() {
     let platforms = Platforms::open(&section, 4).unwrap();
     let mut scorer = Scorer::new(4, &platforms);
     // 40 percent of that is 2.
-    scorer.all = 5;
+    scorer.query_rarity = 5;
     (scorer.platform_scores[0].matched_rarity, scorer.platform_scores[1].matched_rarity) = (2, 1);
     for (place, (row, platform, has)) in [(0, 0, 1), (2, 1, 1), (3, 1, 0)].into_iter().enumerate() {
         let row_score = RowScore { matched_rarity: has, ..RowScore::default() };
         scorer.candidates.push(Candidate { row, platform, row_score, best: TermMatch::default() });
-        scorer.places[row as usize] = u32::try_from(place + 1).unwrap();
+        scorer.candidate_indexes[row as usize] = u32::try_from(place + 1).unwrap();
     }
     let query = ActionQuery::read("widget");
     for (requested, expected) in [
@@ -129,7 +133,7 @@ fn rows_with_enough_coverage_match_once() {
 
 #[test]
 fn platform_bonus_grows_with_the_matched_name() {
-    for (is_well_known, named, name_words, expected) in [
+    for (is_well_known, matched_name_words, name_words, expected) in [
         (false, 0, 2, 0),
         (false, 1, 2, FULL_NAME_BONUS / 4),
         (false, 2, 2, FULL_NAME_BONUS),
@@ -139,7 +143,11 @@ fn platform_bonus_grows_with_the_matched_name() {
         (true, 2, 2, KNOWN_PLATFORM_BONUS + FULL_NAME_BONUS + KNOWN_FULL_NAME_BONUS),
     ] {
         let platform = Platform { first: 0, end: 1, name_words, is_well_known };
-        assert_eq!(platform_bonus(&platform, named), expected, "{is_well_known} {named}");
+        assert_eq!(
+            platform_bonus(&platform, matched_name_words),
+            expected,
+            "{is_well_known} {matched_name_words}"
+        );
     }
 }
 
@@ -150,7 +158,7 @@ fn intent_changes_the_score() {
         (get, 0, "file", DEFAULT_READ_BONUS),
         (get, 32, "file", DEFAULT_READ_BONUS - POINT),
         (get, 0, "delete file", 0),
-        (delete, 0, "file", -UNASKED_REMOVAL_PENALTY),
+        (delete, 0, "file", -UNREQUESTED_DELETE_PENALTY),
         (delete, 0, "delete file", INTENT_BONUS),
     ] {
         let features = StaticFeatures::new([intents.bits() | (method as u8) << 4, rank_penalty, 0]);

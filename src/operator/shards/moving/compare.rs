@@ -66,11 +66,11 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
 fn differing(here: Vec<RowCopy>, there: Vec<RowCopy>, logged: &[RowCopy]) -> Option<String> {
     let mut left: BTreeMap<String, String> =
         there.into_iter().map(|copied| (copied.key, copied.row)).collect();
-    let is_noted = |key: &String| logged.iter().any(|change| change.key == *key);
+    let is_logged = |key: &String| logged.iter().any(|change| change.key == *key);
     let other = here
         .into_iter()
         .filter(|copied| left.remove(&copied.key).as_ref() != Some(&copied.row))
         .map(|copied| copied.key)
-        .find(|key| !is_noted(key));
-    other.or_else(|| left.into_keys().find(|key| !is_noted(key)))
+        .find(|key| !is_logged(key));
+    other.or_else(|| left.into_keys().find(|key| !is_logged(key)))
 }

@@ -9,7 +9,7 @@ use super::super::tables::{RowCopy, RowView, TABLES, Table, rows};
 use super::{MAX_PENDING_CHANGES, Move, MoveDatabase, MoveState, PAGE, total};
 use crate::operator::sql::StringLiteral;
 
-/// How many rounds of logged changes the command applies before it gives up.
+/// The maximum number of rounds of logged changes before the command gives up.
 const ROUNDS: usize = 50;
 /// A round that takes less time than this leaves few enough changes to apply behind the fence.
 const SHORT_ROUND: Duration = Duration::from_secs(1);

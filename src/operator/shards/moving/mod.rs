@@ -63,16 +63,16 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::tables::{Number, TABLES, columns, count, counted, one, rows};
+use super::tables::{Number, TABLES, columns, count, one, read_counts, rows};
 use crate::operator::sql::StringLiteral;
 
 pub use remove::clean;
 
 /// Rows per page.
 const PAGE: usize = 500;
-/// How many logged changes may be left when the fence is put up.
+/// The maximum number of logged changes that may be left when the fence is put up.
 const MAX_PENDING_CHANGES: usize = 50;
-/// How many events may be written, in all accounts of the source, during a move.
+/// The maximum number of events that all accounts of the source may write during a move.
 const EVENTS: u64 = 10_000_000;
 /// The current time, in SQL.
 const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
@@ -82,7 +82,7 @@ pub trait MoveDatabase {
     /// Runs statements in one transaction. Returns the rows of each.
     fn run(&self, sql: &[String]) -> Result<Vec<Value>>;
 
-    /// The number of its shard.
+    /// The shard number of this database.
     fn number(&self) -> u16;
 }
 
@@ -229,6 +229,6 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
 
 /// The number of rows to copy.
 fn total(database: &impl MoveDatabase, account: &str) -> Result<u64> {
-    let all = counted(&database.run(&count(account))?, 0)?;
+    let all = read_counts(&database.run(&count(account))?, 0)?;
     Ok(all.iter().take(TABLES.len()).sum())
 }

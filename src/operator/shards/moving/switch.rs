@@ -5,14 +5,13 @@ use std::time::Duration;
 use anyhow::{Result, bail, ensure};
 use serde::Deserialize;
 
-use super::super::tables::{Number, RowCopy, RowView, TABLES, count, counted, one, rows};
+use super::super::tables::{Number, RowCopy, RowView, TABLES, count, one, read_counts, rows};
 use super::{Move, MoveDatabase, MoveState, NOW};
 use crate::operator::sql::StringLiteral;
 
-/// How long changes are refused, in milliseconds.
+/// The duration of a fence, which refuses changes, in milliseconds.
 const FENCE_MS: u64 = 5_000;
-/// How many times the command tries to put up the fence. It pauses and retries if the fence would interrupt a token
-/// refresh.
+/// The maximum number of fences in a move. The command pauses and retries if a fence would interrupt a token refresh.
 const MAX_FENCES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -24,17 +23,17 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         columns: &[Vec<String>],
         copied: &mut u64,
     ) -> Result<()> {
-        let of_keys = columns.last().map(Vec::as_slice).unwrap_or_default();
+        let key_columns = columns.last().map(Vec::as_slice).unwrap_or_default();
         for _ in 0..MAX_FENCES {
             self.catch_up_until_few(state, columns, copied)?;
-            let Some(fenced) = self.fence(of_keys)? else {
+            let Some(fenced) = self.fence(key_columns)? else {
                 std::thread::sleep(PAUSE);
                 continue;
             };
             if fenced.logged > 0 {
                 while self.catch_up(state, columns)? > 0 {}
             }
-            self.last_rows(state, of_keys, &fenced)?;
+            self.last_rows(state, key_columns, &fenced)?;
             if self.release_source(state)? {
                 return Ok(());
             }
@@ -46,9 +45,9 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         )
     }
 
-    /// Refuses changes from now on, and reads what can no longer change. Returns `None` during a token refresh or a
-    /// code exchange, since the platform's response must be stored. All in one query: through wrangler, each takes two
-    /// of the five seconds.
+    /// Refuses changes from now on, and reads the rows that are final from then on. Returns `None` during a token
+    /// refresh or a code exchange, since the platform's response must be stored. All of this is one query, because
+    /// through wrangler each query takes two of the five seconds.
     fn fence(&self, columns: &[String]) -> Result<Option<FenceSnapshot>> {
         let account = StringLiteral(self.account);
         let [.., keys] = TABLES;
@@ -75,7 +74,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             newest: one::<Number>(&results, 3)?.n,
             shifts: rows(&results, 4)?,
             keys: rows(&results, 5)?,
-            counts: counted(&results, at)?,
+            counts: read_counts(&results, at)?,
         }))
     }
 
@@ -120,7 +119,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         let results = self.target.run(&sql)?;
         let back: Vec<RowCopy> = rows(&results, at)?;
         ensure!(back == fenced.keys, "the keys are not the same in both databases: undo the move");
-        let there = counted(&results, at.saturating_add(1))?;
+        let there = read_counts(&results, at.saturating_add(1))?;
         let here = &fenced.counts;
         ensure!(
             here == &there || fenced.logged > 0 && self.counts()? == there,
@@ -130,7 +129,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
     }
 
     pub(super) fn counts(&self) -> Result<Vec<u64>> {
-        counted(&self.source.run(&count(self.account))?, 0)
+        read_counts(&self.source.run(&count(self.account))?, 0)
     }
 
     /// Releases the account, if the fence still stands and no change was logged since.
@@ -155,7 +154,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         ] {
             sql.push(format!("INSERT INTO forwards (name, account, shard, is_key) SELECT {name}, account, {to}, {is_key} FROM {table} WHERE {left} ON CONFLICT DO UPDATE SET shard = excluded.shard"));
         }
-        // Forwards that earlier moves of the account into this database left.
+        // Redirects the forwards that earlier moves of the account into this database have left.
         sql.push(format!("UPDATE forwards SET shard = {to} WHERE {left}"));
         for table in [
             "api_keys",

@@ -21,7 +21,7 @@ pub(super) fn authorization(fixture: &Fixture) -> Vec<(&'static str, Request, Re
         fixture.authorize(&fixture.other_client, &wrong)
     };
     let doubled = |more: &str| {
-        let query = asking(client, &[]);
+        let query = authorization_query(client, &[]);
         anonymous("GET", &format!("{}?{query}&{more}", fixture.at("authorize")))
     };
     vec![
@@ -69,40 +69,47 @@ pub(super) fn authorization(fixture: &Fixture) -> Vec<(&'static str, Request, Re
         (
             "a token without a code",
             ask(&[("response_type", "token")]),
-            Back("unsupported_response_type"),
+            Redirect("unsupported_response_type"),
         ),
         (
             "an ID token without a code",
             ask(&[("response_type", "code id_token")]),
-            Back("unsupported_response_type"),
+            Redirect("unsupported_response_type"),
         ),
-        ("no PKCE", ask(&[("code_challenge", "")]), Back("invalid_request")),
+        ("no PKCE", ask(&[("code_challenge", "")]), Redirect("invalid_request")),
         (
             "PKCE that reveals the verifier",
             ask(&[("code_challenge_method", "plain")]),
-            Back("invalid_request"),
+            Redirect("invalid_request"),
         ),
-        ("PKCE without a method", ask(&[("code_challenge_method", "")]), Back("invalid_request")),
+        (
+            "PKCE without a method",
+            ask(&[("code_challenge_method", "")]),
+            Redirect("invalid_request"),
+        ),
         (
             "a challenge that is too short",
             ask(&[("code_challenge", "abc")]),
-            Back("invalid_request"),
+            Redirect("invalid_request"),
         ),
-        ("more access than there is", ask(&[("scope", "admin")]), Back("invalid_scope")),
+        ("more access than there is", ask(&[("scope", "admin")]), Redirect("invalid_scope")),
         (
             "a token for another resource",
             ask(&[("resource", "https://evil.example/mcp")]),
-            Back("invalid_target"),
+            Redirect("invalid_target"),
         ),
         (
             "a token for another endpoint",
             ask(&[("resource", &format!("{ORIGIN}/mcp/other"))]),
-            Back("invalid_target"),
+            Redirect("invalid_target"),
         ),
-        ("a state that fills a row", ask(&[("state", &long)]), Back("invalid_request")),
+        ("a state that fills a row", ask(&[("state", &long)]), Redirect("invalid_request")),
         (
             "an endpoint that does not exist",
-            anonymous("GET", &format!("/mcp/unknown/authorize?{}", asking(client, &[]))),
+            anonymous(
+                "GET",
+                &format!("/mcp/unknown/authorize?{}", authorization_query(client, &[])),
+            ),
             Problem(404),
         ),
         // The client is valid but its request is not: users who have not signed in are not redirected to a site that
@@ -118,24 +125,31 @@ pub(super) fn authorization(fixture: &Fixture) -> Vec<(&'static str, Request, Re
         ("a token as a client", fixture.authorize(&fixture.agent.refresh, &[]), Page(400)),
         ("a request as a client", fixture.authorize(&fixture.attacker_request, &[]), Page(400)),
         ("a line break in `state`", ask(&[("state", "a\r\nset-cookie: x=y")]), Page(400)),
-        ("more parameters than the endpoint has", doubled(&many("x", 300)), Page(400)),
+        (
+            "more parameters than the endpoint has",
+            doubled(&repeated_parameters("x", 300)),
+            Page(400),
+        ),
         ("two states", doubled("state=other"), Page(400)),
         ("two challenges", doubled(&format!("code_challenge={}", "z".repeat(43))), Page(400)),
         (
             "one resource of two that is another's",
             doubled(&format!("resource={}", encode("https://evil.example"))),
-            Back("invalid_target"),
+            Redirect("invalid_target"),
         ),
         (
             "a sign-in by a form, which another site could send",
-            with_form(anonymous("POST", &fixture.at("authorize")), &asking(client, &[])),
+            with_form(
+                anonymous("POST", &fixture.at("authorize")),
+                &authorization_query(client, &[]),
+            ),
             Problem(405),
         ),
     ]
 }
 
-/// This many parameters whose names have this prefix.
-pub(super) fn many(name: &str, count: usize) -> String {
+/// Returns `count` query parameters whose names begin with `name`.
+pub(super) fn repeated_parameters(name: &str, count: usize) -> String {
     (0..count).map(|index| format!("{name}{index}=1")).collect::<Vec<_>>().join("&")
 }
 
@@ -173,32 +187,45 @@ pub(super) fn documents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusa
 }
 
 pub(super) fn registration(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
-    let of = |uris: Value| fixture.register(&json!({"client_name": "Evil", "redirect_uris": uris}));
+    let register =
+        |uris: Value| fixture.register(&json!({"client_name": "Evil", "redirect_uris": uris}));
     let wrong_uri = Error(400, "invalid_redirect_uri");
     let long: Vec<String> =
         (0..10).map(|index| format!("https://evil.example/{index}{}", "x".repeat(480))).collect();
     let many: Vec<String> = (0..200).map(|index| format!("https://a.example/{index}")).collect();
     vec![
-        ("a client of plain HTTP", of(json!(["http://evil.example/cb"])), wrong_uri),
-        ("a script", of(json!(["javascript:alert(1)"])), wrong_uri),
-        ("data", of(json!(["data:text/html,x"])), wrong_uri),
-        ("a fragment", of(json!(["https://evil.example/cb#x"])), wrong_uri),
-        ("no redirect URI", of(json!([])), wrong_uri),
-        ("too many redirect URIs", of(json!(many)), wrong_uri),
-        ("a redirect URI that is not text", of(json!([1])), Error(400, "invalid_client_metadata")),
-        ("user information", of(json!(["https://bank.example@evil.example/cb"])), wrong_uri),
-        ("a backslash", of(json!(["https://evil.example\\@bank.example/cb"])), wrong_uri),
-        ("every host", of(json!(["https://*.example.com/cb"])), wrong_uri),
-        ("a host in another script", of(json!(["https://b\u{430}nk.example/cb"])), wrong_uri),
-        ("the network", of(json!(["https://10.0.0.1/cb"])), wrong_uri),
-        ("the whole network", of(json!(["http://0.0.0.0:1/cb"])), wrong_uri),
-        ("a machine of the network", of(json!(["http://localhost.evil.example/cb"])), wrong_uri),
-        ("a script behind a blank", of(json!([" javascript:alert(1)"])), wrong_uri),
-        ("a script in upper case", of(json!(["JAVASCRIPT:alert(1)"])), wrong_uri),
-        ("a file", of(json!(["file:///etc/passwd"])), wrong_uri),
-        ("a line break", of(json!(["https://evil.example/cb\r\nx: y"])), wrong_uri),
-        ("one good URI and a bad one", of(json!([CALLBACK, "javascript:alert(1)"])), wrong_uri),
-        ("an ID that fills a URL", of(json!(long)), wrong_uri),
+        ("a client of plain HTTP", register(json!(["http://evil.example/cb"])), wrong_uri),
+        ("a script", register(json!(["javascript:alert(1)"])), wrong_uri),
+        ("data", register(json!(["data:text/html,x"])), wrong_uri),
+        ("a fragment", register(json!(["https://evil.example/cb#x"])), wrong_uri),
+        ("no redirect URI", register(json!([])), wrong_uri),
+        ("too many redirect URIs", register(json!(many)), wrong_uri),
+        (
+            "a redirect URI that is not text",
+            register(json!([1])),
+            Error(400, "invalid_client_metadata"),
+        ),
+        ("user information", register(json!(["https://bank.example@evil.example/cb"])), wrong_uri),
+        ("a backslash", register(json!(["https://evil.example\\@bank.example/cb"])), wrong_uri),
+        ("every host", register(json!(["https://*.example.com/cb"])), wrong_uri),
+        ("a host in another script", register(json!(["https://b\u{430}nk.example/cb"])), wrong_uri),
+        ("the network", register(json!(["https://10.0.0.1/cb"])), wrong_uri),
+        ("the whole network", register(json!(["http://0.0.0.0:1/cb"])), wrong_uri),
+        (
+            "a machine of the network",
+            register(json!(["http://localhost.evil.example/cb"])),
+            wrong_uri,
+        ),
+        ("a script behind a blank", register(json!([" javascript:alert(1)"])), wrong_uri),
+        ("a script in upper case", register(json!(["JAVASCRIPT:alert(1)"])), wrong_uri),
+        ("a file", register(json!(["file:///etc/passwd"])), wrong_uri),
+        ("a line break", register(json!(["https://evil.example/cb\r\nx: y"])), wrong_uri),
+        (
+            "one good URI and a bad one",
+            register(json!([CALLBACK, "javascript:alert(1)"])),
+            wrong_uri,
+        ),
+        ("an ID that fills a URL", register(json!(long)), wrong_uri),
         (
             "a form, which another site could send",
             with_form(anonymous("POST", &fixture.at("register")), "redirect_uris=x"),

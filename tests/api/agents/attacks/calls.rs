@@ -22,12 +22,12 @@ pub(super) fn calls(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> 
         ),
         (
             "an access token at another account's endpoint",
-            request_of(&format!("/mcp/{}", fixture.elsewhere), access),
+            request_of(&format!("/mcp/{}", fixture.other_endpoint), access),
             Problem(401),
         ),
         (
             "the access token of a client with a metadata document, elsewhere",
-            request_of(&format!("/mcp/{}", fixture.elsewhere), &fixture.published.access),
+            request_of(&format!("/mcp/{}", fixture.other_endpoint), &fixture.published.access),
             Problem(401),
         ),
         (
@@ -37,7 +37,12 @@ pub(super) fn calls(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> 
         ),
         (
             "more than an agent may that only reads",
-            calling(&own, &fixture.reader.access, "start_connect", &json!({"platform": "acme"})),
+            call_request(
+                &own,
+                &fixture.reader.access,
+                "start_connect",
+                &json!({"platform": "acme"}),
+            ),
             Problem(403),
         ),
         (

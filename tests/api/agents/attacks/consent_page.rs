@@ -7,8 +7,8 @@ pub(super) fn consents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal
     let fields = [("grant", fixture.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
     let evil = Some("https://evil.example");
     let own = Some(ORIGIN);
-    let some = [&fields[..2], &[("accounts", "some")]].concat();
-    let foreign = [&some[..], &[("platform", "'; DROP TABLE x")]].concat();
+    let no_platform = [&fields[..2], &[("accounts", "some")]].concat();
+    let foreign = [&no_platform[..], &[("platform", "'; DROP TABLE x")]].concat();
     let unknown = [("grant", "00000000-0000-4000-8000-000000000000"), ("decision", "allow")];
     let none = [("decision", "allow")];
     let active = fixture
@@ -44,7 +44,7 @@ pub(super) fn consents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal
             Page(410),
         ),
         ("consent to nothing", fixture.consent(&fixture.victim, own, &none), Page(410)),
-        ("no platform at all", fixture.consent(&fixture.victim, own, &some), Page(400)),
+        ("no platform at all", fixture.consent(&fixture.victim, own, &no_platform), Page(400)),
         ("an unknown platform", fixture.consent(&fixture.victim, own, &foreign), Page(400)),
         (
             "declining for the victim",
@@ -82,7 +82,9 @@ pub(super) fn consents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal
             "consent at another account's endpoint",
             with_form(
                 own_page(
-                    fixture.victim.request("POST", &format!("/mcp/{}/consent", fixture.elsewhere)),
+                    fixture
+                        .victim
+                        .request("POST", &format!("/mcp/{}/consent", fixture.other_endpoint)),
                 ),
                 &form(&fields),
             ),

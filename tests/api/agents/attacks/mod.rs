@@ -33,14 +33,14 @@ enum Refusal {
     /// An OAuth error as JSON, with this status.
     Error(u16, &'static str),
     /// An OAuth error that the client receives at its own redirect URI.
-    Back(&'static str),
+    Redirect(&'static str),
     /// A problem of the API, with this status.
     Problem(u16),
     /// 200 without a body: the response does not reveal whether the token was valid (RFC 7009, section 2.2).
-    Silence,
+    EmptyOk,
 }
 
-use Refusal::{Back, Error, Page, Problem, Silence};
+use Refusal::{EmptyOk, Error, Page, Problem, Redirect};
 
 /// Two sign-ins in progress, an agent with a grant, and an endpoint of another account.
 struct Fixture {
@@ -57,14 +57,14 @@ struct Fixture {
     agent: Agent,
     /// A code that the victim's agent has not exchanged yet.
     code: String,
-    /// An agent that may only read.
+    /// An agent with read access only.
     reader: Agent,
     /// An agent whose client has a metadata document, so that the client is the same at every endpoint.
     published: Agent,
-    /// Its code, which has not been exchanged.
+    /// A code of that client, which has not been exchanged.
     published_code: String,
     /// Another account's endpoint, client and key.
-    elsewhere: String,
+    other_endpoint: String,
     stranger: String,
     foreign_key: ApiKey,
 }
@@ -92,15 +92,15 @@ impl Fixture {
                 .to_string(),
         );
         let other_client = body(&api.send(&made))["client_id"].as_str().unwrap().to_owned();
-        let code = agreed(&api, &id, &client, &ALL);
+        let code = consent_code(&api, &id, &client, &ALL);
         let (victim, page) = at_consent(&api, &id, &client, &json!({}));
-        let grant = hidden(&page, "grant");
+        let grant = hidden_field(&page, "grant");
         let attacker = Browser::default();
         let attacker_request = sent_to_app(&api, &id, &attacker, &client);
         let reader = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
         publish(&api, &metadata());
         let client_id = DOCUMENT.to_owned();
-        let first = agreed(&api, &id, DOCUMENT, &ALL);
+        let first = consent_code(&api, &id, DOCUMENT, &ALL);
         let issued = body(&exchange(&api, &id, DOCUMENT, &first));
         let token = |name: &str| issued[name].as_str().unwrap().to_owned();
         let published = Agent {
@@ -108,14 +108,14 @@ impl Fixture {
             access: token("access_token"),
             refresh: token("refresh_token"),
         };
-        let published_code = agreed(&api, &id, DOCUMENT, &ALL);
+        let published_code = consent_code(&api, &id, DOCUMENT, &ALL);
         let foreign_key = api.env.key("rival", Environment::Test, &Scope::ALL, None);
         let configured = with_body(
             as_key(&foreign_key, "PUT", "/v1/agent-sign-in"),
             &json!({"type": "app", "url": APP}).to_string(),
         );
-        let elsewhere = id_of(&body(&api.send(&configured)));
-        let stranger = register(&api, &elsewhere);
+        let other_endpoint = id_of(&body(&api.send(&configured)));
+        let stranger = register(&api, &other_endpoint);
         api.use_key(&foreign_key);
         Self {
             api,
@@ -131,7 +131,7 @@ impl Fixture {
             reader,
             published,
             published_code,
-            elsewhere,
+            other_endpoint,
             stranger,
             foreign_key,
         }
@@ -142,8 +142,10 @@ impl Fixture {
     }
 
     fn authorize(&self, client: &str, more: &[(&str, &str)]) -> Request {
-        Browser::default()
-            .request("GET", &format!("{}?{}", self.at("authorize"), asking(client, more)))
+        Browser::default().request(
+            "GET",
+            &format!("{}?{}", self.at("authorize"), authorization_query(client, more)),
+        )
     }
 
     fn token(&self, more: &[(&str, &str)]) -> Request {
@@ -188,7 +190,7 @@ impl Fixture {
 
 /// A tool call with an access token.
 fn request_of(path: &str, token: &str) -> Request {
-    calling(path, token, "list_connections", &json!({}))
+    call_request(path, token, "list_connections", &json!({}))
 }
 
 /// Describes how a response to an attack differs from the expected refusal. Returns `None` if it does not.
@@ -205,7 +207,7 @@ fn fault(response: &Response, refusal: Refusal) -> Option<String> {
         Error(status, code) => {
             found == (status, None) && error(response) == (status, code.to_owned())
         }
-        Back(code) => {
+        Redirect(code) => {
             let (address, query) = found.1.and_then(|url| url.split_once('?')).unwrap_or_default();
             let back = pairs(query);
             found.0 == 303
@@ -215,7 +217,7 @@ fn fault(response: &Response, refusal: Refusal) -> Option<String> {
                 && value_of(&back, "iss").is_some()
         }
         Problem(status) => found == (status, None),
-        Silence => found == (200, None) && page_text.is_empty(),
+        EmptyOk => found == (200, None) && page_text.is_empty(),
     };
     let leaks = ["\"access_token", "\"refresh_token\"", "\"continueUrl"];
     let is_quiet = response.header("set-cookie").is_none()
@@ -252,7 +254,7 @@ fn attacks_are_refused_and_change_nothing() {
     assert_eq!(sent(), sent_before, "a request reached another server");
     // None of the attacks prevents the legitimate sign-in.
     assert_eq!(fixture.api.send(&fixture.token(&[])).status, 200);
-    let own = calling(
+    let own = call_request(
         &format!("/mcp/{}", fixture.id),
         &fixture.agent.access,
         "list_connections",
@@ -356,7 +358,7 @@ fn metadata_documents_cannot_impersonate_other_clients() {
         let before = api.env.dump();
         publish(&api, &document);
         let request = Browser::default()
-            .request("GET", &format!("/mcp/{id}/authorize?{}", asking(DOCUMENT, &[])));
+            .request("GET", &format!("/mcp/{id}/authorize?{}", authorization_query(DOCUMENT, &[])));
         assert_eq!(fault(&api.send(&request), Page(400)), None, "{document}");
         assert_eq!(api.env.dump(), before, "{document}");
     }
@@ -389,7 +391,7 @@ fn a_user_ends_several_grants_at_once() {
         .filter_map(|rest| rest.split('"').next())
         .collect();
     assert_eq!(earlier.len(), 3, "{html}");
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     let fields = [
         ("grant", grant.as_str()),
         ("decision", "decline"),

@@ -1,5 +1,5 @@
-//! Random histories of connections, compared with a plain model of the table of states: for all responses of platforms,
-//! all times and all killed processes, each state, reason, actor, next attempt and event matches the model.
+//! Random histories of connections, compared with a plain model of the state machine: whatever platforms respond, and
+//! whenever a process is killed, each state, reason, actor, next attempt and event matches the model.
 
 mod model;
 mod steps;
@@ -64,8 +64,8 @@ fn new(slot: usize) -> Value {
     json!({"platform": platform, "identity": identity, "identityType": "user"})
 }
 
-/// The service and the model, side by side.
-struct Pair {
+/// The service and the model, which do the same steps.
+struct ServiceAndModel {
     api: Api,
     model: Model,
     platform: Rc<RefCell<Platform>>,
@@ -73,13 +73,13 @@ struct Pair {
     after: String,
 }
 
-impl Pair {
+impl ServiceAndModel {
     fn new() -> Self {
         let api = api();
         let platform = Rc::new(RefCell::new(Platform::default()));
-        let mine = Rc::clone(&platform);
+        let shared = Rc::clone(&platform);
         *api.env.platform.borrow_mut() =
-            Box::new(move |request| mine.borrow_mut().response(request));
+            Box::new(move |request| shared.borrow_mut().response(request));
         Self { api, model: Model::default(), platform, after: "evt_0000000000000".into() }
     }
 
@@ -96,9 +96,10 @@ impl Pair {
         self.model.fifths = step.fifths;
         self.platform.borrow_mut().response = Some(step.response);
         let mut process = Process { crash_point: step.crash_point, steps: 0 };
-        match step.deed {
+        match step.action {
             StepAction::Use(slot, is_asked) => {
-                let expected = self.model.ask(&mut process, slot, is_asked, step.response);
+                let expected =
+                    self.model.read_credentials(&mut process, slot, is_asked, step.response);
                 let id = self.id(slot);
                 let query = if is_asked { "?refresh=true" } else { "" };
                 let request = self.api.request("GET", &format!("{}/credentials{query}", at(&id)));
@@ -173,8 +174,10 @@ impl Pair {
                 let now = self.model.now;
                 for connection in self.model.slots[..2].iter_mut().flatten() {
                     let credentials = connection.credentials();
-                    let waits =
-                        credentials.reason.as_ref().is_some_and(|it| it.0 == "client_rejected");
+                    let waits = credentials
+                        .reason
+                        .as_ref()
+                        .is_some_and(|value| value.0 == "client_rejected");
                     if let Some(next) = credentials.next.filter(|next| waits && *next > now) {
                         credentials.refused = None;
                         credentials.chosen =
@@ -211,7 +214,7 @@ impl Pair {
 
     fn id(&self, slot: usize) -> String {
         let connection = self.model.slots[slot].as_ref();
-        connection.map_or_else(|| crate::vault::UNKNOWN_ID.to_owned(), |it| it.id.clone())
+        connection.map_or_else(|| crate::vault::UNKNOWN_ID.to_owned(), |value| value.id.clone())
     }
 
     fn put_credentials(&self, slot: usize, step: &Step, sent: &Value) -> Option<Response> {
@@ -237,7 +240,8 @@ impl Pair {
         let response = self.send(step, &back);
         let now = attempt(&self.api, &id);
         let created = now["connection"]["id"].as_str().unwrap_or_default();
-        let is_over = self.model.comes_back(&mut process, slot, step.response, created).is_ok();
+        let is_over =
+            self.model.return_from_platform(&mut process, slot, step.response, created).is_ok();
         assert_eq!(response.is_some(), is_over);
     }
 
@@ -323,7 +327,7 @@ fn states_and_events_match_the_model() {
         let steps = RefCell::default();
         let _printer = PrintOnFailure { seed, steps: &steps };
         let mut rng = TestRng(seed);
-        let mut pair = Pair::new();
+        let mut pair = ServiceAndModel::new();
         for _ in 0..STEPS {
             let last = steps.borrow().last().map(|step: &Step| step.response);
             let step = Step::any(&mut rng, last);

@@ -1,10 +1,10 @@
-//! A plain model of the table of states.
+//! A plain model of the state machine of connections.
 
 use std::collections::BTreeSet;
 
 use connector_vault::util::rfc3339::rfc3339;
 
-use super::steps::{Class, Failure, TokenResponse};
+use super::steps::{Failure, FailureClass, TokenResponse};
 use super::*;
 
 /// The reason for a connection's state.
@@ -82,12 +82,12 @@ impl StoredCredentials {
         expires < now + margin
     }
 
-    pub fn works(&mut self, check: u64) {
+    pub fn record_success(&mut self, check: u64) {
         (self.reason, self.attempts, self.refused, self.ended) = (None, 0, None, None);
-        self.is_done(None, Some(check));
+        self.reschedule(None, Some(check));
     }
 
-    pub fn is_done(&mut self, next: Option<u64>, check: Option<u64>) {
+    pub fn reschedule(&mut self, next: Option<u64>, check: Option<u64>) {
         (self.next, self.check, self.handed, self.leased) = (next, check, None, None);
     }
 }
@@ -104,7 +104,7 @@ pub enum ChosenTime {
 pub struct Client {
     pub rejected: bool,
     pub probe: u64,
-    /// The party that the last error concerned, if it may not be the client.
+    /// The account or connection that the last error may concern instead of the client.
     pub suspect: Option<Party>,
 }
 
@@ -184,7 +184,7 @@ impl Model {
     }
 
     /// Changes the state of a connection.
-    pub fn becomes(&mut self, slot: usize, new: &'static str) {
+    pub fn set_state(&mut self, slot: usize, new: &'static str) {
         let now = self.now;
         let connection = self.at(slot);
         let old = connection.state;
@@ -201,10 +201,10 @@ impl Model {
         );
     }
 
-    pub fn works(&mut self, slot: usize) {
+    pub fn record_success(&mut self, slot: usize) {
         if self.at(slot).state != "operational" {
             self.at(slot).reported = None;
-            self.becomes(slot, "operational");
+            self.set_state(slot, "operational");
         }
     }
 
@@ -213,47 +213,49 @@ impl Model {
         self.now + DAY - DAY / 50 * self.fifths
     }
 
-    pub fn fails(&mut self, slot: usize, failure: Failure) {
+    pub fn record_failure(&mut self, slot: usize, failure: Failure) {
         let (now, fifths) = (self.now, self.fifths);
         let credentials = self.at(slot).credentials();
-        let is_ended = failure.class == Class::Ended
+        let is_ended = failure.class == FailureClass::Ended
             && credentials.ended.is_some_and(|first| now - first >= MINUTE);
-        let is_refused =
-            matches!(failure.class, Class::Ended | Class::Refused | Class::Unauthorized);
+        let is_refused = matches!(
+            failure.class,
+            FailureClass::Ended | FailureClass::Refused | FailureClass::Unauthorized
+        );
         let is_hopeless =
             is_refused && credentials.refused.is_some_and(|first| now - first >= 3 * DAY);
         credentials.attempts += 1;
         if is_refused {
             credentials.refused = credentials.refused.or(Some(now));
         }
-        if failure.class == Class::Ended {
+        if failure.class == FailureClass::Ended {
             credentials.ended = credentials.ended.or(Some(now));
         }
         let code = if is_ended { failure.codes.1 } else { failure.codes.0 };
         credentials.reason = Some(Reason(code, failure.detail, failure.status));
         if is_ended || is_hopeless {
-            credentials.is_done(None, None);
+            credentials.reschedule(None, None);
             if self.at(slot).state != "failed" {
                 self.at(slot).active = false;
-                self.becomes(slot, "failed");
+                self.set_state(slot, "failed");
             }
             return;
         }
         let mut pause = pause(credentials.attempts);
-        if matches!(failure.class, Class::Client | Class::Unauthorized) {
+        if matches!(failure.class, FailureClass::Client | FailureClass::Unauthorized) {
             pause = pause.min(HOUR);
         }
         // Only a second refusal ends the grant.
-        let first = credentials.ended.filter(|_| failure.class == Class::Ended);
+        let first = credentials.ended.filter(|_| failure.class == FailureClass::Ended);
         let first = first.map_or(now, |first| first + MINUTE).max(now + failure.retry_after);
         // 80 % to 120 % of the pause, in 255 steps. The other time is 128 steps away.
         let at = |step: u64| (now + pause * (80 * 255 + 40 * step) / (100 * 255)).max(first);
         let (at, or) = (at(51 * fifths), at((51 * fifths + 128) % 256));
         let check = credentials.check;
-        credentials.is_done(Some(at), check);
+        credentials.reschedule(Some(at), check);
         credentials.chosen = Some(ChosenTime::OneOf(at, or));
         if !matches!(self.at(slot).state, "degraded" | "failed") {
-            self.becomes(slot, "degraded");
+            self.set_state(slot, "degraded");
         }
     }
 
@@ -306,7 +308,7 @@ impl Model {
                 blocked = (!is_ours).then_some(HOUR);
             }
         }
-        let rejected = Failure::bare(Class::Client, "client_rejected");
+        let rejected = Failure::bare(FailureClass::Client, "client_rejected");
         let failure = match blocked {
             Some(left) => Some(Failure { retry_after: left, ..rejected }),
             None if client.is_none() => Some(rejected),
@@ -321,16 +323,16 @@ impl Model {
         process.step(|| match failure {
             None => self.refreshed(slot, response, client),
             Some(failure) => {
-                self.fails(slot, failure);
+                self.record_failure(slot, failure);
                 let id = self.at(slot).id.replace('-', "");
                 let party = if credentials.knows_account {
                     Party::Account
                 } else {
                     Party::Connection(u128::from_str_radix(&id, 16).unwrap())
                 };
-                let mut opens = failure.class == Class::Client && failure.status.is_some();
+                let mut opens = failure.class == FailureClass::Client && failure.status.is_some();
                 if let Some(live) = &mut self.client
-                    && failure.class == Class::Unauthorized
+                    && failure.class == FailureClass::Unauthorized
                 {
                     opens = live.suspect.is_some_and(|other| other != party);
                     live.suspect = Some(party);
@@ -356,12 +358,12 @@ impl Model {
         let (now, index, check) = (self.now, self.given, self.next_check());
         let credentials = self.at(slot).credentials();
         let former = credentials.scopes.clone();
-        credentials.take(response, index, now, None);
-        credentials.works(check);
+        credentials.adopt_tokens(response, index, now, None);
+        credentials.record_success(check);
         if credentials.scopes != former {
             self.record_event(slot, "scopes_changed");
         }
-        self.works(slot);
+        self.record_success(slot);
         if client.is_some_and(|client| client.rejected || client.suspect.is_some())
             && let Some(live) = &mut self.client
         {
@@ -370,7 +372,7 @@ impl Model {
     }
 
     /// A client reads the credentials.
-    pub fn ask(
+    pub fn read_credentials(
         &mut self,
         process: &mut Process,
         slot: usize,
@@ -394,13 +396,13 @@ impl Model {
             // A key is not refreshed; a token that can't be refreshed is an error.
             return Ok(if is_asked && !is_key { 409 } else { 200 });
         }
-        // It has expired and can't be refreshed, which the next use detects.
+        // The token has expired and can't be refreshed, so a use fails the connection.
         let waits = credentials.next.is_some_and(|next| now < next);
         let is_free = credentials.leased.is_none_or(|until| until <= now);
         if !waits {
             process.step(|| {
                 if is_free {
-                    self.fails(slot, Failure::bare(Class::Ended, "grant_rejected"));
+                    self.record_failure(slot, Failure::bare(FailureClass::Ended, "grant_rejected"));
                 }
             })?;
         }
@@ -460,11 +462,11 @@ impl Model {
         }
         let finding = if SLOTS[slot].0 == "keyed" {
             process.step(|| self.calls += 1)?;
-            response.finding()
+            response.check_result()
         } else if self.at(slot).credentials().is_valid(now) {
             Err(())
         } else {
-            Ok(Some(Failure::bare(Class::Ended, "grant_rejected")))
+            Ok(Some(Failure::bare(FailureClass::Ended, "grant_rejected")))
         };
         process.step(|| match finding {
             Err(()) => {
@@ -475,12 +477,12 @@ impl Model {
                     credentials.attempts += 1;
                     next = Some(now + pause(credentials.attempts) / 100 * (80 + 8 * fifths));
                 }
-                credentials.is_done(next, Some(check));
+                credentials.reschedule(next, Some(check));
             }
-            Ok(Some(failure)) => self.fails(slot, failure),
+            Ok(Some(failure)) => self.record_failure(slot, failure),
             Ok(None) => {
-                self.at(slot).credentials().works(check);
-                self.works(slot);
+                self.at(slot).credentials().record_success(check);
+                self.record_success(slot);
             }
         })
     }
@@ -507,7 +509,7 @@ impl Model {
     }
 
     /// A user returns from the platform. `id`: the id of the connection if it is new.
-    pub fn comes_back(
+    pub fn return_from_platform(
         &mut self,
         process: &mut Process,
         slot: usize,
@@ -526,11 +528,11 @@ impl Model {
         process.step(|| self.calls += 1)?;
         process.step(|| {
             let mut credentials = StoredCredentials::default();
-            credentials.take(response, self.given, self.now, Some("read"));
+            credentials.adopt_tokens(response, self.given, self.now, Some("read"));
             credentials.knows_account = true;
             let former = self.slots[slot].as_ref().and_then(|former| former.credentials.clone());
             let has_ended = |former: &StoredCredentials| {
-                former.reason.as_ref().is_some_and(|it| it.0 == "grant_ended")
+                former.reason.as_ref().is_some_and(|value| value.0 == "grant_ended")
             };
             let former = former.filter(|former| former.knows_account && !has_ended(former));
             credentials.refresh =
@@ -560,9 +562,9 @@ impl Model {
         process.step(|| ())?;
         process.step(|| self.calls += 1)?;
         // Only a rejection prevents storing the key.
-        let (state, reason) = match response.finding() {
+        let (state, reason) = match response.check_result() {
             Ok(None) => ("operational", None),
-            Ok(Some(failure)) if failure.class == Class::Ended => return Ok(false),
+            Ok(Some(failure)) if failure.class == FailureClass::Ended => return Ok(false),
             Ok(Some(failure)) => ("unknown", Some(failure.status)),
             Err(()) => {
                 let is_denied =
@@ -610,7 +612,7 @@ impl Model {
         let after = (state, active.unwrap_or(before.1), reported);
         if after != before {
             (connection.active, connection.reported) = (after.1, after.2);
-            self.becomes(slot, state);
+            self.set_state(slot, state);
         }
         200
     }
@@ -642,7 +644,7 @@ impl Model {
 impl StoredCredentials {
     /// Adopts the tokens of a response; `scopes` are the requested ones, in case the platform does not list the granted
     /// ones.
-    pub fn take(
+    pub fn adopt_tokens(
         &mut self,
         response: TokenResponse,
         index: u64,

@@ -24,7 +24,7 @@ pub enum TokenResponse {
 
 /// The kind of failure for a token request.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Class {
+pub enum FailureClass {
     Temporary,
     /// The grant has ended.
     Ended,
@@ -39,7 +39,7 @@ pub enum Class {
 /// A failed refresh or check.
 #[derive(Debug, Clone, Copy)]
 pub struct Failure {
-    pub class: Class,
+    pub class: FailureClass,
     /// The code of the reason, if the connection stays usable, and if the confirmed refusal ends it.
     pub codes: (&'static str, &'static str),
     pub detail: Option<&'static str>,
@@ -48,11 +48,16 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub fn bare(class: Class, code: &'static str) -> Self {
+    pub fn bare(class: FailureClass, code: &'static str) -> Self {
         Self { class, codes: (code, "grant_ended"), detail: None, status: None, retry_after: 0 }
     }
 
-    pub fn reported(class: Class, code: &'static str, status: u16, detail: &'static str) -> Self {
+    pub fn reported(
+        class: FailureClass,
+        code: &'static str,
+        status: u16,
+        detail: &'static str,
+    ) -> Self {
         Self { detail: Some(detail), status: Some(status), ..Self::bare(class, code) }
     }
 }
@@ -117,7 +122,7 @@ impl TokenResponse {
 
     /// Why the response has no tokens; `None` if it has some.
     pub fn failure(self) -> Option<Failure> {
-        use Class::{Client, Ended, Refused, Temporary};
+        use FailureClass::{Client, Ended, Refused, Temporary};
         let unavailable = Failure::bare(Temporary, "platform_unavailable");
         Some(match self {
             Self::Good { .. } => return None,
@@ -135,7 +140,7 @@ impl TokenResponse {
             }
             Self::UnauthorizedClient => {
                 let code = "unauthorized_client";
-                Failure::reported(Class::Unauthorized, "client_rejected", 400, code)
+                Failure::reported(FailureClass::Unauthorized, "client_rejected", 400, code)
             }
             Self::InvalidScope => {
                 Failure::reported(Refused, "request_rejected", 400, "invalid_scope")
@@ -157,10 +162,10 @@ impl TokenResponse {
     }
 
     /// The result of checking a key: `Err` if the check is inconclusive, `Ok(None)` if the key is valid.
-    pub fn finding(self) -> Result<Option<Failure>, ()> {
+    pub fn check_result(self) -> Result<Option<Failure>, ()> {
         let rejected = |status: u16| {
             let codes = ("credentials_rejected", "credentials_rejected");
-            let bare = Failure::bare(Class::Ended, "");
+            let bare = Failure::bare(FailureClass::Ended, "");
             Ok(Some(Failure { codes, status: Some(status), ..bare }))
         };
         match self {
@@ -170,11 +175,11 @@ impl TokenResponse {
                 Err(())
             }
             Self::Busy(status, wait) => {
-                let bare = Failure::bare(Class::Temporary, "platform_unavailable");
+                let bare = Failure::bare(FailureClass::Temporary, "platform_unavailable");
                 let retry_after = wait.unwrap_or(0) * SECOND;
                 Ok(Some(Failure { status: Some(status), retry_after, ..bare }))
             }
-            _ => Ok(Some(Failure::bare(Class::Temporary, "platform_unavailable"))),
+            _ => Ok(Some(Failure::bare(FailureClass::Temporary, "platform_unavailable"))),
         }
     }
 }
@@ -202,7 +207,7 @@ pub enum StepAction {
 #[derive(Debug, Clone)]
 pub struct Step {
     pub wait: u64,
-    pub deed: StepAction,
+    pub action: StepAction,
     pub response: TokenResponse,
     /// The random byte that spreads pauses, in fifths of its range.
     pub fifths: u64,
@@ -213,7 +218,7 @@ impl Step {
     /// A random response; often the same as before (`last`).
     pub fn any(rng: &mut TestRng, last: Option<TokenResponse>) -> Self {
         let slot = rng.below(SLOTS.len());
-        let deed = match rng.below(24) {
+        let action = match rng.below(24) {
             0..=5 => StepAction::Use(slot, false),
             6..=8 => StepAction::Use(slot, true),
             9..=15 => StepAction::Minute,
@@ -239,7 +244,7 @@ impl Step {
         };
         Self {
             wait: if rng.percent(8) { 3 * DAY } else { *rng.pick(&waits) },
-            deed,
+            action,
             response: last.filter(|_| rng.percent(75)).unwrap_or_else(|| TokenResponse::any(rng)),
             fifths: rng.next() % 6,
             crash_point: rng.percent(20).then_some(crash_point),
