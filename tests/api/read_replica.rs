@@ -130,7 +130,7 @@ fn a_revoked_key_can_only_read_from_stale_replicas() {
         );
     }
     // Credentials and writes always use the primary, whatever the caller requests.
-    let credentials = format!("{CONNECTIONS}/{NOBODY}/credentials");
+    let credentials = format!("{CONNECTIONS}/{UNKNOWN_ID}/credentials");
     assert_eq!(get(&api, &credentials, Some(ANY_REPLICA)).status, 401);
     let sent = json!({"platform": "acme", "identity": "eve", "identityType": "user"}).to_string();
     let refused =

@@ -456,8 +456,8 @@ fn overrides_win_for_auth_methods() {
             .flat_map(|method| &method.fields)
             .any(|field| field.name == "shop")
     };
-    assert!(!field_names(&overridden("", "servers = ['https://one.example']").unwrap()));
-    assert!(field_names(&detail), "the URLs of OAuth still have the shop");
+    assert!(!requested(&overridden("", "servers = ['https://one.example']").unwrap()));
+    assert!(requested(&detail), "the URLs of OAuth still have the shop");
 
     assert_eq!(ids(&overridden(ACME, "auth = []").unwrap()), [""; 0], "there is no way to connect");
 }

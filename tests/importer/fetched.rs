@@ -146,7 +146,7 @@ fn skips_downloaded_document_without_open_licence() {
     let text = document("acme.com", "a.com", &["/new", "/newer"]);
     let with_licence = |licence: &str| FetchedDocument {
         licence: licence.into(),
-        ..fetched(&cache, "acme", &text, &[])
+        ..fetched_document(&cache, "acme", &text, &[])
     };
     for (licence, expected, actions) in [
         ("none stated", LicenceFilter::Open, 2),

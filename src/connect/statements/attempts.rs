@@ -43,7 +43,7 @@ pub fn empty_expired(now: u64) -> Statement {
     // The condition in parentheses is that of the index.
     statement(
         format!(
-            "UPDATE connect_attempts SET {EMPTIED} WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_to_empty WHERE expires_at < ?1 AND (sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL) AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 100)"
+            "UPDATE connect_attempts SET {CLEAR_ENDED_ATTEMPT} WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_to_empty WHERE expires_at < ?1 AND (sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL) AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 100)"
         ),
         vec![Param::integer(now.saturating_sub(EXCHANGE_MS))],
     )

@@ -176,7 +176,7 @@ impl Simulation {
             "platform": "keyed", "identity": identity, "identityType": "user", "label": label,
         });
         if holds {
-            sent["fields"] = json!({"apiKey": format!("{MARK} {label}")});
+            sent["fields"] = json!({"apiKey": format!("{SECRET_MARK} {label}")});
         }
         let path = if holds { "/v1/vault/connect" } else { CONNECTIONS };
         let response = self.send(&secret, "POST", path, &sent);
@@ -245,7 +245,7 @@ impl Simulation {
         let path = format!("{}/credentials", at(&id));
         let holds = self.tenants[tenant_index].connections.get(&id).is_some_and(|row| row.2);
         if self.rng.percent(20) {
-            let sent = json!({"type": "api_key", "apiKey": format!("{MARK} again")});
+            let sent = json!({"type": "api_key", "apiKey": format!("{SECRET_MARK} again")});
             let response = self.send(&secret, "PUT", &path, &sent);
             if response.status == 204 {
                 let row = self.tenants[tenant_index].connections.get_mut(&id).unwrap();
@@ -266,7 +266,7 @@ impl Simulation {
         let (secret, actor) = self.caller(tenant_index, false);
         match self.rng.below(4) {
             0 => {
-                let sent = json!({"clientId": "c", "clientSecret": format!("{MARK} client"), "scopes": []});
+                let sent = json!({"clientId": "c", "clientSecret": format!("{SECRET_MARK} client"), "scopes": []});
                 let response = self.send(&secret, "PUT", "/v1/oauth-clients/acme", &sent);
                 let is_new = !std::mem::replace(&mut self.tenants[tenant_index].has_client, true);
                 assert!(response.status < 300, "{}", body(&response));

@@ -1,6 +1,6 @@
 //! The bytes of platforms' responses that an isolate holds at once.
 
-use connector_vault::platform_calls::response_budget::{FIRST, MAX_HELD};
+use connector_vault::platform_calls::response_budget::{INITIAL_RESERVATION, MAX_HELD};
 use serde_json::{Value, json};
 
 use super::run::{api, run};
@@ -33,12 +33,12 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
     for case in [
         ok(MAX_HELD, "ping", LARGE),
         ok(MAX_HELD, "getThing", LARGE),
-        ok(FIRST, "ping", FIRST),
-        ok(FIRST, "getThing", FIRST),
+        ok(INITIAL_RESERVATION, "ping", INITIAL_RESERVATION),
+        ok(INITIAL_RESERVATION, "getThing", INITIAL_RESERVATION),
         ok(0, "getThing", 0),
-        Case { is_too_large: true, ..ok(FIRST, "ping", FIRST + 1) },
+        Case { is_too_large: true, ..ok(INITIAL_RESERVATION, "ping", INITIAL_RESERVATION + 1) },
         Case { status: 503, is_sent: false, ..ok(0, "ping", 0) },
-        Case { status: 503, ..ok(FIRST, "getThing", FIRST + 1) },
+        Case { status: 503, ..ok(INITIAL_RESERVATION, "getThing", INITIAL_RESERVATION + 1) },
     ] {
         let Case { free, key, length, status, is_sent, is_too_large } = case;
         let budget = api.service.responses();

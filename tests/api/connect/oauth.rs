@@ -423,7 +423,7 @@ fn codes_are_sent_only_to_the_server_that_issued_them() {
         json!({"issuer": "https://id.new.example"}),
     ] {
         let api = api_of(&[usual(&json!({}))]);
-        let (id, browser, state) = followed(&api, &of_ann("acme"));
+        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
         let (_, link) = begin(&api, &of_ann("acme"));
         publish(&api, &[usual(&more)]);
         api.env.wait(61_000);
@@ -433,13 +433,13 @@ fn codes_are_sent_only_to_the_server_that_issued_them() {
         assert_eq!(api.env.sent.borrow().len(), 0, "{more}");
         // An attempt that has not reached the platform does not get there.
         shows(
-            &Browser::default().go(&api, &link),
+            &Browser::default().confirm_link(&api, &link),
             409,
             "This platform can&#39;t be connected at the moment",
         );
     }
     let api = api_of(&[usual(&json!({}))]);
-    let (id, browser, state) = followed(&api, &of_ann("acme"));
+    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     publish(&api, &[usual(&json!({"documentationUrl": "https://acme.example/docs"}))]);
     api.env.wait(61_000);
     script(&api, &[(200, json!({"access_token": "a"}))]);
@@ -448,7 +448,7 @@ fn codes_are_sent_only_to_the_server_that_issued_them() {
 
     let mut of_work = of_ann("acme");
     of_work["label"] = json!("work");
-    let (id, browser, state) = followed(&api, &of_work);
+    let (id, browser, state) = begin_and_follow(&api, &of_work);
     let other = json!({"clientId": "another id", "clientSecret": "another secret"});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
     script(&api, &[]);

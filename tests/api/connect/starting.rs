@@ -133,7 +133,7 @@ fn expired_and_interrupted_attempts_keep_neither_secrets_nor_tags() {
     let mut of_window = of_ann("keyed");
     (of_window["link"], of_window["lang"]) = (json!(true), json!("de"));
     begin(&api, &of_window);
-    let (id, _, _) = followed(&api, &of_ann("acme"));
+    let (id, _, _) = begin_and_follow(&api, &of_ann("acme"));
     let interrupted =
         format!("UPDATE connect_attempts SET status = 'exchanging' WHERE id = '{id}'");
     api.env.database.execute(&interrupted, []).unwrap();

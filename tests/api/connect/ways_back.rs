@@ -103,7 +103,7 @@ fn an_attempt_of_the_window_that_failed_leads_back_to_it_with_the_same_token() {
     let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
     assert_eq!(href(&page, "Try again"), None);
     // Nor an attempt that did not start in the window.
-    let (_, elsewhere, state) = followed(&api, &of_ann("acme"));
+    let (_, elsewhere, state) = begin_and_follow(&api, &of_ann("acme"));
     let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
     assert_eq!(href(&page, "Try again"), None);
     // A token that has expired leads nowhere.

@@ -236,15 +236,16 @@ fn the_window_of_a_link_is_not_open_longer_than_the_token_that_started_it() {
     let response = body(&send(&api, "POST", "/v1/sessions", &session));
     let own = response["token"].as_str().unwrap();
     let sent = json!({"platform": "keyed", "link": true});
-    let linked =
+    let start_from =
         |token: &str| body(&api.send(&as_token(token, "POST", "/v1/vault/connect", &sent)));
-    let first = linked(own);
+    let first = start_from(own);
     assert!(first["expiresAt"].as_str() < response["expiresAt"].as_str(), "{first}");
     api.env.now.set(api.env.now.get() + 600_000);
-    let last = linked(own);
+    let last = start_from(own);
     assert_eq!(last["expiresAt"], response["expiresAt"]);
-    let token = body(&used(&api, &window(&api, &last).0))["token"].as_str().unwrap().to_owned();
-    assert_eq!(linked(&token)["expiresAt"], response["expiresAt"]);
+    let token =
+        body(&exchange_code(&api, &window(&api, &last).0))["token"].as_str().unwrap().to_owned();
+    assert_eq!(start_from(&token)["expiresAt"], response["expiresAt"]);
     api.env.now.set(api.env.now.get() + 300_000);
     assert_eq!(api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent)).status, 401);
 }
@@ -396,16 +397,16 @@ fn a_link_carries_presets_to_the_window() {
         &api,
         &json!({"fields": {"region": "eu"}, "fixedFields": {"subdomain": SUBDOMAIN}}),
     );
-    let linked = |more: &Value| {
+    let start_from_token = |more: &Value| {
         let mut sent = json!({"platform": "desk", "authMethod": "key", "link": true});
         for (name, value) in more.as_object().unwrap() {
             sent[name] = value.clone();
         }
         api.send(&as_token(&own, "POST", "/v1/vault/connect", &sent))
     };
-    let (code, _) = window(&api, &body(&start_with_link(&json!({}))));
+    let (code, _) = window(&api, &body(&start_from_token(&json!({}))));
     let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
     let whoami = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
     assert_eq!(whoami["fixedFields"], json!({"subdomain": SUBDOMAIN}));
-    assert_eq!(start_with_link(&json!({"fixedFields": {"subdomain": "other"}})).status, 400);
+    assert_eq!(start_from_token(&json!({"fixedFields": {"subdomain": "other"}})).status, 400);
 }

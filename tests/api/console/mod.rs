@@ -197,7 +197,7 @@ fn an_unknown_key_in_the_header_of_access_fetches_the_keys_once_a_minute() {
     let send = |kid: &str| {
         let now = api.env.now.get() / 1000;
         let claims = json!({
-            "iss": format!("https://{TEAM}"), "aud": ["aud-tag"], "sub": "7335d417", "email": "ann@example.com",
+            "iss": format!("https://{TEAM_DOMAIN}"), "aud": ["aud-tag"], "sub": "7335d417", "email": "ann@example.com",
             "iat": now, "exp": now + 300, "type": "app",
         });
         let assertion = signer.sign(&json!({"alg": "ES256", "kid": kid}), &claims);
@@ -323,7 +323,7 @@ fn the_link_of_a_sign_in_asks_before_it_starts() {
 fn access_in_front_of_the_service_signs_in() {
     let good = |now: u64| {
         json!({
-            "iss": format!("https://{TEAM}"), "aud": ["aud-tag"], "sub": "7335d417", "email": "ann@example.com",
+            "iss": format!("https://{TEAM_DOMAIN}"), "aud": ["aud-tag"], "sub": "7335d417", "email": "ann@example.com",
             "iat": now, "nbf": now, "exp": now + 300, "type": "app",
         })
     };
