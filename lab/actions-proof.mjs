@@ -11,7 +11,7 @@ import { task } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
 
 /** The maximum size of a document: includes all except the two of Microsoft Graph, which have 20 and 47 MB. */
-const LARGEST = 10_000_000;
+const MAX_DOCUMENT_BYTES = 10_000_000;
 /** One in this number of platforms with examples gets random inputs, ten each. */
 const RANDOM_SHARE = 4;
 
@@ -29,14 +29,14 @@ await main(async () => {
   const { summarizeRequests, proveActions } = await import("./actions-proof/requests.mjs");
   const { summarizeValidation, proveRandom } = await import("./actions-proof/random-inputs.mjs");
   const requests = await task("actions with their documents' examples", (detail) =>
-    proveActions({ platforms, largest: LARGEST, report: detail }),
+    proveActions({ platforms, largest: MAX_DOCUMENT_BYTES, report: detail }),
   );
   const responses = await task("random inputs", (detail) =>
     proveRandom({ platforms: Math.ceil(platforms / RANDOM_SHARE), each: 10, seed, report: detail }),
   );
   const file = join(root, "target", "actions-proof.json");
   writeFileSync(file, JSON.stringify({ requests, answers: responses }, undefined, 1));
-  const judged = [summarizeRequests(requests), summarizeValidation(responses)];
-  console.log(`${judged.flatMap(({ lines }) => lines).join("\n")}\n\nEvery difference: ${file}`);
-  return judged.every(({ isProven }) => isProven) ? 0 : 1;
+  const verdicts = [summarizeRequests(requests), summarizeValidation(responses)];
+  console.log(`${verdicts.flatMap(({ lines }) => lines).join("\n")}\n\nEvery difference: ${file}`);
+  return verdicts.every(({ isProven }) => isProven) ? 0 : 1;
 });

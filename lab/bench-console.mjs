@@ -9,7 +9,7 @@
 import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { aligned, median } from "./bench/common.mjs";
-import { PHONE, openPage, painted, typed } from "./bench/console-page.mjs";
+import { PHONE, openPage, waitForPaint, typeAndPaint } from "./bench/console-page.mjs";
 import { edge } from "./bench/edge.mjs";
 import { storage } from "./bench/vault-storage.mjs";
 import { LIMIT_BYTES, buildSite, filesOf, weigh } from "../scripts/build-site.mjs";
@@ -43,9 +43,9 @@ function options() {
 
 /** The views to measure, each with its readiness check. */
 const views = (secret) => ({
-  "sign-in: typed text is there": { path: "/", ready: (page) => typed(page, FIELD, "sk_test_") },
-  "overview: numbers drawn": { path: "/", secret, ready: (page) => painted(page, NUMBERS) },
-  "connectors: first cards drawn": { path: "/connectors", secret, ready: (page) => painted(page, CARDS) },
+  "sign-in: typed text is there": { path: "/", ready: (page) => typeAndPaint(page, FIELD, "sk_test_") },
+  "overview: numbers drawn": { path: "/", secret, ready: (page) => waitForPaint(page, NUMBERS) },
+  "connectors: first cards drawn": { path: "/connectors", secret, ready: (page) => waitForPaint(page, CARDS) },
 });
 
 /** Prints what each page loads, by kind, beside the built files. Returns the size of the largest page. */
@@ -63,11 +63,11 @@ async function weighPages(browser, origin, secret) {
     columns[name] = Object.fromEntries(
       [...KINDS, "API"].map((kind) => [
         kind,
-        loaded.filter((one) => one.kind === kind).reduce((sum, { bytes }) => sum + bytes, 0),
+        loaded.filter((file) => file.kind === kind).reduce((sum, { bytes }) => sum + bytes, 0),
       ]),
     );
-    const odd = loaded.find(({ kind }) => !(kind in columns[name]));
-    if (odd) throw new Problem(`${name}: ${odd.path} is ${odd.kind}.`);
+    const unknownKind = loaded.find(({ kind }) => !(kind in columns[name]));
+    if (unknownKind) throw new Problem(`${name}: ${unknownKind.path} is ${unknownKind.kind}.`);
   }
   const all = Object.values(columns).map((weights) => KINDS.reduce((sum, kind) => sum + weights[kind], 0));
   const line = (name, of) => [name, ...Object.values(columns).map(of)];
@@ -87,11 +87,11 @@ async function weighPages(browser, origin, secret) {
 async function readOverview(browser, origin, secret, connections) {
   const { ms, loaded } = await openPage(browser, { origin, ...views(secret)["overview: numbers drawn"], settle: true });
   const requested = loaded.filter(({ kind }) => kind === "API");
-  const rows = requested.reduce((sum, one) => sum + one.rows, 0);
+  const rows = requested.reduce((sum, request) => sum + request.rows, 0);
   print(`\nOverview of ${number(connections)} connections, no throttling: numbers drawn after ${Math.round(ms)} ms`);
   for (const text of aligned([
     ["", "rows read"],
-    ...requested.map((one) => [one.path, number(one.rows)]),
+    ...requested.map((request) => [request.path, number(request.rows)]),
     ["in all", `${number(rows)} of less than ${number(MAX_ROWS)}`],
   ]))
     print(text);

@@ -25,9 +25,9 @@ const SAMPLE_SIZE = 64;
 /** The maximum number of rows that a list reads, even if it is rejected. */
 const MAX_ROWS_READ = 100_000;
 /** Rows written by the audit of a change: the actor before and after, the entry, and three index entries. */
-const AUDITED = 6;
+const AUDIT_ROWS = 6;
 /** The maximum time that another account may wait, at the 99th percentile. */
-const MAX_BESIDE = 50;
+const MAX_WAIT_OF_OTHER = 50;
 const CONCURRENT_REQUESTS = 100;
 const LISTS = "/v1/vault/connections";
 
@@ -59,21 +59,21 @@ async function lists(vault) {
   const { platforms } = (await vault.send("/v1/vault/summary")).body;
   const [platform] = platforms.map((row) => row.platform);
   const page = await get(`?platform=${platform}&limit=500`);
-  const named = page.rows.find((row) => row.name && row.tags.length > 1);
+  const namedRow = page.rows.find((row) => row.name && row.tags.length > 1);
   const text = encodeURIComponent;
   const keys = page.rows.slice(0, 10).map((row) => row.key);
   const onePage = () => LIMIT + SAMPLE_SIZE;
-  const repeated = () => 2 * LIMIT + SAMPLE_SIZE;
+  const limitRepeated = () => 2 * LIMIT + SAMPLE_SIZE;
   const matches = (total) => LIMIT + SAMPLE_SIZE + 3 * total;
   // A rejected list has no further pages; others read at most the maximum.
-  const bounded = () => MAX_ROWS_READ + SAMPLE_SIZE;
-  const [tag, otherTag] = named.tags;
+  const limitBounded = () => MAX_ROWS_READ + SAMPLE_SIZE;
+  const [tag, otherTag] = namedRow.tags;
   const counts = {};
   for (const name of page.rows.flatMap((row) => row.tags)) counts[name] = (counts[name] ?? 0) + 1;
-  const many = Object.keys(counts)
+  const frequentTags = Object.keys(counts)
     .sort((a, b) => counts[b] - counts[a])
     .slice(0, 20);
-  const common = (count) => `tags=${text(many.slice(0, count).join(","))}`;
+  const common = (count) => `tags=${text(frequentTags.slice(0, count).join(","))}`;
   const busy = page.rows.filter((row) => row.name).map((row) => row.name.toLowerCase());
   // The shortest prefix of a name that is not rejected.
   let begin = "";
@@ -89,14 +89,14 @@ async function lists(vault) {
     { name: "platform, last page, through Link", query: `?platform=${platform}`, isLast: true, most: onePage },
     {
       name: "platform, platformVersion",
-      query: `?platform=${platform}&platformVersion=${named.platformVersion}`,
+      query: `?platform=${platform}&platformVersion=${namedRow.platformVersion}`,
       most: onePage,
     },
-    { name: "platformVersion", query: `?platformVersion=${named.platformVersion}`, most: onePage },
+    { name: "platformVersion", query: `?platformVersion=${namedRow.platformVersion}`, most: onePage },
     { name: "identityType", query: "?identityType=team", most: onePage },
     {
       name: "platform, identityType",
-      query: `?platform=${platform}&identityType=${named.identityType}`,
+      query: `?platform=${platform}&identityType=${namedRow.identityType}`,
       most: onePage,
     },
     { name: "one tag", query: `?tags=${text(tag)}`, most: () => 2 * LIMIT + SAMPLE_SIZE },
@@ -106,36 +106,40 @@ async function lists(vault) {
       isLast: true,
       most: () => 2 * LIMIT + SAMPLE_SIZE,
     },
-    { name: "identity", query: `?identity=${text(named.identity)}`, most: matches },
-    { name: "name", query: `?name=${text(named.name)}`, most: matches },
-    { name: "q, a whole identity", query: `?q=${text(named.identity.slice(0, 100))}`, most: matches },
-    { name: "q, one letter", query: "?q=a", most: bounded },
-    { name: "q, the shortest that is allowed", query: `?q=${text(begin)}`, most: bounded },
+    { name: "identity", query: `?identity=${text(namedRow.identity)}`, most: matches },
+    { name: "name", query: `?name=${text(namedRow.name)}`, most: matches },
+    { name: "q, a whole identity", query: `?q=${text(namedRow.identity.slice(0, 100))}`, most: matches },
+    { name: "q, one letter", query: "?q=a", most: limitBounded },
+    { name: "q, the shortest that is allowed", query: `?q=${text(begin)}`, most: limitBounded },
     { name: "10 keys", query: `?key=${text(keys.join(","))}`, most: () => LIMIT + SAMPLE_SIZE + 2 * keys.length },
-    { name: "state", query: "?state=operational", most: repeated },
-    { name: "state, last page, through Link", query: "?state=operational", isLast: true, most: repeated },
-    { name: "platform, state", query: `?platform=${platform}&state=failed`, most: repeated },
+    { name: "state", query: "?state=operational", most: limitRepeated },
+    { name: "state, last page, through Link", query: "?state=operational", isLast: true, most: limitRepeated },
+    { name: "platform, state", query: `?platform=${platform}&state=failed`, most: limitRepeated },
     { name: "state, identityType", query: "?state=failed&identityType=user", most: onePage },
     {
       name: "platformVersion, identityType",
-      query: `?platformVersion=${named.platformVersion}&identityType=user`,
-      most: repeated,
+      query: `?platformVersion=${namedRow.platformVersion}&identityType=user`,
+      most: limitRepeated,
     },
     {
       name: "all four columns",
-      query: `?platform=${platform}&platformVersion=${named.platformVersion}&identityType=user&state=operational`,
+      query: `?platform=${platform}&platformVersion=${namedRow.platformVersion}&identityType=user&state=operational`,
       most: onePage,
     },
-    { name: "page=40, by its number", query: "?page=40", most: bounded },
-    { name: "page=5000, by its number", query: "?page=5000", most: bounded },
-    { name: "page=25000, by its number", query: "?page=25000", most: bounded },
-    { name: "two tags", query: `?tags=${text(`${tag},${otherTag}`)}`, most: bounded },
-    { name: "two common tags", query: `?${common(2)}`, most: bounded },
-    { name: "any of two tags", query: `?tags=${text(`${tag},${otherTag}`)}&tagsMatch=any`, most: bounded },
-    { name: "any of ten common tags", query: `?${common(10)}&tagsMatch=any`, most: bounded },
-    { name: "one tag, platform", query: `?tags=${text(tag)}&platform=${platform}`, most: bounded },
-    { name: "any of 20 tags, platform", query: `?${common(20)}&platform=${platform}&tagsMatch=any`, most: bounded },
-    { name: "an unused tag, and one", query: `?tags=nobody,${text(tag)}`, most: repeated },
+    { name: "page=40, by its number", query: "?page=40", most: limitBounded },
+    { name: "page=5000, by its number", query: "?page=5000", most: limitBounded },
+    { name: "page=25000, by its number", query: "?page=25000", most: limitBounded },
+    { name: "two tags", query: `?tags=${text(`${tag},${otherTag}`)}`, most: limitBounded },
+    { name: "two common tags", query: `?${common(2)}`, most: limitBounded },
+    { name: "any of two tags", query: `?tags=${text(`${tag},${otherTag}`)}&tagsMatch=any`, most: limitBounded },
+    { name: "any of ten common tags", query: `?${common(10)}&tagsMatch=any`, most: limitBounded },
+    { name: "one tag, platform", query: `?tags=${text(tag)}&platform=${platform}`, most: limitBounded },
+    {
+      name: "any of 20 tags, platform",
+      query: `?${common(20)}&platform=${platform}&tagsMatch=any`,
+      most: limitBounded,
+    },
+    { name: "an unused tag, and one", query: `?tags=nobody,${text(tag)}`, most: limitRepeated },
   ];
 }
 
@@ -173,12 +177,12 @@ async function measure(rounds, send, most) {
 }
 
 /** How long another account waits for a list of one row while this list is requested continuously: the 99th percentile. */
-async function beside(vault, secret, { query }) {
+async function waitOfOtherAccount(vault, secret, { query }) {
   let isOver = false;
   const ask = async () => {
     while (!isOver) await vault.send(`${LISTS}${query}`);
   };
-  const asking = ask();
+  const pendingRequest = ask();
   const waits = [];
   try {
     for (let index = 0; index < CONCURRENT_REQUESTS; index += 1) {
@@ -188,7 +192,7 @@ async function beside(vault, secret, { query }) {
     }
   } finally {
     isOver = true;
-    await asking;
+    await pendingRequest;
   }
   return waits.sort((a, b) => a - b)[Math.ceil(waits.length * 0.99) - 1];
 }
@@ -197,37 +201,40 @@ async function beside(vault, secret, { query }) {
 async function measureSingleRequests(vault, rounds) {
   const { platforms } = (await vault.send("/v1/vault/summary")).body;
   const [{ platform }] = platforms;
-  const stamped = Date.now();
+  const timestamp = Date.now();
   const create = (round) => ({
     platform,
-    identity: `bench-${stamped}-${round}`,
+    identity: `bench-${timestamp}-${round}`,
     identityType: "user",
     name: "Bench",
     tags: ["one", "two", "three"],
   });
-  const made = [];
+  const paths = [];
   const post = await measure(rounds, async (round) => {
     const response = await vault.send(LISTS, { method: "POST", body: create(round) });
-    made.push(`${LISTS}/${response.body.id}`);
+    paths.push(`${LISTS}/${response.body.id}`);
     return response;
   });
-  const patch = (tags) => (round) => vault.send(made[round], { method: "PATCH", body: { tags } });
+  const patch = (tags) => (round) => vault.send(paths[round], { method: "PATCH", body: { tags } });
   return {
     summary: { ...(await measure(rounds, () => vault.send("/v1/vault/summary"))), most: 600 },
-    "read one": { ...(await measure(rounds, (round) => vault.send(made[round]))), most: SAMPLE_SIZE },
-    "create, three tags": { ...post, mostWritten: 31 + 2 * 3 + AUDITED },
-    "change two tags": { ...(await measure(rounds, patch(["one", "two", "four"]))), mostWritten: 4 + 2 * 2 + AUDITED },
+    "read one": { ...(await measure(rounds, (round) => vault.send(paths[round]))), most: SAMPLE_SIZE },
+    "create, three tags": { ...post, mostWritten: 31 + 2 * 3 + AUDIT_ROWS },
+    "change two tags": {
+      ...(await measure(rounds, patch(["one", "two", "four"]))),
+      mostWritten: 4 + 2 * 2 + AUDIT_ROWS,
+    },
     "change nothing": { ...(await measure(rounds, patch(["one", "two", "four"]))), mostWritten: 2 },
-    delete: await measure(rounds, (round) => vault.send(made[round], { method: "DELETE" })),
+    delete: await measure(rounds, (round) => vault.send(paths[round], { method: "DELETE" })),
   };
 }
 
 async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
-  const stored = await storage(program, size, shards);
-  const other = stored.beside;
+  const vaultStorage = await storage(program, size, shards);
+  const other = vaultStorage.beside;
   // Imported here, because the set-up may have installed Miniflare just now.
   const { Vault } = await import("./bench/vault-runtime.mjs");
-  const vault = await Vault.open(stored, compatibilityDate(), platforms);
+  const vault = await Vault.open(vaultStorage, compatibilityDate(), platforms);
   try {
     await vault.send(LISTS);
     await vault.send(LISTS, { secret: other });
@@ -237,12 +244,12 @@ async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
       for (const list of onlyLife ? [] : await lists(vault)) {
         detail(list.name);
         results[list.name] = await measureList(vault, list, rounds);
-        results[list.name].beside = await beside(vault, other, list);
+        results[list.name].beside = await waitOfOtherAccount(vault, other, list);
       }
       if (!onlyLife) Object.assign(results, await measureSingleRequests(vault, rounds));
       detail("events, refreshes, deliveries");
-      const measured = (times, send, most) => measure(times, send, () => most);
-      Object.assign(results, await life(vault, measured, { rounds, size, shards }));
+      const measureOnce = (times, send, most) => measure(times, send, () => most);
+      Object.assign(results, await life(vault, measureOnce, { rounds, size, shards }));
     });
     return results;
   } finally {
@@ -271,14 +278,14 @@ function table(sizes, results, shards, sharded) {
   const lines = Object.keys(results[0]).map((name) => {
     const of = results.map((result) => result[name]);
     const [first, last] = [of[0], of.at(-1)];
-    const many = sharded?.[name];
+    const inMany = sharded?.[name];
     const isOver = ({ cost, beside = 0, most = Infinity, mostWritten = Infinity, mostCalls = 1 }) =>
-      cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MAX_BESIDE;
+      cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MAX_WAIT_OF_OTHER;
     // Lifecycle measurements run in one vault after the other: the same work on different rows.
-    const needsMoreCalls = many && !many.isOfAll && many.cost.calls > first.cost.calls;
-    const over = [...of, ...(many ? [many] : [])].some(isOver) || needsMoreCalls;
+    const needsMoreCalls = inMany && !inMany.isOfAll && inMany.cost.calls > first.cost.calls;
+    const exceeds = [...of, ...(inMany ? [inMany] : [])].some(isOver) || needsMoreCalls;
     return [
-      over ? `✗ ${name}` : name,
+      exceeds ? `✗ ${name}` : name,
       ...of.map(({ cost, isRefused }) => `${isRefused ? "refused: " : ""}${number(cost.rows_read)}`),
       times(last.cost.rows_read / Math.max(first.cost.rows_read, 1)),
       last.most === undefined ? "" : number(last.most),
@@ -287,13 +294,13 @@ function table(sizes, results, shards, sharded) {
       ...of.map(({ ms }) => ms.toFixed(1)),
       times(last.ms / first.ms),
       ...of.map(({ beside }) => beside?.toFixed(1) ?? ""),
-      ...(many
+      ...(inMany
         ? [
-            number(many.cost.rows_read),
-            many.most === undefined ? "" : number(many.most),
-            String(many.cost.calls),
-            many.ms.toFixed(1),
-            many.beside?.toFixed(1) ?? "",
+            number(inMany.cost.rows_read),
+            inMany.most === undefined ? "" : number(inMany.most),
+            String(inMany.cost.calls),
+            inMany.ms.toFixed(1),
+            inMany.beside?.toFixed(1) ?? "",
           ]
         : []),
     ];
@@ -311,7 +318,7 @@ await main(async () => {
   const results = [];
   for (const size of sizes) results.push(await measureSize(program, { size, shards: 1 }, how));
   const sharded = shards > 1 ? await measureSize(program, { size: sizes[0], shards }, how) : undefined;
-  const over = table(sizes, results, shards, sharded);
-  if (over > 0) throw new Problem(`${over} requests exceed their limits.`);
+  const exceeded = table(sizes, results, shards, sharded);
+  if (exceeded > 0) throw new Problem(`${exceeded} requests exceed their limits.`);
   return 0;
 });

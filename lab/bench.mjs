@@ -30,50 +30,50 @@ const PAGE = join(root, "docs", "benchmarks.md");
 const CHARTS = join(root, "docs", "benchmarks");
 
 /** Runs a script. Returns its output. */
-const printed = (name) =>
+const outputOf = (name) =>
   task(`npm run lab -- bench-${name}`, (detail) =>
     run(process.execPath, [join(root, "lab", `bench-${name}.mjs`)], { detail, timeout: 7_200_000 }),
   );
 
-let opened;
+let sharedFixture;
 /** Opens the fixture that some benchmarks share. */
 const open = async () => {
-  opened ??= await World.open();
-  return opened;
+  sharedFixture ??= await World.open();
+  return sharedFixture;
 };
 
 /** The generators of sections by name. Each returns Markdown, and charts by file. */
-const MAKERS = {
+const GENERATORS = {
   cold: async () => coldSection(await benchCold(await open(), SAMPLES), SAMPLES),
   warm: async () => {
     const fixture = await open();
     return warmSection(await benchWarm(fixture, ROUNDS), ROUNDS, fixture);
   },
   import: async () => importSection(await benchImport(await open())),
-  vault: async () => printedSection("vault", await printed("vault")),
-  proxy: async () => printedSection("proxy", await printed("proxy")),
-  console: async () => printedSection("console", await printed("console")),
+  vault: async () => printedSection("vault", await outputOf("vault")),
+  proxy: async () => printedSection("proxy", await outputOf("proxy")),
+  console: async () => printedSection("console", await outputOf("console")),
   sealing: async () => sealingSection(await benchSealing(), SEALING_SAMPLES),
 };
 
 await main(async () => {
-  const { values } = parseArgs({ options: { only: { type: "string", default: Object.keys(MAKERS).join(",") } } });
+  const { values } = parseArgs({ options: { only: { type: "string", default: Object.keys(GENERATORS).join(",") } } });
   const names = values.only.split(",");
-  const unknown = names.find((name) => !MAKERS[name]);
+  const unknown = names.find((name) => !GENERATORS[name]);
   if (unknown !== undefined)
-    throw new Problem(`Unknown benchmark \`${unknown}\`: --only takes names of ${Object.keys(MAKERS).join(", ")}.`);
+    throw new Problem(`Unknown benchmark \`${unknown}\`: --only takes names of ${Object.keys(GENERATORS).join(", ")}.`);
   const sections = sectionsOf(readFileSync(PAGE, "utf8"));
   mkdirSync(CHARTS, { recursive: true });
   try {
     for (const name of names) {
-      const { text, charts = {} } = await MAKERS[name]();
+      const { text, charts = {} } = await GENERATORS[name]();
       sections[name] = text;
       for (const [file, svg] of Object.entries(charts)) writeFileSync(join(CHARTS, file), svg);
       // Written after each benchmark, because the next one may fail.
       writeFileSync(PAGE, page(sections));
     }
   } finally {
-    opened?.close();
+    sharedFixture?.close();
   }
   log(`Written: ${PAGE}`);
   return 0;

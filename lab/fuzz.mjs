@@ -28,12 +28,12 @@ function unpack(name, folder) {
 /** Updates the committed inputs from a folder. */
 function pack(name, folder) {
   const inputs = readdirSync(folder).map((entry) => readFileSync(join(folder, entry)));
-  const kept = inputs
+  const keptInputs = inputs
     .filter((input) => input.length > 0 && input.length <= MAX_INPUT_BYTES)
     .map((input) => input.toString("base64"));
   writeFileSync(
     file(name),
-    kept
+    keptInputs
       .sort()
       .map((line) => `${line}\n`)
       .join(""),
@@ -42,8 +42,8 @@ function pack(name, folder) {
 
 async function fuzz(name, { runs, minutes, keep }) {
   const folder = mkdtempSync(join(TARGET_DIR, `${name}-`));
-  const [corpus, least] = ["corpus", "least"].map((part) => join(folder, part));
-  for (const part of [corpus, least]) mkdirSync(part);
+  const [corpus, merged] = ["corpus", "least"].map((part) => join(folder, part));
+  for (const part of [corpus, merged]) mkdirSync(part);
   unpack(name, corpus);
   const env = { TARGET: name };
   const limits = [`-runs=${runs}`, ...(minutes > 0 ? [`-max_total_time=${minutes * 60}`] : [])];
@@ -63,10 +63,10 @@ async function fuzz(name, { runs, minutes, keep }) {
   if (!done)
     throw new Problem("The output of libFuzzer has no number of inputs.", { output: output.slice(-20).join("\n") });
   if (keep) {
-    await run(PROGRAM, ["-set_cover_merge=1", "-use_counters=0", `-max_len=${MAX_INPUT_BYTES}`, least, corpus], {
+    await run(PROGRAM, ["-set_cover_merge=1", "-use_counters=0", `-max_len=${MAX_INPUT_BYTES}`, merged, corpus], {
       env,
     });
-    pack(name, least);
+    pack(name, merged);
   }
   rmSync(folder, { recursive: true });
   return Number(done);

@@ -18,17 +18,26 @@ const python = (program, args, env) => run(pythonProgram("generators", program),
 const node = (program, args) => run("node", [join(root, HERE, "node_modules", program), ...args], { cwd: OUT });
 
 /** Classes with generated numbers in their names, because their schemas have no name. `Oauth2` and `Sigv4` are real names. */
-const numbered = (source) =>
+const numberedNames = (source) =>
   [...source.matchAll(/^class (\w+?\d+)\b/gm)]
     .map(([, name]) => name)
     .filter((name) => !/(?:Oauth2|Sigv4)$/.test(name));
 
 async function pydanticModels() {
   const options = ["--output-model-type", "pydantic_v2.BaseModel", "--use-annotated", "--set-default-enum-member"];
-  const fixed = ["--target-python-version", "3.11", "--formatters", "builtin", "--disable-timestamp"];
-  const args = ["--input", DOCUMENT, "--input-file-type", "openapi", "--output", "models.py", ...options, ...fixed];
+  const fixedOptions = ["--target-python-version", "3.11", "--formatters", "builtin", "--disable-timestamp"];
+  const args = [
+    "--input",
+    DOCUMENT,
+    "--input-file-type",
+    "openapi",
+    "--output",
+    "models.py",
+    ...options,
+    ...fixedOptions,
+  ];
   await python("datamodel-codegen", args);
-  const names = numbered(readFileSync(join(OUT, "models.py"), "utf8"));
+  const names = numberedNames(readFileSync(join(OUT, "models.py"), "utf8"));
   if (names.length > 0)
     throw new Problem(`These classes of datamodel-code-generator have schemas without a name: ${names.join(", ")}.`);
 }

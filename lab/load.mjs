@@ -136,11 +136,11 @@ await main(async () => {
       list: () => model.list(ask),
       read: () => model.read(ask),
       catalog: async () => {
-        const one = oneOf(model.platforms);
+        const platform = oneOf(model.platforms);
         const path = oneOf([
-          `/v1/available-connectors/${one}`,
-          `/v1/available-actions/${one}?limit=5`,
-          `/v1/available-connectors?platform=${one}`,
+          `/v1/available-connectors/${platform}`,
+          `/v1/available-actions/${platform}?limit=5`,
+          `/v1/available-connectors?platform=${platform}`,
         ]);
         const { body } = await ask(path);
         if (!catalog.has(path)) catalog.set(path, body);

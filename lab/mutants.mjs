@@ -16,7 +16,7 @@ const REPORT = join(FOLDER, "gamma-report.json");
 const SLOW = join(root, "lab", "mutants", "slow-tests.txt");
 const REASONS = new Set(readFileSync(join(root, "lab", "mutants", "survivors.txt"), "utf8").split("\n"));
 /** Code that stores, encrypts and refreshes credentials, and the API around it. */
-const GUARDED = [
+const DEFAULT_PATHS = [
   ...["agents", "audit", "auth", "catalog", "connect", "connections", "credentials", "events", "http", "jobs", "mcp"],
   ...["oauth", "oidc", "platform_calls", "targets", "webhooks"],
 ].map((name) => `src/${name}`);
@@ -35,18 +35,19 @@ function changes() {
 
 /** Prints how many changes were detected, which others have no explanation, and which explanations are not needed. */
 function report(all, isWhole) {
-  const having = (outcome) => all.filter((change) => change.outcome === outcome);
-  const undetected = having("Survived");
+  const withOutcome = (outcome) => all.filter((change) => change.outcome === outcome);
+  const undetected = withOutcome("Survived");
   const unknown = undetected.filter(({ text }) => !REASONS.has(text));
   for (const { text, line } of unknown) print(`not detected: ${text}, line ${line}`);
   const left = new Set(undetected.map(({ text }) => text));
   const needless = [...REASONS].filter((line) => line.startsWith("src/") && !left.has(line));
   if (isWhole) for (const line of needless) print(`detected, so its reason is not needed: ${line}`);
-  const endless = having("Endless").length;
-  const detected = having("Killed").length + endless;
+  const endless = withOutcome("Endless").length;
+  const detected = withOutcome("Killed").length + endless;
   const count = detected + undetected.length;
-  const others = all.length - count - having("CompileError").length;
-  if (others > 0 || count === 0) throw new Problem(`${count} changes were tested, and ${others} could not be tested.`);
+  const rejected = all.length - count - withOutcome("CompileError").length;
+  if (rejected > 0 || count === 0)
+    throw new Problem(`${count} changes were tested, and ${rejected} could not be tested.`);
   print(`${detected} of ${count} changes were detected (${((100 * detected) / count).toFixed(1)} %).`);
   print(`${endless} of these make the tests hang.`);
   print(`${undetected.length - unknown.length} of the others have a reason in lab/mutants/survivors.txt.`);
@@ -61,7 +62,7 @@ await main(async () => {
       reasons: { type: "boolean", default: false },
     },
   });
-  const places = positionals.length > 0 ? positionals : GUARDED;
+  const places = positionals.length > 0 ? positionals : DEFAULT_PATHS;
   const missing = places.find((place) => !existsSync(join(root, place)));
   if (missing) throw new Problem(`\`${missing}\` does not exist.`, { code: 2 });
   // Native tests with random requests send as many as in a proof.
@@ -84,20 +85,20 @@ await main(async () => {
   const slow = readFileSync(SLOW, "utf8")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
-  const isAll = values.test.length === 0;
-  const tests = isAll ? slow.map((name) => `--skip=${name}`) : values.test;
+  const testsAll = values.test.length === 0;
+  const tests = testsAll ? slow.map((name) => `--skip=${name}`) : values.test;
   const all = await pass(`mutants of ${places.join(", ")}`, [], tests);
   const needsTest = ({ outcome, text }) => outcome === "Survived" && (values.reasons || !REASONS.has(text));
-  const left = all.filter(needsTest);
-  if (left.length > 0 && isAll) {
-    const these = left.flatMap(({ id }) => ["--mutant", id]);
-    const others = await pass(`${left.length} that were not detected, with the slow tests`, these, slow);
-    const outcomes = new Map(others.map(({ id, outcome }) => [id, outcome]));
-    for (const change of left) {
+  const undetected = all.filter(needsTest);
+  if (undetected.length > 0 && testsAll) {
+    const these = undetected.flatMap(({ id }) => ["--mutant", id]);
+    const results = await pass(`${undetected.length} that were not detected, with the slow tests`, these, slow);
+    const outcomes = new Map(results.map(({ id, outcome }) => [id, outcome]));
+    for (const change of undetected) {
       const outcome = outcomes.get(change.id) ?? "Pending";
       // Keep the outcome of changes that no slow test covers.
       if (outcome !== "NoCoverage") change.outcome = outcome;
     }
   }
-  report(all, positionals.length === 0 && isAll);
+  report(all, positionals.length === 0 && testsAll);
 });

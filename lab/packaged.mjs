@@ -11,9 +11,9 @@ const IS_READY = /\n {2}sk_test_\w+\n\n$/;
 export class PackagedServer {
   /** @param {{ project: string, server: string }} installed the folders of the project and of the package */
   static async start({ project, server }, state) {
-    const started = new PackagedServer();
-    [started.port, started.inspectorPort] = [await freePort(), await freePort()];
-    const options = ["--port", started.port, "--inspector-port", started.inspectorPort, "--persist-to", state.path];
+    const packaged = new PackagedServer();
+    [packaged.port, packaged.inspectorPort] = [await freePort(), await freePort()];
+    const options = ["--port", packaged.port, "--inspector-port", packaged.inspectorPort, "--persist-to", state.path];
     const args = [join(server, "bin.cjs"), "start", "--ip", "127.0.0.1", "--no-demo", ...options.map(String)];
     // A process group, which can be killed as a whole.
     const child = spawn(process.execPath, args, {
@@ -22,19 +22,19 @@ export class PackagedServer {
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
-    started.child = child;
-    started.ended = new Promise((done) => child.once("close", done));
-    started.output = "";
+    packaged.child = child;
+    packaged.ended = new Promise((done) => child.once("close", done));
+    packaged.output = "";
     await new Promise((done, fail) => {
-      const timer = setTimeout(() => fail(new Error(`the package did not start:\n${started.output}`)), START_MS);
+      const timer = setTimeout(() => fail(new Error(`the package did not start:\n${packaged.output}`)), START_MS);
       const take = (text) => {
-        started.output += text;
-        if (IS_READY.test(started.output)) done(clearTimeout(timer));
+        packaged.output += text;
+        if (IS_READY.test(packaged.output)) done(clearTimeout(timer));
       };
       for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", take);
-      started.ended.then(() => fail(new Error(`the package exited:\n${started.output}`)));
+      packaged.ended.then(() => fail(new Error(`the package exited:\n${packaged.output}`)));
     });
-    return started;
+    return packaged;
   }
 
   /** Ends all of its processes: at once, or after they have cleaned up. */

@@ -12,15 +12,15 @@ export class PlatformService {
     const state = new State(name);
     await state.migrate();
     await state.publish(this.catalog);
-    const made = key({ scopes: `${SCOPES} connections:call`, account: name });
+    const apiKey = key({ scopes: `${SCOPES} connections:call`, account: name });
     this.server = await Server.start(state, {
       name,
       variables: { LOCAL_TARGETS: "allow", CALL_EVENTS: "none" },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
     this.opened = await state.open();
-    await store(this.opened.vault, [made]);
-    this.app = new App(() => this.server, made);
+    await store(this.opened.vault, [apiKey]);
+    this.app = new App(() => this.server, apiKey);
     return this;
   }
 

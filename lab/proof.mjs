@@ -98,8 +98,8 @@ const PROOFS = {
 /** The result in the output of a proof, as a cell of a table. */
 export function resultOf(output, pattern) {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
-  const found = pattern ? output.match(pattern) : lines.slice(-1);
-  const text = (found ?? lines.slice(-1)).join("; ").replaceAll("|", "\\|").trim();
+  const match = pattern ? output.match(pattern) : lines.slice(-1);
+  const text = (match ?? lines.slice(-1)).join("; ").replaceAll("|", "\\|").trim();
   return text.length > WIDTH ? `${text.slice(0, WIDTH)}…` : text;
 }
 
@@ -123,17 +123,17 @@ async function prove(name) {
     return resultOf(output, result);
   });
   const variables = Object.entries(env ?? {}).map(([variable, value]) => `${variable}=${value}`);
-  const shown = [...variables, ...command.filter((word) => word !== "--silent")].join(" ");
+  const commandLine = [...variables, ...command.filter((word) => word !== "--silent")].join(" ");
   const today = new Date().toISOString().slice(0, 10);
-  const row = `| ${name} | \`${shown}\` | ${outcome} | ${elapsed(Date.now() - start)} | ${today} |`;
+  const row = `| ${name} | \`${commandLine}\` | ${outcome} | ${elapsed(Date.now() - start)} | ${today} |`;
   writeFileSync(PAGE, withResults(readFileSync(PAGE, "utf8"), [[name, row]]));
   print(`${name}: ${outcome}`);
 }
 
 if (process.argv[1] === import.meta.filename) {
   await main(async () => {
-    const given = process.argv.slice(2);
-    const unknown = given.filter((name) => !(name in PROOFS));
+    const requestedNames = process.argv.slice(2);
+    const unknown = requestedNames.filter((name) => !(name in PROOFS));
     if (unknown.length > 0) {
       const hint = `Proofs: ${Object.keys(PROOFS).join(", ")}.`;
       throw new Problem(`Unknown proof: ${unknown.join(", ")}.`, { hint, code: 2 });
@@ -141,7 +141,7 @@ if (process.argv[1] === import.meta.filename) {
     await rust();
     await npmPackages();
     const failed = [];
-    for (const name of given.length > 0 ? given : Object.keys(PROOFS)) {
+    for (const name of requestedNames.length > 0 ? requestedNames : Object.keys(PROOFS)) {
       try {
         await prove(name);
       } catch (error) {

@@ -66,7 +66,7 @@ const VIEWS = {
 };
 
 /** The fragment of the connect window's URL. */
-async function opening(address, key, more) {
+async function windowFragment(address, key, more) {
   const response = await fetch(`${address}/v1/sessions`, {
     method: "POST",
     headers: { "x-service-secret": key, "content-type": "application/json" },
@@ -80,7 +80,7 @@ async function opening(address, key, more) {
   return `#${new URLSearchParams({ token, ...more })}`;
 }
 
-async function shoot(browser, address, key, name, { path, anonymous, token, then }, [width, colorScheme]) {
+async function takeScreenshot(browser, address, key, name, { path, anonymous, token, then }, [width, colorScheme]) {
   const context = await browser.newContext({
     viewport: { width, height: HEIGHTS[width] },
     colorScheme,
@@ -88,7 +88,7 @@ async function shoot(browser, address, key, name, { path, anonymous, token, then
   });
   try {
     const page = await context.newPage();
-    const hash = token ? await opening(address, key, token === true ? {} : token) : "";
+    const hash = token ? await windowFragment(address, key, token === true ? {} : token) : "";
     if (!anonymous && !token)
       await page.addInitScript(([place, secret]) => sessionStorage.setItem(place, secret), [PLACE, key]);
     await page.goto(address + path + hash, { waitUntil: "networkidle" });
@@ -121,9 +121,9 @@ await main(async () => {
   try {
     await task("screenshots", async (detail) => {
       for (const [name, view] of Object.entries(VIEWS)) {
-        for (const look of THEMES) {
-          detail(`${name} ${look.join(" ")}`);
-          await shoot(browser, address, key, name, view, look);
+        for (const theme of THEMES) {
+          detail(`${name} ${theme.join(" ")}`);
+          await takeScreenshot(browser, address, key, name, view, theme);
         }
       }
     });

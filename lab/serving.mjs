@@ -17,11 +17,11 @@ const POLL_MS = 50;
  * @returns {Promise<T>}
  */
 export async function whileResponding(program, args, options, url, use) {
-  const started = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
-  const ended = new Promise((done) => started.once("close", done));
+  const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const ended = new Promise((done) => child.once("close", done));
   let output = "";
-  for (const stream of [started.stdout, started.stderr]) stream.on("data", (text) => (output += text));
-  const isRunning = () => started.exitCode === null && started.signalCode === null;
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
   try {
     const until = Date.now() + READY_MS;
     while (!(await fetch(url, { redirect: "manual" }).catch(() => undefined))) {
@@ -30,7 +30,7 @@ export async function whileResponding(program, args, options, url, use) {
     }
     return await use(() => output);
   } finally {
-    if (isRunning()) process.kill(-started.pid, "SIGTERM");
+    if (isRunning()) process.kill(-child.pid, "SIGTERM");
     await ended;
   }
 }

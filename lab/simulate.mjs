@@ -7,8 +7,8 @@ const DEFAULTS = { seed: "1", connections: "1000000000", accounts: "50000", data
 
 /** The options, as integers; `databases` is a list. */
 function options() {
-  const given = Object.entries(DEFAULTS).map(([name, usual]) => [name, { type: "string", default: usual }]);
-  const { values } = parseArgs({ options: Object.fromEntries(given) });
+  const entries = Object.entries(DEFAULTS).map(([name, usual]) => [name, { type: "string", default: usual }]);
+  const { values } = parseArgs({ options: Object.fromEntries(entries) });
   const positiveInteger = (name, text) => {
     const value = Number(text);
     if (!Number.isSafeInteger(value) || value < 1) throw new Problem(`--${name} takes a whole number, not "${text}".`);

@@ -14,7 +14,7 @@ import { setup } from "../scripts/setup.mjs";
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 const START_MS = 15 * 60_000;
 /** A published catalog is served everywhere within 90 seconds. */
-const PUBLISHED_MS = 120_000;
+const PUBLISH_TIMEOUT_MS = 120_000;
 
 function minutesToLive() {
   const { values } = parseArgs({ options: { minutes: { type: "string", default: "20" } } });
@@ -75,8 +75,8 @@ await main(async () => {
   const [port, inspectorPort] = [await freePort(), await freePort()];
   const state = new State("soak");
   const args = ["--ip", "127.0.0.1", "--port", port, "--inspector-port", inspectorPort, "--persist-to", state.path];
-  const begun = Date.now();
-  const log = (text) => print(`${elapsed(Date.now() - begun).padStart(12)}  ${text}`);
+  const startedAt = Date.now();
+  const log = (text) => print(`${elapsed(Date.now() - startedAt).padStart(12)}  ${text}`);
   const idp = await Idp.start();
   idp.open(`http://127.0.0.1:${port}/connect/callback`);
   const browser = await launch();
@@ -94,7 +94,7 @@ await main(async () => {
           send({ port, path, headers: [["x-service-secret", key], ...headers], ...request }),
       };
       const isServed = async () => (await server.send("/v1/available-connectors/idp-basic", { secret })).status === 200;
-      for (const until = Date.now() + PUBLISHED_MS; !(await isServed()); await pause(1000)) {
+      for (const until = Date.now() + PUBLISH_TIMEOUT_MS; !(await isServed()); await pause(1000)) {
         if (Date.now() > until) throw new Error("the published catalog is not served");
       }
       await new ConnectionLifecycle({ server, key: { secret }, idp, browser, minutes, later: pause, log }).run();

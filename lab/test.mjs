@@ -16,7 +16,8 @@ await main(async () => {
   await buildWorker(tools);
   await buildPackage(tools);
   await buildSite(tools);
-  const given = process.argv.slice(2);
-  const files = given.length > 0 ? given : globSync(join("lab", "tests", "*.test.mjs"), { cwd: root });
+  const requestedFiles = process.argv.slice(2);
+  const files =
+    requestedFiles.length > 0 ? requestedFiles : globSync(join("lab", "tests", "*.test.mjs"), { cwd: root });
   await run("node", ["--test", "--test-reporter=spec", ...files], { show: true, env: { CONNECTOR_VAULT_BUILT: "1" } });
 });

@@ -33,7 +33,7 @@ const dist = join(root, "npm", "dist");
 const WASM = "connector-vault.wasm";
 // A placeholder for the encoded module while esbuild works.
 const TEXT = '"<the module>"';
-// Bytes, gzipped. `react.mjs` also loads `connect.mjs`.
+// Size limits in bytes, gzipped. `react.mjs` also loads `connect.mjs`.
 const LIMITS = { "index.mjs": 72_000, [WASM]: 56_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
 // The modules of npm/src that replace the import "wasm": each loads the WebAssembly module in another way.
 const WASM_SOURCES = { embedded: "core/wasm/embedded", compiled: "core/wasm/compiled", loaded: "core/wasm/loaded" };
@@ -76,7 +76,7 @@ const WASM_FEATURES = [
 const PANICS =
   /panic|_fail\b|unwrap_failed|expect_failed|handle_alloc_error|capacity_overflow|raw_vec::handle_error|fmt::Debug>::fmt/;
 
-const gzipped = (name) => gzipSync(readFileSync(join(dist, name)), { level: 9 }).length;
+const gzippedSize = (name) => gzipSync(readFileSync(join(dist, name)), { level: 9 }).length;
 
 /** Builds the package if its inputs changed; fails if it exceeds a size limit. */
 export function buildPackage({ wasm }) {
@@ -139,15 +139,15 @@ async function silencePanics(file) {
   const { default: binaryen } = await import("binaryen");
   const module = binaryen.readBinary(readFileSync(file));
   const functions = Array.from({ length: module.getNumFunctions() }, (_, at) => module.getFunctionByIndex(at));
-  const silenced = functions.filter((one) => {
-    const { name, module: imported } = binaryen.getFunctionInfo(one);
+  const panicFunctions = functions.filter((reference) => {
+    const { name, module: imported } = binaryen.getFunctionInfo(reference);
     return !imported && PANICS.test(name);
   });
-  if (silenced.length === 0)
+  if (panicFunctions.length === 0)
     throw new Problem(
       "The module has no panic functions for scripts/build-package.mjs to replace: have their names changed?",
     );
-  for (const one of silenced) binaryen.Function(one).body = module.unreachable();
+  for (const reference of panicFunctions) binaryen.Function(reference).body = module.unreachable();
   writeFileSync(file, module.emitBinary());
   module.dispose();
 }
@@ -196,14 +196,14 @@ const externalConnect = (system) => ({
     onResolve({ filter: /^\.\/connect\.js$/ }, () => ({ path: `./connect.${system}`, external: true })),
 });
 
-/** Generates the type of the platforms that editors complete: those of providers.toml. */
+/** Generates the type that lets editors complete the platforms of providers.toml. */
 function platformTypes() {
   const names = readFileSync(join(root, "providers.toml"), "utf8").matchAll(/^\[platforms\.([\w-]+)\]$/gm);
   const union = [...names].map(([, name]) => `\n  | ${JSON.stringify(name)}`).join("");
   return `/** A well-known platform. The catalog has many more. */\nexport type KnownPlatform =${union};\n`;
 }
 
-/** Writes the declarations of the entries and of all that they import, for each module system. */
+/** Writes the declarations of the entries and of everything they import, for each module system. */
 async function declare() {
   const types = join(work, "types");
   mkdirSync(types, { recursive: true });
@@ -235,9 +235,9 @@ function copyLicences() {
 
 function checkSizes(note) {
   const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
-  const sizes = Object.keys(LIMITS).map((name) => [name, gzipped(name)]);
+  const sizes = Object.keys(LIMITS).map((name) => [name, gzippedSize(name)]);
   const lines = sizes.map(([name, size]) => `${name} ${kb(size)} of ${kb(LIMITS[name])}`);
-  log(`npm package, gzipped: ${lines.join(", ")}; slim.mjs ${kb(gzipped("slim.mjs"))}${note}.`);
+  log(`npm package, gzipped: ${lines.join(", ")}; slim.mjs ${kb(gzippedSize("slim.mjs"))}${note}.`);
   for (const { file } of BUNDLES.filter(({ wasm }) => !wasm)) {
     if (readFileSync(join(dist, file), "utf8").includes("WebAssembly"))
       throw new Problem(`${file} uses WebAssembly, which this entry must not do.`);

@@ -13,9 +13,9 @@ import { run } from "./lib/run.mjs";
 import { log, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 
-// Bytes, gzipped, of all files that the console can load.
+// The size limit of all files that the console can load, in bytes, gzipped.
 export const LIMIT_BYTES = 175_000;
-// The same for the connect window, in English.
+// The size limit of the connect window in English, in bytes, gzipped.
 export const WINDOW_LIMIT_BYTES = 26_000;
 /** A file with the connect window's texts in one language. */
 const LANGUAGE = /^assets\/(?:de|fr|es|ja)-/;
@@ -79,7 +79,7 @@ export function filesOf(page) {
 
 const sizeOf = (file) => gzipSync(readFileSync(join(dist, file)), { level: 9 }).length;
 
-/** The total size of files in bytes, gzipped, without other languages than English: a user loads at most one of them. */
+/** The total size of files in bytes, gzipped. Leaves out languages other than English: a user loads at most one. */
 export function weigh(files) {
   return files.filter((file) => !LANGUAGE.test(file)).reduce((sum, file) => sum + sizeOf(file), 0);
 }
@@ -93,8 +93,8 @@ function check(note) {
     const files = filesOf(page);
     const total = weigh(files);
     const languages = files.filter((file) => LANGUAGE.test(file)).map(sizeOf);
-    const more = languages.length > 0 ? `, and up to ${kb(Math.max(...languages))} for a language` : "";
-    log(`The ${name}: ${kb(total)} gzipped in total${more}; limit ${kb(limit)}${note}.`);
+    const languageNote = languages.length > 0 ? `, and up to ${kb(Math.max(...languages))} for a language` : "";
+    log(`The ${name}: ${kb(total)} gzipped in total${languageNote}; limit ${kb(limit)}${note}.`);
     if (total > limit)
       throw new Problem(`The ${name} exceeds its limit of ${kb(limit)} gzipped by ${kb(total - limit)}.`);
   }

@@ -11,7 +11,7 @@ import { log, task } from "./lib/status.mjs";
 import { compile, optimize, wasmCargoEnvironment, writeGlue } from "./lib/wasm.mjs";
 import { setup } from "./setup.mjs";
 
-// Bytes, gzipped.
+// The size limit of the Worker in bytes, gzipped.
 const LIMIT_BYTES = 906_000;
 const INPUTS = [
   "src",

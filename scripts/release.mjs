@@ -30,7 +30,7 @@ const git = (...args) => tryRun("git", args).out;
 const row = (bytes, what) => print(`  ${bytes.toLocaleString("en").padStart(11)}  ${what}`);
 
 /** The files below a folder of the project, each as { path, bytes, sha256 }. */
-const summed = (folder) =>
+const hashedFiles = (folder) =>
   [...filesOf(join(root, folder))].map((file) => {
     const content = readFileSync(file);
     const sha256 = createHash("sha256").update(content).digest("hex");
@@ -43,9 +43,9 @@ function list(title, files) {
 }
 
 /** Builds and packs the command-line program for this machine, or for a platform such as `linux-arm64`. Returns the file. */
-async function commandLine(given) {
-  const [platform, arch] = given?.split("-") ?? [];
-  const program = given ? await crossCli(given) : await nativeCli();
+async function packProgram(target) {
+  const [platform, arch] = target?.split("-") ?? [];
+  const program = target ? await crossCli(target) : await nativeCli();
   const packed = await packCommandLine({
     work: scratch("command-line"),
     destination: commandLines,
@@ -59,12 +59,12 @@ async function commandLine(given) {
 await main(async () => {
   const isDry = process.argv.includes("--dry-run");
   const [first, platform, ...more] = process.argv.slice(2);
-  if (first === "--command-line" && more.length === 0) return print(relative(root, await commandLine(platform)));
+  if (first === "--command-line" && more.length === 0) return print(relative(root, await packProgram(platform)));
   const unknown = process.argv.slice(2).filter((argument) => argument !== "--dry-run");
   if (unknown.length > 0)
     throw new Problem(`There is no option ${unknown[0]}.`, { hint: "Use `npm run release -- --dry-run`.", code: 2 });
   const { version } = JSON.parse(read("npm/package.json"));
-  const found = obstacles({
+  const reasons = obstacles({
     version,
     crate: /^version = "(.+)"$/m.exec(read("Cargo.toml"))?.[1],
     scripts: JSON.parse(read("package.json")).version,
@@ -74,8 +74,8 @@ await main(async () => {
     changes: git("status", "--porcelain"),
     tags: git("tag", "--points-at", "HEAD").split("\n"),
   });
-  if (found.length > 0) {
-    const list = found.map((each) => `- ${each}`).join("\n");
+  if (reasons.length > 0) {
+    const list = reasons.map((reason) => `- ${reason}`).join("\n");
     if (!isDry) throw new Problem(`Version ${version} cannot be released yet.`, { hint: list });
     log(`Version ${version} could not be released yet:\n${list.replace(/^/gm, "  ")}`);
   }
@@ -90,7 +90,7 @@ await main(async () => {
   mkdirSync(files, { recursive: true });
   const packed = await run("npm", ["pack", "--json", "--pack-destination", files], { cwd: join(root, "npm") });
   const [{ filename, files: inside }] = Object.values(JSON.parse(packed));
-  const own = await packCommandLine({ work: scratch("command-line"), destination: commandLines });
+  const packedProgram = await packCommandLine({ work: scratch("command-line"), destination: commandLines });
   const ending = `-${version}.tgz`;
   const platforms = readdirSync(commandLines).filter((name) => name.endsWith(ending));
   for (const name of platforms) copyFileSync(join(commandLines, name), join(files, name));
@@ -99,7 +99,7 @@ await main(async () => {
   for (const [name, part] of [
     ["worker", { crates: await crates("worker"), packages: bundled() }],
     ["npm", { crates: await crates("client") }],
-    [own.name.replace("connector-vault-", ""), { crates: await crates("cli") }],
+    [packedProgram.name.replace("connector-vault-", ""), { crates: await crates("cli") }],
   ]) {
     const file = join(files, `connector-vault-${name}-${version}.cdx.json`);
     writeFileSync(file, sbom({ name: `connector-vault-${name}`, version, ...part }));
@@ -108,7 +108,7 @@ await main(async () => {
   print(`The npm package, ${filename}, contains (bytes):`);
   for (const { path, size } of inside) row(size, path);
   print(`${basename(server.file)} contains ${server.files.length} files, and needs one of: ${names.join(", ")}`);
-  const [published, worker, site] = ["target/release-files", "build", "www/dist"].map(summed);
+  const [published, worker, site] = ["target/release-files", "build", "www/dist"].map(hashedFiles);
   list("Published, or attached to the release (bytes, SHA-256):", published);
   list("Deployed from this commit, by anyone who builds it:", worker);
   const bytes = site.reduce((sum, file) => sum + file.bytes, 0);

@@ -32,13 +32,13 @@ export async function setup({
   const npm = npmPackages();
   const tools = (async () => {
     const wasm = await rust();
-    const others = meanwhile({ wasm });
+    const concurrent = meanwhile({ wasm });
     const rest = (async () => {
       await bindgen();
       if (withLints) await lintTools();
       if (withBrowser) await browser();
     })();
-    await together([others, rest]);
+    await together([concurrent, rest]);
     return wasm;
   })();
   const results = await together([npm, tools]);

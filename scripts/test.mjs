@@ -28,7 +28,8 @@ const E2E = join("tests", "e2e");
 const DURATIONS = join(root, E2E, "durations.json");
 const USAGE = join(root, "target", "e2e-usage.jsonl");
 const CORES = Math.max(2, availableParallelism());
-// Concurrent steps, and concurrent end-to-end files. A file waits a third of its time, so one more than there are cores.
+// Concurrent steps, and concurrent end-to-end files. A file spends a third of its time waiting, so one more than there are
+// cores.
 const STEPS_AT_ONCE = Math.min(4, CORES);
 const FILES_AT_ONCE = Math.min(4, CORES + 1);
 // Anything slower has hung: a busy machine with empty caches needs half of this for a step, and a minute for a test.

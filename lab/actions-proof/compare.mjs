@@ -10,11 +10,15 @@ const CLIENT_HEADERS = new Set([
 const BOUNDARY = /^multipart\/form-data; ?boundary=(.*)$/;
 
 /** A normalized request for comparison. */
-export function shown({ method, url, headers, body }, action) {
-  const own = new Set(action.parameters.filter((one) => one.in === "header").map((one) => one.name.toLowerCase()));
-  const kept = headers.filter(([name]) => !name.startsWith("cf-") && (!CLIENT_HEADERS.has(name) || own.has(name)));
+export function normalized({ method, url, headers, body }, action) {
+  const ownHeaders = new Set(
+    action.parameters.filter((parameter) => parameter.in === "header").map((parameter) => parameter.name.toLowerCase()),
+  );
+  const relevant = headers.filter(
+    ([name]) => !name.startsWith("cf-") && (!CLIENT_HEADERS.has(name) || ownHeaders.has(name)),
+  );
   let bytes = body.toString("latin1");
-  const lines = kept.map(([name, value]) => {
+  const lines = relevant.map(([name, value]) => {
     const [, boundary] = (name === "content-type" && BOUNDARY.exec(value)) || [];
     if (boundary === undefined) return `${name}: ${value}`;
     bytes = bytes.replaceAll(boundary, "BOUNDARY");
@@ -23,4 +27,4 @@ export function shown({ method, url, headers, body }, action) {
   return { line: `${method} ${url}`, headers: lines.sort().join("\n"), body: bytes };
 }
 
-export const differing = (ours, theirs) => Object.keys(ours).filter((part) => ours[part] !== theirs[part]);
+export const differingParts = (ours, theirs) => Object.keys(ours).filter((part) => ours[part] !== theirs[part]);

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 
 /** The default maximum size of a document, in bytes. */
-const LARGEST = 1_000_000;
+const MAX_DOCUMENT_BYTES = 1_000_000;
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 const order = (file) => createHash("sha256").update(file).digest("hex");
 
 /** The files of documents, in a deterministic pseudorandom order. */
-export function* files(isWanted, largest = LARGEST) {
+export function* files(isWanted, largest = MAX_DOCUMENT_BYTES) {
   const cwd = join(openapiDirectory, "api");
   const all = globSync("**/*.json", { cwd }).sort((a, b) => (order(a) < order(b) ? -1 : 1));
   for (const file of all) {

@@ -14,20 +14,20 @@ export function validator(action) {
 }
 
 /** A valid input that consists of examples; undefined if required examples are missing or invalid. */
-export function ofExamples(document, action) {
-  const found = document.operation(action);
-  const validate = found && validator(action);
+export function inputFromExamples(document, action) {
+  const operation = document.operation(action);
+  const validate = operation && validator(action);
   if (!validate) return undefined;
   const input = {};
-  for (const { at, value } of examples(document, found, action)) {
+  for (const { at, value } of examples(document, operation, action)) {
     const [place, name] = at;
     if (name === undefined) input.body ??= value;
     else if (place !== "body" && !Object.hasOwn(input[place] ?? {}, name)) {
-      const more = { ...input, [place]: { ...input[place], [name]: value } };
-      validate(more);
+      const extended = { ...input, [place]: { ...input[place], [name]: value } };
+      validate(extended);
       // Removes an example that violates its schema, unless it is required.
       if (!(validate.errors ?? []).some(({ instancePath }) => `${instancePath}/`.startsWith(pointer(at))))
-        input[place] = more[place];
+        input[place] = extended[place];
     }
   }
   return Object.keys(input).length > 0 && validate(input) ? input : undefined;

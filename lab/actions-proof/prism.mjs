@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { createInstance, getHttpOperationsFromSpec } from "@stoplight/prism-http";
-import { KEPT_MS } from "./recorder.mjs";
+import { KEEP_ALIVE_MS } from "./recorder.mjs";
 
 const silent = { success() {}, child: () => silent };
 for (const level of ["trace", "debug", "info", "warn", "error", "fatal"]) silent[level] = () => {};
@@ -27,7 +27,7 @@ export class Prism {
   static async start() {
     const prism = new Prism();
     prism.http = createServer((request, response) => prism.#answer(request, response));
-    prism.http.keepAliveTimeout = KEPT_MS;
+    prism.http.keepAliveTimeout = KEEP_ALIVE_MS;
     prism.http.listen(0, "127.0.0.1");
     await once(prism.http, "listening");
     prism.origin = `http://127.0.0.1:${prism.http.address().port}`;
@@ -36,14 +36,14 @@ export class Prism {
 
   /** Adds a document. Its platform is at `/p` plus its number. */
   async add(index, api) {
-    this.#operations[index] = await getHttpOperationsFromSpec(readable(structuredClone(api)));
+    this.#operations[index] = await getHttpOperationsFromSpec(adaptForPrism(structuredClone(api)));
   }
 
   /** Returns the errors of each request since the last call. */
   take() {
-    const found = this.#found;
+    const faults = this.#found;
     this.#found = [];
-    return found;
+    return faults;
   }
 
   async #answer(request, response) {
@@ -62,7 +62,7 @@ export class Prism {
       body: body(request.headers["content-type"] ?? "", bytes),
     };
     const result = await this.#instance.request(input, this.#operations[index], CONFIG)();
-    this.#found.push(wrong(result));
+    this.#found.push(errorsOf(result));
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
   }
 
@@ -76,7 +76,7 @@ export class Prism {
  * Rewrites a document to work around deviations of Prism from OpenAPI: it uses the first matching media type of a body instead of
  * the most specific one, and does not explode query parameters of the style `form` by default.
  */
-function readable(api) {
+function adaptForPrism(api) {
   const sort = (holder) => {
     const all = Object.entries(holder?.content ?? {});
     const isRange = ([media]) => media.includes("*");
@@ -84,8 +84,8 @@ function readable(api) {
       holder.content = Object.fromEntries([...all.filter((one) => !isRange(one)), ...all.filter(isRange)]);
   };
   const explode = (parameters) => {
-    for (const one of parameters ?? [])
-      if (one.in === "query" && (one.style ?? "form") === "form") one.explode ??= true;
+    for (const parameter of parameters ?? [])
+      if (parameter.in === "query" && (parameter.style ?? "form") === "form") parameter.explode ??= true;
   };
   explode(Object.values(api.components?.parameters ?? {}));
   for (const shared of Object.values(api.components?.requestBodies ?? {})) sort(shared);
@@ -110,7 +110,7 @@ function body(type, bytes) {
 }
 
 /** The errors of Prism for a request as strings; empty if it accepts the request. */
-function wrong({ _tag, left, right }) {
+function errorsOf({ _tag, left, right }) {
   const texts = (list = []) =>
     list.map(({ location, path, message }) => `${(location ?? path ?? []).join(".")} ${message}`);
   if (_tag === "Right") return texts(right.validations.input);

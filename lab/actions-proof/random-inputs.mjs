@@ -3,16 +3,16 @@ import { files, withLocalServer } from "./documents.mjs";
 import { validator } from "./inputs.mjs";
 import { Prism } from "./prism.mjs";
 import { reasonOfAnswer } from "./reasons.mjs";
-import { chance, randomValue, corrupted } from "./random.mjs";
+import { randomGenerator, randomValue, corrupted } from "./random.mjs";
 import { sendTheirs } from "./theirs.mjs";
-import { MAX_LINES, reasons } from "./requests.mjs";
+import { MAX_LINES, countReasons } from "./requests.mjs";
 import { LocalPlatforms } from "./standing.mjs";
 
 /** How many times to try to generate a valid input, and how many corrupted copies to make of it. */
 const TRIES = 4;
 const CORRUPTIONS = 3;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
-const LARGEST = 20_000;
+const MAX_INPUT_LENGTH = 20_000;
 /** The maximum number of actions without a generated input. */
 const MAX_ACTIONS = 60;
 const CANDIDATES = 3;
@@ -22,7 +22,7 @@ const CANDIDATES = 3;
  *   platform
  */
 export async function proveRandom({ platforms: count, each, seed, report = () => {} }) {
-  const random = chance(seed);
+  const random = randomGenerator(seed);
   // Prism cannot distinguish operations whose paths end in a query or a fragment.
   const chosen = [];
   for (const found of files((text) => !/"\/[^"]*[#?][^"]*": ?\{/.test(text)))
@@ -71,7 +71,7 @@ function validInput(action, validate, random) {
   for (let tries = TRIES; tries > 0; tries -= 1) {
     const input = randomValue(action.input, random);
     if (input === undefined || Object.keys(input).length === 0 || !validate(input)) continue;
-    if (JSON.stringify(input).length < LARGEST) return input;
+    if (JSON.stringify(input).length < MAX_INPUT_LENGTH) return input;
   }
   return undefined;
 }
@@ -88,29 +88,29 @@ async function one({ result, name, prism, run, document, action, input, random }
   if (response.status === 200 && found?.length === 0) result.accepted += 1;
   else differs(true, input, response, found);
   for (let times = CORRUPTIONS; times > 0; times -= 1) {
-    const bad = corrupted(input, random);
-    if (!bad) return;
-    await sendTheirs(document, action, bad).catch(() => {});
+    const invalidInput = corrupted(input, random);
+    if (!invalidInput) return;
+    await sendTheirs(document, action, invalidInput).catch(() => {});
     const [faults = []] = prism.take();
     if (faults.length === 0) continue;
     result.refused += 1;
-    const own = await run(action, bad);
+    const response = await run(action, invalidInput);
     const sent = prism.take();
-    if (own.status === 400 && own.json.code === "invalid_body" && sent.length === 0) result.alike += 1;
-    else differs(false, bad, own, faults);
+    if (response.status === 400 && response.json.code === "invalid_body" && sent.length === 0) result.alike += 1;
+    else differs(false, invalidInput, response, faults);
   }
 }
 
 /** The results as lines, and whether the service passes. */
 export function summarizeValidation({ platforms, valid, accepted, refused, alike, differences }) {
-  const strange = differences.filter(({ why }) => !why);
+  const unexplained = differences.filter(({ why }) => !why);
   const lines = [
     `${valid} random valid inputs of ${platforms} platforms, of which Prism accepts ${accepted}`,
     `${refused} random inputs that Prism rejects, of which the service rejects ${alike} before sending anything`,
-    `${differences.length - strange.length} differ for a reason:`,
-    ...reasons(differences),
-    `${strange.length} differ without one`,
-    ...strange.slice(0, MAX_LINES).map(({ name, status, found }) => `  ${name}: ${status} ${found}`),
+    `${differences.length - unexplained.length} differ for a reason:`,
+    ...countReasons(differences),
+    `${unexplained.length} differ without one`,
+    ...unexplained.slice(0, MAX_LINES).map(({ name, status, found }) => `  ${name}: ${status} ${found}`),
   ];
-  return { lines, isProven: strange.length === 0 };
+  return { lines, isProven: unexplained.length === 0 };
 }

@@ -5,7 +5,7 @@ import jsf from "json-schema-faker";
 jsf.format("binary", () => "aGk=");
 
 /** A pseudorandom number generator (mulberry32). */
-export function chance(seed) {
+export function randomGenerator(seed) {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -37,9 +37,9 @@ export function randomValue(schema, random) {
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The paths of all values in a value. */
-function paths(value, way = []) {
-  const own = isObject(value) ? Object.keys(value) : Array.isArray(value) ? [...value.keys()] : [];
-  return [...(way.length > 1 ? [way] : []), ...own.flatMap((name) => paths(value[name], [...way, name]))];
+function paths(value, prefix = []) {
+  const keys = isObject(value) ? Object.keys(value) : Array.isArray(value) ? [...value.keys()] : [];
+  return [...(prefix.length > 1 ? [prefix] : []), ...keys.flatMap((name) => paths(value[name], [...prefix, name]))];
 }
 
 const INVALID_VALUES = ["no such word", -1.5, true, [], {}, [[]], { strange: { value: 1 } }];
@@ -48,11 +48,11 @@ const INVALID_VALUES = ["no such word", -1.5, true, [], {}, [[]], { strange: { v
 export function corrupted(input, random) {
   const pick = (list) => list[Math.floor(random() * list.length)];
   // Path parameters are always needed to build the request.
-  const way = pick(paths(input).filter(([place]) => place !== "path"));
-  if (!way) return undefined;
+  const path = pick(paths(input).filter(([place]) => place !== "path"));
+  if (!path) return undefined;
   const copy = structuredClone(input);
-  const holder = way.slice(0, -1).reduce((value, name) => value[name], copy);
-  const name = way.at(-1);
+  const holder = path.slice(0, -1).reduce((value, name) => value[name], copy);
+  const name = path.at(-1);
   if (random() < 0.5) holder[name] = pick(INVALID_VALUES);
   else if (Array.isArray(holder)) holder.splice(name, 1);
   else delete holder[name];

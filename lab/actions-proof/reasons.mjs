@@ -6,16 +6,16 @@ const decoded = (text) => text.replaceAll(/(?:%[\dA-F]{2})+/g, (escapes) => deco
 const decodedName = (pair) => pair.replace(/^[^=]*/, (name) => decodeURIComponent(name));
 
 /** Decodes a pair: JSON becomes a pair for each of its values, and names lose brackets and list indexes. */
-function flat(pair) {
+function decodedPairs(pair) {
   const [name, ...value] = decoded(pair).split("=");
   return pairs(name.replaceAll(/\[\d*\]/g, ""), value.join("="));
 }
 
 function pairs(name, value) {
-  const given = typeof value === "string" && /^[[{]/.test(value) ? parsed(value) : value;
-  if (Array.isArray(given)) return given.flatMap((item) => pairs(name, item));
-  if (typeof given !== "object" || given === null) return [`${name}=${given ?? ""}`];
-  return Object.entries(given).flatMap(([member, one]) => pairs(`${name}[${member}]`, one));
+  const decoded = typeof value === "string" && /^[[{]/.test(value) ? parsed(value) : value;
+  if (Array.isArray(decoded)) return decoded.flatMap((item) => pairs(name, item));
+  if (typeof decoded !== "object" || decoded === null) return [`${name}=${decoded ?? ""}`];
+  return Object.entries(decoded).flatMap(([member, one]) => pairs(`${name}[${member}]`, one));
 }
 
 function parsed(text) {
@@ -42,8 +42,8 @@ const REQUEST_REASONS = [
   {
     why: "OpenAPI does not define nested values in a `deepObject`: swagger-client repeats the name of a list, and writes other values as JSON",
     plain: ({ line, body, ...rest }) => ({
-      line: query(line, flat),
-      body: isForm(rest) ? body.split("&").flatMap(flat).join("&") : body,
+      line: query(line, decodedPairs),
+      body: isForm(rest) ? body.split("&").flatMap(decodedPairs).join("&") : body,
       ...rest,
     }),
   },
@@ -103,9 +103,13 @@ const isEmpty = (form) => form && Object.values(form).every((value) => Array.isA
 
 /** Whether a member of an exploded object in the query is a list or an object. Prism writes names in lower case. */
 function isNested(action, input, [, name, member] = []) {
-  const isNamed = (one) => one.in === "query" && one.name.toLowerCase() === name && one.style === "form" && one.explode;
-  const given = input.query?.[action.parameters.find(isNamed)?.name];
-  return typeof given === "object" && !Array.isArray(given) && typeof given?.[member] === "object";
+  const isNamed = (parameter) =>
+    parameter.in === "query" &&
+    parameter.name.toLowerCase() === name &&
+    parameter.style === "form" &&
+    parameter.explode;
+  const queryValue = input.query?.[action.parameters.find(isNamed)?.name];
+  return typeof queryValue === "object" && !Array.isArray(queryValue) && typeof queryValue?.[member] === "object";
 }
 
 const TYPES = {
@@ -119,14 +123,15 @@ const TYPES = {
 
 /** Whether a document has a parameter or property of this name whose `enum` has no value of its type. */
 function contradicts(document, name) {
-  const isTorn = (given) => {
-    const schema = document.resolved(given) ?? {};
+  const isContradictory = (reference) => {
+    const schema = document.resolved(reference) ?? {};
     return Array.isArray(schema.enum) && TYPES[schema.type] && !schema.enum.some((value) => TYPES[schema.type](value));
   };
   const search = (value) => {
     if (typeof value !== "object" || value === null) return false;
-    if (value.name?.toLowerCase?.() === name && isTorn(value.schema)) return true;
-    if (value.properties && Object.hasOwn(value.properties, name) && isTorn(value.properties[name])) return true;
+    if (value.name?.toLowerCase?.() === name && isContradictory(value.schema)) return true;
+    if (value.properties && Object.hasOwn(value.properties, name) && isContradictory(value.properties[name]))
+      return true;
     return Object.values(value).some(search);
   };
   return name !== undefined && search(document.api);
@@ -134,6 +139,6 @@ function contradicts(document, name) {
 
 /** Whether two paths of a document differ only in the names of their parameters. */
 function isAmbiguous(document, { path }) {
-  const plain = (one) => one.replace(/\{[^}]*\}/g, "{}");
-  return Object.keys(document.api.paths).filter((one) => plain(one) === plain(path)).length > 1;
+  const plain = (template) => template.replace(/\{[^}]*\}/g, "{}");
+  return Object.keys(document.api.paths).filter((otherPath) => plain(otherPath) === plain(path)).length > 1;
 }

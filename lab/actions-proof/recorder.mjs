@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 
 /** How long idle connections stay open. */
-export const KEPT_MS = 600_000;
+export const KEEP_ALIVE_MS = 600_000;
 
 export class Recorder {
   static async start() {
@@ -19,7 +19,7 @@ export class Recorder {
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     });
     // Closing a connection while a request arrives would look like a failure.
-    recorder.http.keepAliveTimeout = KEPT_MS;
+    recorder.http.keepAliveTimeout = KEEP_ALIVE_MS;
     recorder.http.listen(0, "127.0.0.1");
     await once(recorder.http, "listening");
     recorder.origin = `http://127.0.0.1:${recorder.http.address().port}`;

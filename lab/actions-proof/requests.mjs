@@ -1,7 +1,7 @@
 // Runs actions of real platforms through the service and through npm's `swagger-client`. The requests must be equal.
-import { differing, shown } from "./compare.mjs";
+import { differingParts, normalized } from "./compare.mjs";
 import { files } from "./documents.mjs";
-import { ofExamples } from "./inputs.mjs";
+import { inputFromExamples } from "./inputs.mjs";
 import { reasonOfRequest } from "./reasons.mjs";
 import { Recorder } from "./recorder.mjs";
 import { sendTheirs } from "./theirs.mjs";
@@ -31,12 +31,12 @@ export async function proveActions({ platforms: count, largest, report = () => {
       let [run, left] = [undefined, MAX_EXAMPLES];
       for (const action of actions) {
         if (left === 0) break;
-        const input = ofExamples(document, action);
+        const input = inputFromExamples(document, action);
         if (!input) continue;
         run ??= await service.connect(platform);
         left -= 1;
         result.actions += 1;
-        const difference = await compared(recorder, run, document, action, input);
+        const difference = await compareRequest(recorder, run, document, action, input);
         if (difference) result.differences.push({ name: `${platform}/${action.key}`, input, ...difference });
         else result.equal += 1;
       }
@@ -50,7 +50,7 @@ export async function proveActions({ platforms: count, largest, report = () => {
 }
 
 /** The difference; undefined if there is none. */
-async function compared(recorder, run, document, action, input) {
+async function compareRequest(recorder, run, document, action, input) {
   const response = await run(action, input);
   const ours = recorder.take();
   if (!ours) return { parts: ["ours"], output: response.text.slice(0, 500) };
@@ -60,28 +60,28 @@ async function compared(recorder, run, document, action, input) {
   });
   const theirs = recorder.take();
   if (!theirs) return { parts: ["theirs"], output };
-  const [one, other] = [shown(ours, action), shown(theirs, action)];
-  const parts = differing(one, other);
+  const [one, other] = [normalized(ours, action), normalized(theirs, action)];
+  const parts = differingParts(one, other);
   if (parts.length === 0) return undefined;
   return { parts, why: reasonOfRequest(one, other), ours: one, theirs: other };
 }
 
 /** The results as lines, and whether the service passes. */
 export function summarizeRequests({ platforms, actions, equal, differences }) {
-  const strange = differences.filter(({ why }) => !why);
+  const unexplained = differences.filter(({ why }) => !why);
   const lines = [
     `${actions} actions of ${platforms} platforms`,
     `${equal} requests are equal to those of swagger-client, byte by byte except for the order of headers`,
-    `${differences.length - strange.length} differ for a reason:`,
-    ...reasons(differences),
-    `${strange.length} differ without one`,
-    ...strange.slice(0, MAX_LINES).map(({ name, parts, output = "" }) => `  ${name}: ${parts} ${output}`),
+    `${differences.length - unexplained.length} differ for a reason:`,
+    ...countReasons(differences),
+    `${unexplained.length} differ without one`,
+    ...unexplained.slice(0, MAX_LINES).map(({ name, parts, output = "" }) => `  ${name}: ${parts} ${output}`),
   ];
-  return { lines, isProven: strange.length === 0 };
+  return { lines, isProven: unexplained.length === 0 };
 }
 
 /** The number of differences by reason. */
-export function reasons(differences) {
+export function countReasons(differences) {
   const known = [...new Set(differences.map(({ why }) => why))].filter(Boolean);
-  return known.map((why) => `  ${differences.filter((one) => one.why === why).length}: ${why}`);
+  return known.map((why) => `  ${differences.filter((difference) => difference.why === why).length}: ${why}`);
 }

@@ -6,14 +6,14 @@ const OPERATION = "operation";
 export async function sendTheirs(document, action, input) {
   const { path, operation, item } = document.operation(action);
   const method = action.method.toLowerCase();
-  const whole = await SwaggerClient.resolveSubtree(document.api, ["paths", path, method]);
-  const shared = await SwaggerClient.resolveSubtree(document.api, ["paths", path, "parameters"]);
-  const resolved = { ...(whole.spec ?? operation), operationId: OPERATION };
-  const own = { parameters: shared.spec ?? item.parameters ?? [], [method]: resolved };
+  const operationResult = await SwaggerClient.resolveSubtree(document.api, ["paths", path, method]);
+  const sharedResult = await SwaggerClient.resolveSubtree(document.api, ["paths", path, "parameters"]);
+  const resolved = { ...(operationResult.spec ?? operation), operationId: OPERATION };
+  const pathItem = { parameters: sharedResult.spec ?? item.parameters ?? [], [method]: resolved };
   const [mediaType] = action.requestBody?.contentTypes ?? [];
   const request = SwaggerClient.buildRequest({
     // A fragment distinguishes operations of one path, and is never sent.
-    spec: { openapi: document.api.openapi, servers: document.api.servers, paths: { [path.split("#")[0]]: own } },
+    spec: { openapi: document.api.openapi, servers: document.api.servers, paths: { [path.split("#")[0]]: pathItem } },
     operationId: OPERATION,
     parameters: Object.fromEntries(
       ["path", "query", "header", "cookie"].flatMap((place) =>

@@ -8,16 +8,16 @@ const [WIDTH, LABELS, RIGHT, TOP, BAR, GAP, BOTTOM] = [860, 270, 70, 72, 13, 14,
 
 const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("`", "");
 
-/** Round numbers from 0 to just above `most`. */
-function ticks(most) {
-  const rough = most / 5;
+/** Round numbers from 0 to just above `max`. */
+function ticks(max) {
+  const rough = max / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
-  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, n) => n * step);
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough);
+  return Array.from({ length: Math.ceil(max / step) + 1 }, (_, n) => n * step);
 }
 
 /** Powers of ten around the values. */
-function decades(values) {
+function powersOfTen(values) {
   const [low, high] = [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(Math.max(...values)))];
   return Array.from({ length: high - low + 1 }, (_, n) => 10 ** (low + n));
 }
@@ -30,7 +30,7 @@ function decades(values) {
 export function barChart({ title, unit, groups, logarithmic = false, digits = 1, mark }) {
   const who = Object.keys(groups[0].values);
   const all = groups.flatMap(({ values }) => Object.values(values)).filter(Number.isFinite);
-  const axis = logarithmic ? decades(all) : ticks(Math.max(...all, mark?.at ?? 0));
+  const axis = logarithmic ? powersOfTen(all) : ticks(Math.max(...all, mark?.at ?? 0));
   const [from, to] = [axis[0], axis.at(-1)];
   const share = (value) => (logarithmic ? Math.log10(value / from) / Math.log10(to / from) : value / to);
   const x = (value) => LABELS + share(value) * (WIDTH - LABELS - RIGHT);

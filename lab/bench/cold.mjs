@@ -8,27 +8,27 @@ import { LARGE, MEDIUM } from "./fixture.mjs";
 
 export const SAMPLES = 15;
 // The processor time in milliseconds that Cloudflare's free plan allows per request.
-const FREE_PLAN = 10;
+const FREE_PLAN_MS = 10;
 
 const ACTIONS = "/v1/available-actions";
 
 /** The first requests. `limit`: the target, in milliseconds of processor time. */
 const cases = ({ actions }) => [
   { name: "/health", path: "/health", limit: 7 },
-  { name: "/v1/whoami", path: "/v1/whoami", limit: FREE_PLAN },
-  { name: "connectors, first page", path: "/v1/available-connectors", limit: FREE_PLAN, slower: 0 },
-  { name: `${MEDIUM}'s actions, first page`, path: `${ACTIONS}/${MEDIUM}`, limit: FREE_PLAN, slower: 3 },
-  { name: "largest list, first page", path: `${ACTIONS}/${LARGE}`, limit: FREE_PLAN, slower: 0 },
+  { name: "/v1/whoami", path: "/v1/whoami", limit: FREE_PLAN_MS },
+  { name: "connectors, first page", path: "/v1/available-connectors", limit: FREE_PLAN_MS, slower: 0 },
+  { name: `${MEDIUM}'s actions, first page`, path: `${ACTIONS}/${MEDIUM}`, limit: FREE_PLAN_MS, slower: 3 },
+  { name: "largest list, first page", path: `${ACTIONS}/${LARGE}`, limit: FREE_PLAN_MS, slower: 0 },
   {
     name: "largest list, exact key",
     path: `${ACTIONS}/${LARGE}?key=${actions[Math.floor(actions.length / 3)].key}`,
-    limit: FREE_PLAN,
+    limit: FREE_PLAN_MS,
     slower: 0,
   },
   {
     name: "one action of the largest list",
     path: `${ACTIONS}/${LARGE}/${actions[Math.floor(actions.length / 3)].key}`,
-    limit: FREE_PLAN,
+    limit: FREE_PLAN_MS,
     // The Hono Worker does not have this feature.
     alone: true,
   },
@@ -36,11 +36,11 @@ const cases = ({ actions }) => [
   ...["send an email", "refund a payment in stripe"].map((question) => ({
     name: `all actions, “${question}”`,
     path: `${ACTIONS}?q=${question.replaceAll(" ", "+")}`,
-    limit: FREE_PLAN,
+    limit: FREE_PLAN_MS,
     alone: true,
   })),
-  { name: "connections, first page", path: "/v1/vault/connections", limit: FREE_PLAN, slower: 0 },
-  { name: "one connection", path: "/v1/vault/connections/00000000-0000-4000-8000-000000000007", limit: FREE_PLAN },
+  { name: "connections, first page", path: "/v1/vault/connections", limit: FREE_PLAN_MS, slower: 0 },
+  { name: "one connection", path: "/v1/vault/connections/00000000-0000-4000-8000-000000000007", limit: FREE_PLAN_MS },
 ];
 
 /**
@@ -61,11 +61,17 @@ async function firstRequest(folder, service, others, request) {
     const began = performance.now();
     const response = await load.run(1, () => request, 200);
     const wall = performance.now() - began;
-    const answered = runtime.cpu();
-    const rested = await runtime.settledCpu();
+    const cpuAtResponse = runtime.cpu();
+    const cpuWhenIdle = await runtime.settledCpu();
     load.close();
     const ms = (from, to) => (to - from) / 1000;
-    return { start: ms(0, start), cpu: ms(start, answered), after: ms(answered, rested), wall, answer: response };
+    return {
+      start: ms(0, start),
+      cpu: ms(start, cpuAtResponse),
+      after: ms(cpuAtResponse, cpuWhenIdle),
+      wall,
+      answer: response,
+    };
   } finally {
     await runtime.stop();
   }
@@ -73,7 +79,7 @@ async function firstRequest(folder, service, others, request) {
 
 /** Measures all cases, alternating between the Workers: `samples` of each. Returns each case with `ours`, `hono` and `bare`. */
 export async function benchCold(fixture, samples = SAMPLES) {
-  const measured = cases(fixture).map((one) => ({ ...one, ours: [], hono: [], bare: [] }));
+  const measured = cases(fixture).map((benchCase) => ({ ...benchCase, ours: [], hono: [], bare: [] }));
   await task(`Cold: ${measured.length} requests to 3 Workers, ${samples} new processes each`, async (detail) => {
     const ask = ({ path }, { service, others }) =>
       firstRequest(fixture.folder, service, others, encode(path, fixture.headers));
@@ -82,18 +88,18 @@ export async function benchCold(fixture, samples = SAMPLES) {
       one.worker = { service: bare(fixture.folder, `bare-cold-${at}`, response, fixture.date), others: [] };
     }
     for (let sample = 0; sample < samples; sample += 1) {
-      for (const one of measured) {
-        detail(`sample ${sample + 1}, ${one.name}`);
+      for (const measurement of measured) {
+        detail(`sample ${sample + 1}, ${measurement.name}`);
         const workers = [
           ["ours", fixture.workers.ours],
           ["hono", fixture.workers.hono],
-          ["bare", one.worker],
-        ].filter(([name]) => !(one.alone && name === "hono"));
+          ["bare", measurement.worker],
+        ].filter(([name]) => !(measurement.alone && name === "hono"));
         // Rotates which Worker comes first.
         for (let turn = 0; turn < workers.length; turn += 1) {
           const [name, worker] = workers[(turn + sample) % workers.length];
-          const { answer: response, ...times } = await ask(one, worker);
-          one[name].push(times);
+          const { answer: response, ...times } = await ask(measurement, worker);
+          measurement[name].push(times);
         }
       }
     }
@@ -101,37 +107,41 @@ export async function benchCold(fixture, samples = SAMPLES) {
   return measured;
 }
 
-const fixed = (value) => value.toFixed(1);
+const oneDecimal = (value) => value.toFixed(1);
 
 /** Median and interquartile range of one Worker in one case. */
-function spread(times, part) {
+function spreadOf(times, part) {
   if (times.length === 0) return "–";
   const values = times.map((time) => time[part]);
-  return `${fixed(median(values))} (${quartiles(values).map(fixed).join("–")})`;
+  return `${oneDecimal(median(values))} (${quartiles(values).map(oneDecimal).join("–")})`;
 }
 
 /** Describes whether a case meets its targets. */
 export function verdict({ ours, hono, limit, slower }) {
   const [own, other] = [ours, hono].map((times) => (times.length > 0 ? median(times.map(({ cpu }) => cpu)) : 0));
-  const missed = [
-    limit !== undefined && own > limit && `${fixed(own - limit)} over ${limit}`,
+  const missedTargets = [
+    limit !== undefined && own > limit && `${oneDecimal(own - limit)} over ${limit}`,
     slower !== undefined &&
       own > other + slower &&
-      `${fixed(own - other)} slower than Hono${slower ? `, ${slower} allowed` : ""}`,
+      `${oneDecimal(own - other)} slower than Hono${slower ? `, ${slower} allowed` : ""}`,
   ].filter(Boolean);
   if (limit === undefined && slower === undefined) return own > other ? "slower than Hono" : "faster than Hono";
-  return missed.length > 0 ? missed.join("; ") : "met";
+  return missedTargets.length > 0 ? missedTargets.join("; ") : "met";
 }
 
 /** Two tables as rows of cells, with headers: processor time with targets, and wall time with the time of the start. */
 export function coldTables(measured) {
   const who = ["ours", "hono", "bare"];
-  const cpu = measured.map((one) => [one.name, ...who.map((name) => spread(one[name], "cpu")), verdict(one)]);
-  const start = (times) => (times.length > 0 ? fixed(median(times.map((time) => time.start))) : "–");
-  const wall = measured.map((one) => [
-    one.name,
-    ...who.map((name) => spread(one[name], "wall")),
-    ...who.map((name) => start(one[name])),
+  const cpu = measured.map((measurement) => [
+    measurement.name,
+    ...who.map((name) => spreadOf(measurement[name], "cpu")),
+    verdict(measurement),
+  ]);
+  const start = (times) => (times.length > 0 ? oneDecimal(median(times.map((time) => time.start))) : "–");
+  const wall = measured.map((measurement) => [
+    measurement.name,
+    ...who.map((name) => spreadOf(measurement[name], "wall")),
+    ...who.map((name) => start(measurement[name])),
   ]);
   return [
     [["first request", "ours", "Hono", "bare", "target"], ...cpu],

@@ -77,7 +77,7 @@ export async function openPage(browser, { origin, path, secret, phone = false, r
 }
 
 /** Waits until the page has painted the elements of a selector. */
-export async function painted(page, selector) {
+export async function waitForPaint(page, selector) {
   await page.waitForFunction((expected) => document.querySelector(expected) !== null, selector, { polling: "raf" });
   // The second animation frame starts after the first one was painted.
   return page.evaluate(
@@ -86,7 +86,7 @@ export async function painted(page, selector) {
 }
 
 /** Waits until the field has focus, types the text, and waits until it has been painted. */
-export async function typed(page, selector, text) {
+export async function typeAndPaint(page, selector, text) {
   await page.waitForFunction((expected) => document.activeElement?.matches(expected), selector, { polling: "raf" });
   await page.keyboard.insertText(text);
   await page.waitForFunction(
@@ -96,5 +96,5 @@ export async function typed(page, selector, text) {
       polling: "raf",
     },
   );
-  return painted(page, selector);
+  return waitForPaint(page, selector);
 }

@@ -12,7 +12,7 @@ export async function edge(port) {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((request, response) => {
     const headers = { ...request.headers, "accept-encoding": "identity" };
-    const passed = ask(
+    const forwarded = ask(
       { port, host: "127.0.0.1", agent, method: request.method, path: request.url, headers },
       (reply) => {
         // The page was closed in the meantime.
@@ -28,8 +28,8 @@ export async function edge(port) {
         pipeline(reply, createGzip(), response, () => {});
       },
     );
-    passed.on("error", () => response.destroy());
-    pipeline(request, passed, () => {});
+    forwarded.on("error", () => response.destroy());
+    pipeline(request, forwarded, () => {});
   });
   await new Promise((done, fail) => server.once("error", fail).listen(0, "127.0.0.1", done));
   return {

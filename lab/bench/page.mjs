@@ -77,17 +77,19 @@ function losses(found) {
 }
 
 export function coldSection(measured, samples) {
-  const cpu = (one, who) => median(one[who].map((times) => times.cpu));
-  const groups = measured.map((one) => ({
-    name: one.name,
-    values: Object.fromEntries(["ours", "hono", "bare"].map((who) => [who, cpu(one, who)])),
+  const cpu = (measurement, who) => median(measurement[who].map((times) => times.cpu));
+  const groups = measured.map((measurement) => ({
+    name: measurement.name,
+    values: Object.fromEntries(["ours", "hono", "bare"].map((who) => [who, cpu(measurement, who)])),
   }));
   const [ours, hono] = ["ours", "hono"].map((who) =>
-    median(measured.flatMap((one) => one[who].map(({ start }) => start))),
+    median(measured.flatMap((measurement) => measurement[who].map(({ start }) => start))),
   );
-  const lost = measured.flatMap((one) => {
-    const missed = verdict(one);
-    return missed === "met" || missed.startsWith("faster") ? [] : [`${one.name}: ${missed} (ms of processor time)`];
+  const lost = measured.flatMap((measurement) => {
+    const missed = verdict(measurement);
+    return missed === "met" || missed.startsWith("faster")
+      ? []
+      : [`${measurement.name}: ${missed} (ms of processor time)`];
   });
   const [processor, wall] = coldTables(measured).map(markdown);
   const text = `## First requests
@@ -117,7 +119,7 @@ ${losses(lost)}`;
 }
 
 export function warmSection(measured, rounds, { connectors, actions }) {
-  const of = measured.map((one) => ({ name: one.name, ...summary(one) }));
+  const of = measured.map((measurement) => ({ name: measurement.name, ...summary(measurement) }));
   const groups = of.map(({ name, ours, hono, bare }) => ({ name, values: { ours, hono, bare } }));
   const lost = of.flatMap(({ name, honoRatio, ratio, target }) => [
     ...(honoRatio > 1.02 ? [`${name}: ${honoRatio.toFixed(2)} of Hono's time`] : []),

@@ -18,7 +18,7 @@ import { makeKey } from "./key.mjs";
 import { quartiles } from "./report.mjs";
 import { Runtime } from "./runtime.mjs";
 import { serveStorage, vault } from "./store.mjs";
-import { Loaded, plan } from "./warm.mjs";
+import { LoadedWorker, plan } from "./warm.mjs";
 import { externalService, hono, localValues, ours } from "./workers.mjs";
 
 const ANSWER = JSON.stringify({ id: 7, name: "a thing", tags: ["x", "y"] });
@@ -48,10 +48,10 @@ async function catalog(program, folder, origin) {
     components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
     security: [{ token: [] }],
   };
-  const [source, made, state] = ["things.json", "catalog", "state"].map((name) => join(folder, name));
+  const [source, catalogFolder, state] = ["things.json", "catalog", "state"].map((name) => join(folder, name));
   writeFileSync(source, JSON.stringify(document));
-  await run(program, ["catalog", "import", source, "--no-providers", "--out", made]);
-  await run(program, ["catalog", "publish", "--local", "--persist-to", state, "--catalog", made]);
+  await run(program, ["catalog", "import", source, "--no-providers", "--out", catalogFolder]);
+  await run(program, ["catalog", "publish", "--local", "--persist-to", state, "--catalog", catalogFolder]);
   return localValues(state);
 }
 
@@ -113,18 +113,18 @@ export async function benchProxy(rounds) {
     let path = "";
     for (const { port, ...service } of services) {
       const { name, bindings } = service;
-      const own = bindings ? [{ ...service, bindings: { ...bindings, ...secrets } }] : [service];
-      const stored = port ? [externalService(`${name}-storage`, port)] : [];
-      const runtime = await Runtime.start(folder, `${name}-proxy`, [...own, ...stored, INTERNET], [name]);
+      const services = bindings ? [{ ...service, bindings: { ...bindings, ...secrets } }] : [service];
+      const storageServices = port ? [externalService(`${name}-storage`, port)] : [];
+      const runtime = await Runtime.start(folder, `${name}-proxy`, [...services, ...storageServices, INTERNET], [name]);
       stops.push(() => runtime.stop());
-      const loaded = await Loaded.start(runtime, name);
-      loads.push(loaded.load);
+      const worker = await LoadedWorker.start(runtime, name);
+      loads.push(worker.load);
       if (name === "ours") path = await connect(runtime.ports.ours, key.secret);
       const secret = name === "direct" ? { authorization: "Bearer good" } : { "x-service-secret": key.secret };
-      const one = { targets: [name === "direct" ? "/" : `${path}/thing`], status: 200 };
-      workers[name] = await plan(one, loaded, secret);
-      const got = workers[name].answer.body.toString();
-      if (got !== ANSWER) throw new Problem(`${name} returned ${got}`);
+      const benchCase = { targets: [name === "direct" ? "/" : `${path}/thing`], status: 200 };
+      workers[name] = await plan(benchCase, worker, secret);
+      const body = workers[name].answer.body.toString();
+      if (body !== ANSWER) throw new Problem(`${name} returned ${body}`);
     }
     return await task(`A call, ${rounds} rounds`, () => measured(workers, rounds));
   } finally {
@@ -149,15 +149,15 @@ async function measured(workers, rounds) {
 
 /** Rows of cells, with headers. */
 export function proxyTable(rounds) {
-  const whole = (value) => Math.round(value).toLocaleString("en");
+  const rounded = (value) => Math.round(value).toLocaleString("en");
   const of = (pick) => rounds.map(pick);
   const overhead = of(({ ours, direct }) => ours - direct);
   const theirs = of(({ hono, direct }) => hono - direct);
   const ratios = of(({ ours, hono }) => ours / hono);
   return [
     ["a small call, passed on", "ours", "Hono", "direct"],
-    ["processor time, µs", ...NAMES.map((name) => whole(median(of((times) => times[name]))))],
-    ["more than direct, µs", whole(median(overhead)), whole(median(theirs)), "–"],
+    ["processor time, µs", ...NAMES.map((name) => rounded(median(of((times) => times[name]))))],
+    ["more than direct, µs", rounded(median(overhead)), rounded(median(theirs)), "–"],
     [
       "ours / Hono, quartiles",
       median(ratios).toFixed(2),

@@ -9,8 +9,8 @@ import { nodeBin } from "../../scripts/lib/paths.mjs";
 import { Problem } from "../../scripts/lib/problem.mjs";
 
 // A process is idle when it uses less than this many microseconds within this many milliseconds.
-const REST_MS = 8;
-const REST_US = 50;
+const IDLE_MS = 8;
+const IDLE_US = 50;
 
 const text = JSON.stringify;
 
@@ -79,9 +79,9 @@ export class Runtime {
   /** The same after all threads are idle: work after a response belongs to the request. */
   async settledCpu() {
     for (let before = this.cpu(); ; ) {
-      await sleep(REST_MS);
+      await sleep(IDLE_MS);
       const now = this.cpu();
-      if (now - before < REST_US) return now;
+      if (now - before < IDLE_US) return now;
       before = now;
     }
   }

@@ -22,42 +22,42 @@ async function openWith(key, text) {
 }
 
 /** Runs `once` this many times in sequence. Returns the last result. */
-async function repeated(times, once) {
+async function repeat(times, once) {
   let last;
   for (let done = 0; done < times; done += 1) last = await once();
   return last;
 }
 
 /** The implementations by name. `kept` derives the key once and caches it. */
-const WAYS = {
+const IMPLEMENTATIONS = {
   rustcrypto: {
     seal: (times) => rustcrypto.seal(KEYS, place.account, place.id, plain, times),
     open: (times, text = sealed) => rustcrypto.open(KEYS, place.account, place.id, text, times),
   },
   webcrypto: {
-    seal: (times) => repeated(times, async () => sealWith(await derive())),
-    open: (times, text = sealed) => repeated(times, async () => openWith(await derive(), text)),
+    seal: (times) => repeat(times, async () => sealWith(await derive())),
+    open: (times, text = sealed) => repeat(times, async () => openWith(await derive(), text)),
   },
   kept: {
     seal: async (times) => {
       const key = await derive();
-      return repeated(times, () => sealWith(key));
+      return repeat(times, () => sealWith(key));
     },
     open: async (times, text = sealed) => {
       const key = await derive();
-      return repeated(times, () => openWith(key, text));
+      return repeat(times, () => openWith(key, text));
     },
   },
   nothing: { seal: () => "", open: () => "" },
 };
 
-if (rehearses) WAYS.rustcrypto.open(1);
+if (rehearses) IMPLEMENTATIONS.rustcrypto.open(1);
 
 /** Whether each can decrypt the results of the other. */
 async function agree() {
   const opened = [
-    await WAYS.webcrypto.open(1, WAYS.rustcrypto.seal(1)),
-    WAYS.rustcrypto.open(1, await WAYS.webcrypto.seal(1)),
+    await IMPLEMENTATIONS.webcrypto.open(1, IMPLEMENTATIONS.rustcrypto.seal(1)),
+    IMPLEMENTATIONS.rustcrypto.open(1, await IMPLEMENTATIONS.webcrypto.seal(1)),
   ];
   return opened.every((text) => text === plain);
 }
@@ -65,6 +65,6 @@ async function agree() {
 export default {
   async fetch(request) {
     const [, way, what, times] = new URL(request.url).pathname.split("/");
-    return new Response(way === "agree" ? String(await agree()) : await WAYS[way][what](Number(times)));
+    return new Response(way === "agree" ? String(await agree()) : await IMPLEMENTATIONS[way][what](Number(times)));
   },
 };

@@ -22,7 +22,7 @@ export const SAMPLES = 15;
 const [TIMES, WARM_UPS] = [2_000, 8];
 const OPERATIONS = ["open", "seal"];
 /** The measured implementations by name: the one in the Worker, and the Worker that has rehearsed it. */
-export const WAYS = {
+export const IMPLEMENTATIONS = {
   rustcrypto: { way: "rustcrypto", about: "RustCrypto in WebAssembly" },
   rehearsed: { way: "rustcrypto", rehearses: true, about: "the same, rehearsed while the isolate starts" },
   webcrypto: { way: "webcrypto", about: "WebCrypto" },
@@ -36,7 +36,7 @@ const TOKENS = { access: "a".repeat(700), kind: "Bearer", refresh: "r".repeat(23
 const PLAIN = JSON.stringify({ type: "oauth2", fields: {}, tokens: TOKENS, account: null });
 
 /** The module `given` of the Worker. */
-async function given() {
+async function givenModule() {
   const key = await derive(KEY, PLACE);
   const bytes = await seal(key, KEY_ID, PLACE, Buffer.alloc(NONCE_LENGTH, 7), Buffer.from(PLAIN));
   const sealed = `${KEY_ID}.${Buffer.from(bytes).toString("base64url")}`;
@@ -49,7 +49,7 @@ async function build(folder) {
   const module = await task("sealing (wasm, release)", (detail) => compileExample(wasm, "sealing", detail));
   await writeGlue("worker", module, folder);
   await optimizeWorker(join(folder, "index_bg.wasm"), join(folder, "sealing.wasm"));
-  const [input, services] = [await given(), {}];
+  const [input, services] = [await givenModule(), {}];
   for (const [name, rehearses] of [
     ["plain", false],
     ["rehearsed", true],
@@ -71,7 +71,7 @@ async function build(folder) {
 }
 
 /** Starts a process with a Worker. `use` gets the process and a connection to it. */
-async function started(folder, service, use) {
+async function withProcess(folder, service, use) {
   const runtime = await Runtime.start(folder, service.name, [service], [service.name]);
   try {
     const load = await Load.to(runtime.ports[service.name], 1);
@@ -85,7 +85,7 @@ async function started(folder, service, use) {
 }
 
 /** Processor time of a request in microseconds, of all threads. */
-async function spent(runtime, ask, path) {
+async function cpuPerRequest(runtime, ask, path) {
   const before = await runtime.settledCpu();
   await ask(path);
   return (await runtime.settledCpu()) - before;
@@ -101,27 +101,28 @@ export async function benchSealing(samples = SAMPLES) {
   try {
     const { services, bytes, gzipped } = await build(folder);
     const of = ({ rehearses }) => (rehearses ? services.rehearsed : services.plain);
-    if ((await started(folder, services.plain, (_, ask) => ask("/agree"))) !== "true")
+    if ((await withProcess(folder, services.plain, (_, ask) => ask("/agree"))) !== "true")
       throw new Problem("WebCrypto and the service's own code cannot decrypt each other's results.");
     const measured = {};
-    for (const name of Object.keys(WAYS)) {
+    for (const name of Object.keys(IMPLEMENTATIONS)) {
       measured[name] = Object.fromEntries(OPERATIONS.map((what) => [what, { cold: [], warm: [] }]));
     }
     await task(`Encryption, first time: ${samples} new processes each`, async (detail) => {
-      const first = (service, path) => started(folder, service, (runtime, ask) => spent(runtime, ask, path));
+      const first = (service, path) =>
+        withProcess(folder, service, (runtime, ask) => cpuPerRequest(runtime, ask, path));
       for (let sample = 0; sample < samples; sample += 1) {
-        for (const [name, way] of Object.entries(WAYS)) {
+        for (const [name, way] of Object.entries(IMPLEMENTATIONS)) {
           detail(`sample ${sample + 1}, ${name}`);
-          const nothing = await first(of(way), "/nothing/open/1");
+          const emptyRequest = await first(of(way), "/nothing/open/1");
           for (const what of OPERATIONS)
-            measured[name][what].cold.push((await first(of(way), `/${way.way}/${what}/1`)) - nothing);
+            measured[name][what].cold.push((await first(of(way), `/${way.way}/${what}/1`)) - emptyRequest);
         }
       }
     });
     await task(`Encryption, ${TIMES.toLocaleString("en")} times: ${samples} rounds`, async (detail) => {
       // A rehearsal makes no difference after V8 has optimized the code.
-      const ways = Object.entries(WAYS).filter(([, { rehearses }]) => !rehearses);
-      await started(folder, services.plain, async (runtime, ask) => {
+      const ways = Object.entries(IMPLEMENTATIONS).filter(([, { rehearses }]) => !rehearses);
+      await withProcess(folder, services.plain, async (runtime, ask) => {
         const paths = ways.flatMap(([name, { way }]) =>
           OPERATIONS.map((what) => [name, what, `/${way}/${what}/${TIMES}`]),
         );
@@ -129,7 +130,7 @@ export async function benchSealing(samples = SAMPLES) {
         for (let round = 0; round < samples; round += 1) {
           detail(`round ${round + 1}`);
           for (const [name, what, path] of paths)
-            measured[name][what].warm.push((await spent(runtime, ask, path)) / TIMES);
+            measured[name][what].warm.push((await cpuPerRequest(runtime, ask, path)) / TIMES);
         }
       });
     });
@@ -149,7 +150,7 @@ const milliseconds = (values) => {
 /** Rows of cells, with headers. */
 export const sealingTable = ({ measured }) => [
   ["processor time, ms", "open, first", "open, one of many", "seal, first", "seal, one of many"],
-  ...Object.entries(WAYS).map(([name, { about }]) => [
+  ...Object.entries(IMPLEMENTATIONS).map(([name, { about }]) => [
     about,
     ...OPERATIONS.flatMap((what) => [measured[name][what].cold, measured[name][what].warm].map(milliseconds)),
   ]),

@@ -78,9 +78,9 @@ export async function life(vault, measure, { rounds, size, shards }) {
   /** Runs the schedule. Asserts the number of messages that it sends to the queue. */
   const run = async (count, messages, of = ids) => {
     await due(of.slice(0, count));
-    const ran = await vault.run();
-    if (ran.sent.length !== messages) throw new Problem(`${ran.sent.length} messages instead of ${messages}`);
-    return ran;
+    const result = await vault.run();
+    if (result.sent.length !== messages) throw new Problem(`${result.sent.length} messages instead of ${messages}`);
+    return result;
   };
   // The first refresh also changes the state.
   for (const message of (await run(ids.length, ids.length / IN_MESSAGE)).sent) await vault.run(message);
@@ -152,7 +152,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
     return body.rows.length === 0;
   };
   while (!(await isDelivered())) await vault.run();
-  const late = async () => {
+  const runOverdue = async () => {
     await vault.sql(
       "UPDATE deliveries SET state = 'pending', attempts = 0, next_attempt_at = 1 WHERE webhook_id = ?1 AND event_id = (SELECT max(event_id) FROM deliveries WHERE webhook_id = ?1)",
       webhook.id,
@@ -160,7 +160,7 @@ export async function life(vault, measure, { rounds, size, shards }) {
     return vault.run();
   };
   results["a minute, one delivery"] = {
-    ...(await measure(rounds, late, 25 * shards + 20)),
+    ...(await measure(rounds, runOverdue, 25 * shards + 20)),
     mostCalls: 3 * shards + 2,
     isOfAll: true,
     mostWritten: 4,

@@ -62,11 +62,13 @@ export async function storage(program, size, shards = 1) {
         // New accounts go to the emptiest database. The measured account comes last, and has the most connections.
         for (let index = 1; index < shards; index += 1) await seed(`${ACCOUNT}-${index}`, Math.ceil(size / 2));
         await seed(ACCOUNT, size);
-        const own = await key(ACCOUNT);
+        const ownKey = await key(ACCOUNT);
         const all = JSON.parse(await operator("shards", "list", "--json"));
         const { binding } = all.sort((a, b) => b.connections - a.connections)[0];
         const beside = await key(shards === 1 ? `${ACCOUNT}-beside` : `${ACCOUNT}-1`);
-        writeFileSync(keyFile, JSON.stringify({ secret: own.secret, beside: beside.secret, binding }), { mode: 0o600 });
+        writeFileSync(keyFile, JSON.stringify({ secret: ownKey.secret, beside: beside.secret, binding }), {
+          mode: 0o600,
+        });
       },
     );
     stamp(stampFile, digest);

@@ -21,7 +21,7 @@ const PAGE = 1.15;
 const FILTER = 1.2;
 const SEARCH = 2;
 // The limit of a search over all actions, in microseconds.
-const QUESTION = 5_000;
+const MAX_QUESTION_US = 5_000;
 
 /** Unique strings in a deterministic order: parts of titles, as `make` extracts them. */
 function texts(actions, make) {
@@ -49,10 +49,10 @@ function frequent(actions) {
   const counts = new Map();
   for (const { title } of actions) {
     const letters = title.toLowerCase();
-    const own = new Set();
+    const ownLetters = new Set();
     for (const length of [3, 4, 5])
-      for (let at = 0; at + length <= letters.length; at += 1) own.add(letters.slice(at, at + length));
-    for (const text of own) if (!/\s/.test(text)) counts.set(text, (counts.get(text) ?? 0) + 1);
+      for (let at = 0; at + length <= letters.length; at += 1) ownLetters.add(letters.slice(at, at + length));
+    for (const text of ownLetters) if (!/\s/.test(text)) counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   return [...counts].filter(([, count]) => count * 100 >= actions.length).map(([text]) => text);
 }
@@ -61,10 +61,12 @@ function frequent(actions) {
 function questions() {
   const file = readFileSync(join(root, "tests", "fixtures", "questions.toml"), "utf8");
   const requested = [...file.matchAll(/^question = "(.*)"$/gm)].map(([, text]) => text.split(" "));
-  const turned = (words, by) => [...words.slice(by), ...words.slice(0, by)];
+  const rotated = (words, by) => [...words.slice(by), ...words.slice(0, by)];
   const orders = (words) =>
     words.flatMap((_, by) =>
-      words.map((_, further) => [...turned(words.slice(1), further), words[0]]).map((one) => turned(one, by).join(" ")),
+      words
+        .map((_, further) => [...rotated(words.slice(1), further), words[0]])
+        .map((one) => rotated(one, by).join(" ")),
     );
   return [...new Set(requested.flatMap((words) => [words.join(" "), ...orders(words)]))];
 }
@@ -75,7 +77,7 @@ function questions() {
  */
 function cases({ actions }) {
   const path = `/v1/available-actions/${LARGE}`;
-  const some = actions[Math.floor(actions.length / 3)];
+  const example = actions[Math.floor(actions.length / 3)];
   const filter = (name, value) => `${path}?${name}=${encodeURIComponent(value)}`;
   const ways = ["", ...["GET", "POST", "PATCH", "DELETE"].map((method) => `&method=${method}`)];
   const common = ways.flatMap((way) => frequent(actions).map((text) => filter("q", text) + way));
@@ -84,8 +86,8 @@ function cases({ actions }) {
     { name: "actions, first page", target: path, limit: PAGE },
     { name: "actions, page 1,000", target: `${path}?page=1000`, limit: PAGE },
     { name: "actions, not modified (304)", target: path, status: 304, limit: PAGE },
-    { name: "actions, exact key", target: filter("key", some.key), limit: FILTER },
-    { name: "actions, exact title", target: filter("title", some.title), limit: FILTER },
+    { name: "actions, exact key", target: filter("key", example.key), limit: FILTER },
+    { name: "actions, exact title", target: filter("title", example.title), limit: FILTER },
     { name: "actions, method", target: filter("method", "patch"), limit: FILTER },
     { name: "actions, `q` cached", target: filter("q", "calendar"), limit: FILTER },
     {
@@ -107,7 +109,7 @@ function cases({ actions }) {
     {
       name: "all actions, an uncached question",
       targets: questions().map((text) => `/v1/available-actions?q=${encodeURIComponent(text)}`),
-      most: QUESTION,
+      most: MAX_QUESTION_US,
       alone: true,
     },
     { name: "connections, first page", target: "/v1/vault/connections" },
@@ -116,9 +118,9 @@ function cases({ actions }) {
 }
 
 /** The process of a Worker, with its own connections. */
-export class Loaded {
+export class LoadedWorker {
   static async start(runtime, service) {
-    const loaded = new Loaded();
+    const loaded = new LoadedWorker();
     loaded.runtime = runtime;
     loaded.load = await Load.to(runtime.ports[service], CONNECTIONS);
     return loaded;
@@ -134,19 +136,19 @@ export class Loaded {
 }
 
 /** The requests of a case to one Worker, and their number per round. */
-export async function plan(one, loaded, headers) {
+export async function plan(benchCase, loaded, headers) {
   let sent = headers;
-  if (one.status === 304 && !one.isBare) {
-    const { head } = await loaded.load.run(1, () => encode(one.targets[0], headers), 200);
+  if (benchCase.status === 304 && !benchCase.isBare) {
+    const { head } = await loaded.load.run(1, () => encode(benchCase.targets[0], headers), 200);
     sent = { ...headers, "if-none-match": /\r\netag: *(\S+)/i.exec(head)[1] };
   }
-  const requests = one.targets.map((target) => encode(target, sent));
+  const requests = benchCase.targets.map((target) => encode(target, sent));
   let next = 0;
   const request = () => requests[next++ % requests.length];
-  const response = await loaded.load.run(1, request, one.status);
+  const response = await loaded.load.run(1, request, benchCase.status);
   const until = performance.now() + WARM_UP_MS;
   let wall;
-  while (performance.now() < until) ({ wall } = await loaded.measure(MIN_REQUESTS * 4, request, one.status));
+  while (performance.now() < until) ({ wall } = await loaded.measure(MIN_REQUESTS * 4, request, benchCase.status));
   return { loaded, request, answer: response, count: Math.max(MIN_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
 }
 
@@ -155,14 +157,14 @@ export async function benchWarm(fixture, rounds = ROUNDS) {
   const runtimes = [await fixture.start("ours"), await fixture.start("hono")];
   const loads = [];
   try {
-    const ours = await Loaded.start(runtimes[0], "ours");
-    const hono = await Loaded.start(runtimes[1], "hono");
-    const measured = cases(fixture).map((one) => ({ ...one, workers: {}, rounds: [] }));
+    const ours = await LoadedWorker.start(runtimes[0], "ours");
+    const hono = await LoadedWorker.start(runtimes[1], "hono");
+    const measured = cases(fixture).map((benchCase) => ({ ...benchCase, workers: {}, rounds: [] }));
     await task("Warm: preparation", async (detail) => {
-      for (const one of measured) {
-        detail(one.name);
-        one.workers.ours = await plan(one, ours, fixture.headers);
-        if (!one.alone) one.workers.hono = await plan(one, hono, fixture.headers);
+      for (const measurement of measured) {
+        detail(measurement.name);
+        measurement.workers.ours = await plan(measurement, ours, fixture.headers);
+        if (!measurement.alone) measurement.workers.hono = await plan(measurement, hono, fixture.headers);
       }
       const services = measured.map((one, at) =>
         bare(fixture.folder, `bare${at}`, one.workers.ours.answer, fixture.date),
@@ -176,7 +178,7 @@ export async function benchWarm(fixture, rounds = ROUNDS) {
         ),
       );
       for (const [at, one] of measured.entries()) {
-        const loaded = await Loaded.start(runtimes[2], `bare${at}`);
+        const loaded = await LoadedWorker.start(runtimes[2], `bare${at}`);
         loads.push(loaded.load);
         one.workers.bare = await plan({ ...one, isBare: true }, loaded, fixture.headers);
         if (!loaded.last.body.equals(one.workers.ours.answer.body))
@@ -187,14 +189,14 @@ export async function benchWarm(fixture, rounds = ROUNDS) {
     await task(`Warm: ${measured.length} requests to 3 Workers, ${rounds} rounds`, async (detail) => {
       for (let round = 0; round < rounds; round += 1) {
         detail(`round ${round + 1}`);
-        for (const one of measured) {
-          const turns = Object.entries(one.workers);
+        for (const measurement of measured) {
+          const turns = Object.entries(measurement.workers);
           const times = {};
           for (let turn = 0; turn < turns.length; turn += 1) {
             const [name, { loaded, request, count }] = turns[(turn + round) % turns.length];
-            times[name] = await loaded.measure(count, request, one.status);
+            times[name] = await loaded.measure(count, request, measurement.status);
           }
-          one.rounds.push(times);
+          measurement.rounds.push(times);
         }
       }
     });
@@ -240,15 +242,15 @@ export function warmTable(measured) {
     "ours / Hono",
     "target",
   ];
-  const lines = measured.map((one) => {
-    const { ours, hono, bare: constant, ratio, spread, honoRatio, target } = summary(one);
+  const lines = measured.map((measurement) => {
+    const { ours, hono, bare: constant, ratio, spread, honoRatio, target } = summary(measurement);
     const shown = (value, write) => (Number.isFinite(value) ? write(value) : "–");
-    const whole = (value) => shown(value, () => Math.round(value).toLocaleString("en"));
+    const rounded = (value) => shown(value, () => Math.round(value).toLocaleString("en"));
     return [
-      one.name,
-      whole(ours),
-      whole(hono),
-      whole(constant),
+      measurement.name,
+      rounded(ours),
+      rounded(hono),
+      rounded(constant),
       ratio.toFixed(2),
       spread.map((value) => value.toFixed(2)).join("–"),
       shown(honoRatio, () => honoRatio.toFixed(2)),

@@ -72,9 +72,9 @@ export async function walk(load, headers, path) {
   const rows = [];
   for (let page = 1, pages = 1; page <= pages; page += 1) {
     const { body } = await load.run(1, () => encode(`${path}?limit=500&page=${page}`, headers), 200);
-    const got = JSON.parse(body);
-    rows.push(...got.rows);
-    pages = got.pages;
+    const response = JSON.parse(body);
+    rows.push(...response.rows);
+    pages = response.pages;
   }
   return rows;
 }

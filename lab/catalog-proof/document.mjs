@@ -7,7 +7,7 @@ import { root } from "../../scripts/lib/paths.mjs";
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const MAX_CHAIN = 20;
 
-const own = (map, key) => (Object.hasOwn(map ?? {}, key) ? map[key] : undefined);
+const ownValue = (map, key) => (Object.hasOwn(map ?? {}, key) ? map[key] : undefined);
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const letters = (text) => text.replace(/[^A-Za-z0-9]/g, "").toLowerCase();
 
@@ -33,7 +33,7 @@ export class Document {
       if (path.startsWith("x-")) continue;
       for (let target = item, left = MAX_CHAIN; target && left > 0; left -= 1) {
         for (const method of METHODS) {
-          const operation = own(target, method);
+          const operation = ownValue(target, method);
           const id = `${method} ${path.split("#")[0]}`;
           if (operation === undefined) continue;
           if (!operations.has(id)) operations.set(id, []);
@@ -52,8 +52,8 @@ export class Document {
     // Amazon's protocols have one path for all operations, which fragments distinguish.
     const key = letters(action.key);
     const ids = ({ operationId = "" }) => [operationId, operationId.replace(/^(GET|POST)_/, "")].map(letters);
-    const isOf = (fits) => found.find(({ operation }) => ids(operation).some(fits));
-    return isOf((id) => id === key) ?? isOf((id) => id !== "" && key.startsWith(id));
+    const findOperation = (fits) => found.find(({ operation }) => ids(operation).some(fits));
+    return findOperation((id) => id === key) ?? findOperation((id) => id !== "" && key.startsWith(id));
   }
 
   /** The value, or the target of its reference, if that is an object. */
@@ -79,9 +79,9 @@ export class Document {
 /** The parameters of an operation and its path, without duplicates. Those of the operation take precedence. */
 export function parameters(document, { item, operation }) {
   const seen = new Map();
-  for (const given of [operation.parameters, item.parameters]) {
-    for (const one of Array.isArray(given) ? given : []) {
-      const parameter = document.resolved(one);
+  for (const parameters of [operation.parameters, item.parameters]) {
+    for (const reference of Array.isArray(parameters) ? parameters : []) {
+      const parameter = document.resolved(reference);
       if (typeof parameter?.name !== "string" || typeof parameter.in !== "string" || parameter.name === "") continue;
       const key = `${parameter.in} ${parameter.name}`;
       if (!seen.has(key)) seen.set(key, parameter);

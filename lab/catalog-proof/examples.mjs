@@ -5,15 +5,15 @@ const PLACES = new Set(["path", "query", "header", "cookie"]);
 const MAX_EACH = 20;
 
 /** The values of `example` and `examples`, in any version of OpenAPI. */
-function given(document, holder) {
+function exampleValues(document, holder) {
   const values = [];
   if (!isObject(holder)) return values;
   for (const key of ["example", "x-example"]) if (Object.hasOwn(holder, key)) values.push(holder[key]);
   const several = holder.examples ?? holder["x-examples"];
   if (Array.isArray(several)) values.push(...several);
   else if (isObject(several)) {
-    for (const one of Object.values(several)) {
-      const example = document.resolved(one);
+    for (const reference of Object.values(several)) {
+      const example = document.resolved(reference);
       if (isObject(example) && Object.hasOwn(example, "value")) values.push(example.value);
     }
   }
@@ -21,8 +21,8 @@ function given(document, holder) {
 }
 
 /** The examples of a holder and of its schema. */
-function all(document, holder, schema) {
-  return [...given(document, holder), ...given(document, document.resolved(schema))];
+function allExamples(document, holder, schema) {
+  return [...exampleValues(document, holder), ...exampleValues(document, document.resolved(schema))];
 }
 
 /** The schema of the body and the holder of its examples, in the media type that the catalog prefers. */
@@ -30,7 +30,7 @@ export function body(document, found, action) {
   const mediaType = action.requestBody?.contentTypes[0];
   if (mediaType === undefined) return undefined;
   if (document.isOld) {
-    const parameter = parameters(document, found).find((one) => one.in === "body");
+    const parameter = parameters(document, found).find((candidate) => candidate.in === "body");
     return parameter && { holder: parameter, schema: parameter.schema, mediaType };
   }
   const content = document.resolved(found.operation.requestBody)?.content ?? {};
@@ -66,16 +66,16 @@ const SEPARATORS = { spaceDelimited: " ", pipeDelimited: "|", ssv: " ", tsv: "\t
  * Decodes an example of a parameter. OpenAPI has examples "in the correct format as specified in the parameter encoding": `1,2` is a
  * list, `"5"` can be a number, and `5` a string.
  */
-function sent(document, parameter, given, value) {
-  const schema = document.resolved(given) ?? {};
+function decodedParameter(document, parameter, example, value) {
+  const schema = document.resolved(example) ?? {};
   const types = [schema.type].flat();
   const hasType = (type) => types.includes(type);
-  const each = (list) => list.map((one) => sent(document, {}, schema.items, one));
+  const each = (list) => list.map((one) => decodedParameter(document, {}, schema.items, one));
   if (Array.isArray(value)) return hasType("array") ? each(value) : value;
   if (typeof value === "number" || typeof value === "boolean") {
     const fits = typeof value === "boolean" ? hasType("boolean") : hasType("number") || hasType("integer");
     if (fits || types[0] === undefined) return value;
-    return sent(document, parameter, given, String(value));
+    return decodedParameter(document, parameter, example, String(value));
   }
   if (typeof value !== "string" || hasType("string")) return value;
   if (hasType("array")) return each(value.split(SEPARATORS[parameter.style ?? parameter.collectionFormat] ?? ","));
@@ -89,32 +89,32 @@ function sent(document, parameter, given, value) {
 /** All examples: `{ at, instance, schema, value }`, where `at` points to the value in the instance. */
 export function examples(document, found, action) {
   const list = [];
-  const names = new Set(action.parameters.map((one) => `${one.in} ${one.name}`));
+  const names = new Set(action.parameters.map((parameter) => `${parameter.in} ${parameter.name}`));
   for (const parameter of parameters(document, found)) {
     const place = parameter.in;
     if (!PLACES.has(place) || !names.has(`${place} ${parameter.name}`)) continue;
     const content = isObject(parameter.content) ? Object.values(parameter.content)[0] : undefined;
-    const schema = document.isOld ? withoutOwn(parameter) : (parameter.schema ?? content?.schema ?? {});
-    const values = document.isOld ? given(document, parameter) : all(document, parameter, schema);
+    const schema = document.isOld ? withoutRequired(parameter) : (parameter.schema ?? content?.schema ?? {});
+    const values = document.isOld ? exampleValues(document, parameter) : allExamples(document, parameter, schema);
     for (const one of values) {
       // Examples of a parameter with a media type are in that format.
       const value = content
         ? decodedBody(one, Object.keys(parameter.content)[0], document.resolved(schema))
-        : sent(document, parameter, schema, one);
+        : decodedParameter(document, parameter, schema, one);
       list.push({ at: [place, parameter.name], instance: { [place]: { [parameter.name]: value } }, schema, value });
     }
   }
-  const taken = body(document, found, action);
+  const requestBody = body(document, found, action);
   // Examples of other media types are in their own formats.
-  if (taken && /json/i.test(taken.mediaType)) {
-    const schema = document.resolved(taken.schema);
-    for (const example of all(document, taken.holder, taken.schema)) {
-      const value = decodedBody(example, taken.mediaType, schema);
-      list.push({ at: ["body"], instance: { body: value }, schema: taken.schema ?? {}, value });
+  if (requestBody && /json/i.test(requestBody.mediaType)) {
+    const schema = document.resolved(requestBody.schema);
+    for (const example of allExamples(document, requestBody.holder, requestBody.schema)) {
+      const value = decodedBody(example, requestBody.mediaType, schema);
+      list.push({ at: ["body"], instance: { body: value }, schema: requestBody.schema ?? {}, value });
     }
     const isPlain = schema && !schema.allOf && !schema.anyOf && !schema.oneOf;
     for (const [name, property] of Object.entries((isPlain && schema.properties) || {}))
-      for (const one of given(document, document.resolved(property))) {
+      for (const one of exampleValues(document, document.resolved(property))) {
         const value = decodedMember(one, document.resolved(property));
         list.push({ at: ["body", name], instance: { body: { [name]: value } }, schema: property, value });
       }
@@ -123,6 +123,6 @@ export function examples(document, found, action) {
 }
 
 /** The schema of a Swagger 2 parameter, whose `required` has another meaning. */
-function withoutOwn({ required, ...schema }) {
+function withoutRequired({ required, ...schema }) {
   return schema;
 }

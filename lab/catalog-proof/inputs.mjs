@@ -6,15 +6,15 @@ import { plainSchema } from "./plain-schema.mjs";
 
 // The maximum time of a pattern match in milliseconds.
 const MAX_MATCH = 2_000;
-const room = createContext({});
-const matching = new Script("pattern.test(text)");
+const limit = createContext({});
+const matchScript = new Script("pattern.test(text)");
 
 /** A pattern with a time limit: some patterns in documents backtrack exponentially, and then do not match. */
 function regExp(source, flags) {
   const pattern = new RegExp(source, flags);
   const test = (text) => {
     try {
-      return matching.runInContext(Object.assign(room, { pattern, text }), { timeout: MAX_MATCH });
+      return matchScript.runInContext(Object.assign(limit, { pattern, text }), { timeout: MAX_MATCH });
     } catch {
       return false;
     }
@@ -58,12 +58,12 @@ export class Inputs {
     } catch (error) {
       return { fault: error.message };
     }
-    const stored = found ? examples(document, found, action) : [];
-    const refused = stored.flatMap((example) => {
+    const documentExamples = found ? examples(document, found, action) : [];
+    const refused = documentExamples.flatMap((example) => {
       const reason = refusal(validate, example.instance, pointer(example.at));
       return reason ? [{ at: example.at.join(" "), ...reason, isOwnFault: this.#isOwnFault(document, example) }] : [];
     });
-    return { examples: stored.length, refused, validate };
+    return { examples: documentExamples.length, refused, validate };
   }
 
   #once(schema) {
@@ -104,10 +104,13 @@ export class Inputs {
 /** Rewrites references to definitions, which become separate schemas. */
 const withSharedDefinitions = (text) => JSON.parse(text.replaceAll('"$ref":"#/$defs/', '"$ref":"defs:/'));
 
-/** Why a value is rejected, and by which keyword; undefined if it is not. Ignores errors in other parts of the instance. */
+/**
+ * Returns why a value is rejected, and by which keyword; undefined if it is accepted. Ignores errors in other parts of
+ * the instance.
+ */
 function refusal(validate, instance, at) {
   if (validate(instance)) return undefined;
-  const here = validate.errors.filter(({ instancePath }) => `${instancePath}/`.startsWith(`${at}/`));
-  const [first] = here;
+  const errorsHere = validate.errors.filter(({ instancePath }) => `${instancePath}/`.startsWith(`${at}/`));
+  const [first] = errorsHere;
   return first && { why: `${first.instancePath.slice(at.length)} ${first.message}`.trim(), keyword: first.keyword };
 }

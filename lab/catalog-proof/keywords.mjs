@@ -9,8 +9,8 @@ export function keywords(schema, found = new Set()) {
   for (const [keyword, value] of Object.entries(schema)) {
     found.add(keyword);
     if (ONE.has(keyword)) keywords(value, found);
-    else if (MANY.has(keyword)) for (const one of value) keywords(one, found);
-    else if (NAMED.has(keyword)) for (const one of Object.values(value)) keywords(one, found);
+    else if (MANY.has(keyword)) for (const subschema of value) keywords(subschema, found);
+    else if (NAMED.has(keyword)) for (const subschema of Object.values(value)) keywords(subschema, found);
   }
   return found;
 }

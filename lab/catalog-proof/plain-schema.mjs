@@ -40,11 +40,11 @@ function written(schema, name) {
   // One invalid pattern would make the whole schema invalid.
   if (!isPattern(out.pattern)) delete out.pattern;
   for (const key of ["allOf", "anyOf", "oneOf", "prefixItems"])
-    if (Array.isArray(schema[key])) out[key] = schema[key].map((one) => written(one, name));
+    if (Array.isArray(schema[key])) out[key] = schema[key].map((subschema) => written(subschema, name));
   for (const key of ["additionalProperties", "items", "not"])
     if (schema[key] !== undefined) out[key] = written(schema[key], name);
   if (isObject(schema.properties)) {
-    const each = Object.entries(schema.properties).map(([key, one]) => [key, written(one, name)]);
+    const each = Object.entries(schema.properties).map(([key, subschema]) => [key, written(subschema, name)]);
     out.properties = Object.fromEntries(each);
   }
   for (const [exclusive, limit] of [

@@ -41,9 +41,9 @@ export async function prove(program, catalog, { sample = [], report = () => {} }
   const shares = Array.from({ length: availableParallelism() }, () => []);
   for (const [index, platform] of Object.keys(known).entries()) shares[index % shares.length].push(platform);
   let done = 0;
-  const more = (count) => report((done += count));
+  const addDone = (count) => report((done += count));
   const results = await Promise.all(
-    shares.map((platforms) => share({ program, catalog, sample, documents: known, platforms }, more)),
+    shares.map((platforms) => share({ program, catalog, sample, documents: known, platforms }, addDone)),
   );
   const found = { platforms: Object.keys(known).length };
   for (const key of COUNTS) found[key] = results.reduce((sum, result) => sum + result[key], 0);
@@ -98,13 +98,13 @@ export function summarize(found) {
   const isOurs = ({ refused }) => refused.some(({ isOwnFault }) => !isOwnFault);
   const ours = refused.filter(isOurs);
   const share = (count, of) => `${((100 * count) / Math.max(of, 1)).toFixed(2)} %`;
-  const good = withExamples - refused.length;
+  const accepted = withExamples - refused.length;
   const lines = [
     `${actions} actions from ${platforms} documents`,
     `${actions - faults.length} inputs compile (${share(actions - faults.length, actions)})`,
     `${withExamples} actions have examples, ${examples} in total`,
     `${withExamples - ours.length} of them accept all, or their own document's schema also rejects them (${share(withExamples - ours.length, withExamples)})`,
-    `  ${good} accept all (${share(good, withExamples)}); ${refused.length - ours.length} have one that their own document rejects`,
+    `  ${accepted} accept all (${share(accepted, withExamples)}); ${refused.length - ours.length} have one that their own document rejects`,
     `  ${ours.length} have one that only the input rejects (${share(ours.length, withExamples)})`,
     `${actions - differences.length} actions are equal to those of @apidevtools/swagger-parser (${share(actions - differences.length, actions)})`,
     `${compared} random inputs, of which ajv rejects ${invalid}: the service and ajv disagree on ${disagreed.length}`,

@@ -11,24 +11,31 @@ export function differences(document, found, action, connector) {
   if (!found) return [`no operation ${action.method} ${action.path}`];
   return [
     ...compare("parameters", documented(document, found), listed(action.parameters)),
-    ...compare("input", listed(action.parameters.filter((one) => !isKey(one, connector))), taken(action.input)),
+    ...compare(
+      "input",
+      listed(action.parameters.filter((parameter) => !isKey(parameter, connector))),
+      taken(action.input),
+    ),
     ...bodies(document, found, action),
     ...security(document, found, action, connector),
   ];
 }
 
-function compare(what, expected, got) {
-  const lacks = [...expected].filter((one) => !got.has(one));
-  const more = [...got].filter((one) => !expected.has(one));
-  return lacks.length + more.length === 0 ? [] : [`${what}: lacks [${lacks}], and has in addition [${more}]`];
+function compare(what, expected, actual) {
+  const lacks = [...expected].filter((line) => !actual.has(line));
+  const additional = [...actual].filter((one) => !expected.has(one));
+  return lacks.length + additional.length === 0
+    ? []
+    : [`${what}: lacks [${lacks}], and has in addition [${additional}]`];
 }
 
 /** Whether a parameter is the cookie of an API key, which the connection supplies. */
 const isKey = (parameter, connector) =>
-  parameter.in === "cookie" && connector.authMethods.some((one) => one.in === "cookie" && one.name === parameter.name);
+  parameter.in === "cookie" &&
+  connector.authMethods.some((method) => method.in === "cookie" && method.name === parameter.name);
 
 const line = (place, name, required) => `${place} ${name}${required ? " required" : ""}`;
-const listed = (list) => new Set(list.map((one) => line(one.in, one.name, one.required)));
+const listed = (list) => new Set(list.map((parameter) => line(parameter.in, parameter.name, parameter.required)));
 
 function documented(document, found) {
   const template = new Set([...found.path.split("#")[0].matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name));
@@ -57,72 +64,76 @@ function taken(input) {
 function bodies(document, found, action) {
   const own = action.requestBody;
   if (document.isOld) {
-    const given = parameters(document, found);
-    const whole = given.find((one) => one.in === "body");
-    const form = given.filter((one) => one.in === "formData");
-    if (!whole && form.length === 0) return own ? ["a body that the document lacks"] : [];
+    const parameterList = parameters(document, found);
+    const bodyParameter = parameterList.find((parameter) => parameter.in === "body");
+    const form = parameterList.filter((parameter) => parameter.in === "formData");
+    if (!bodyParameter && form.length === 0) return own ? ["a body that the document lacks"] : [];
     if (!own) return ["no body"];
-    if (whole) return [...requiredBody(whole.required === true, action), ...members(document, whole.schema, action)];
-    const fields = new Set(form.map((one) => line("", one.name, one.required === true)));
-    return compare("form", fields, flat(action.input.properties.body, local(action.input)));
+    if (bodyParameter)
+      return [
+        ...requiredBody(bodyParameter.required === true, action),
+        ...members(document, bodyParameter.schema, action),
+      ];
+    const fields = new Set(form.map((parameter) => line("", parameter.name, parameter.required === true)));
+    return compare("form", fields, membersOf(action.input.properties.body, local(action.input)));
   }
-  const given = found.operation.requestBody;
-  if (given === undefined || given === null) return own ? ["a body that the document lacks"] : [];
-  const expected = document.resolved(given);
+  const declaredBody = found.operation.requestBody;
+  if (declaredBody === undefined || declaredBody === null) return own ? ["a body that the document lacks"] : [];
+  const expected = document.resolved(declaredBody);
   if (!isObject(expected?.content) || Object.keys(expected.content).length === 0) return [];
   if (!own) return ["no body"];
-  const types = new Set(Object.keys(expected.content).map((one) => one.trim()));
+  const methodTypes = new Set(Object.keys(expected.content).map((one) => one.trim()));
   return [
-    ...compare("media types", types, new Set(own.contentTypes)),
+    ...compare("media types", methodTypes, new Set(own.contentTypes)),
     ...requiredBody(expected.required === true, action),
     ...members(document, body(document, found, action)?.schema, action),
   ];
 }
 
 function requiredBody(expected, action) {
-  const got = [action.requestBody.required, (action.input.required ?? []).includes("body")];
-  return got.every((one) => one === expected) ? [] : [`body: required is ${got}, not ${expected}`];
+  const actual = [action.requestBody.required, (action.input.required ?? []).includes("body")];
+  return actual.every((one) => one === expected) ? [] : [`body: required is ${actual}, not ${expected}`];
 }
 
 function members(document, schema, action) {
-  const expected = flat(schema, (reference) => document.target(reference));
+  const expected = membersOf(schema, (reference) => document.target(reference));
   const { body: taken } = action.input.properties;
   // XML and similar bodies are strings: then only `requestBody` has the members.
   const own = taken?.type === "string" ? action.requestBody.schema : taken;
-  return compare("body", expected, flat(own, local(action.input)));
+  return compare("body", expected, membersOf(own, local(action.input)));
 }
 
 const local = (input) => (reference) => input.$defs?.[reference.replace(/^#\/(input\/)?\$defs\//, "")];
 
 /** The members of an object, including those of all alternatives, and which of them are required. */
-function flat(schema, target) {
+function membersOf(schema, target) {
   const names = new Set();
   const required = new Set();
   const readOnly = new Set();
-  const resolved = (given) => {
-    let one = given;
-    for (let left = MAX_DEPTH; left > 0 && typeof one?.$ref === "string"; left -= 1) one = target(one.$ref);
-    return one;
+  const resolved = (reference) => {
+    let schema = reference;
+    for (let left = MAX_DEPTH; left > 0 && typeof schema?.$ref === "string"; left -= 1) schema = target(schema.$ref);
+    return schema;
   };
-  const add = (given, isWhole, left) => {
-    const one = resolved(given);
+  const add = (subschema, isComplete, left) => {
+    const schema = resolved(subschema);
     // A nullable object does not require the members.
-    const isSure = isWhole && !(typeof given?.$ref === "string" && given.nullable === true);
-    if (!isObject(one) || left === 0) return;
-    const own = isObject(one.properties) ? one.properties : {};
+    const isCertain = isComplete && !(typeof subschema?.$ref === "string" && subschema.nullable === true);
+    if (!isObject(schema) || left === 0) return;
+    const own = isObject(schema.properties) ? schema.properties : {};
     for (const [name, property] of Object.entries(own)) {
       if (property === null || (typeof property !== "object" && typeof property !== "boolean")) continue;
       names.add(name);
       if (property.readOnly === true || resolved(property)?.readOnly === true) readOnly.add(name);
     }
-    if (isSure && Array.isArray(one.required))
-      for (const name of one.required)
+    if (isCertain && Array.isArray(schema.required))
+      for (const name of schema.required)
         if (typeof name === "string" && !(resolved(own[name])?.readOnly === true || own[name]?.readOnly === true))
           required.add(name);
-    for (const part of Array.isArray(one.allOf) ? one.allOf : []) add(part, isSure, left - 1);
+    for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) add(part, isCertain, left - 1);
     for (const key of ["anyOf", "oneOf"])
-      for (const part of Array.isArray(one[key]) ? one[key] : [])
-        add(part, isSure && one[key].length === 1 && one.nullable !== true, left - 1);
+      for (const part of Array.isArray(schema[key]) ? schema[key] : [])
+        add(part, isCertain && schema[key].length === 1 && schema.nullable !== true, left - 1);
   };
   add(schema, true, MAX_DEPTH);
   return new Set([...names].map((name) => line("", name, required.has(name))));
@@ -144,32 +155,35 @@ function types(scheme) {
 }
 
 /** Sorts scopes and removes duplicates. */
-const all = (scopes) => [...new Set(scopes)].sort().join(" ");
+const sortedUnique = (scopes) => [...new Set(scopes)].sort().join(" ");
 
 /** Compares the ways to authorize with the usable security requirements of the document, including scopes. */
 function security(document, { operation }, action, connector) {
   const schemes = document.api.components?.securitySchemes ?? document.api.securityDefinitions ?? {};
-  const given = operation.security ?? document.api.security;
+  const requirements = operation.security ?? document.api.security;
   const kinds = new Map(connector.authMethods.map((method) => [method.id, method.type]));
-  const got = action.auth.map(({ method, scopes }) => ({ type: kinds.get(method), scopes: all(scopes) }));
-  if (got.some(({ type }) => type === undefined)) return ["auth: a method that the connector lacks"];
-  if (!Array.isArray(given)) return got.length === connector.authMethods.length ? [] : ["auth: not all methods"];
-  const named = given.filter((one) => isObject(one) && Object.keys(one).length > 0);
-  if (named.length === 0) return got.length === 0 ? [] : ["auth: needed, and not in the document"];
-  const expected = named.map((together) => ({
+  const actual = action.auth.map(({ method, scopes }) => ({ type: kinds.get(method), scopes: sortedUnique(scopes) }));
+  if (actual.some(({ type }) => type === undefined)) return ["auth: a method that the connector lacks"];
+  if (!Array.isArray(requirements))
+    return actual.length === connector.authMethods.length ? [] : ["auth: not all methods"];
+  const namedRequirements = requirements.filter(
+    (requirement) => isObject(requirement) && Object.keys(requirement).length > 0,
+  );
+  if (namedRequirements.length === 0) return actual.length === 0 ? [] : ["auth: needed, and not in the document"];
+  const expected = namedRequirements.map((together) => ({
     types: new Set(Object.keys(together).flatMap((name) => types(document.resolved(schemes[name]) ?? {}))),
-    scopes: all(Object.values(together).flat()),
+    scopes: sortedUnique(Object.values(together).flat()),
   }));
-  const fits = (one) => expected.some(({ types, scopes }) => types.has(one.type) && scopes === one.scopes);
+  const fits = (method) => expected.some(({ types, scopes }) => types.has(method.type) && scopes === method.scopes);
   const usable = expected.filter(({ types }) => [...kinds.values()].some((type) => types.has(type)));
   // Without a usable scheme, any method of the connector is acceptable.
   if (usable.length === 0) return [];
-  const strange = got.filter((one) => !fits(one)).map(({ type, scopes }) => `${type} (${scopes})`);
-  const lacking = usable.filter(
-    ({ types, scopes }) => !got.some((one) => types.has(one.type) && scopes === one.scopes),
+  const unexpected = actual.filter((method) => !fits(method)).map(({ type, scopes }) => `${type} (${scopes})`);
+  const missing = usable.filter(
+    ({ types, scopes }) => !actual.some((method) => types.has(method.type) && scopes === method.scopes),
   );
   return [
-    ...(strange.length > 0 ? [`auth: has in addition ${strange}`] : []),
-    ...lacking.map(({ types, scopes }) => `auth: lacks ${[...types].join("/")} (${scopes})`),
+    ...(unexpected.length > 0 ? [`auth: has in addition ${unexpected}`] : []),
+    ...missing.map(({ types, scopes }) => `auth: lacks ${[...types].join("/")} (${scopes})`),
   ];
 }

@@ -2,12 +2,12 @@
 // removed or replaced.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { chance, spoilt } from "../actions-proof/random.mjs";
+import { randomGenerator, spoilt } from "../actions-proof/random.mjs";
 
 // Random values per action, and corrupted copies of each.
 const [VALUES, CORRUPTED] = [2, 3];
 // The maximum depth of generated values, and the maximum length of their strings.
-const [DEEPEST, LONGEST] = [8, 200];
+const [MAX_DEPTH, MAX_LENGTH] = [8, 200];
 
 /** Hashes a string to a number (FNV-1a). */
 function seed(text) {
@@ -22,7 +22,7 @@ function seed(text) {
 function generate(schema, definitions, random, depth = 0) {
   const pick = (list) => list[Math.floor(random() * list.length)];
   const next = (inner) => generate(inner, definitions, random, depth + 1);
-  if (typeof schema !== "object" || depth > DEEPEST) return "text";
+  if (typeof schema !== "object" || depth > MAX_DEPTH) return "text";
   const { $ref, allOf, anyOf, properties = {}, required = [] } = schema;
   if ($ref) return next(definitions[$ref.slice("#/$defs/".length)]);
   if (schema.const !== undefined) return schema.const;
@@ -31,9 +31,9 @@ function generate(schema, definitions, random, depth = 0) {
   const type = [schema.type ?? (schema.properties ? "object" : schema.items ? "array" : undefined)].flat();
   switch (pick(type)) {
     case "object": {
-      const isThere = ([name]) => required.includes(name) || (depth < DEEPEST / 2 && random() < 0.5);
-      const own = Object.entries(properties).filter(isThere);
-      return Object.assign({}, ...parts, Object.fromEntries(own.map(([name, inner]) => [name, next(inner)])));
+      const isThere = ([name]) => required.includes(name) || (depth < MAX_DEPTH / 2 && random() < 0.5);
+      const present = Object.entries(properties).filter(isThere);
+      return Object.assign({}, ...parts, Object.fromEntries(present.map(([name, inner]) => [name, next(inner)])));
     }
     case "array":
       return Array.from({ length: schema.minItems ?? Math.floor(random() * 3) }, () => next(schema.items ?? true));
@@ -45,7 +45,7 @@ function generate(schema, definitions, random, depth = 0) {
     case "null":
       return null;
     case "string":
-      return "text".padEnd(Math.min(schema.minLength ?? 0, LONGEST), "x").slice(0, schema.maxLength);
+      return "text".padEnd(Math.min(schema.minLength ?? 0, MAX_LENGTH), "x").slice(0, schema.maxLength);
     default:
       return parts[0] ?? pick(["text", 1, true, null, {}]);
   }
@@ -53,7 +53,7 @@ function generate(schema, definitions, random, depth = 0) {
 
 /** Deterministic values for an action's input. */
 function values(name, input) {
-  const random = chance(seed(name));
+  const random = randomGenerator(seed(name));
   const found = [];
   for (let index = 0; index < VALUES; index += 1) {
     const value = generate(input, input.$defs, random);
@@ -80,10 +80,14 @@ export class Verdicts {
     const { value: line, done } = await this.#lines.next();
     if (done) throw new Error(`\`check-inputs\` exited before ${name}`);
     const theirs = requested.map((value) => validate(value));
-    const disagreed = JSON.parse(line).flatMap((faults, index) =>
+    const disagreements = JSON.parse(line).flatMap((faults, index) =>
       (faults === 0) === theirs[index] ? [] : [{ value: requested[index], isTaken: faults === 0 }],
     );
-    return { compared: requested.length, invalid: theirs.filter((isValid) => !isValid).length, disagreed };
+    return {
+      compared: requested.length,
+      invalid: theirs.filter((isValid) => !isValid).length,
+      disagreed: disagreements,
+    };
   }
 
   end() {

@@ -8,7 +8,7 @@ import { keywords } from "./keywords.mjs";
 import { differences } from "./reader.mjs";
 import { Verdicts } from "./verdicts.mjs";
 
-const TELL_EVERY = 500;
+const REPORT_EVERY = 500;
 const { program, catalog, sample, documents, platforms } = workerData;
 const found = {
   ...{ actions: 0, faults: [], withExamples: 0, examples: 0, refused: [], differences: [] },
@@ -38,7 +38,7 @@ parentPort.postMessage({ found });
 async function prove(action) {
   const name = `${action.platform}/${action.key}`;
   found.actions += 1;
-  if (found.actions % TELL_EVERY === 0) parentPort.postMessage({ done: TELL_EVERY });
+  if (found.actions % REPORT_EVERY === 0) parentPort.postMessage({ done: REPORT_EVERY });
   for (const keyword of keywords(action.input)) found.keywords[keyword] = (found.keywords[keyword] ?? 0) + 1;
   const operation = document.operation(action);
   const { fault, examples, refused, validate } = inputs.check(document, operation, action);

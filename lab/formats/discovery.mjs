@@ -6,20 +6,21 @@ const NUMBER = /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/;
 const INTEGER = /^-?\d+$/;
 
 /** A schema of the format as JSON Schema. Objects take only their own members, since Google rejects unknown ones. */
-function jsonSchema(given) {
-  if (given.$ref) return { $ref: `#/$defs/${given.$ref}` };
+function jsonSchema(googleSchema) {
+  if (googleSchema.$ref) return { $ref: `#/$defs/${googleSchema.$ref}` };
   const schema = {};
-  if (given.type && given.type !== "any") schema.type = given.type;
-  if (given.enum) schema.enum = given.enum;
-  if (given.pattern) schema.pattern = given.pattern;
-  if (given.items) schema.items = jsonSchema(given.items);
-  if (given.properties) schema.properties = map(given.properties);
-  if (given.additionalProperties) schema.additionalProperties = jsonSchema(given.additionalProperties);
-  else if (given.properties) schema.additionalProperties = false;
+  if (googleSchema.type && googleSchema.type !== "any") schema.type = googleSchema.type;
+  if (googleSchema.enum) schema.enum = googleSchema.enum;
+  if (googleSchema.pattern) schema.pattern = googleSchema.pattern;
+  if (googleSchema.items) schema.items = jsonSchema(googleSchema.items);
+  if (googleSchema.properties) schema.properties = map(googleSchema.properties);
+  if (googleSchema.additionalProperties) schema.additionalProperties = jsonSchema(googleSchema.additionalProperties);
+  else if (googleSchema.properties) schema.additionalProperties = false;
   return schema;
 }
 
-const map = (schemas) => Object.fromEntries(Object.entries(schemas).map(([name, one]) => [name, jsonSchema(one)]));
+const map = (schemas) =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, jsonSchema(schema)]));
 
 /** A regular expression for the path of a method. `{+name}` stands for several segments. */
 function expression(path) {
@@ -47,18 +48,18 @@ export class DiscoveryApi {
 
   /** The faults of a request to this path below the document's base URL. */
   faults({ verb, path, query, body }) {
-    const found = this.methods.filter(({ method, matches }) => method.httpMethod === verb && matches.test(path));
-    if (found.length === 0) return [`no method ${verb} ${path}`];
+    const matching = this.methods.filter(({ method, matches }) => method.httpMethod === verb && matches.test(path));
+    if (matching.length === 0) return [`no method ${verb} ${path}`];
     // Several paths can match, because `{+name}` takes any number of segments.
-    const faults = found.map((one) => this.#faults(one, path, query, body));
+    const faults = matching.map((one) => this.#faults(one, path, query, body));
     return faults.sort((a, b) => a.length - b.length)[0];
   }
 
   #faults({ method, names, matches }, path, query, body) {
     const values = matches.exec(path).slice(1).map(decodeURIComponent);
     const known = { ...this.document.parameters, ...method.parameters };
-    const own = Object.entries(method.parameters ?? {});
-    const required = own.filter(([, one]) => one.required && one.location === "query").map(([name]) => name);
+    const ownParameters = Object.entries(method.parameters ?? {});
+    const required = ownParameters.filter(([, one]) => one.required && one.location === "query").map(([name]) => name);
     return [
       ...names.flatMap((name, at) => valueFaults(name, known[name] ?? {}, values[at])),
       ...required.filter((name) => !query.has(name)).map((name) => `${name} is missing`),
@@ -72,7 +73,9 @@ export class DiscoveryApi {
     if (!method.request) return ["the method takes no body"];
     const $defs = this.definitions;
     const validate = (method.validate ??= this.ajv.compile({ $defs, $ref: `#/$defs/${method.request.$ref}` }));
-    return validate(JSON.parse(body)) ? [] : validate.errors.map((one) => `body${one.instancePath}: ${one.message}`);
+    return validate(JSON.parse(body))
+      ? []
+      : validate.errors.map((error) => `body${error.instancePath}: ${error.message}`);
   }
 }
 

@@ -16,7 +16,7 @@ const CACHE = join(root, ".sources");
 /** How many times to try to generate a valid input. */
 const TRIES = 20;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
-const LARGEST = 20_000;
+const MAX_INPUT_LENGTH = 20_000;
 // Otherwise objects get members that platforms do not know.
 jsf.option({ fillProperties: false });
 
@@ -98,7 +98,7 @@ export function inputOf(action, random) {
   const validate = validator(action);
   for (let tries = TRIES; validate && tries > 0; tries -= 1) {
     const input = randomValue(action.input, random);
-    if (input !== undefined && validate(input) && JSON.stringify(input).length < LARGEST) return input;
+    if (input !== undefined && validate(input) && JSON.stringify(input).length < MAX_INPUT_LENGTH) return input;
   }
   throw new Error(`no input could be generated for ${action.key}`);
 }
@@ -129,7 +129,7 @@ source = "https://example.com"\nread = "2026-11-28"\n`,
     `${name}-providers.toml`,
     entries.map(({ provider }) => provider),
   );
-  // An import needs a document of its own.
+  // An import needs at least one document in a file.
   const other = { openapi: "3.0.0", info: { title: "Other", version: "1" }, paths: {} };
   writeFileSync(join(folder, `${name}-other.json`), JSON.stringify(other));
   const [list, providers] = ["sources", "providers"].map((what) => join(folder, `${name}-${what}.toml`));

@@ -12,10 +12,12 @@ const LISTED = ["platform", "identity", "key"];
 export const oneOf = (list) => list[randomInt(list.length)];
 
 /** Fails unless a response is as expected. */
-export function expectSame(what, is, should) {
-  if (isDeepStrictEqual(is, should)) return;
-  const shown = (value) => (JSON.stringify(value) ?? "nothing").slice(0, 2000);
-  throw new Problem(`Wrong response: ${what}`, { output: `is:        ${shown(is)}\nshould be: ${shown(should)}` });
+export function expectSame(what, actual, expected) {
+  if (isDeepStrictEqual(actual, expected)) return;
+  const formatted = (value) => (JSON.stringify(value) ?? "nothing").slice(0, 2000);
+  throw new Problem(`Wrong response: ${what}`, {
+    output: `is:        ${formatted(actual)}\nshould be: ${formatted(expected)}`,
+  });
 }
 
 export class Model {

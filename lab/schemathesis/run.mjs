@@ -10,7 +10,7 @@ import { Reference, keys } from "../../tests/e2e/support/reference.mjs";
 
 const HERE = join("lab", "schemathesis");
 /** The maximum length of a printed line, because generated requests can be long. */
-const SHOWN = 1000;
+const MAX_LINE_LENGTH = 1000;
 
 /** Runs schemathesis. Returns its output, or fails with it. */
 async function runSchemathesis(args, detail) {
@@ -20,7 +20,7 @@ async function runSchemathesis(args, detail) {
   const ended = once(child, "close");
   const lines = [];
   for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line.slice(0, SHOWN));
+    lines.push(line.slice(0, MAX_LINE_LENGTH));
     if (line.trim()) detail?.(line.trim());
   }
   const [code] = await ended;

@@ -78,7 +78,7 @@ class Databases {
 
   emptiest() {
     let found = this.all[0];
-    for (const one of this.all) if (one.bytes < found.bytes) found = one;
+    for (const database of this.all) if (database.bytes < found.bytes) found = database;
     return found;
   }
 
@@ -122,7 +122,7 @@ function load(connections) {
 }
 
 /** The 99th percentile of the waiting time of a query in ms, if a database runs one query at a time. */
-export function wait(kinds, next, queries = 200_000) {
+export function waitPercentile(kinds, next, queries = 200_000) {
   const rate = kinds.reduce((sum, kind) => sum + kind.rate, 0);
   if (rate === 0) return 0;
   const waits = [];
@@ -131,7 +131,7 @@ export function wait(kinds, next, queries = 200_000) {
     now += (-Math.log(1 - next()) / rate) * 1000;
     waits.push(Math.max(0, free - now));
     let which = next() * rate;
-    const kind = kinds.find((one) => (which -= one.rate) < 0) ?? kinds[0];
+    const kind = kinds.find((kind) => (which -= kind.rate) < 0) ?? kinds[0];
     free = Math.max(free, now) + kind.ms;
   }
   return quantile(waits, 0.99);
@@ -146,50 +146,50 @@ export function quantile(numbers, share) {
 export function simulate({ seed, databases: count, connections, accounts, exponent, limit, weeks, from = 0.8 }) {
   const next = random(seed);
   const sizes = zipf(accounts, connections, exponent, next);
-  const most = Math.floor((from * limit) / bytesOf(1));
-  const tooLarge = sizes.filter((size) => size > most);
+  const maxConnections = Math.floor((from * limit) / bytesOf(1));
+  const tooLarge = sizes.filter((size) => size > maxConnections);
   const databases = new Databases(count, limit);
   // Splits an account that is larger than that into several.
   for (const size of sizes) {
-    const parts = size > most ? Math.ceil(size / (most / 4)) : 1;
+    const parts = size > maxConnections ? Math.ceil(size / (maxConnections / 4)) : 1;
     for (let part = 0; part < parts; part += 1) databases.put({ size: size / parts });
   }
   const first = databases.rebalance(from);
-  const placed = databases.all.map(({ bytes }) => bytes / limit);
+  const initialShares = databases.all.map(({ bytes }) => bytes / limit);
   const moves = [];
   for (let week = 0; week < weeks; week += 1) {
     for (const database of databases.all) {
       for (const account of database.accounts) {
-        const more = account.size * ASSUMPTIONS.growth * next();
-        account.size += more;
-        database.bytes += bytesOf(more);
+        const growth = account.size * ASSUMPTIONS.growth * next();
+        account.size += growth;
+        database.bytes += bytesOf(growth);
       }
     }
     moves.push(databases.rebalance(from));
   }
-  const stored = databases.all.map((database) => database.accounts.reduce((sum, { size }) => sum + size, 0));
-  const all = stored.reduce((sum, one) => sum + one, 0);
-  const byLoad = [...stored].sort((a, b) => a - b);
-  const waitOf = (size) => wait(load(size).kinds, next);
+  const connectionCounts = databases.all.map((database) => database.accounts.reduce((sum, { size }) => sum + size, 0));
+  const all = connectionCounts.reduce((sum, count) => sum + count, 0);
+  const byLoad = [...connectionCounts].sort((a, b) => a - b);
+  const waitOf = (size) => waitPercentile(load(size).kinds, next);
   const perMonth = (aDay) => (all * aDay * MONTH_DAYS) / 1e6;
   const requests = perMonth(ASSUMPTIONS.requests);
-  const written = perMonth(ASSUMPTIONS.refreshes * COSTS.refreshRows + ASSUMPTIONS.events * COSTS.eventRows);
+  const rowsWritten = perMonth(ASSUMPTIONS.refreshes * COSTS.refreshRows + ASSUMPTIONS.events * COSTS.eventRows);
   return {
     tooLarge: tooLarge.length,
-    placed: { median: quantile(placed, 0.5), most: Math.max(...placed) },
+    placed: { median: quantile(initialShares, 0.5), most: Math.max(...initialShares) },
     after: databases.all.map(({ bytes }) => bytes / limit).reduce((a, b) => Math.max(a, b), 0),
     movesAtFirst: first.length,
     movesAWeek: moves.reduce((sum, week) => sum + week.length, 0) / Math.max(1, weeks),
     movedAWeek: moves.flat().reduce((sum, size) => sum + size, 0) / Math.max(1, weeks),
     connections: all,
     refreshesASecond: (all * ASSUMPTIONS.refreshes) / DAY_S,
-    busy: { median: load(quantile(stored, 0.5)).busy, most: load(byLoad.at(-1)).busy },
-    waitMs: { median: waitOf(quantile(stored, 0.5)), most: waitOf(byLoad.at(-1)) },
+    busy: { median: load(quantile(connectionCounts, 0.5)).busy, most: load(byLoad.at(-1)).busy },
+    waitMs: { median: waitOf(quantile(connectionCounts, 0.5)), most: waitOf(byLoad.at(-1)) },
     dollars: {
       plan: COSTS.planPrice,
       requests: requests * COSTS.requestPrice,
       rowsRead: requests * COSTS.requestRows * COSTS.rowsReadPrice,
-      rowsWritten: written * COSTS.rowsWrittenPrice,
+      rowsWritten: rowsWritten * COSTS.rowsWrittenPrice,
       storage: (bytesOf(all) / 1e9) * COSTS.storagePrice,
     },
     days: weeks * WEEK_DAYS,

@@ -27,7 +27,7 @@ import { listen } from "../../tests/e2e/support/listening.mjs";
 import { CLIENTS, Idp } from "../../tests/e2e/support/oidc.mjs";
 import { PythonClient } from "../../tests/e2e/support/python.mjs";
 import { SESSION_SECRET, Server, freePort } from "../../tests/e2e/support/server.mjs";
-import { Keeper, front } from "../../tests/e2e/support/signing-in.mjs";
+import { OAuthStorage, startProxy } from "../../tests/e2e/support/signing-in.mjs";
 import { State, build, folder } from "../../tests/e2e/support/workspace.mjs";
 
 const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post"];
@@ -63,18 +63,18 @@ const clients = {
       stderr: "pipe",
     });
     const client = new Client(about);
-    const asked = [];
+    const links = [];
     createInterface({ input: transport.stderr }).on("line", (line) => {
       if (!line.startsWith(`${address}/authorize?`)) return;
-      asked.push(line);
-      if (asked.length === 1) follow(line);
+      links.push(line);
+      if (links.length === 1) follow(line);
     });
     await client.connect(transport);
-    return Object.assign(client, { asked });
+    return Object.assign(client, { asked: links });
   },
   "PyPI's mcp": ({ address, callback, follow }) => PythonClient.signIn(address, callback, follow),
   "@modelcontextprotocol/client": ({ address, callback, follow }) => {
-    const keeper = new Keeper(callback, "Latest Agent");
+    const keeper = new OAuthStorage(callback, "Latest Agent");
     const start = () => ({
       client: new LatestClient(about, { versionNegotiation: { mode: "auto" } }),
       transport: new LatestTransport(new URL(address), { authProvider: keeper }),
@@ -83,7 +83,7 @@ const clients = {
     return withKeeper(start, finish, keeper, follow, LatestUnauthorizedError);
   },
   "@modelcontextprotocol/sdk": async ({ address, callback, follow }) => {
-    const keeper = new Keeper(callback, "Earlier Agent");
+    const keeper = new OAuthStorage(callback, "Earlier Agent");
     const start = () => ({
       client: new Client(about),
       transport: new StreamableHTTPClientTransport(new URL(address), { authProvider: keeper }),
@@ -96,12 +96,12 @@ const clients = {
 
 describe("agents with common MCP clients", () => {
   let [platform, state, server, opened, app, gate, idp, browser, back, endpoint] = [];
-  const made = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "agent-clients" });
+  const apiKey = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "agent-clients" });
   const agents = new Map();
 
   before(async () => {
     await build();
-    [platform, idp, gate, browser] = await Promise.all([Platform.start(), Idp.start(), front(), launch()]);
+    [platform, idp, gate, browser] = await Promise.all([Platform.start(), Idp.start(), startProxy(), launch()]);
     back = createServer((_, response) => {
       response
         .setHeader("content-type", "text/html")
@@ -119,8 +119,8 @@ describe("agents with common MCP clients", () => {
     });
     gate.to = server.port;
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
     idp.open(`${base}/unknown`);
     const signIn = await app.expect(201, "PUT", "/v1/agent-sign-in", {
       type: "oidc",
@@ -182,12 +182,12 @@ describe("agents with common MCP clients", () => {
       [login],
     );
     const [action] = (await use(client, "search_actions", { query: "create thing" })).rows;
-    const ran = await use(client, "run_action", {
+    const result = await use(client, "run_action", {
       connection: rows[0].id,
       key: action.key,
       input: { path: { owner: "o" }, body: { name: login } },
     });
-    assert.deepEqual([ran.status, ran.body.url], [200, "/api/owners/o/things"]);
+    assert.deepEqual([result.status, result.body.url], [200, "/api/owners/o/things"]);
     assert.equal(platform.last.method, "POST");
   }
 
@@ -201,10 +201,10 @@ describe("agents with common MCP clients", () => {
       const { id } = await app.expect(201, "POST", "/v1/vault/connections", input);
       await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
       const callback = `http://127.0.0.1:${back.port}/callback`;
-      let asked = 0;
+      let signIns = 0;
       const once = async (url) => {
-        asked += 1;
-        if (asked > 1) throw new Error("The client asks its user again.");
+        signIns += 1;
+        if (signIns > 1) throw new Error("The client asks its user again.");
         return follow(url, login);
       };
       const client = await connect({ address: endpoint, callback, follow: once });
@@ -222,7 +222,8 @@ describe("agents with common MCP clients", () => {
     assert.ok(await isValid());
     while (await isValid()) await pause(POLL_MS);
     for (const { client, login } of agents.values()) await act(client, login);
-    // Each has refreshed; mcp-remote does so in the last minute of a token's lifetime, which is always the case here.
+    // Each client has refreshed its token. mcp-remote refreshes during the last minute of a token's lifetime, and these
+    // tokens are only valid for a minute.
     const { results } = await opened.vault.prepare("SELECT identity, generation FROM agent_grants").all();
     const generations = new Map(results.map(({ identity, generation }) => [identity, generation]));
     for (const { login } of agents.values()) assert.ok(generations.get(login) >= 1, login);
@@ -235,11 +236,11 @@ describe("agents with common MCP clients", () => {
       await app.expect(204, "DELETE", `/v1/agent-grants/${grant.id}`);
       const before = platform.requests.length;
       const follows = client.asked?.length;
-      const called = client.callTool({ name: "list_connections", arguments: {} });
-      if (follows === undefined) await assert.rejects(called);
+      const pendingCall = client.callTool({ name: "list_connections", arguments: {} });
+      if (follows === undefined) await assert.rejects(pendingCall);
       else {
         // It requests a new sign-in, and waits for its user.
-        called.catch(() => {});
+        pendingCall.catch(() => {});
         while (client.asked.length === follows) await pause(POLL_MS);
       }
       assert.equal(platform.requests.length, before);
@@ -260,9 +261,9 @@ describe("agents with common MCP clients", () => {
       if (line.startsWith(`${endpoint}/authorize?`)) await follow(line, "suite");
     const folders = readdirSync(out);
     for (const scenario of SCENARIOS) {
-      const own = folders.find((name) => name.includes(scenario));
-      assert.ok(own, `${scenario} did not run: ${folders}`);
-      const checks = JSON.parse(readFileSync(join(out, own, "checks.json"), "utf8"));
+      const resultFolder = folders.find((name) => name.includes(scenario));
+      assert.ok(resultFolder, `${scenario} did not run: ${folders}`);
+      const checks = JSON.parse(readFileSync(join(out, resultFolder, "checks.json"), "utf8"));
       assert.ok(checks.some(({ status }) => status === "SUCCESS"));
       assert.deepEqual(
         checks.filter(({ status }) => status === "FAILURE"),

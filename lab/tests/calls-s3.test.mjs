@@ -31,7 +31,7 @@ const LONG = Buffer.alloc(3 << 20, "long");
 const parameter = (name, place) => ({ name, in: place, required: place === "path", schema: { type: "string" } });
 const ok = { responses: { 200: { description: "Done" } } };
 /** An OpenAPI document of the called S3 operations. */
-const described = (origin) => ({
+const openApiOf = (origin) => ({
   openapi: "3.0.3",
   info: {
     title: "S3",
@@ -69,14 +69,14 @@ const described = (origin) => ({
 
 describe("signed calls", () => {
   let [moto, state, server, opened, app, id] = [];
-  const made = key({ scopes: `${SCOPES} connections:call`, account: "signing" });
+  const apiKey = key({ scopes: `${SCOPES} connections:call`, account: "signing" });
 
   before(async () => {
     await build();
     moto = await Moto.start();
     const sources = join(folder, "s3-documents");
     mkdirSync(sources, { recursive: true });
-    writeFileSync(join(sources, "s3.json"), JSON.stringify(described(moto.origin)));
+    writeFileSync(join(sources, "s3.json"), JSON.stringify(openApiOf(moto.origin)));
     const providers = join(folder, "s3-providers.toml");
     writeFileSync(providers, "");
     const catalog = await importPlatforms("s3", sources, providers);
@@ -88,8 +88,8 @@ describe("signed calls", () => {
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
     const connection = { platform: "amazonaws-s3", identity: "ann", identityType: "user" };
     id = (await app.expect(201, "POST", "/v1/vault/connections", connection)).id;
     await hold(moto.keys);
@@ -112,7 +112,7 @@ describe("signed calls", () => {
   const call = (path, { headers, ...init } = {}) =>
     fetch(`http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/${path}`, {
       ...init,
-      headers: { "x-service-secret": made.secret, ...headers },
+      headers: { "x-service-secret": apiKey.secret, ...headers },
     });
   const run = async (action, path, more) => {
     const input = { path: { bucket: BUCKET, ...path }, ...more };
@@ -136,7 +136,7 @@ describe("signed calls", () => {
   });
 
   for (const name of KEYS) {
-    const shown = JSON.stringify(name);
+    const quoted = JSON.stringify(name);
     const segments = (encode) => name.split("/").map(encode).join("/");
     // Characters that encodeURIComponent does not escape can also be escaped.
     for (const [how, path] of [
@@ -146,19 +146,19 @@ describe("signed calls", () => {
         [...Buffer.from(name)].map((octet) => `%${octet.toString(16).padStart(2, "0")}`).join(""),
       ],
     ])
-      test(`the proxy signs calls for an object ${shown}, ${how}`, async () => {
+      test(`the proxy signs calls for an object ${quoted}, ${how}`, async () => {
         const body = `content of ${name}`;
         const put = await call(`${BUCKET}/${path}`, { method: "PUT", body });
         assert.equal(put.status, 200, await put.text());
-        const got = await call(`${BUCKET}/${path}`);
-        assert.deepEqual([got.status, await got.text()], [200, body]);
+        const response = await call(`${BUCKET}/${path}`);
+        assert.deepEqual([response.status, await response.text()], [200, body]);
         const all = await call(`${BUCKET}?prefix=${encodeURIComponent(name)}&list-type=2`);
         assert.deepEqual([all.status, listed(await all.text())], [200, [name]]);
         assert.equal((await call(`${BUCKET}/${path}`, { method: "DELETE" })).status, 204);
         assert.equal((await call(`${BUCKET}/${path}`)).status, 404);
       });
 
-    test(`actions sign calls for an object ${shown}`, async () => {
+    test(`actions sign calls for an object ${quoted}`, async () => {
       const content = `content of ${name.length}`;
       assert.deepEqual(await run("put", { key: name }, { body: btoa(content) }), [200, null]);
       assert.deepEqual(await run("get", { key: name }), [200, content]);
@@ -172,7 +172,7 @@ describe("signed calls", () => {
   test("a large object is streamed unsigned", async () => {
     const put = await call(`${BUCKET}/long`, { method: "PUT", body: LONG });
     assert.equal(put.status, 200, await put.text());
-    const got = await call(`${BUCKET}/long`);
-    assert.ok(LONG.equals(Buffer.from(await got.arrayBuffer())));
+    const response = await call(`${BUCKET}/long`);
+    assert.ok(LONG.equals(Buffer.from(await response.arrayBuffer())));
   });
 });

@@ -96,8 +96,8 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
 
         const created = await visit.run(id, "createNote", { body: { title: "By an action" } });
         assert.equal(created.status, 201);
-        const searched = await visit.run(id, "searchNotes", { query: { q: "action" } });
-        assert.deepEqual(searched.body.notes, [created.body]);
+        const searchResponse = await visit.run(id, "searchNotes", { query: { q: "action" } });
+        assert.deepEqual(searchResponse.body.notes, [created.body]);
 
         const path = `/v1/vault/connections/${id}/credentials`;
         const first = await visit.ask(200, "GET", path);
@@ -115,8 +115,8 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         // For ten seconds after a refresh, the service forwards a 401 without refreshing again.
         assert.equal((await visit.run(id, "listNotes")).status, 401);
         await visit.ask(503, "GET", `${path}?refresh=true`);
-        const degraded = await visit.status(id);
-        assert.equal(degraded.state, "degraded", JSON.stringify(degraded));
+        const degradedStatus = await visit.status(id);
+        assert.equal(degradedStatus.state, "degraded", JSON.stringify(degradedStatus));
         // A second rejection only counts a minute after the first.
         const { vault, close } = await state.open();
         await vault
@@ -151,7 +151,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const use = async (name, args) => {
           const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
           assert.ok(!isError, JSON.stringify(content));
-          // A platform's response is only in the text.
+          // Results with the response of a platform have no structured content, only text.
           return structuredContent ?? JSON.parse(content[0].text);
         };
         const actions = await use("search_actions", { query: "search notes", platform: "demo-notes" });

@@ -13,12 +13,12 @@ import { whileResponding } from "../serving.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { environment, run, tryRun } from "../../scripts/lib/run.mjs";
 import { launch, open } from "../../tests/e2e/support/browser.mjs";
-import { button, heading, opened } from "../../tests/e2e/support/connect.mjs";
+import { button, heading, openWindow } from "../../tests/e2e/support/connect.mjs";
 import { connectAsAda } from "../../tests/e2e/support/demo.mjs";
 import { Page } from "../../tests/e2e/support/docs.mjs";
 import { whileStarted } from "../../tests/e2e/support/npm-start.mjs";
 import { freePort } from "../../tests/e2e/support/server.mjs";
-import { Keeper } from "../../tests/e2e/support/signing-in.mjs";
+import { OAuthStorage } from "../../tests/e2e/support/signing-in.mjs";
 import { Visitor } from "../../tests/e2e/support/visitor.mjs";
 import { State, build } from "../../tests/e2e/support/workspace.mjs";
 
@@ -72,7 +72,7 @@ describe("the examples", { timeout: 1_200_000 }, () => {
   });
 
   /** A user connects an account of the demo platform: up to its consent page, and back. */
-  async function allow(page) {
+  async function consentAtDemo(page) {
     await heading(page, "Connector Vault (local) asks for access").waitFor();
     await page.getByLabel(/Ada Example/).check();
     await button(page, "Allow").click();
@@ -95,15 +95,15 @@ describe("the examples", { timeout: 1_200_000 }, () => {
     };
 
     /** A user signs in, connects an account, sees it in the list, and creates a note with it. */
-    async function walk(user) {
+    async function connectAndCreateNote(user) {
       const { page, faults, close } = await open(browser, app.APP_URL);
       await page.getByLabel("Email").fill(user);
       await button(page, "Sign in").click();
       await page.getByText("You have not connected an account yet.").waitFor();
-      const popup = await opened(page, () => button(page, "Connect Demo Notes").click());
+      const popup = await openWindow(page, () => button(page, "Connect Demo Notes").click());
       // The page vouches for its user, so that the window does not ask.
       await button(popup, `Continue to ${NAME}`).click();
-      await allow(popup);
+      await consentAtDemo(popup);
       await page.getByText("demo-notes (operational)").waitFor();
       await page.getByLabel("Title of a note").fill(`A note of ${user}`);
       await button(page, "Create a note").click();
@@ -115,11 +115,13 @@ describe("the examples", { timeout: 1_200_000 }, () => {
     }
 
     test("users connect accounts and run actions, with the commands of the README", () =>
-      whileServing(commands("nextjs")[1], () => walk("dev@example.com")));
+      whileServing(commands("nextjs")[1], () => connectAndCreateNote("dev@example.com")));
 
     test("the production build works, and needs no key", async () => {
       await bash("nextjs", "npm run build", app);
-      await whileServing(commands("nextjs")[1].replace("npm start", SERVE), () => walk("built@example.com"));
+      await whileServing(commands("nextjs")[1].replace("npm start", SERVE), () =>
+        connectAndCreateNote("built@example.com"),
+      );
     });
 
     test("without a key, the message says where to get one", () =>
@@ -137,7 +139,7 @@ describe("the examples", { timeout: 1_200_000 }, () => {
       const { page, faults, close } = await open(browser, origin);
       await button(page, "Connect Demo Notes").click();
       await page.getByRole("button", { name: /^(?:Yes, continue|Continue)/ }).click();
-      await allow(page);
+      await consentAtDemo(page);
       await heading(page, "Notes of ann@example.com")
         .waitFor({})
         .catch(() => assert.fail(output()));
@@ -170,13 +172,13 @@ describe("the examples", { timeout: 1_200_000 }, () => {
 
   test("the configuration for Claude Code leads to sign-in, and then to the vault's tools", async () => {
     const [variable] = commands("claude-code");
-    const shown = await bash("claude-code", `${variable}; echo "$VAULT_MCP_URL"`);
-    assert.equal(shown.trim(), agents);
+    const printedUrl = await bash("claude-code", `${variable}; echo "$VAULT_MCP_URL"`);
+    assert.equal(printedUrl.trim(), agents);
     const config = JSON.parse(readFileSync(join(EXAMPLES, "claude-code", ".mcp.json"), "utf8"));
     const { type, url, ...others } = config.mcpServers.vault;
     assert.deepEqual([type, url, others], ["http", ["$", "{VAULT_MCP_URL}"].join(""), {}]);
 
-    const keeper = new Keeper(CALLBACK);
+    const keeper = new OAuthStorage(CALLBACK);
     const start = () => ({
       client: new Client({ name: "claude-code", version: "1" }),
       transport: new StreamableHTTPClientTransport(new URL(agents), { authProvider: keeper }),
@@ -189,13 +191,13 @@ describe("the examples", { timeout: 1_200_000 }, () => {
     );
     const back = await visitor.follow(await visitor.submit(signIn, { identity: "you@example.com" }), signIn);
     const grant = /name="grant" value="([^"]+)"/.exec(back.answer.text)[1];
-    const agreed = await visitor.submit(`${agents}/consent`, {
+    const consentResponse = await visitor.submit(`${agents}/consent`, {
       grant,
       decision: "allow",
       access: "write",
       accounts: "all",
     });
-    await first.transport.finishAuth(new URL(agreed.header("location")).searchParams.get("code"));
+    await first.transport.finishAuth(new URL(consentResponse.header("location")).searchParams.get("code"));
     const { client, transport } = start();
     await client.connect(transport);
     const { structuredContent } = await client.callTool({

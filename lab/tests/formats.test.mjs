@@ -3,19 +3,19 @@
 // checks paths, parameters and bodies.
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { chance } from "../actions-proof/random.mjs";
+import { randomGenerator } from "../actions-proof/random.mjs";
 import { DiscoveryApi } from "../formats/discovery.mjs";
 import { GraphqlApi } from "../formats/graphql.mjs";
 import { Service, StandIn, documents, inputOf } from "../formats/service.mjs";
 
 const SEED = "2026";
-/** The number of actions of each format, at least. */
+/** The minimum number of actions per format. */
 const ACTIONS = 100;
 
-/** Runs random actions of all platforms. Returns their number, and what was wrong with each of the others. */
+/** Runs random actions of all platforms. Returns their number, and details about those that failed. */
 async function proof(service, standIn, platforms, prepare = (_action, input) => input) {
-  const random = chance(Number(SEED));
-  const wrong = [];
+  const random = randomGenerator(Number(SEED));
+  const failures = [];
   let count = 0;
   for (const { platform } of platforms) {
     const run = await service.connect(platform);
@@ -26,11 +26,11 @@ async function proof(service, standIn, platforms, prepare = (_action, input) => 
       count += 1;
       if (response.status !== 200 || requests !== 1 || faults.length > 0) {
         const text = `${response.status} ${response.text.slice(0, 300)}`;
-        wrong.push({ action: `${platform}/${action.key}`, input: JSON.stringify(input), requests, faults, text });
+        failures.push({ action: `${platform}/${action.key}`, input: JSON.stringify(input), requests, faults, text });
       }
     }
   }
-  return { count, wrong };
+  return { count, wrong: failures };
 }
 
 describe("actions of GraphQL schemas", { timeout: 900_000 }, () => {
@@ -70,7 +70,7 @@ describe("actions of GraphQL schemas", { timeout: 900_000 }, () => {
     const run = await service.connect(platform, "bob");
     const all = await service.actions(platform, ACTIONS, SEED);
     const action = all.find(({ graphql }) => graphql.selection !== "");
-    const input = inputOf(action, chance(1));
+    const input = inputOf(action, randomGenerator(1));
     const response = await run(action, { body: { ...input.body, select: "noSuchField" } });
     assert.match(standIn.take().faults.join(), /Cannot query field "noSuchField"/);
     assert.match(response.text, /noSuchField/);
@@ -85,7 +85,7 @@ describe("actions of Discovery documents", { timeout: 900_000 }, () => {
 
   test("every request is valid by the platform's document", async () => {
     const found = await documents("google-discovery");
-    const random = chance(Number(SEED));
+    const random = randomGenerator(Number(SEED));
     const chosen = found.sort(() => random() - 0.5).slice(0, 25);
     const apis = new Map(chosen.map(({ platform, content }) => [platform, new DiscoveryApi(JSON.parse(content))]));
     const standIn = await StandIn.start(async ({ platform, ...request }) => {

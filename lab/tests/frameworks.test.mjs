@@ -71,8 +71,8 @@ describe("the package in frameworks", { timeout: 600_000 }, () => {
   test("the package runs in Vitest's plugin for Workers, as in the README", async () => {
     const readme = readFileSync(join(root, "npm", "README.md"), "utf8");
     const config = readFileSync(join(FRAMEWORKS, "vitest", "vitest.config.mjs"), "utf8");
-    const shown = /const byWorkerd = \{[^]*?\n\};/;
-    assert.equal(shown.exec(readme)?.[0], shown.exec(config)[0]);
+    const configPattern = /const byWorkerd = \{[^]*?\n\};/;
+    assert.equal(configPattern.exec(readme)?.[0], configPattern.exec(config)[0]);
     const report = join(folder, "vitest.json");
     const options = ["run", "--reporter=json", `--outputFile=${report}`];
     await run(program("vitest"), options, { cwd: join(FRAMEWORKS, "vitest"), env });

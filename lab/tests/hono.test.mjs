@@ -208,7 +208,7 @@ describe("the Hono Worker of the benchmarks", () => {
       const insert = storage.database.prepare(
         "INSERT INTO api_keys (hash, id, account, environment, scopes, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?)",
       );
-      for (const { row } of Object.values(keys).filter((made) => made.row && made !== keys.full)) {
+      for (const { row } of Object.values(keys).filter((apiKey) => apiKey.row && apiKey !== keys.full)) {
         insert.run(row.hash, row.id, row.account, row.environment, row.scopes, row.expires_at, row.revoked_at);
       }
       storages.push(storage);

@@ -7,9 +7,9 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { PackagedServer } from "../packaged.mjs";
 import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
-import { ALL, key, store } from "../../tests/e2e/support/keys.mjs";
+import { ALL_SCOPES, key, store } from "../../tests/e2e/support/keys.mjs";
 import { installServer } from "../../tests/e2e/support/server-package.mjs";
-import { CONNECTIONS, expectTrueCounts, one as at } from "../../tests/e2e/support/vault.mjs";
+import { CONNECTIONS, expectTrueCounts, connectionPath as at } from "../../tests/e2e/support/vault.mjs";
 import { State, build, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
 
 const KILLS = 10;
@@ -22,7 +22,7 @@ const KILLED = new Error("the service was killed");
 
 describe("the packaged service, killed while it writes", { timeout: 1_800_000 }, () => {
   const state = new State("packaged-killed");
-  const made = key({ scopes: ALL, account: "packaged" });
+  const apiKey = key({ scopes: ALL_SCOPES, account: "packaged" });
   /** The acknowledged state of each connection: { id, tags, token, isDeleted }, and `open`, the unacknowledged change. */
   const model = [];
   let [installed, server, acknowledged, isKilled, unanswered] = [undefined, undefined, 0, false, 0];
@@ -33,7 +33,7 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
     try {
       response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
         method,
-        headers: { "x-service-secret": made.secret, ...(body && { "content-type": "application/json" }) },
+        headers: { "x-service-secret": apiKey.secret, ...(body && { "content-type": "application/json" }) },
         body: body && JSON.stringify(body),
       });
       text = await response.text();
@@ -48,10 +48,10 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
   }
 
   /** Sends a change, and records it once it is acknowledged. */
-  async function change(one, open, send) {
-    one.open = open;
+  async function change(record, open, send) {
+    record.open = open;
     await send();
-    Object.assign(one, open, { open: {} });
+    Object.assign(record, open, { open: {} });
   }
 
   /** Creates connections, changes the tags and credentials of each, and deletes every third. */
@@ -62,37 +62,37 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
       const body = { platform: "github", identity: name, identityType: "user", tags: [] };
       const { id } = await ask(201, "POST", CONNECTIONS, body);
       unanswered -= 1;
-      const one = { id, tags: [], open: {} };
-      model.push(one);
-      await change(one, { tags: [name] }, () => ask(200, "PATCH", at(id), { tags: [name] }));
+      const record = { id, tags: [], open: {} };
+      model.push(record);
+      await change(record, { tags: [name] }, () => ask(200, "PATCH", at(id), { tags: [name] }));
       const credentials = { type: "oauth2", authMethod: "oauth2", accessToken: `token-${name}` };
-      await change(one, { token: credentials.accessToken }, () =>
+      await change(record, { token: credentials.accessToken }, () =>
         ask(204, "PUT", `${at(id)}/credentials`, credentials),
       );
-      if (index % 3 === 0) await change(one, { isDeleted: true }, () => ask(204, "DELETE", at(id)));
+      if (index % 3 === 0) await change(record, { isDeleted: true }, () => ask(204, "DELETE", at(id)));
     }
   }
 
   /** Asserts that a connection is in the acknowledged state, or that the unacknowledged change took effect as a whole. */
-  async function expectKept(one) {
+  async function expectKept(record) {
     const get = (path) =>
-      fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { "x-service-secret": made.secret } });
-    const response = await get(at(one.id));
-    if (one.isDeleted || (one.open.isDeleted && response.status === 404)) {
-      assert.equal(response.status, 404, one.id);
-      Object.assign(one, { isDeleted: true, open: {} });
+      fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { "x-service-secret": apiKey.secret } });
+    const response = await get(at(record.id));
+    if (record.isDeleted || (record.open.isDeleted && response.status === 404)) {
+      assert.equal(response.status, 404, record.id);
+      Object.assign(record, { isDeleted: true, open: {} });
       return;
     }
-    assert.equal(response.status, 200, one.id);
+    assert.equal(response.status, 200, record.id);
     const { tags } = await response.json();
     assert.ok(
-      [one.tags, one.open.tags].some((known) => known?.join() === tags.join()),
-      `${one.id}: ${tags}`,
+      [record.tags, record.open.tags].some((known) => known?.join() === tags.join()),
+      `${record.id}: ${tags}`,
     );
-    const stored = await get(`${at(one.id)}/credentials`);
-    const token = stored.status === 404 ? undefined : (await stored.json()).accessToken;
-    assert.ok([one.token, one.open.token].includes(token), `${one.id}: ${stored.status}`);
-    Object.assign(one, { tags, token, open: {} });
+    const credentials = await get(`${at(record.id)}/credentials`);
+    const token = credentials.status === 404 ? undefined : (await credentials.json()).accessToken;
+    assert.ok([record.token, record.open.token].includes(token), `${record.id}: ${credentials.status}`);
+    Object.assign(record, { tags, token, open: {} });
   }
 
   before(async () => {
@@ -101,7 +101,7 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
     installed = await installServer(catalog.path);
     await state.migrate();
     const { vault, close } = await state.open();
-    await store(vault, [made]);
+    await store(vault, [apiKey]);
     await close();
     server = await PackagedServer.start(installed, state);
   });

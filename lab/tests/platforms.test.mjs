@@ -13,7 +13,7 @@ import { after, describe, test } from "node:test";
 import { root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { secrets } from "../../tests/e2e/support/http.mjs";
-import { ALL, key, store } from "../../tests/e2e/support/keys.mjs";
+import { ALL_SCOPES, key, store } from "../../tests/e2e/support/keys.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "../../tests/e2e/support/server.mjs";
 import { State, build, folder, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
 
@@ -49,16 +49,18 @@ describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000
     const state = new State("platforms");
     await state.migrate();
     await state.publish(await catalog());
-    const keys = Array.from({ length: ACCOUNTS }, (_, index) => key({ account: `account-${index}`, scopes: ALL }));
+    const keys = Array.from({ length: ACCOUNTS }, (_, index) =>
+      key({ account: `account-${index}`, scopes: ALL_SCOPES }),
+    );
     await state.use(({ vault }) => store(vault, keys));
     // The client secret of the app at the simulated platforms.
     secrets.add("app-secret-1");
 
     let journeys;
-    const waiting = new Map();
+    const pendingResponses = new Map();
     const requested = createHttpServer(async (request, response) => {
-      const id = waiting.size + 1;
-      waiting.set(id, response);
+      const id = pendingResponses.size + 1;
+      pendingResponses.set(id, response);
       journeys.say({ kind: "asked", id, ...(await json(request)) });
     });
     process.env.CONNECTOR_VAULT_PLATFORMS = String(await listening(requested));
@@ -74,7 +76,7 @@ describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000
     let result;
     const reply = async ({ id, wait, journeys: count, ...message }) => {
       if (count !== undefined) result = { count, ...message };
-      else if (id !== undefined) waiting.get(id).end(JSON.stringify(message));
+      else if (id !== undefined) pendingResponses.get(id).end(JSON.stringify(message));
       else {
         const headers = wait === undefined ? message.headers : [["x-test-wait", String(wait)]];
         const { method, path = "/health", body } = message;

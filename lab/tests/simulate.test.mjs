@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
-import { random, simulate, wait, zipf } from "../simulate/model.mjs";
+import { random, simulate, waitPercentile, zipf } from "../simulate/model.mjs";
 
 const small = { seed: 7, databases: 20, connections: 1e6, accounts: 500, exponent: 1, limit: 1e9, weeks: 10 };
 
@@ -30,11 +30,11 @@ describe("the simulator", () => {
 
   test("waiting times agree with queueing theory", () => {
     const next = random(1);
-    assert.equal(wait([{ rate: 0, ms: 5 }], next), 0);
+    assert.equal(waitPercentile([{ rate: 0, ms: 5 }], next), 0);
     // One kind of query with a fixed duration, at 50 % utilization: the 99th percentile is below 3.6 durations (M/D/1).
-    const half = wait([{ rate: 50, ms: 10 }], next);
+    const half = waitPercentile([{ rate: 50, ms: 10 }], next);
     assert.ok(half > 33 && half < 40, String(half));
-    assert.ok(wait([{ rate: 90, ms: 10 }], next) > 3 * half);
+    assert.ok(waitPercentile([{ rate: 90, ms: 10 }], next) > 3 * half);
   });
 
   test("prints the tables of docs/scaling.md", async () => {

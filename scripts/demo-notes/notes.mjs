@@ -47,8 +47,12 @@ export class ApiError extends Error {
 export function initialState(now) {
   const at = new Date(now).toISOString();
   const noteOf = ([title, body]) => ({ id: newId(), title, body, createdAt: at, updatedAt: at });
-  const each = (make) => Object.fromEntries(Object.keys(PEOPLE).map((person) => [person, make(person)]));
-  return { notes: each((person) => FIRST_NOTES[person].map(noteOf)), keys: each(firstKey), grants: [] };
+  const forEachPerson = (make) => Object.fromEntries(Object.keys(PEOPLE).map((person) => [person, make(person)]));
+  return {
+    notes: forEachPerson((person) => FIRST_NOTES[person].map(noteOf)),
+    keys: forEachPerson(firstKey),
+    grants: [],
+  };
 }
 
 function newId() {
@@ -76,8 +80,12 @@ function fieldsOf(text, required) {
   for (const [name, value] of Object.entries(body)) {
     const isGood = typeof value === "string" && value.length <= LENGTHS[name] && (name !== "title" || value.trim());
     if (!isGood) {
-      const least = name === "title" ? 1 : 0;
-      throw new ApiError(400, "invalid_body", `${name} must be a string of ${least} to ${LENGTHS[name]} characters.`);
+      const minLength = name === "title" ? 1 : 0;
+      throw new ApiError(
+        400,
+        "invalid_body",
+        `${name} must be a string of ${minLength} to ${LENGTHS[name]} characters.`,
+      );
     }
   }
   return body;
@@ -165,12 +173,12 @@ function authenticate({ headers, state, grants }) {
   const key = headers["x-api-key"];
   const token = headers.authorization?.match(/^Bearer +(\S+)$/i)?.[1];
   if (key !== undefined) {
-    const person = Object.keys(state.keys).find((one) => state.keys[one] === key);
+    const person = Object.keys(state.keys).find((name) => state.keys[name] === key);
     if (person) return { person, scopes: ["notes:read", "notes:write"] };
     throw new ApiError(401, "invalid_key", "The API key is unknown or was replaced.");
   }
-  const found = token && grants.authenticate(token);
-  if (found) return found;
+  const authenticated = token && grants.authenticate(token);
+  if (authenticated) return authenticated;
   const message = token ? "The access token is expired, revoked or unknown." : "Send an access token or an API key.";
   const challenge = token ? 'Bearer realm="Demo Notes", error="invalid_token"' : 'Bearer realm="Demo Notes"';
   throw new ApiError(401, token ? "invalid_token" : "unauthorized", message, { "www-authenticate": challenge });

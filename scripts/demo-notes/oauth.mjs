@@ -7,7 +7,7 @@ export const CLIENT = { id: "connector-vault-local", name: "Connector Vault (loc
 export const SCOPES = { "notes:read": "Read notes", "notes:write": "Create, change and delete notes" };
 
 const CODE_MS = 60_000;
-/** How many used refresh tokens of a grant are remembered. */
+/** The number of used refresh tokens that a grant remembers, to detect reuse. */
 const MAX_USED = 100;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
@@ -24,21 +24,21 @@ export class OAuthError extends Error {
 }
 
 /** The value of a parameter; undefined if it is missing or empty. A repeated parameter is an error (RFC 6749, 3.1). */
-function one(parameters, name) {
+function parameterOf(parameters, name) {
   const values = parameters.getAll(name);
   if (values.length > 1) throw new OAuthError("invalid_request", `The parameter ${name} is repeated.`);
   return values[0] || undefined;
 }
 
 function required(parameters, name) {
-  const value = one(parameters, name);
+  const value = parameterOf(parameters, name);
   if (value === undefined) throw new OAuthError("invalid_request", `The parameter ${name} is missing.`);
   return value;
 }
 
 /** The scopes in a parameter, without duplicates; `otherwise` if it is missing. */
 function scopesOf(parameters, otherwise, allowed = Object.keys(SCOPES)) {
-  const text = one(parameters, "scope");
+  const text = parameterOf(parameters, "scope");
   if (text === undefined) return otherwise;
   const scopes = [...new Set(text.split(" ").filter(Boolean))];
   const unknown = scopes.find((scope) => !allowed.includes(scope));
@@ -70,8 +70,8 @@ export function readAuthorization(parameters) {
   if (required(parameters, "response_type") !== "code")
     throw new OAuthError("unsupported_response_type", "response_type must be code.");
   required(parameters, "state");
-  const challenge = one(parameters, "code_challenge");
-  if (challenge === undefined || one(parameters, "code_challenge_method") !== "S256")
+  const challenge = parameterOf(parameters, "code_challenge");
+  if (challenge === undefined || parameterOf(parameters, "code_challenge_method") !== "S256")
     throw new OAuthError("invalid_request", "PKCE is required: code_challenge, with the code_challenge_method S256.");
   if (!CHALLENGE.test(challenge))
     throw new OAuthError("invalid_request", "code_challenge is not a SHA-256 in base64url without padding.");

@@ -42,7 +42,7 @@ export class Cloudflare {
     return run(this.wrangler, args, { cwd: this.folder, ...options });
   }
 
-  /** Runs wrangler. Returns undefined if it fails with this message, which reports a missing resource. */
+  /** Runs wrangler. Returns undefined if it fails with `message`, which reports a missing resource. */
   async #runUnless(message, args) {
     try {
       return await this.#run(args);
@@ -64,7 +64,8 @@ export class Cloudflare {
 
   /** Returns the id of the KV namespace with this title. Creates it if necessary. */
   async namespace(title) {
-    const find = async () => json(await this.#run(["kv", "namespace", "list"])).find((one) => one.title === title)?.id;
+    const find = async () =>
+      json(await this.#run(["kv", "namespace", "list"])).find((namespace) => namespace.title === title)?.id;
     const found = await find();
     if (found) return found;
     await this.#run(["kv", "namespace", "create", title]);
@@ -73,7 +74,8 @@ export class Cloudflare {
 
   /** Returns the id of the D1 database with this name. Creates it if necessary. */
   async database(name) {
-    const find = async () => json(await this.#run(["d1", "list", "--json"])).find((one) => one.name === name)?.uuid;
+    const find = async () =>
+      json(await this.#run(["d1", "list", "--json"])).find((database) => database.name === name)?.uuid;
     const found = await find();
     if (found) return found;
     await this.#run(["d1", "create", name]);

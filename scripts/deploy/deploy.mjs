@@ -41,23 +41,23 @@ export async function deploy(args, { install, build, program }) {
     return;
   }
   const cli = await program();
-  const made = {};
+  const results = {};
   await perform(
-    steps({ folder: work, program: cli, catalog: () => importCatalog(cli, { hasSources: true }), args }, made),
+    steps({ folder: work, program: cli, catalog: () => importCatalog(cli, { hasSources: true }), args }, results),
   );
-  const deployed = made.addresses.find((target) => target.startsWith("https://"));
+  const serviceUrl = results.addresses.find((target) => target.startsWith("https://"));
   // So that `clients` can print the redirect URI.
-  if (deployed) writeFileSync(join(work, ".wrangler", "deployed-address"), `${new URL(deployed).origin}\n`);
-  const address = deployed ?? "the address of your Worker";
+  if (serviceUrl) writeFileSync(join(work, ".wrangler", "deployed-address"), `${new URL(serviceUrl).origin}\n`);
+  const address = serviceUrl ?? "the address of your Worker";
   log(`\nDeployed: ${address}`);
-  if (made.keyFile)
+  if (results.keyFile)
     log(
-      `Store ${made.keyFile} with your other secrets, then delete the file. Without it, backups cannot be decrypted.`,
+      `Store ${results.keyFile} with your other secrets, then delete the file. Without it, backups cannot be decrypted.`,
     );
   if (!isVariableSet("APP_NAME", work, ["wrangler.toml"]))
     log("The connect window calls your app “this app”. Set APP_NAME in wrangler.toml to change that.");
-  if (!made.key) return;
+  if (!results.key) return;
   log("The first API key, which is shown only once:\n");
-  print(made.key);
+  print(results.key);
   log(`\nTry it:\n  curl -H "x-service-secret: <key>" ${address}/v1/whoami`);
 }

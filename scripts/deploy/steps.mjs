@@ -26,9 +26,9 @@ const ACCOUNT = "main";
  * The steps in order: `title`, `would` (what a dry run prints; undefined if the step is done) and `does`.
  * @param {{ folder: string, program: string, catalog: () => Promise<void>, args?: string[] }} project `program` is the
  *   operator's command line, `catalog` builds a catalog if there is none, `args` are for `wrangler deploy`
- * @param {{ addresses?: string[], key?: string, createdKeys?: boolean }} made receives results of the steps
+ * @param {{ addresses?: string[], key?: string, createdKeys?: boolean }} results receives results of the steps
  */
-export function steps({ folder, program, catalog, args = [] }, made = {}) {
+export function steps({ folder, program, catalog, args = [] }, results = {}) {
   const cloudflare = new Cloudflare(folder);
   if (LOCAL_TARGETS.test(cloudflare.config) || args.some((arg) => arg.includes("LOCAL_TARGETS")))
     throw new Problem("LOCAL_TARGETS must not be deployed: a deployed service must only call public addresses.", {
@@ -98,14 +98,14 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
         // Both fail if rows need a key that is not in the file, and name that key.
         await operator(["vault-keys", existsSync(keyFile) ? "status" : "rotate", "--file", KEY_FILE]);
         secrets.VAULT_KEYS = readFileSync(keyFile, "utf8").trim();
-        made.keyFile = KEY_FILE;
+        results.keyFile = KEY_FILE;
       },
     },
     {
       title: "Worker deployed",
       would: "deploy the Worker with these secrets",
       does: async () => {
-        made.addresses = await cloudflare.deploy(args, secrets);
+        results.addresses = await cloudflare.deploy(args, secrets);
       },
     },
     {
@@ -123,7 +123,7 @@ export function steps({ folder, program, catalog, args = [] }, made = {}) {
       does: async () => {
         if (JSON.parse(await operator(["keys", "list", "--json"])).length > 0) return;
         const create = ["keys", "create", "--account", ACCOUNT, "--environment", "live", "--json"];
-        made.key = JSON.parse(await operator(create)).secret;
+        results.key = JSON.parse(await operator(create)).secret;
       },
     },
   ];
@@ -137,9 +137,9 @@ export async function perform(all) {
       await task(title, does);
     } catch (error) {
       const before = done.length > 0 ? `Completed before that: ${done.join(", ")}.` : "Nothing was changed.";
-      const again = "Then run `npm run deploy` again: it resumes where it stopped.";
+      const resumeHint = "Then run `npm run deploy` again: it resumes where it stopped.";
       const { message, hint, output, code } = error;
-      throw new Problem(message, { hint: [hint, before, again].filter(Boolean).join("\n"), output, code });
+      throw new Problem(message, { hint: [hint, before, resumeHint].filter(Boolean).join("\n"), output, code });
     }
     done.push(title);
   }

@@ -109,8 +109,8 @@ export async function exportConnections(args, program) {
   if (!existsSync(dirname(path))) throw new Problem(`The folder of ${path} does not exist.`, { code: 2 });
   if (existsSync(path)) throw new Problem(`${path} exists already.`, { hint: "Name another file.", code: 2 });
   const age = encrypter(values.recipient);
-  const passed = PASSED_ON.flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]));
-  const code = await write(path, age, program, values.remote ? ["--remote", ...passed] : passed);
+  const programOptions = PASSED_ON.flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]));
+  const code = await write(path, age, program, values.remote ? ["--remote", ...programOptions] : programOptions);
   log(`Encrypted into ${path}.`);
   return code === 0 ? 0 : 1;
 }

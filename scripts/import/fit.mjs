@@ -1,9 +1,12 @@
 // Fits the credentials of another service to the auth methods of a platform here.
 
-/** `instance_url` and `instanceUrl` are one name. */
-const plain = (name) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+/** Normalizes the name of a field: `instance_url` and `instanceUrl` are the same field. */
+const normalizedName = (name) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
-/** The types here that can hold credentials, the best one first, with the members of each. */
+/**
+ * For each kind of credentials, the auth methods that can hold them, best first, and a function that returns their
+ * members.
+ */
 const TYPES = {
   oauth2: [["oauth2", (values) => values]],
   key: [
@@ -17,7 +20,7 @@ const TYPES = {
   basic: [["basic", (values) => values]],
 };
 
-/** Whether a method needs its user, and not only the app. */
+/** Whether a method connects a user, not just the app. */
 const isOfUser = ({ type, grant }) => type !== "oauth2" || grant === undefined || grant === "authorization_code";
 
 /** The values of the method's other fields. */
@@ -26,7 +29,7 @@ function fieldsOf(method, own, sources = {}) {
   const entries = (method.fields ?? [])
     .filter(({ name }) => !secrets.includes(name))
     .flatMap(({ name }) => {
-      const source = sources[name] ?? Object.keys(own).find((other) => plain(other) === plain(name));
+      const source = sources[name] ?? Object.keys(own).find((other) => normalizedName(other) === normalizedName(name));
       return source !== undefined && Object.hasOwn(own, source) ? [[name, own[source]]] : [];
     });
   return entries.length > 0 ? { fields: Object.fromEntries(entries) } : {};

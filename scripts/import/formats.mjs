@@ -3,7 +3,7 @@ import { Problem } from "../lib/problem.mjs";
 import { readCsv, readJson } from "./read.mjs";
 
 /**
- * A connection of a file. `names` are those of its platform at the other service, the most specific one first.
+ * A connection in the file. `names` are the other service's names for its platform, the most specific one first.
  * @typedef {{ names: string[], identity: string, integration?: string, connection?: string, name?: string, tags?: string[],
  *   label?: string, identityType?: string, authMethod?: string, client?: string, clientId?: string, credentials: Credentials }} Draft
  *
@@ -22,7 +22,7 @@ const scopesOf = (value) => (Array.isArray(value) ? value : (textOf(value)?.spli
 const withoutUndefined = (object) =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-/** RFC 3339, from a date or from seconds or milliseconds since 1970. */
+/** Converts a date, or seconds or milliseconds since 1970, to RFC 3339. */
 function timeOf(value) {
   const number = typeof value === "number" ? value : Number.NaN;
   const time = new Date(Number.isNaN(number) ? (textOf(value) ?? Number.NaN) : number < 1e11 ? number * 1000 : number);
@@ -35,7 +35,7 @@ const oauth2 = ({ accessToken, refreshToken, expiresAt, scopes }, own) => ({
   own,
 });
 
-/** The items of an API's response, or of several. */
+/** The items in one or more API responses. */
 function* itemsOf(values, members) {
   for (const value of values) {
     const inner = isObject(value) ? members.map((member) => value[member]).find(Array.isArray) : undefined;
@@ -69,7 +69,7 @@ function fromNango(item) {
     connection: connectionId,
   };
   const credentials = isObject(connection.credentials) ? connection.credentials : {};
-  const own = textsOf(connection.connection_config);
+  const config = textsOf(connection.connection_config);
   const fail = (reason) => ({ ...failed(reason), about: `${provider}  ${identity}` });
   if (connection.deleted === true) return skipped("was deleted");
   if (textOf(credentials.encrypted_credentials))
@@ -94,12 +94,16 @@ function fromNango(item) {
         expiresAt: timeOf(credentials.expires_at),
         scopes: scopesOf(credentials.raw?.scope ?? connection.connection_config?.oauth_scopes),
       };
-      return draft(oauth2(tokens, own), textOf(credentials.config_override?.client_id));
+      return draft(oauth2(tokens, config), textOf(credentials.config_override?.client_id));
     }
     case "API_KEY":
-      return draft({ kind: "key", values: { apiKey: credentials.apiKey ?? credentials.api_key }, own });
+      return draft({ kind: "key", values: { apiKey: credentials.apiKey ?? credentials.api_key }, own: config });
     case "BASIC":
-      return draft({ kind: "basic", values: { username: credentials.username, password: credentials.password }, own });
+      return draft({
+        kind: "basic",
+        values: { username: credentials.username, password: credentials.password },
+        own: config,
+      });
     case "OAUTH2_CC":
       return fail("has client credentials: set them as the platform's OAuth client, and connect");
     default:
@@ -172,7 +176,7 @@ function fromComposio(item) {
   }
 }
 
-/** The columns of a CSV file, next to `fields.<name>`. */
+/** The columns of a CSV file, in addition to `fields.<name>`. */
 export const COLUMNS = {
   required: ["platform", "identity", "type"],
   connection: ["identityType", "label", "name", "tags", "client", "clientId"],

@@ -1,4 +1,4 @@
-// Reads the files of other services. Errors name a place, never the text there, which contains secrets.
+// Reads the files of other services. Errors give a position, never the text there, which contains secrets.
 import { createReadStream } from "node:fs";
 import { parse } from "csv-parse";
 import { Problem } from "../lib/problem.mjs";
@@ -52,8 +52,8 @@ function parseJson(text) {
  */
 export async function readJson(path) {
   const text = await readText(path);
-  const whole = parseJson(text);
-  if (whole) return [whole.value];
+  const single = parseJson(text);
+  if (single) return [single.value];
   const lines = text.split("\n").map((line, index) => ({ line: line.trim(), number: index + 1 }));
   return lines
     .filter(({ line }) => line !== "")

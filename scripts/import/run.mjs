@@ -18,8 +18,9 @@ const labelOf = (text) =>
     .replace(/^-+|-+$/g, "")
     .slice(0, 64) || undefined;
 
-/** Escapes text of a file, which may contain anything, for a terminal. */
-const shown = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
+/** Escapes text from a file, which may contain anything, for a terminal. */
+const escaped = (text) =>
+  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
 
 /**
  * The connection to send for a row, or why there is none.
@@ -31,7 +32,7 @@ async function toItem(draft, { format, map, service, identityType, label }) {
   if (!connector) {
     const name = draft.names[0];
     return {
-      reason: `is for \`${shown(name)}\`, which is not in the catalog: map it to a platform in the file of --map`,
+      reason: `is for \`${escaped(name)}\`, which is not in the catalog: map it to a platform in the file of --map`,
     };
   }
   const fitted = fit(draft.credentials, connector, { ...target, authMethod: draft.authMethod ?? target.authMethod });
@@ -73,8 +74,8 @@ export async function runImport(options, print) {
   const counts = {};
   const report = (outcome, { place, about, reason, id }) => {
     counts[outcome] = (counts[outcome] ?? 0) + 1;
-    const more = [id, reason].filter(Boolean).join("  ");
-    print(`${outcome.padEnd(9)}  ${place}${about ? `  ${shown(about)}` : ""}${more ? `  ${more}` : ""}`);
+    const details = [id, reason].filter(Boolean).join("  ");
+    print(`${outcome.padEnd(9)}  ${place}${about ? `  ${escaped(about)}` : ""}${details ? `  ${details}` : ""}`);
   };
   const send = async ({ items }) => {
     if (items.length === 0) return;
@@ -88,7 +89,7 @@ export async function runImport(options, print) {
       report(outcome, {
         ...items[index],
         id: connectionId,
-        reason: error ? shown(error.errors?.map(({ detail }) => detail).join("; ") ?? error.detail) : undefined,
+        reason: error ? escaped(error.errors?.map(({ detail }) => detail).join("; ") ?? error.detail) : undefined,
       });
   };
   const known = new Map();
@@ -105,7 +106,7 @@ export async function runImport(options, print) {
       continue;
     }
     const { item, json } = result;
-    const named = {
+    const importOptions = {
       place: row.place,
       about: `${item.platform}  ${item.identity}${item.label === "default" ? "" : `  ${item.label}`}`,
       json,
@@ -113,23 +114,23 @@ export async function runImport(options, print) {
     const key = JSON.stringify([item.platform, item.label, item.identity]);
     if (known.has(key)) {
       const reason = `has the platform, label and identity of ${known.get(key)}: distinguish them with --label integration or --label connection`;
-      report("failed", { ...named, reason });
+      report("failed", { ...importOptions, reason });
       continue;
     }
     known.set(key, row.place);
     if (Buffer.byteLength(json) + OVERHEAD >= MAX_BYTES) {
-      report("failed", { ...named, reason: "is larger than 1 MiB" });
+      report("failed", { ...importOptions, reason: "is larger than 1 MiB" });
       continue;
     }
     if (options.dryRun) {
-      report("valid", named);
+      report("valid", importOptions);
       continue;
     }
     if (!batch.takes(json)) {
       await send(batch);
       batch = new Batch();
     }
-    batch.add(named);
+    batch.add(importOptions);
   }
   await send(batch);
   return counts;

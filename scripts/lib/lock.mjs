@@ -21,16 +21,16 @@ function holder(file) {
 
 /** Takes the lock if it is free. Returns whether it did. */
 function tryTake(file) {
-  const own = `${file}.${process.pid}`;
-  writeFileSync(own, `${process.pid}\n`);
+  const ownFile = `${file}.${process.pid}`;
+  writeFileSync(ownFile, `${process.pid}\n`);
   try {
-    linkSync(own, file);
+    linkSync(ownFile, file);
     return true;
   } catch (error) {
     if (error.code === "EEXIST") return false;
     throw error;
   } finally {
-    rmSync(own, { force: true });
+    rmSync(ownFile, { force: true });
   }
 }
 

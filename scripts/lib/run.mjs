@@ -9,11 +9,12 @@ import { Problem } from "./problem.mjs";
 import { isPackage, root, toolPath, work } from "./paths.mjs";
 import { isLogCaptured, log } from "./status.mjs";
 
-// The lines of a failed program's output to show: the first ones often contain the error, the last ones its location.
+// When a program fails, this many of its output lines are shown: the first ones often contain the error, the last ones its
+// location.
 const HEAD_LINES = 20;
 const TAIL_LINES = 40;
 const DRAIN_MS = 2000;
-// Output of programs when the disk is full. The hint about it replaces the caller's hint.
+// Matches the output of programs when the disk is full. The hint about it replaces the caller's hint.
 const NO_SPACE = /\bENOSPC\b|no space left on device/i;
 const SPACE_HINT = "The disk is full. Free some space (`df -h` shows how much there is), then run this again.";
 
@@ -23,7 +24,7 @@ let stopped;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** A set to which `run` adds the ids of the processes that it starts. */
-export const started = new AsyncLocalStorage();
+export const startedIds = new AsyncLocalStorage();
 
 function stop(signal) {
   for (const child of running) child.kill("SIGTERM");
@@ -49,7 +50,7 @@ export function unwatch(child) {
 
 /** The environment of a child process: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */
 export function environment(more = {}) {
-  // Where the command line finds the schema, scripts and facts that come with it; src/importer/shipped.rs reads it.
+  // The command-line program finds its schema, scripts and facts in this folder (src/importer/shipped.rs).
   const shipped = isPackage && { CONNECTOR_VAULT_PACKAGE: root };
   return { ...process.env, ...shipped, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
 }
@@ -79,16 +80,16 @@ export function tryRun(command, args, env = {}) {
 export function run(command, args, { env, cwd = work, show, timeout, hint, detail } = {}) {
   return new Promise((resolve, reject) => {
     // Captured output is printed as a whole at the end.
-    const shown = show && isLogCaptured() && AsyncResource.bind((line) => log(line));
-    const out = show && !shown ? "inherit" : "pipe";
+    const logLine = show && isLogCaptured() && AsyncResource.bind((line) => log(line));
+    const out = show && !logLine ? "inherit" : "pipe";
     const child = spawn(command, args, { cwd, env: environment(env), stdio: ["ignore", out, out], timeout });
     watch(child);
-    if (child.pid) started.getStore()?.add(child.pid);
+    if (child.pid) startedIds.getStore()?.add(child.pid);
     const name = [command.split("/").pop(), ...args.slice(0, 3)].join(" ");
     const lines = [];
     let stdout = "";
     const keep = (line) => {
-      if (shown) shown(line);
+      if (logLine) logLine(line);
       if (line.trim() === "") return;
       detail?.(line);
       lines.push(line);
@@ -119,7 +120,7 @@ export function run(command, args, { env, cwd = work, show, timeout, hint, detai
         : `failed (exit code ${code})`;
       const output = lines.join("\n");
       const advice = NO_SPACE.test(output) ? SPACE_HINT : hint;
-      reject(new Problem(`\`${name}\` ${how}.`, { hint: advice, output: shown ? undefined : output }));
+      reject(new Problem(`\`${name}\` ${how}.`, { hint: advice, output: logLine ? undefined : output }));
     });
   });
 }

@@ -8,7 +8,7 @@ const colour = tty && !process.env.NO_COLOR;
 const wrap = (code) => (text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
 export const paint = { red: wrap(31), green: wrap(32), dim: wrap(2), bold: wrap(1) };
 
-/** Milliseconds → "850 ms", "12.3 s", "2 min 05 s". */
+/** Formats milliseconds: "850 ms", "12.3 s", "2 min 05 s". */
 export function elapsed(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -35,10 +35,10 @@ function clear() {
 }
 
 // The lines that capture messages instead of stderr.
-const captured = new AsyncLocalStorage();
+const capturedLines = new AsyncLocalStorage();
 
 export function log(text = "") {
-  const lines = captured.getStore();
+  const lines = capturedLines.getStore();
   if (lines) {
     lines.push(text);
     return;
@@ -54,13 +54,13 @@ export function print(text = "") {
 }
 
 /** Prints a message immediately, even while messages are captured. */
-export const logNow = (text) => captured.exit(() => log(text));
+export const logNow = (text) => capturedLines.exit(() => log(text));
 
-export const isLogCaptured = () => captured.getStore() !== undefined;
+export const isLogCaptured = () => capturedLines.getStore() !== undefined;
 
 /** Runs `body`, and captures its messages in `lines` instead of printing them. Returns them as one string. */
 export async function captureLog(body, lines = []) {
-  await captured.run(lines, body);
+  await capturedLines.run(lines, body);
   return lines.join("\n");
 }
 

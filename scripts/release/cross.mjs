@@ -6,7 +6,7 @@ import { run } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 import { pythonPackages, pythonProgram } from "../setup/python.mjs";
 
-/** Rust's names of the platforms whose programs were run after cross-compiling, and the glibc that they need. */
+/** The platforms for which cross-compiled programs were tested: Rust's name for each, and the glibc that it needs. */
 const TARGETS = { "linux-arm64": { target: "aarch64-unknown-linux-gnu", glibc: "2.34" } };
 
 /** Returns the path of the program for a platform, such as `linux-arm64`. */

@@ -11,7 +11,7 @@ export const BUNDLED = [
   ...["charts.css", "swagger-ui-dist", "simple-icons"],
 ];
 
-/** This machine, as Rust names it. */
+/** Rust's name for the platform of this machine. */
 const host = () => /^host: (.+)$/m.exec(tryRun("rustc", ["-vV"]).out)?.[1];
 
 /** Converts a licence to SPDX: a slash is an older notation of OR. */
@@ -30,14 +30,14 @@ export async function crates(feature) {
     }),
   );
   const nodes = new Map(resolve.nodes.map(({ id, deps }) => [id, deps]));
-  const reached = new Set();
+  const visited = new Set();
   const reach = (id) => {
-    if (reached.has(id)) return;
-    reached.add(id);
+    if (visited.has(id)) return;
+    visited.add(id);
     for (const { pkg, dep_kinds: kinds } of nodes.get(id)) if (kinds.some(({ kind }) => kind !== "dev")) reach(pkg);
   };
   reach(resolve.root);
-  reached.delete(resolve.root);
+  visited.delete(resolve.root);
   const checksums = new Map(
     [
       ...readFileSync(join(root, "Cargo.lock"), "utf8").matchAll(
@@ -46,7 +46,7 @@ export async function crates(feature) {
     ].map(([, name, version, checksum]) => [`${name} ${version}`, checksum]),
   );
   return packages
-    .filter(({ id }) => reached.has(id))
+    .filter(({ id }) => visited.has(id))
     .map(({ name, version, license, repository }) => ({
       ...{ name, version, license },
       repository: repository ?? undefined,

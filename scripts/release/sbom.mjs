@@ -29,7 +29,7 @@ export function sbom({ name, version, crates, packages = [] }) {
   const component = new Models.Component(Enums.ComponentType.Application, name, { bomRef: name, version });
   const bom = new Models.Bom({ metadata: new Models.Metadata({ component }) });
   for (const crate of crates) bom.components.add(library("cargo", crate));
-  for (const one of packages) bom.components.add(library("npm", one));
+  for (const npmPackage of packages) bom.components.add(library("npm", npmPackage));
   const normalizers = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
   return `${new Serialize.JsonSerializer(normalizers).serialize(bom, { sortLists: true, space: 2 })}\n`;
 }

@@ -1,4 +1,5 @@
-// Packs the npm packages with which the service runs without Rust: connector-vault-server, and its command line for this machine.
+// Packs the npm packages with which the service runs without Rust: connector-vault-server, and its command-line program for
+// this machine.
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { program as ownProgram } from "../lib/native-cli.mjs";
@@ -41,7 +42,10 @@ export function configuration(text) {
 /** The npm packages that these modules import, and wrangler. */
 const DEPENDENCIES = ["age-encryption", "csv-parse", "wrangler"];
 
-/** The operator's commands: the scripts of package.json that run the command line, and those of connections. */
+/**
+ * The operator's commands: the scripts in package.json that run the command-line program, and those that import and
+ * export connections.
+ */
 export const operatorCommands = () => {
   const { scripts } = JSON.parse(read("package.json"));
   const ofOperator = Object.keys(scripts).filter((name) => scripts[name].startsWith("node scripts/operator.mjs "));
@@ -95,13 +99,13 @@ function serverFolder(folder, { catalog, platforms }) {
   const version = releaseVersion();
   mkdirSync(join(folder, "template"), { recursive: true });
   const { devDependencies } = JSON.parse(read("package.json"));
-  const own = {
+  const packageJson = {
     ...JSON.parse(read("server/package.json")),
     version,
     dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, devDependencies[name]])),
     optionalDependencies: Object.fromEntries(platforms.map((name) => [name, version])),
   };
-  writeFileSync(join(folder, "package.json"), toJson(own));
+  writeFileSync(join(folder, "package.json"), toJson(packageJson));
   for (const name of ["bin.cjs", "README.md"]) copyFileSync(join(root, "server", name), join(folder, name));
   for (const name of [...LICENCES, "CHANGELOG.md"]) copyFileSync(join(root, name), join(folder, name));
   for (const path of [...modules(), ...PARTS]) cpSync(join(root, path), join(folder, path), { recursive: true });
@@ -109,7 +113,7 @@ function serverFolder(folder, { catalog, platforms }) {
   cpSync(catalog, join(folder, "catalog"), { recursive: true, filter: (path) => !isLock(path) });
   writeFileSync(join(folder, "template", "wrangler.toml"), configuration(read("wrangler.toml")));
   writeFileSync(join(folder, "template", "gitignore"), `${IGNORED.join("\n")}\n`);
-  const project = { scripts: projectScripts(), dependencies: { [own.name]: version } };
+  const project = { scripts: projectScripts(), dependencies: { [packageJson.name]: version } };
   writeFileSync(join(folder, "template", "package.json"), toJson(project));
 }
 

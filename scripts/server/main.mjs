@@ -24,8 +24,8 @@ const HELP = `Usage: connector-vault-server <command> [options]
 
 Run it in a folder of its own. Each command has --help.`;
 
-/** Everything is built. */
-const nothing = async () => {};
+/** Replaces the steps that install or build: the npm package contains the builds. */
+const doNothing = async () => {};
 
 await main(async () => {
   const [command, ...args] = process.argv.slice(2);
@@ -45,7 +45,7 @@ await main(async () => {
         // First, so that nothing is written on a machine that can't run it.
         const program = prebuilt();
         init();
-        return { program, build: nothing };
+        return { program, build: doNothing };
       });
     case "deploy":
       return deploy(args, {

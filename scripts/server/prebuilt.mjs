@@ -1,5 +1,5 @@
-// The operator's command line in the npm package: each platform's program is a separate package, of which npm
-// installs the one for this machine.
+// The operator's command-line program in the npm package: each platform has a package of its own, and npm installs the one
+// for this machine.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";

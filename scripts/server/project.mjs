@@ -55,19 +55,19 @@ export function mustBeSetUp() {
   linkPackage();
 }
 
-/** package.json with the scripts and the dependency of the template, in addition to its own. */
+/** Adds the template's scripts and dependency to a package.json. */
 function withScripts(own) {
   const { scripts, dependencies } = JSON.parse(template("package.json"));
-  const taken = Object.keys(scripts).filter((name) => own.scripts?.[name] && own.scripts[name] !== scripts[name]);
-  if (taken.length > 0) {
-    throw new Problem(`package.json has other scripts called ${taken.join(", ")}.`, {
+  const conflicts = Object.keys(scripts).filter((name) => own.scripts?.[name] && own.scripts[name] !== scripts[name]);
+  if (conflicts.length > 0) {
+    throw new Problem(`package.json has other scripts called ${conflicts.join(", ")}.`, {
       hint: "Run the command in a folder of its own.",
     });
   }
   return {
     ...own,
     scripts: { ...own.scripts, ...scripts },
-    // An installed version, or a packed file, stays.
+    // A version that is already a dependency, or a packed file, is kept.
     dependencies: { ...dependencies, ...own.dependencies },
   };
 }
@@ -77,14 +77,14 @@ export function init() {
   const config = read("wrangler.toml");
   mustBeFree(config);
   if (config === undefined) {
-    const own = read("package.json");
-    const merged = withScripts(own === undefined ? { name: "vault", private: true } : JSON.parse(own));
-    const ignored = read(".gitignore") ?? "";
+    const ownPackage = read("package.json");
+    const merged = withScripts(ownPackage === undefined ? { name: "vault", private: true } : JSON.parse(ownPackage));
+    const gitignore = read(".gitignore") ?? "";
     const missing = template("gitignore")
       .split("\n")
-      .filter((line) => line !== "" && !ignored.split("\n").includes(line));
+      .filter((line) => line !== "" && !gitignore.split("\n").includes(line));
     writeFileSync(join(work, "package.json"), `${JSON.stringify(merged, undefined, 2)}\n`);
-    const separator = ignored === "" || ignored.endsWith("\n") ? "" : "\n";
+    const separator = gitignore === "" || gitignore.endsWith("\n") ? "" : "\n";
     if (missing.length > 0) appendFileSync(join(work, ".gitignore"), `${separator}${missing.join("\n")}\n`);
     writeFileSync(join(work, "wrangler.toml"), template("wrangler.toml"));
     log("Wrote wrangler.toml, your configuration, and package.json with the scripts `npm start`, `npm run deploy` ….");

@@ -21,13 +21,13 @@ export function browserPrograms() {
  */
 export async function browser() {
   const refusal = aptRefusal();
-  const found = browserPrograms();
+  const programs = browserPrograms();
   // Older releases of Debian lack the shell.
-  if (found && !refusal && !which(SHELL))
+  if (programs && !refusal && !which(SHELL))
     await task("Chromium's headless shell from Debian's packages", (detail) => aptInstall([SHELL], detail)).catch(
       () => {},
     );
-  if (found) return browserPrograms();
+  if (programs) return browserPrograms();
   if (!refusal) {
     const packages = ["chromium", "chromium-driver"];
     await task("Chromium from Debian's packages", (detail) =>

@@ -63,10 +63,10 @@ export class Cache {
 
   /** Removes documents that are neither in `keep` nor in a record. */
   prune(keep) {
-    const kept = new Set([...keep, ...Object.values(this.#records).map((record) => record.sha256)]);
+    const keptHashes = new Set([...keep, ...Object.values(this.#records).map((record) => record.sha256)]);
     const folder = join(this.#folder, "documents");
     for (const name of readdirSync(folder)) {
-      if (/^[0-9a-f]{64}$/.test(name) && !kept.has(name)) rmSync(join(folder, name));
+      if (/^[0-9a-f]{64}$/.test(name) && !keptHashes.has(name)) rmSync(join(folder, name));
     }
   }
 }

@@ -13,7 +13,7 @@ import { main } from "../lib/problem.mjs";
 import { task } from "../lib/status.mjs";
 import { Cache } from "./cache.mjs";
 import { download } from "./http.mjs";
-import { packages } from "./packages.mjs";
+import { packageJobs } from "./packages.mjs";
 
 /** The number of concurrent downloads. */
 const AT_ONCE = 8;
@@ -35,7 +35,7 @@ await main(async () => {
     ...addresses
       .filter((address) => /^https?:/.test(address))
       .map((address) => async (response) => response(address, () => download(address, cache, { signal }))),
-    ...packages(addresses, cache, { signal }),
+    ...packageJobs(addresses, cache, { signal }),
   ];
   await task("documents of sources.toml", async (detail) => {
     let done = 0;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { MAX_BYTES } from "./cache.mjs";
 
-/** Timeouts without data and for the whole download, and limits of retries and size. */
+/** The timeouts without data and for the whole download, and the limits on attempts and size. */
 const LIMITS = { silentMs: 30_000, totalMs: 300_000, attempts: 3, pauseMs: 500, maxBytes: MAX_BYTES };
 const MAX_REDIRECTS = 5;
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -19,15 +19,15 @@ class TemporaryError extends Error {}
  * @returns {Promise<string>} the hash of the document in the cache
  */
 export async function download(address, cache, { signal, ...limits } = {}) {
-  const given = { ...LIMITS, ...limits };
-  const end = Date.now() + given.totalMs;
+  const effectiveLimits = { ...LIMITS, ...limits };
+  const end = Date.now() + effectiveLimits.totalMs;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await once(address, cache, { ...given, end, signal });
+      return await once(address, cache, { ...effectiveLimits, end, signal });
     } catch (error) {
-      const isLast = attempt >= given.attempts || signal?.aborted || Date.now() >= end;
+      const isLast = attempt >= effectiveLimits.attempts || signal?.aborted || Date.now() >= end;
       if (!(error instanceof TemporaryError) || isLast) throw error;
-      await sleep(given.pauseMs * attempt);
+      await sleep(effectiveLimits.pauseMs * attempt);
     }
   }
 }
@@ -35,11 +35,11 @@ export async function download(address, cache, { signal, ...limits } = {}) {
 async function once(address, cache, limits) {
   const record = cache.record(address);
   const partial = cache.partial(address);
-  const begun = beginning(partial);
+  const interrupted = interruptedDownload(partial);
   const headers = { "accept-encoding": "identity", "user-agent": "connector-vault" };
   if (record?.etag) headers["if-none-match"] = record.etag;
   else if (record?.lastModified) headers["if-modified-since"] = record.lastModified;
-  if (begun) Object.assign(headers, { range: `bytes=${begun.bytes}-`, "if-range": begun.validator });
+  if (interrupted) Object.assign(headers, { range: `bytes=${interrupted.bytes}-`, "if-range": interrupted.validator });
   const watch = watchdog(limits);
   try {
     const response = await follow(address, headers, watch.signal);
@@ -49,18 +49,18 @@ async function once(address, cache, limits) {
       await response.body?.cancel();
       return record.sha256;
     }
-    if (response.status === 416 && begun) {
+    if (response.status === 416 && interrupted) {
       forget(partial);
       throw new TemporaryError("the server does not resume an interrupted download");
     }
-    const isRest = response.status === 206 && begun && rangeStart(response) === begun.bytes;
+    const isRest = response.status === 206 && interrupted && rangeStart(response) === interrupted.bytes;
     if (response.status !== 200 && !isRest) {
       await response.body?.cancel();
       const isTemporary = response.status >= 500 || response.status === 429 || response.status === 206;
       if (response.status === 206) forget(partial);
       throw new (isTemporary ? TemporaryError : Error)(`the server responded with ${response.status}`);
     }
-    const size = await save(response, partial, isRest ? begun.bytes : 0, limits, watch);
+    const size = await save(response, partial, isRest ? interrupted.bytes : 0, limits, watch);
     let bytes = readFileSync(partial.file);
     if (bytes.length !== size) throw new TemporaryError("the download was written to by another run");
     forget(partial);
@@ -132,7 +132,7 @@ async function save(response, partial, from, { maxBytes }, watch) {
     await response.body?.cancel();
     throw new Error(`the document is larger than ${maxBytes >> 20} MiB`);
   }
-  const validator = strong(response);
+  const validator = strongValidator(response);
   if (isPlain && validator) writeFileSync(partial.note, JSON.stringify({ validator }));
   else rmSync(partial.note, { force: true });
   const file = openSync(partial.file, from > 0 ? "a" : "w");
@@ -154,7 +154,7 @@ async function save(response, partial, from, { maxBytes }, watch) {
 }
 
 /** A strong validator of these bytes: the ETag, or else the time of the last change. */
-function strong(response) {
+function strongValidator(response) {
   const etag = response.headers.get("etag");
   if (etag) return etag.startsWith("W/") ? undefined : etag;
   return response.headers.get("last-modified") ?? undefined;
@@ -163,7 +163,7 @@ function strong(response) {
 const rangeStart = (response) => Number(/^bytes (\d+)-/.exec(response.headers.get("content-range") ?? "")?.[1]);
 
 /** The beginning of an interrupted download: its size and validator; undefined if it can't be resumed. */
-function beginning({ file, note }) {
+function interruptedDownload({ file, note }) {
   if (!existsSync(file) || !existsSync(note)) return undefined;
   const bytes = statSync(file).size;
   try {

@@ -35,8 +35,8 @@ export const isPrivate = (address) => PRIVATE.check(address, isIPv6(address) ? "
 export function publicLookup(host, options, done) {
   lookup(host, { ...options, all: true }, (error, addresses = []) => {
     if (error) return done(error);
-    const found = addresses.find(({ address }) => isPrivate(address));
-    if (found) return done(new Error(`${host} is ${found.address}, which is in a private network`));
+    const privateAddress = addresses.find(({ address }) => isPrivate(address));
+    if (privateAddress) return done(new Error(`${host} is ${privateAddress.address}, which is in a private network`));
     return options.all ? done(null, addresses) : done(null, addresses[0].address, addresses[0].family);
   });
 }

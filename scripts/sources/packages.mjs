@@ -12,14 +12,14 @@ import { MAX_BYTES } from "./cache.mjs";
 const MAX_PACKAGE = 512 << 20;
 const TIMEOUT_MS = 300_000;
 
-/** `npm:@scope/name@1.0.0/path` → its parts. */
+/** Parses an address such as `npm:@scope/name@1.0.0/path`. */
 export function parse(address) {
   const [, registry, name, version, path] = /^(npm|pypi):(@?[^@]+)@([^/]+)\/(.+)$/.exec(address) ?? [];
   return registry && { registry, name, version, path };
 }
 
 /** A job for each package in the addresses, which reports the results of all its documents. */
-export function packages(addresses, cache, { signal }) {
+export function packageJobs(addresses, cache, { signal }) {
   const byPackage = new Map();
   for (const address of addresses) {
     const parts = parse(address);
@@ -74,17 +74,24 @@ function installedFiles(name, version, paths) {
 }
 
 const npmPack = (name, version, folder) =>
-  quietly("npm", ["pack", "--ignore-scripts", "--loglevel=error", `${name}@${version}`, "--pack-destination", folder]);
+  runQuietly("npm", [
+    "pack",
+    "--ignore-scripts",
+    "--loglevel=error",
+    `${name}@${version}`,
+    "--pack-destination",
+    folder,
+  ]);
 
 function pipDownload(name, version, folder) {
   const python = ["python3", "python"].find((program) => which(program));
   if (!python) throw new Error("pip, which downloads packages of PyPI, needs Python 3");
   const options = ["--only-binary", ":all:", "--no-deps", "--no-input", "--disable-pip-version-check", "--quiet"];
-  return quietly(python, ["-m", "pip", "download", ...options, "--dest", folder, `${name}==${version}`]);
+  return runQuietly(python, ["-m", "pip", "download", ...options, "--dest", folder, `${name}==${version}`]);
 }
 
 /** Runs a registry's client. Shortens its error output to one line. */
-async function quietly(program, args) {
+async function runQuietly(program, args) {
   try {
     await run(program, args, { timeout: TIMEOUT_MS });
   } catch (error) {

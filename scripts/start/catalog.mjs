@@ -60,8 +60,13 @@ async function fetchSources(program, seconds) {
 function inputs(program, hasSources) {
   const version = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
   const documents = SAMPLE_PACKAGES.map(version);
-  const own = readdirSync(join(root, "documents")).sort();
-  const files = ["providers.toml", "catalog.toml", "sources.toml", ...own.map((name) => join("documents", name))];
+  const ownDocuments = readdirSync(join(root, "documents")).sort();
+  const files = [
+    "providers.toml",
+    "catalog.toml",
+    "sources.toml",
+    ...ownDocuments.map((name) => join("documents", name)),
+  ];
   const parts = [...documents, ...sampleImport, ...files.map((file) => read(join(root, file)) ?? "")];
   if (hasSources) {
     const folder = join(sources, "documents");
@@ -82,18 +87,18 @@ function place(before, digest) {
   for (const kind of ["segments", "versions"]) {
     mkdirSync(join(folder, kind), { recursive: true });
     const names = readdirSync(join(staged, kind));
-    const kept = new Set(names);
+    const keptNames = new Set(names);
     old.push(
       ...readdirSync(join(folder, kind))
-        .filter((name) => !kept.has(name))
+        .filter((name) => !keptNames.has(name))
         .map((name) => join(folder, kind, name)),
     );
     for (const name of names) renameSync(join(staged, kind, name), join(folder, kind, name));
   }
   for (const name of ["report.txt", "import.json"]) renameSync(join(staged, name), join(folder, name));
   // Until current.json is moved, the previous catalog, which also belongs to this import, stays active.
-  const own = [current, ...(before === undefined || before === current ? [] : [before])];
-  writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: digest, current: own }));
+  const ownVersions = [current, ...(before === undefined || before === current ? [] : [before])];
+  writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: digest, current: ownVersions }));
   renameSync(`${stampFile}.tmp`, stampFile);
   renameSync(join(staged, "current.json"), currentFile);
   for (const path of [staged, ...old]) rmSync(path, { recursive: true, force: true });
@@ -106,13 +111,14 @@ function place(before, digest) {
  *   and for how many seconds at most they are fetched
  */
 export async function importCatalog(program, { hasSources = false, seconds } = {}) {
-  const made = stamped();
+  const lastImport = stamped();
   const current = read(currentFile);
-  if (current !== undefined && !made.current.includes(current)) {
+  if (current !== undefined && !lastImport.current.includes(current)) {
     log("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
     return;
   }
-  const isImported = (digest) => current !== undefined && made.inputs === digest && made.current[0] === current;
+  const isImported = (digest) =>
+    current !== undefined && lastImport.inputs === digest && lastImport.current[0] === current;
   if (isPackage) {
     const digest = readFileSync(join(released, "current.json"), "utf8");
     if (isImported(digest)) return;

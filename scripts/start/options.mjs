@@ -31,8 +31,7 @@ All other options are passed to wrangler: npx wrangler dev --help`;
 const nameOf = (arg) => arg.split("=")[0];
 
 /** The options for `wrangler dev`. */
-export const passedOn = (given) =>
-  given.filter((arg, at) => !OWN.has(nameOf(arg)) && !(OWN.get(given[at - 1]) ?? false));
+export const passedOn = (args) => args.filter((arg, at) => !OWN.has(nameOf(arg)) && !(OWN.get(args[at - 1]) ?? false));
 
 /** The value of the last `--name value` or `--name=value`. */
 function valueOf(args, ...names) {
@@ -57,20 +56,20 @@ function portOf(args, option) {
 }
 
 /** Parses the options. Fails if one is invalid. */
-export function options(given) {
-  const shards = valueOf(given, "--shards");
-  if (given.some((arg) => nameOf(arg) === "--shards") && !/^[1-9]\d{0,3}$/.test(shards ?? "")) {
+export function options(allArgs) {
+  const shards = valueOf(allArgs, "--shards");
+  if (allArgs.some((arg) => nameOf(arg) === "--shards") && !/^[1-9]\d{0,3}$/.test(shards ?? "")) {
     throw new Problem(`--shards takes a number of databases, not "${shards ?? ""}".`);
   }
-  const args = passedOn(given);
+  const args = passedOn(allArgs);
   const port = portOf(args, "--port") ?? DEFAULT_PORT;
-  const demoPort = portOf(given, "--demo-port");
+  const demoPort = portOf(allArgs, "--demo-port");
   const persistTo = valueOf(args, "--persist-to");
   const folder = persistTo ? resolve(work, persistTo) : state;
   // Passed to every command, so that no environment variable can select another storage.
   const place = ["--local", "--persist-to", folder];
   const host = valueOf(args, "--ip") ?? "localhost";
-  const [log, noDemo, noSources] = ["--log", "--no-demo", "--no-sources"].map((option) => given.includes(option));
+  const [log, noDemo, noSources] = ["--log", "--no-demo", "--no-sources"].map((option) => allArgs.includes(option));
   return { args, log, hasDemo: !noDemo, hasSources: !noSources, demoPort, shards, port, host, state: folder, place };
 }
 

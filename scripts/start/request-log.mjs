@@ -9,7 +9,7 @@ function isRequest(line) {
 }
 
 /** Paragraphs to remove: [pattern of the first line, of the last line, number of occurrences to keep]. */
-const LEFT_OUT = [
+const REMOVED = [
   // `npm start` triggers scheduled jobs.
   [/Scheduled Workers are not automatically triggered/, /For more details, see/, 0],
   // wrangler lists the bindings twice.
@@ -17,9 +17,9 @@ const LEFT_OUT = [
 ];
 
 /** Receives output in chunks, and returns the complete lines that remain. */
-export class WithoutRequests {
+export class RequestLogFilter {
   #open = "";
-  #met = LEFT_OUT.map(() => 0);
+  #met = REMOVED.map(() => 0);
   #until;
 
   /** Whether a line is part of a removed paragraph. */
@@ -29,9 +29,9 @@ export class WithoutRequests {
       if (this.#until.test(text)) this.#until = undefined;
       return true;
     }
-    const at = LEFT_OUT.findIndex(([first]) => first.test(text));
+    const at = REMOVED.findIndex(([first]) => first.test(text));
     if (at < 0) return false;
-    const [, last, most] = LEFT_OUT[at];
+    const [, last, most] = REMOVED[at];
     this.#met[at] += 1;
     if (this.#met[at] <= most) return false;
     this.#until = last;

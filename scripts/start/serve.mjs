@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { work, wrangler } from "../lib/paths.mjs";
 import { environment, unwatch, watch } from "../lib/run.mjs";
 import { isVariableSet } from "../lib/variables.mjs";
-import { WithoutRequests } from "./request-log.mjs";
+import { RequestLogFilter } from "./request-log.mjs";
 
 /**
  * Defaults for apps on this machine: the connect window shows APP_NAME, and ALLOWED_ORIGINS has the ports of Next.js and Vite. An
@@ -17,8 +17,8 @@ const variables = (args) => {
   const at = args.findIndex((arg) => arg === "--port" || arg.startsWith("--port="));
   const port = at < 0 ? "8787" : (args[at].split("=")[1] ?? args[at + 1]);
   const unset = Object.entries(DEFAULTS).filter(([name]) => !isVariableSet(name, work, ["wrangler.toml", ".dev.vars"]));
-  const own = [["LOCAL_TARGETS", "allow"], ["BASE_URL", `http://localhost:${port}`], ...unset];
-  return own.flatMap(([name, value]) => ["--var", `${name}:${value}`]);
+  const ownVariables = [["LOCAL_TARGETS", "allow"], ["BASE_URL", `http://localhost:${port}`], ...unset];
+  return ownVariables.flatMap(([name, value]) => ["--var", `${name}:${value}`]);
 };
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
@@ -38,7 +38,7 @@ export function serve({ args, log }, whenReady) {
       }),
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const [quiet, quietErrors] = [new WithoutRequests(), new WithoutRequests()];
+    const [quiet, quietErrors] = [new RequestLogFilter(), new RequestLogFilter()];
     let seen = "";
     let ready = false;
     let failure;

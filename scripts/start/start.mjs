@@ -20,7 +20,7 @@ import { serve } from "./serve.mjs";
 import { welcome } from "./welcome.mjs";
 
 /** If the start takes longer, its steps are listed with their durations. */
-const LONG_MS = 20_000;
+const SLOW_START_MS = 20_000;
 
 async function migrateState(program, { state, place }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
@@ -37,7 +37,7 @@ function noteAddress(state, address) {
 
 /** Prints the duration of each step of a slow start. */
 function summarize(took) {
-  if (took < LONG_MS) return;
+  if (took < SLOW_START_MS) return;
   const longest = times.filter(({ took: each }) => each >= 1000).sort((a, b) => b.took - a.took);
   log(`\nReady after ${elapsed(took)}. The slowest steps, which partly ran in parallel:`);
   for (const { label, took: each } of longest) log(`  ${elapsed(each).padStart(12)}  ${label}`);
@@ -53,36 +53,37 @@ function summarize(took) {
  */
 export async function start(args, prepare) {
   if (asksForHelp(args)) return print(HELP);
-  const given = options(args);
-  await mustBeFree(given.port, given.host);
-  if (given.hasDemo) await mustBeFree(given.demoPort, "127.0.0.1", "--demo-port");
-  const begun = Date.now();
+  const parsedOptions = options(args);
+  await mustBeFree(parsedOptions.port, parsedOptions.host);
+  if (parsedOptions.hasDemo) await mustBeFree(parsedOptions.demoPort, "127.0.0.1", "--demo-port");
+  const startedAt = Date.now();
   const { program, build } = await prepare();
   const storage = locked("start", "it makes the catalog and the demo account", async () => {
     // First, because it stops if an earlier commit has created the database.
-    await migrateState(program, given);
-    await importCatalog(program, { hasSources: given.hasSources, seconds: START_SECONDS });
+    await migrateState(program, parsedOptions);
+    await importCatalog(program, { hasSources: parsedOptions.hasSources, seconds: START_SECONDS });
     // Started first, because its URL is part of its connector.
-    const demo = given.hasDemo ? await startPlatform(given) : undefined;
-    if (demo) await importConnector(program, given, demo);
-    else removeConnector(given.state);
-    await publishCatalog(program, given);
-    if (given.shards) await run(program, ["shards", "add", "--total", given.shards, ...given.place]);
+    const demo = parsedOptions.hasDemo ? await startPlatform(parsedOptions) : undefined;
+    if (demo) await importConnector(program, parsedOptions, demo);
+    else removeConnector(parsedOptions.state);
+    await publishCatalog(program, parsedOptions);
+    if (parsedOptions.shards)
+      await run(program, ["shards", "add", "--total", parsedOptions.shards, ...parsedOptions.place]);
     ensureSecrets();
-    if (demo) await setClient(program, given);
-    await seedDemoAccount(program, given);
+    if (demo) await setClient(program, parsedOptions);
+    await seedDemoAccount(program, parsedOptions);
     return demo;
   });
   const [demo] = await together([storage, build()]);
-  const key = await demoKey(program, given);
-  summarize(Date.now() - begun);
-  return serve(given, async (address) => {
+  const key = await demoKey(program, parsedOptions);
+  summarize(Date.now() - startedAt);
+  return serve(parsedOptions, async (address) => {
     demo?.register(address, key);
-    await mustWork(key, given, address);
-    noteAddress(given.state, address);
+    await mustWork(key, parsedOptions, address);
+    noteAddress(parsedOptions.state, address);
     runClock(address);
     watchSecrets();
-    const agents = await configureSignIn(given, address, key, demo);
+    const agents = await configureSignIn(parsedOptions, address, key, demo);
     process.stdout.write(welcome(address, key, demo?.origin, agents));
   }).finally(() => demo?.close());
 }

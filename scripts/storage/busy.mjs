@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 const ATTEMPTS = 100;
 const PAUSE_MS = 100;
 
-/** Retries `work` while its error matches `busy`: then it had no effect. */
+/** Retries `work` while it fails with an error that matches `busy`, which means that it had no effect. */
 async function retry(work, busy) {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -19,7 +19,7 @@ import { Record } from "./record.mjs";
 import { Storage } from "./storage.mjs";
 
 const IDLE_SECONDS = 30;
-const LOOK_EVERY_MS = 1000;
+const CHECK_INTERVAL_MS = 1000;
 
 const [folder, idleSeconds = IDLE_SECONDS] = process.argv.slice(2);
 const connections = new Set();
@@ -32,7 +32,7 @@ const server = createServer((socket) => {
     connections.delete(socket);
     if (connections.size === 0) waitForConnection();
   });
-  converse(socket)
+  serveConnection(socket)
     .catch(() => {})
     .finally(() => socket.end());
 });
@@ -58,14 +58,14 @@ function enqueue(request) {
   return answered;
 }
 
-async function converse(socket) {
+async function serveConnection(socket) {
   const reply = (response) => socket.write(`${JSON.stringify(response)}\n`);
-  let greeted = false;
+  let authenticated = false;
   for await (const line of lines(socket)) {
     const message = JSON.parse(line);
-    if (!greeted) {
+    if (!authenticated) {
       if (message.token !== record.token) return;
-      greeted = true;
+      authenticated = true;
       reply({ proof: record.proof });
       continue;
     }
@@ -98,7 +98,7 @@ process.stdout.write(`${JSON.stringify(first)}\n`);
 if (first.token === record.token) {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => end());
   process.on("uncaughtException", () => end(1));
-  setInterval(() => record.isCurrent() || end(), LOOK_EVERY_MS).unref();
+  setInterval(() => record.isCurrent() || end(), CHECK_INTERVAL_MS).unref();
   waitForConnection();
   // Prepares while the first request is still on its way.
   storage.prepare();

@@ -49,15 +49,15 @@ export class Record {
   /** Registers this helper, unless the folder has one. Returns the record of the registered helper. */
   async publish() {
     const { folder, port, token, proof } = this;
-    const own = { folder, pid: process.pid, port, token, proof };
+    const record = { folder, pid: process.pid, port, token, proof };
     const written = `${this.file}.${process.pid}`;
-    writeFileSync(written, JSON.stringify(own), { mode: 0o600 });
+    writeFileSync(written, JSON.stringify(record), { mode: 0o600 });
     try {
       for (;;) {
         try {
           // Linked after it was written, so that readers never see an incomplete file.
           linkSync(written, this.file);
-          return own;
+          return record;
         } catch (error) {
           if (error.code !== "EEXIST") throw error;
         }

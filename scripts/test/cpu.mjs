@@ -23,15 +23,15 @@ export const cpuOfSelf = () => statOf("self")?.seconds;
 
 /** The CPU seconds of processes, including their descendants: a map by process id. */
 export function cpuOfTrees(pids) {
-  const found = new Map();
-  if (pids.length === 0) return found;
+  const secondsByPid = new Map();
+  if (pids.length === 0) return secondsByPid;
   const children = new Map();
   const seconds = new Map();
   let names = [];
   try {
     names = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   } catch {
-    return found;
+    return secondsByPid;
   }
   for (const name of names) {
     const stat = statOf(name);
@@ -41,6 +41,6 @@ export function cpuOfTrees(pids) {
     children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
   }
   const sum = (pid) => (children.get(pid) ?? []).reduce((all, child) => all + sum(child), seconds.get(pid) ?? 0);
-  for (const pid of pids) if (seconds.has(pid)) found.set(pid, sum(pid));
-  return found;
+  for (const pid of pids) if (seconds.has(pid)) secondsByPid.set(pid, sum(pid));
+  return secondsByPid;
 }

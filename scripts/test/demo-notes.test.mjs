@@ -66,18 +66,18 @@ describe("the demo platform", () => {
     return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
   };
   /** Submits the consent form. */
-  const decide = (parameters, form, origin = demo.origin) =>
+  const submitConsent = (parameters, form, origin = demo.origin) =>
     ask(`/oauth/authorize?${parameters}`, { method: "POST", headers: { origin }, body: new URLSearchParams(form) });
-  const allowing = [
+  const CONSENT = [
     ["answer", "allow"],
     ["person", "ada"],
     ["scope", "notes:read"],
     ["scope", "notes:write"],
   ];
   /** Gets a code for Ada's notes, with the parameters for its exchange. */
-  const authorize = async (form = allowing) => {
+  const authorize = async (form = CONSENT) => {
     const { verifier, challenge } = pkce();
-    const response = await decide(query({ code_challenge: challenge }), form);
+    const response = await submitConsent(query({ code_challenge: challenge }), form);
     assert.equal(response.status, 303);
     const back = new URL(response.headers.get("location"));
     assert.equal(`${back.origin}${back.pathname}`, REDIRECT_URI);
@@ -107,7 +107,7 @@ describe("the demo platform", () => {
       { client_id: undefined },
     ]) {
       const parameters = query({ code_challenge: challenge, ...changes });
-      for (const response of [await ask(`/oauth/authorize?${parameters}`), await decide(parameters, allowing)]) {
+      for (const response of [await ask(`/oauth/authorize?${parameters}`), await submitConsent(parameters, CONSENT)]) {
         assert.equal(response.status, 400, JSON.stringify(changes));
         assert.equal(response.headers.get("location"), null);
       }
@@ -143,16 +143,16 @@ describe("the demo platform", () => {
     const page = await (await ask(`/oauth/authorize?${parameters}`)).text();
     assert.ok(page.includes("Ada Example") && page.includes("Ben Example"));
     assert.ok(page.includes('value="notes:read"') && !page.includes('value="notes:write"'));
-    const denied = new URL((await decide(parameters, [["answer", "deny"]])).headers.get("location"));
+    const denied = new URL((await submitConsent(parameters, [["answer", "deny"]])).headers.get("location"));
     assert.equal(denied.searchParams.get("error"), "access_denied");
     // Scopes that were not requested cannot be granted, and the account must be Ada or Ben.
     for (const form of [
-      [allowing[0], allowing[1], ["scope", "notes:write"]],
-      [allowing[0], ["person", "eve"], allowing[2]],
-      [allowing[0], allowing[2]],
+      [CONSENT[0], CONSENT[1], ["scope", "notes:write"]],
+      [CONSENT[0], ["person", "eve"], CONSENT[2]],
+      [CONSENT[0], CONSENT[2]],
     ])
-      assert.equal((await decide(parameters, form)).status, 400, JSON.stringify(form));
-    const { access_token, scope } = await connect([allowing[0], ["person", "ben"], allowing[2]]);
+      assert.equal((await submitConsent(parameters, form)).status, 400, JSON.stringify(form));
+    const { access_token, scope } = await connect([CONSENT[0], ["person", "ben"], CONSENT[2]]);
     assert.equal(scope, "notes:read");
     assert.equal((await api("GET", "/me", bearer(access_token))).body.id, "ben");
   });
@@ -160,7 +160,7 @@ describe("the demo platform", () => {
   test("rejects forms of other origins", async () => {
     const parameters = query({ code_challenge: pkce().challenge });
     for (const origin of ["https://evil.example", "null", "http://localhost:8787"])
-      assert.equal((await decide(parameters, allowing, origin)).status, 403, origin);
+      assert.equal((await submitConsent(parameters, CONSENT, origin)).status, 403, origin);
     assert.equal((await ask("/people/ada/key", { method: "POST" })).status, 403);
   });
 
@@ -177,9 +177,9 @@ describe("the demo platform", () => {
     const missed = await authorize();
     await refused(send("/oauth/token", { ...missed, code_verifier: "x".repeat(43) }), "invalid_grant");
     await refused(send("/oauth/token", missed), "invalid_grant");
-    const late = await authorize();
+    const lateCode = await authorize();
     now += 60_000;
-    await refused(send("/oauth/token", late), "invalid_grant");
+    await refused(send("/oauth/token", lateCode), "invalid_grant");
     const once = await authorize();
     const { body } = await send("/oauth/token", once);
     assert.ok(await works(body.access_token));
@@ -244,17 +244,17 @@ describe("the demo platform", () => {
     }
     assert.equal(seen.length, 12);
     assert.equal(new Set(seen).size, seen.length);
-    const { status, body: made } = await api("POST", "/notes", { body: { title: "Quince jam" } });
-    assert.deepEqual([status, made.title, made.body], [201, "Quince jam", ""]);
-    const changed = await api("PATCH", `/notes/${made.id}`, { body: { body: "Boil for an hour" } });
+    const { status, body: note } = await api("POST", "/notes", { body: { title: "Quince jam" } });
+    assert.deepEqual([status, note.title, note.body], [201, "Quince jam", ""]);
+    const changed = await api("PATCH", `/notes/${note.id}`, { body: { body: "Boil for an hour" } });
     assert.deepEqual([changed.body.title, changed.body.body], ["Quince jam", "Boil for an hour"]);
-    const found = await api("GET", "/notes/search?q=QUINCE+hour");
-    assert.deepEqual(found.body, { notes: [changed.body], next: null });
+    const results = await api("GET", "/notes/search?q=QUINCE+hour");
+    assert.deepEqual(results.body, { notes: [changed.body], next: null });
     // Ben has other notes.
     const ben = { headers: { "x-api-key": "demo-notes-key-ben" } };
-    assert.equal((await api("GET", `/notes/${made.id}`, ben)).status, 404);
-    assert.equal((await api("DELETE", `/notes/${made.id}`)).status, 204);
-    assert.equal((await api("GET", `/notes/${made.id}`)).status, 404);
+    assert.equal((await api("GET", `/notes/${note.id}`, ben)).status, 404);
+    assert.equal((await api("DELETE", `/notes/${note.id}`)).status, 204);
+    assert.equal((await api("GET", `/notes/${note.id}`)).status, 404);
   });
 
   test("Link has the next page with the query of the request", async () => {
@@ -313,7 +313,7 @@ describe("the demo platform", () => {
   });
 
   test("a token without the scope gets a 403 with the scope", async () => {
-    const { access_token } = await connect([allowing[0], allowing[1], ["scope", "notes:read"]]);
+    const { access_token } = await connect([CONSENT[0], CONSENT[1], ["scope", "notes:read"]]);
     assert.equal((await api("GET", "/notes", bearer(access_token))).status, 200);
     const { status, headers, body } = await api("POST", "/notes", { ...bearer(access_token), body: { title: "a" } });
     assert.deepEqual([status, body.error.code], [403, "insufficient_scope"]);
@@ -325,8 +325,8 @@ describe("the demo platform", () => {
     const { access_token, refresh_token } = await connect();
     await ask("/people/ben/key", { method: "POST", headers: { origin: demo.origin } });
     await demo.close();
-    const kept = readFileSync(file, "utf8");
-    assert.ok(!kept.includes(access_token) && !kept.includes(refresh_token));
+    const savedState = readFileSync(file, "utf8");
+    assert.ok(!savedState.includes(access_token) && !savedState.includes(refresh_token));
     await start();
     assert.equal((await api("GET", `/notes/${body.id}`)).body.title, "Kept");
     assert.ok(await works(access_token));
@@ -335,12 +335,12 @@ describe("the demo platform", () => {
   });
 
   test("users of the demo account sign in for their agents", async () => {
-    const got = [];
+    const requests = [];
     const service = createServer(async (request, response) => {
       const chunks = [];
       for await (const chunk of request) chunks.push(chunk);
       const body = JSON.parse(Buffer.concat(chunks));
-      got.push([request.method, request.url, request.headers["x-service-secret"], body]);
+      requests.push([request.method, request.url, request.headers["x-service-secret"], body]);
       const isKnown = body.request === "ar_1";
       const reply = isKnown
         ? { continueUrl: "http://localhost:8787/mcp/e/continue?grant=g" }
@@ -369,7 +369,7 @@ describe("the demo platform", () => {
       assert.equal((await post("/sign-in?request=ar_1", " ")).status, 400);
       assert.equal((await post("/sign-in?request=ar_1", "you@example.com", "https://evil.example")).status, 403);
       const sent = (request) => ({ request, identity: "you@example.com", identityType: "user" });
-      assert.deepEqual(got, [
+      assert.deepEqual(requests, [
         ["POST", "/v1/agent-grants", "sk_test_demo", sent("ar_1")],
         ["POST", "/v1/agent-grants", "sk_test_demo", sent("other")],
       ]);
@@ -405,9 +405,9 @@ describe("the demo platform", () => {
     });
     assert.notEqual(other.origin, demo.origin);
     await other.close();
-    const again = await DemoNotes.start({ file: join(folder, "other.json"), now: () => now });
-    assert.equal(again.origin, other.origin);
-    await again.close();
+    const second = await DemoNotes.start({ file: join(folder, "other.json"), now: () => now });
+    assert.equal(second.origin, other.origin);
+    await second.close();
   });
 
   test("rejects requests to another host name", async () => {
@@ -424,7 +424,7 @@ describe("the demo platform", () => {
     await api("POST", "/notes", { body: { title: "<script>alert(1)</script>" } });
     const page = await (await ask("/people/ada")).text();
     assert.ok(page.includes("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.includes("<script"));
-    const bad = await (await ask(`/oauth/authorize?${query({ redirect_uri: "<script>" })}`)).text();
-    assert.ok(!bad.includes("<script"));
+    const errorPage = await (await ask(`/oauth/authorize?${query({ redirect_uri: "<script>" })}`)).text();
+    assert.ok(!errorPage.includes("<script"));
   });
 });

@@ -12,7 +12,7 @@ import { COMPOSIO, NANGO } from "../import/platforms.mjs";
 import { root } from "../lib/paths.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "connector-vault-import-"));
-/** What every secret of these files contains. */
+/** The string that every secret in these files contains. */
 const SECRET = "s3cr3t";
 
 const method = (id, type, more = {}) => ({ id, type, fields: [], ...more });
@@ -33,8 +33,8 @@ let address;
 /** The bodies of imports, and the connections by key. */
 let bodies = [];
 const stored = new Map();
-/** Responses to send instead, one for each request. */
-let troubles = [];
+/** Functions that send the next responses instead of a success, one for each request. */
+let nextFailures = [];
 
 function results({ connections }) {
   return connections.map(({ platform, label, identity }) => {
@@ -54,7 +54,7 @@ before(async () => {
       response.end(typeof json === "string" ? json : JSON.stringify(json));
     };
     assert.equal(request.headers["x-service-secret"], "the key");
-    const failureText = request.method === "POST" ? troubles.shift() : undefined;
+    const failureText = request.method === "POST" ? nextFailures.shift() : undefined;
     if (failureText) return failureText(send, request);
     const platform = request.url.split("/").pop();
     if (request.method === "POST") {
@@ -151,9 +151,9 @@ test("Nango's connections keep their tokens, scopes, expiry, client and user", a
       ["created", "item 2", "gmail", "c-2"],
     ],
   );
-  const again = await run(["nango", path, "--cut-over"]);
-  assert.deepEqual([again.code, bodies[0].cutOver], [0, true]);
-  assert.ok(again.lines.every((line) => line.startsWith("unchanged")));
+  const secondRun = await run(["nango", path, "--cut-over"]);
+  assert.deepEqual([secondRun.code, bodies[0].cutOver], [0, true]);
+  assert.ok(secondRun.lines.every((line) => line.startsWith("unchanged")));
 });
 
 test("a Nango file can be a response, a list of rows, or a row on each line", async () => {
@@ -217,7 +217,7 @@ test("rows that can't move are reported with a reason, and the others move", asy
   ]);
   assert.equal(code, 1);
   const byItem = (line) => Number(/item (\d+)/.exec(line)[1]);
-  const sorted = lines.toSorted((one, other) => byItem(one) - byItem(other));
+  const sorted = lines.toSorted((left, right) => byItem(left) - byItem(right));
   for (const [index, [, expected]] of rows.entries()) assert.match(sorted[index], expected);
   assert.deepEqual(
     sent.map(({ platform, credentials }) => [platform, credentials.type]),
@@ -410,7 +410,7 @@ test("batches stay within 20 connections and 1 MiB", async () => {
 test("temporary failures are retried, and others end the import with what to do", async () => {
   const path = file("retry.json", [nango("retry")]);
   const problem = (status, headers) => (send) => send(status, { code: "x", detail: "The reason." }, headers);
-  troubles = [
+  nextFailures = [
     (_, request) => request.socket.destroy(),
     problem(503, { "retry-after": "0.01" }),
     problem(429, { "retry-after": "0.01" }),
@@ -424,7 +424,7 @@ test("temporary failures are retried, and others end the import with what to do"
     [(send) => send(302, "", { location: "https://evil.example" }), /is not this service/],
     [(send) => send(200, { results: [] }), /did not report each connection/],
   ]) {
-    troubles = [failureText];
+    nextFailures = [failureText];
     const { code, err } = await run(["nango", path]);
     assert.equal(code, 1);
     assert.match(err, expected);

@@ -21,7 +21,7 @@ const COVERED = [
   "schema",
   "scripts",
   "server",
-  // Its cases contain the constructions.
+  // Its test cases contain the banned constructions.
   ":!scripts/test/language.test.mjs",
   "sources.toml",
   "src",
@@ -61,9 +61,9 @@ const BANNED = [
   [/\bwhat (?:it|they) should be\b/gi, "what is wrong, and what was expected"],
 ];
 
-/** Of Markdown, everything but fenced blocks and inline code. */
-const PROSE = /^ *```[^]*?^ *```|`[^`\n]*`/gm;
-/** Of code, comments, and strings that contain a space: those without one are values. */
+/** Matches the parts of Markdown that are not prose: fenced blocks and inline code. */
+const NOT_PROSE = /^ *```[^]*?^ *```|`[^`\n]*`/gm;
+/** Matches comments and strings of code as `text`. Strings without a space are values, not prose. */
 const CODE = {
   rust: /(?<text>\/\/[^\n]*|\/\*[^]*?\*\/|"(?:\\[^]|[^"\\])*")|'(?:\\.[^']*|[^'\\])'|r(?<hash>#*)"[^]*?"\k<hash>/g,
   script:
@@ -83,10 +83,10 @@ const KINDS = {
 
 const blank = (text) => text.replaceAll(/[^\n]/g, " ");
 
-/** The file's text in which only what people read is left, at its place. */
-function readable(name, text) {
+/** Replaces everything but prose with spaces, so that line numbers stay the same. */
+function proseOf(name, text) {
   const kind = KINDS[name.split(".").at(-1)];
-  if (!kind) return text.replaceAll(PROSE, blank);
+  if (!kind) return text.replaceAll(NOT_PROSE, blank);
   let out = "";
   let end = 0;
   for (const match of text.matchAll(CODE[kind])) {
@@ -102,7 +102,7 @@ function readable(name, text) {
 
 /** The banned constructions of a file: { line, phrase, instead }. */
 export function findings(name, text) {
-  const prose = readable(name, text);
+  const prose = proseOf(name, text);
   return BANNED.flatMap(([pattern, instead]) =>
     [...prose.matchAll(pattern)].map(({ 0: phrase, index }) => ({
       line: prose.slice(0, index).split("\n").length,

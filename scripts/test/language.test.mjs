@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { allowedOf, findings } from "./language.mjs";
 
-const found = (name, text) => findings(name, text).map(({ line, phrase }) => `${line} ${phrase}`);
+const findingsIn = (name, text) => findings(name, text).map(({ line, phrase }) => `${line} ${phrase}`);
 
 test("finds banned constructions in comments and messages, with their lines", () => {
   for (const [name, text, expected] of [
@@ -15,7 +15,7 @@ test("finds banned constructions in comments and messages, with their lines", ()
     ["a.rs", "/// There is no key: a path that is no key is none.", ["1 is no ", "1 is none"]],
     ["a.md", "A row is not what it should be. There is none.", ["1 what it should be"]],
   ])
-    assert.deepEqual(found(name, text), expected, text);
+    assert.deepEqual(findingsIn(name, text), expected, text);
 });
 
 test("ignores names, values, inline code and examples", () => {
@@ -25,7 +25,7 @@ test("ignores names, values, inline code and examples", () => {
     ["a.mjs", 'const told = /["\'\\`]/;\nlet nobody = "nobody";'],
     ["a.toml", 'told = "nobody"'],
   ])
-    assert.deepEqual(found(name, text), [], text);
+    assert.deepEqual(findingsIn(name, text), [], text);
 });
 
 test("an entry of the allow list needs a reason", () => {

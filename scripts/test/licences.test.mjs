@@ -78,11 +78,11 @@ for (const folder of [".", join("tools", "bindgen")]) {
   test(`every crate of ${folder} has a permissive licence and comes from crates.io`, async () => {
     const args = ["metadata", "--format-version", "1", "--locked"];
     const { packages, workspace_members: own } = JSON.parse(await run("cargo", args, { cwd: join(root, folder) }));
-    const others = packages.filter(({ id }) => !own.includes(id));
-    assert.ok(others.length > 20);
-    assert.deepEqual(unmet(others, PERMISSIVE), []);
+    const otherPackages = packages.filter(({ id }) => !own.includes(id));
+    assert.ok(otherPackages.length > 20);
+    assert.deepEqual(unmet(otherPackages, PERMISSIVE), []);
     assert.deepEqual(
-      others.filter(({ source }) => !source?.includes("crates.io-index")).map(({ name }) => name),
+      otherPackages.filter(({ source }) => !source?.includes("crates.io-index")).map(({ name }) => name),
       [],
     );
   });
@@ -110,7 +110,7 @@ test("every npm package has an integrity hash and an allowed licence; bundled on
   const all = Object.entries(packages)
     .filter(([path, { link }]) => path.includes("node_modules/") && !link)
     .map(([path, one]) => ({ name: path.split("node_modules/").at(-1), ...one }))
-    .map((one) => ({ ...one, license: WITHOUT_EXPRESSION[one.name] ?? one.license }));
+    .map((npmPackage) => ({ ...npmPackage, license: WITHOUT_EXPRESSION[npmPackage.name] ?? npmPackage.license }));
   assert.ok(all.length > 100);
   assert.deepEqual(unmet(all, FOR_TOOLS), []);
   assert.deepEqual(
@@ -118,8 +118,8 @@ test("every npm package has an integrity hash and an allowed licence; bundled on
     [],
   );
   // Optional packages of other systems are not installed.
-  const here = all.filter(({ os }) => !os || os.includes(process.platform));
-  const unchecked = here.filter(({ integrity, cpu }) => !integrity && (!cpu || cpu.includes(process.arch)));
+  const installable = all.filter(({ os }) => !os || os.includes(process.platform));
+  const unchecked = installable.filter(({ integrity, cpu }) => !integrity && (!cpu || cpu.includes(process.arch)));
   assert.deepEqual(
     unchecked.filter(({ libc }) => !libc?.includes("musl")).map(({ name }) => name),
     [],

@@ -29,8 +29,8 @@ test("a new result replaces only the row of its proof, and rows keep the order o
   const rows = page.split("\n").filter((line) => line.startsWith("| "));
   assert.deepEqual(rows.slice(1), [row, PAGE.split("\n")[4]]);
   assert.ok(page.startsWith("# Proof\n") && page.endsWith("<!-- /results -->\nmore\n"));
-  const again = withResults(page, [["tenants", row.replace("ok", "better")]]);
-  assert.equal(again, page.replace("| ok |", "| better |"));
+  const updated = withResults(page, [["tenants", row.replace("ok", "better")]]);
+  assert.equal(updated, page.replace("| ok |", "| better |"));
   assert.throws(() => withResults("# Proof\n", []), /no section/);
 });
 

@@ -92,18 +92,18 @@ test("the sample catalog has no document without a licence", () => {
 
 test("the configuration of a project with the package has no build, and every path through the link", () => {
   const text = readFileSync(join(root, "wrangler.toml"), "utf8");
-  const made = configuration(text);
-  assert.doesNotMatch(made, /^\[build\]|npm run|watch_dir/m);
-  assert.equal(made.match(/"\.wrangler\/connector-vault\/(build\/index\.js|schema|www\/dist)"/g).length, 3);
+  const config = configuration(text);
+  assert.doesNotMatch(config, /^\[build\]|npm run|watch_dir/m);
+  assert.equal(config.match(/"\.wrangler\/connector-vault\/(build\/index\.js|schema|www\/dist)"/g).length, 3);
   // Bindings, variables and comments stay.
-  const kept = text.split("\n").filter((line) => /^#|^\[\[|^binding|^crons/.test(line));
-  for (const line of kept) assert.ok(made.includes(line), line);
+  const keptLines = text.split("\n").filter((line) => /^#|^\[\[|^binding|^crons/.test(line));
+  for (const line of keptLines) assert.ok(config.includes(line), line);
   assert.throws(() => configuration(text.replace('"www/dist"', '"elsewhere"')), /does not name www\/dist/);
 });
 
 test("the notes of a release have its changes and the hashes of the Worker", () => {
   const changelog = "# Changelog\n\n## 1.2.0 - 2026-11-23\n\n- New.\n\n## 1.1.0 - 2026-11-01\n\n- Old.\n";
-  const made = notes({ version: "1.2.0", changelog, worker: [{ path: "build/index.js", sha256: "ab12" }] });
-  assert.match(made, /- New\.[\s\S]*ab12 {2}build\/index\.js[\s\S]*npm run reproducible/);
-  assert.doesNotMatch(made, /Old/);
+  const releaseNotes = notes({ version: "1.2.0", changelog, worker: [{ path: "build/index.js", sha256: "ab12" }] });
+  assert.match(releaseNotes, /- New\.[\s\S]*ab12 {2}build\/index\.js[\s\S]*npm run reproducible/);
+  assert.doesNotMatch(releaseNotes, /Old/);
 });

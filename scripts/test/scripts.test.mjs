@@ -27,7 +27,7 @@ import { run } from "../lib/run.mjs";
 import { captureLog, detailOf, log } from "../lib/status.mjs";
 import { wasmCargoEnvironment } from "../lib/wasm.mjs";
 import { options } from "../start/options.mjs";
-import { WithoutRequests } from "../start/request-log.mjs";
+import { RequestLogFilter } from "../start/request-log.mjs";
 import { ensureSecrets, watchSecrets } from "../start/secrets.mjs";
 import { Steps } from "./steps.mjs";
 
@@ -114,15 +114,15 @@ describe("a lock", () => {
   test("makes another process wait", async () => {
     const child = other();
     await once(child.stdout, "data");
-    let ran = false;
-    const own = lock(async () => {
-      ran = true;
+    let hasRun = false;
+    const ownWork = lock(async () => {
+      hasRun = true;
     });
     await new Promise((done) => setTimeout(done, 500));
-    assert.equal(ran, false);
+    assert.equal(hasRun, false);
     child.stdin.end();
-    await own;
-    assert.equal(ran, true);
+    await ownWork;
+    assert.equal(hasRun, true);
   });
 
   test("of a killed process is replaced", async () => {
@@ -175,8 +175,8 @@ test("npm start does not pass --shards to wrangler, and requires a number", () =
     const { args, shards } = options([...given, "--port", "9000"]);
     assert.deepEqual({ args, shards }, { args: ["--port", "9000"], shards: "3" });
   }
-  for (const wrong of [["--shards"], ["--shards", "0"], ["--shards=many"]])
-    assert.throws(() => options(wrong), /number/);
+  for (const invalidArgs of [["--shards"], ["--shards", "0"], ["--shards=many"]])
+    assert.throws(() => options(invalidArgs), /number/);
 });
 
 test("npm start passes all options except its own to wrangler dev", () => {
@@ -189,16 +189,16 @@ test("npm start does not pass --demo-port and --no-demo to wrangler", () => {
     const { args, demoPort, hasDemo } = options([...given, "--port", "9000"]);
     assert.deepEqual({ args, demoPort, hasDemo }, { args: ["--port", "9000"], demoPort: 9001, hasDemo: true });
   }
-  for (const wrong of [["--demo-port"], ["--demo-port", "--log"], ["--demo-port="], ["--demo-port", "70000"]])
-    assert.throws(() => options(wrong), /--demo-port takes a number from 1 to 65535/);
+  for (const invalidArgs of [["--demo-port"], ["--demo-port", "--log"], ["--demo-port="], ["--demo-port", "70000"]])
+    assert.throws(() => options(invalidArgs), /--demo-port takes a number from 1 to 65535/);
   assert.deepEqual([options(["--no-demo"]).hasDemo, options(["--no-demo"]).args], [false, []]);
   assert.deepEqual([options([]).hasSources, options(["--no-sources"]).hasSources], [true, false]);
   assert.deepEqual(options(["--no-sources"]).args, []);
 });
 
 test("--port requires a number", () => {
-  for (const wrong of [["--port"], ["--log", "--port"], ["--port", "--log"], ["--port="], ["--port", "x"]])
-    assert.throws(() => options(wrong), /--port takes a number from 1 to 65535/);
+  for (const invalidArgs of [["--port"], ["--log", "--port"], ["--port", "--log"], ["--port="], ["--port", "x"]])
+    assert.throws(() => options(invalidArgs), /--port takes a number from 1 to 65535/);
 });
 
 test("--help prints the options without building or sending anything", () => {
@@ -227,7 +227,7 @@ test("an unknown option is reported without a stack", () => {
 });
 
 test("only lines of successful requests are removed", () => {
-  const kept = [
+  const keptLines = [
     "[wrangler:info] Ready on http://localhost:8787",
     "[wrangler:info] GET /v1/whoami 503 Service Unavailable (12ms)",
     "✘ [ERROR] GET /v1/whoami 200 OK (12ms)",
@@ -239,12 +239,12 @@ test("only lines of successful requests are removed", () => {
     "\u001b[34m[wrangler:info]\u001b[39m POST / \u001b[32m404 Not Found\u001b[39m (0ms)",
     "[wrangler:info] HEAD / 304 Not Modified (1ms)",
   ];
-  const text = [...kept.slice(0, 2), ...left, ...kept.slice(2)].map((line) => `${line}\n`).join("");
+  const text = [...keptLines.slice(0, 2), ...left, ...keptLines.slice(2)].map((line) => `${line}\n`).join("");
   for (const size of [1, 7, text.length]) {
-    const quiet = new WithoutRequests();
+    const quiet = new RequestLogFilter();
     let printed = "";
     for (let at = 0; at < text.length; at += size) printed += quiet.take(text.slice(at, at + size));
-    assert.equal(printed, kept.map((line) => `${line}\n`).join(""));
+    assert.equal(printed, keptLines.map((line) => `${line}\n`).join(""));
     assert.equal(quiet.take("[wrangler:info] Ready"), "");
     assert.equal(quiet.end(), "[wrangler:info] Ready");
   }
@@ -259,7 +259,7 @@ test("duplicate and misleading messages of wrangler are removed", () => {
     "  For more details, see https://developers.cloudflare.com/",
   ];
   const written = (lines) => lines.map((line) => `${line}\n`).join("");
-  const quiet = new WithoutRequests();
+  const quiet = new RequestLogFilter();
   const printed = quiet.take(written([...bindings, "Starting", ...bindings, ...warning, "Ready", ...bindings]));
   assert.equal(printed, written([...bindings, "Starting", "Ready"]));
 });
@@ -337,7 +337,7 @@ test("tools/bindgen has the version of the crate wasm-bindgen", () => {
 
 describe("steps", () => {
   /** Runs steps. Returns their output, the exit code, and the order in which they started and ended. */
-  async function performed(atOnce, add) {
+  async function runSteps(atOnce, add) {
     const steps = new Steps();
     const events = [];
     const body = (name, fails) => async () => {
@@ -359,7 +359,7 @@ describe("steps", () => {
   }
 
   test("run concurrently, and the output of each is not interleaved", async () => {
-    const { output, code, events } = await performed(2, (steps, body) => {
+    const { output, code, events } = await runSteps(2, (steps, body) => {
       for (const name of ["a", "b", "c"]) steps.add(name, body(name));
     });
     assert.deepEqual(events.slice(0, 2), ["+a", "+b"]);
@@ -371,7 +371,7 @@ describe("steps", () => {
   });
 
   test("that use the same folder do not run concurrently", async () => {
-    const { events } = await performed(3, (steps, body) => {
+    const { events } = await runSteps(3, (steps, body) => {
       for (const name of ["a", "b", "c"]) steps.add(name, body(name), { uses: name === "b" ? undefined : "target" });
     });
     assert.ok(events.indexOf("-a") < events.indexOf("+c"));
@@ -379,7 +379,7 @@ describe("steps", () => {
   });
 
   test("that are interrupted print their output so far", () => {
-    const made = spawnSync(
+    const result = spawnSync(
       process.execPath,
       [
         "--input-type=module",
@@ -395,12 +395,12 @@ describe("steps", () => {
       ],
       { encoding: "utf8" },
     );
-    assert.equal(made.status, 3, made.stderr);
-    assert.match(made.stderr, /▸ a\nhalf way\n {2}passed .*\n\n▸ b \(interrupted\)\nhalf way\n$/);
+    assert.equal(result.status, 3, result.stderr);
+    assert.match(result.stderr, /▸ a\nhalf way\n {2}passed .*\n\n▸ b \(interrupted\)\nhalf way\n$/);
   });
 
   test("that need a failed step are skipped, and the error is printed", async () => {
-    const { output, code, events } = await performed(2, (steps, body) => {
+    const { output, code, events } = await runSteps(2, (steps, body) => {
       steps.add("a", body("a", true));
       steps.add("b", body("b"), { needs: ["a"] });
       steps.add("c", body("c"), { needs: ["b"] });

@@ -35,14 +35,14 @@ async function open({ place, sealed }) {
 describe("encrypted credentials", () => {
   if (process.env.WRITE_SEALED) {
     test("are regenerated", async () => {
-      for (const one of cases) one.sealed = await seal(one);
+      for (const example of cases) example.sealed = await seal(example);
       writeFileSync(FILE, `${JSON.stringify({ keys, cases }, null, 2)}\n`);
     });
   }
-  for (const one of cases) {
-    test(`are encrypted and decrypted by WebCrypto: ${one.name}`, async () => {
-      assert.equal(await open(one), one.plain);
-      assert.equal(await seal(one), one.sealed);
+  for (const example of cases) {
+    test(`are encrypted and decrypted by WebCrypto: ${example.name}`, async () => {
+      assert.equal(await open(example), example.plain);
+      assert.equal(await seal(example), example.sealed);
     });
   }
 });

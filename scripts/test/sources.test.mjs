@@ -9,7 +9,7 @@ import { deflateRawSync, gzipSync } from "node:zlib";
 import { tarFiles, zipFiles } from "../sources/archive.mjs";
 import { Cache, sha256 } from "../sources/cache.mjs";
 import { download } from "../sources/http.mjs";
-import { packages, parse } from "../sources/packages.mjs";
+import { packageJobs, parse } from "../sources/packages.mjs";
 
 const folders = [];
 const newCache = () => {
@@ -24,7 +24,7 @@ const HASH = sha256(DOCUMENT);
 const LIMITS = { pauseMs: 0 };
 
 /** Serves one response per request, and records the headers of requests. */
-async function serving(responses, body) {
+async function withServer(responses, body) {
   const requests = [];
   const rest = [...responses];
   const server = createServer((request, response) => {
@@ -42,12 +42,12 @@ async function serving(responses, body) {
   }
 }
 
-const whole =
+const complete =
   (headers = {}, bytes = DOCUMENT) =>
   (response) =>
     response.writeHead(200, { "content-length": bytes.length, ...headers }).end(bytes);
 /** Sends this number of bytes of the document, then closes the connection. */
-const broken =
+const truncated =
   (bytes, headers = {}) =>
   (response) => {
     response.writeHead(200, { "content-length": DOCUMENT.length, ...headers });
@@ -63,7 +63,7 @@ const rest =
 
 test("a document is stored by its hash, and requested with its ETag the next time", async () => {
   const cache = newCache();
-  await serving([whole({ etag: '"1"' }), status(304)], async (address, requests) => {
+  await withServer([complete({ etag: '"1"' }), status(304)], async (address, requests) => {
     assert.equal(await download(address, cache), HASH);
     assert.deepEqual(readFileSync(cache.document(HASH)), DOCUMENT);
     assert.equal(await download(address, cache), HASH);
@@ -77,7 +77,7 @@ test("a document is stored by its hash, and requested with its ETag the next tim
 test("a document without an ETag is requested with its last modification time", async () => {
   const time = "Thu, 26 Nov 2026 08:00:00 GMT";
   const cache = newCache();
-  await serving([whole({ "last-modified": time }), status(304)], async (address, requests) => {
+  await withServer([complete({ "last-modified": time }), status(304)], async (address, requests) => {
     await download(address, cache);
     assert.equal(await download(address, cache), HASH);
     assert.equal(requests[1]["if-modified-since"], time);
@@ -86,7 +86,7 @@ test("a document without an ETag is requested with its last modification time", 
 
 test("the record of a document that is missing from the cache is ignored", async () => {
   const cache = newCache();
-  await serving([whole({ etag: '"1"' }), whole({ etag: '"1"' })], async (address, requests) => {
+  await withServer([complete({ etag: '"1"' }), complete({ etag: '"1"' })], async (address, requests) => {
     await download(address, cache);
     rmSync(cache.document(HASH));
     assert.equal(await download(address, cache), HASH);
@@ -96,7 +96,7 @@ test("the record of a document that is missing from the cache is ignored", async
 
 test("an interrupted download is resumed", async () => {
   const cache = newCache();
-  await serving([broken(20, { etag: '"1"' }), rest(20, { etag: '"1"' })], async (address, requests) => {
+  await withServer([truncated(20, { etag: '"1"' }), rest(20, { etag: '"1"' })], async (address, requests) => {
     assert.equal(await download(address, cache, LIMITS), HASH);
     assert.equal(requests[1].range, "bytes=20-");
     assert.equal(requests[1]["if-range"], '"1"');
@@ -106,7 +106,7 @@ test("an interrupted download is resumed", async () => {
 
 test("a later run resumes an interrupted download", async () => {
   const cache = newCache();
-  await serving([broken(20, { etag: '"1"' }), rest(20, { etag: '"1"' })], async (address, requests) => {
+  await withServer([truncated(20, { etag: '"1"' }), rest(20, { etag: '"1"' })], async (address, requests) => {
     await assert.rejects(download(address, cache, { ...LIMITS, attempts: 1 }));
     assert.equal(await download(address, cache, LIMITS), HASH);
     assert.equal(requests[1].range, "bytes=20-");
@@ -115,14 +115,14 @@ test("a later run resumes an interrupted download", async () => {
 
 test("a document that has changed is downloaded from the beginning", async () => {
   const cache = newCache();
-  await serving([broken(20, { etag: '"0"' }), whole({ etag: '"1"' })], async (address) => {
+  await withServer([truncated(20, { etag: '"0"' }), complete({ etag: '"1"' })], async (address) => {
     assert.equal(await download(address, cache, LIMITS), HASH);
   });
 });
 
 test("a download without a strong ETag or modification time is not resumed", async () => {
   const cache = newCache();
-  await serving([broken(20, { etag: 'W/"0"' }), whole()], async (address, requests) => {
+  await withServer([truncated(20, { etag: 'W/"0"' }), complete()], async (address, requests) => {
     assert.equal(await download(address, cache, LIMITS), HASH);
     assert.equal(requests[1].range, undefined);
   });
@@ -131,7 +131,7 @@ test("a download without a strong ETag or modification time is not resumed", asy
 test("if the server does not resume correctly, the download starts from the beginning", async () => {
   for (const response of [status(416), rest(10)]) {
     const cache = newCache();
-    await serving([broken(20, { etag: '"1"' }), response, whole()], async (address, requests) => {
+    await withServer([truncated(20, { etag: '"1"' }), response, complete()], async (address, requests) => {
       assert.equal(await download(address, cache, LIMITS), HASH);
       assert.equal(requests[2].range, undefined);
     });
@@ -140,7 +140,7 @@ test("if the server does not resume correctly, the download starts from the begi
 
 test("a truncated document is never stored", async () => {
   const cache = newCache();
-  await serving([broken(20), broken(20), broken(20)], async (address) => {
+  await withServer([truncated(20), truncated(20), truncated(20)], async (address) => {
     await assert.rejects(download(address, cache, LIMITS), /could not be reached|ended after/);
   });
   assert.deepEqual(readdirSync(join(folders.at(-1), "documents")), []);
@@ -152,7 +152,7 @@ test("a stalled download is aborted, and the next run resumes it", async () => {
     response.writeHead(200, { "content-length": DOCUMENT.length, etag: '"1"' });
     response.write(DOCUMENT.subarray(0, 20));
   };
-  await serving([silent, rest(20)], async (address) => {
+  await withServer([silent, rest(20)], async (address) => {
     await assert.rejects(download(address, cache, { silentMs: 100, attempts: 1 }), /sent nothing/);
     assert.equal(await download(address, cache), HASH);
   });
@@ -162,35 +162,35 @@ test("a download is aborted when the time is over", async () => {
   const cache = newCache();
   const ends = new AbortController();
   const silent = () => ends.abort();
-  await serving([silent], async (address) => {
+  await withServer([silent], async (address) => {
     await assert.rejects(download(address, cache, { ...LIMITS, signal: ends.signal }), /no time left/);
   });
 });
 
 test("a document that is too large is rejected, with or without Content-Length", async () => {
   const chunked = (response) => response.writeHead(200).end(DOCUMENT);
-  for (const response of [whole(), chunked]) {
-    await serving([response], async (address) => {
+  for (const response of [complete(), chunked]) {
+    await withServer([response], async (address) => {
       await assert.rejects(download(address, newCache(), { maxBytes: 20 }), /larger than/);
     });
   }
 });
 
 test("a temporary failure is retried, a permanent one is not", async () => {
-  await serving([status(503), status(429), whole()], async (address) => {
+  await withServer([status(503), status(429), complete()], async (address) => {
     assert.equal(await download(address, newCache(), LIMITS), HASH);
   });
-  await serving([status(404)], async (address) => {
+  await withServer([status(404)], async (address) => {
     await assert.rejects(download(address, newCache(), LIMITS), /responded with 404/);
   });
-  await serving([status(500), status(500), status(500)], async (address) => {
+  await withServer([status(500), status(500), status(500)], async (address) => {
     await assert.rejects(download(address, newCache(), LIMITS), /responded with 500/);
   });
 });
 
 test("a network failure is reported with its reason", async () => {
   let closed;
-  await serving([], async (address) => {
+  await withServer([], async (address) => {
     closed = address;
   });
   await assert.rejects(download(closed, newCache(), LIMITS), /could not be reached: ECONNREFUSED/);
@@ -198,16 +198,16 @@ test("a network failure is reported with its reason", async () => {
 
 test("redirects from https to http are rejected", async () => {
   const to = (location) => (response) => response.writeHead(302, { location }).end();
-  await serving([to("/elsewhere"), whole()], async (address) => {
+  await withServer([to("/elsewhere"), complete()], async (address) => {
     assert.equal(await download(address, newCache(), LIMITS), HASH);
   });
-  await serving([to("http://example.com/")], async (address) => {
+  await withServer([to("http://example.com/")], async (address) => {
     await assert.rejects(
       download(address, newCache(), LIMITS),
       /redirects to http:\/\/example.com, which is not https/,
     );
   });
-  await serving(Array(6).fill(to("/again")), async (address) => {
+  await withServer(Array(6).fill(to("/again")), async (address) => {
     await assert.rejects(download(address, newCache(), LIMITS), /more than 5 times/);
   });
 });
@@ -215,7 +215,7 @@ test("redirects from https to http are rejected", async () => {
 test("a replaced document stays in the cache until it is pruned", async () => {
   const other = Buffer.from("openapi: 3.1.0");
   const cache = newCache();
-  await serving([whole({ etag: '"1"' }), whole({ etag: '"2"' }, other)], async (address) => {
+  await withServer([complete({ etag: '"1"' }), complete({ etag: '"2"' }, other)], async (address) => {
     await download(address, cache);
     assert.equal(await download(address, cache), sha256(other));
   });
@@ -228,7 +228,7 @@ test("a replaced document stays in the cache until it is pruned", async () => {
 
 test("a compressed document is stored decompressed", async () => {
   const packed = gzipSync(DOCUMENT);
-  await serving([whole({}, packed)], async (address) => {
+  await withServer([complete({}, packed)], async (address) => {
     assert.equal(await download(`${address}.gz`, newCache()), HASH);
   });
 });
@@ -254,7 +254,7 @@ test("a document of an installed package is copied, and a missing path is report
   const responses = new Map();
   const response = async (address, get) => responses.set(address, await get().catch((error) => error.message));
   // The version is installed, so neither file is requested from a registry.
-  const [job] = packages([expected[0]], cache, {});
+  const [job] = packageJobs([expected[0]], cache, {});
   await job(response);
   assert.equal(responses.get(expected[0]), sha256(readFileSync("node_modules/preact/package.json")));
 });

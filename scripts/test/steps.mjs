@@ -2,7 +2,7 @@
 // output of a step is printed as a whole when it ends.
 import { elapsed, captureLog, paint, log, logNow, task } from "../lib/status.mjs";
 import { report } from "../lib/problem.mjs";
-import { started } from "../lib/run.mjs";
+import { startedIds } from "../lib/run.mjs";
 import { cpuOfSelf, cpuOfTrees } from "./cpu.mjs";
 
 // How often the CPU time of a step's programs is sampled. Their usage after the last sample is not in the report.
@@ -32,12 +32,12 @@ export class Steps {
   async run(atOnce) {
     const running = new Map();
     // On Ctrl-C, print the output of unfinished steps.
-    const interrupted = () => {
-      const begun = [...this.#steps.values()].filter(({ state }) => state === "running");
-      for (const { name, output } of begun)
+    const printUnfinished = () => {
+      const running = [...this.#steps.values()].filter(({ state }) => state === "running");
+      for (const { name, output } of running)
         logNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...output].join("\n"));
     };
-    process.once("exit", interrupted);
+    process.once("exit", printUnfinished);
     const sampling = setInterval(() => this.#sample(), SAMPLE_MS);
     for (;;) {
       for (let next; running.size < atOnce && (next = this.#next(running)); ) {
@@ -48,7 +48,7 @@ export class Steps {
         );
       }
       if (running.size === 0) {
-        process.off("exit", interrupted);
+        process.off("exit", printUnfinished);
         clearInterval(sampling);
         return;
       }
@@ -82,7 +82,7 @@ export class Steps {
       try {
         const broken = step.needs.find((need) => this.#steps.get(need).state !== "passed");
         if (broken) throw new Skipped(`needs "${broken}"`);
-        await started.run(step.started, () => task(step.name, step.body, { quietBelow: Infinity }));
+        await startedIds.run(step.started, () => task(step.name, step.body, { quietBelow: Infinity }));
         step.state = "passed";
       } catch (error) {
         step.state = error instanceof Skipped ? "skipped" : "failed";

@@ -19,7 +19,7 @@ import { CLIENTS, Idp } from "./support/oidc.mjs";
 import { PythonClient } from "./support/python.mjs";
 import { State, build, folder } from "./support/workspace.mjs";
 import { SESSION_SECRET, Server, freePort } from "./support/server.mjs";
-import { Keeper, front } from "./support/signing-in.mjs";
+import { OAuthStorage, startProxy } from "./support/signing-in.mjs";
 import { Visitor } from "./support/visitor.mjs";
 
 const CALLBACK = "http://localhost:3334/oauth/callback";
@@ -28,11 +28,11 @@ const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post
 
 describe("agents that sign in", () => {
   let [platform, state, server, opened, app, gate, idp, base, endpoint] = [];
-  const made = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "sign-in" });
+  const apiKey = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "sign-in" });
 
   before(async () => {
     await build();
-    [platform, idp, gate] = await Promise.all([Platform.start(), Idp.start(), front()]);
+    [platform, idp, gate] = await Promise.all([Platform.start(), Idp.start(), startProxy()]);
     base = `http://127.0.0.1:${gate.port}`;
     const catalog = await calledCatalog("agent-sign-in", platform);
     state = new State("agent-sign-in");
@@ -44,8 +44,8 @@ describe("agents that sign in", () => {
     });
     gate.to = server.port;
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
     for (const identity of ["ann", "bob"])
       await app.expect(201, "POST", "/v1/vault/connections", { platform: "called", identity, identityType: "user" });
     idp.open(CALLBACK);
@@ -75,7 +75,7 @@ describe("agents that sign in", () => {
   };
 
   /** Signs a user in at the provider, up to the consent page. */
-  async function toConsent(visitor, url, login) {
+  async function openConsent(visitor, url, login) {
     const back = await idp.visit(visitor, url, { login }, (at) => at.startsWith(`${endpoint}/callback`));
     const page = await visitor.get(back);
     assert.equal(page.status, 200, page.text);
@@ -84,7 +84,7 @@ describe("agents that sign in", () => {
 
   /** Signs in and agrees. Returns the code. */
   async function agree(visitor, url, login, choice) {
-    const { page, grant } = await toConsent(visitor, url, login);
+    const { page, grant } = await openConsent(visitor, url, login);
     assert.match(page.text, new RegExp(`that “${login}” has connected`));
     assert.match(page.text, /Sample Agent/);
     const response = await visitor.submit(`${endpoint}/consent`, { grant, decision: "allow", ...choice });
@@ -95,10 +95,10 @@ describe("agents that sign in", () => {
     return at.searchParams.get("code");
   }
 
-  /** Signs in and agrees, whichever client asks. Returns where the browser goes then. */
+  /** Signs in and agrees, for any client. Returns the URL to which the browser is redirected. */
   async function allow(url, login) {
     const visitor = new Visitor();
-    const { grant } = await toConsent(visitor, url, login);
+    const { grant } = await openConsent(visitor, url, login);
     const choice = { grant, decision: "allow", access: "write", accounts: "all" };
     const response = await visitor.submit(`${endpoint}/consent`, choice);
     assert.equal(response.status, 303, response.text);
@@ -112,7 +112,7 @@ describe("agents that sign in", () => {
   }
 
   test("the official client registers, signs in, calls, refreshes, and is rejected after revocation", async () => {
-    const keeper = new Keeper(CALLBACK);
+    const keeper = new OAuthStorage(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     const authorize = new URL(keeper.url);
@@ -152,12 +152,12 @@ describe("agents that sign in", () => {
       stderr: "pipe",
     });
     const remote = new Client({ name: "test", version: "1" });
-    const { promise: askedAgain, resolve: askAgain } = Promise.withResolvers();
-    let asked = 0;
+    const { promise: secondSignIn, resolve: reportSecondSignIn } = Promise.withResolvers();
+    let signIns = 0;
     createInterface({ input: transport.stderr }).on("line", async (line) => {
       if (!line.startsWith(`${endpoint}/authorize?`)) return;
-      asked += 1;
-      if (asked > 1) askAgain();
+      signIns += 1;
+      if (signIns > 1) reportSecondSignIn();
       else await callBack(await allow(line, "ann"));
     });
     // mcp-remote can print the link before it listens.
@@ -183,14 +183,14 @@ describe("agents that sign in", () => {
       await assert.rejects(rowsOf(python));
       // mcp-remote requests another sign-in, and waits for its user.
       rowsOf(remote).catch(() => {});
-      await askedAgain;
+      await secondSignIn;
     } finally {
       await Promise.all([remote.close(), python.close()]);
     }
   });
 
   test("an agent with read access can read, but not write", async () => {
-    const keeper = new Keeper(CALLBACK);
+    const keeper = new OAuthStorage(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     await first.transport.finishAuth(
@@ -207,7 +207,7 @@ describe("agents that sign in", () => {
   });
 
   test("a sign-in can't continue in another browser", async () => {
-    const keeper = new Keeper(CALLBACK);
+    const keeper = new OAuthStorage(CALLBACK);
     const { transport, client } = start(keeper);
     await assert.rejects(client.connect(transport), UnauthorizedError);
     const isBack = (at) => at.startsWith(`${endpoint}/callback`);
@@ -215,14 +215,14 @@ describe("agents that sign in", () => {
     const back = await idp.visit(visitor, keeper.url, { login: "ann" }, isBack);
     const other = await new Visitor().get(back);
     assert.equal(other.status, 410, other.text);
-    const own = await visitor.get(back);
-    assert.equal(own.status, 200);
-    assert.equal(own.header("x-frame-options"), "DENY");
-    assert.match(own.header("content-security-policy"), /frame-ancestors 'none'/);
+    const response = await visitor.get(back);
+    assert.equal(response.status, 200);
+    assert.equal(response.header("x-frame-options"), "DENY");
+    assert.match(response.header("content-security-policy"), /frame-ancestors 'none'/);
   });
 
   test("an operator revokes a grant in the console, and disables and enables sign-in", async () => {
-    const keeper = new Keeper(CALLBACK);
+    const keeper = new OAuthStorage(CALLBACK);
     const first = start(keeper);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     await first.transport.finishAuth(
@@ -234,7 +234,7 @@ describe("agents that sign in", () => {
     try {
       const { page, faults } = await open(browser, `${base}/agents`);
       const button = (name) => page.getByRole("button", { name, exact: true });
-      await page.getByLabel("API key", { exact: true }).fill(made.secret);
+      await page.getByLabel("API key", { exact: true }).fill(apiKey.secret);
       await button("Sign in").click();
       await page.getByRole("heading", { name: "Agents", exact: true }).waitFor();
       await page.getByText(endpoint, { exact: true }).waitFor();

@@ -18,7 +18,7 @@ import { page as pageOf } from "./support/docs.mjs";
 import { platformCatalog } from "./support/platforms.mjs";
 import { PythonClient } from "./support/python.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
-import { front } from "./support/signing-in.mjs";
+import { startProxy } from "./support/signing-in.mjs";
 import { Shell } from "./support/shell.mjs";
 import { State, build, folder } from "./support/workspace.mjs";
 import { proof, proves } from "./support/proof.mjs";
@@ -26,11 +26,11 @@ import { proof, proves } from "./support/proof.mjs";
 const INSPECTOR = join(root, "node_modules", ".bin", "mcp-inspector");
 const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
 /** The minimum number of passed checks per version, so that a suite that did not start is detected. */
-const LEAST_PASSED = 30;
+const MIN_PASSED = 30;
 const CALLING = "catalog:read connections:read connections:connect connections:call";
 const TOOLS = ["call_platform", "describe_action", "list_connections", "run_action", "search_actions", "start_connect"];
 /** The maximum size of the list of tools, in tokens of about four bytes. */
-const MOST_TOKENS = 1500;
+const MAX_TOKENS = 1500;
 
 const addressOf = ({ port }) => new URL(`http://127.0.0.1:${port}/mcp`);
 const bearer = (secret) => ({ requestInit: { headers: { authorization: `Bearer ${secret}` } } });
@@ -66,7 +66,7 @@ async function use(client, name, args) {
 
 describe("agents", () => {
   let [platform, state, server, opened, app, gate, token, id] = [];
-  const made = key({ scopes: `${SCOPES} connections:call`, account: "agents" });
+  const apiKey = key({ scopes: `${SCOPES} connections:call`, account: "agents" });
 
   before(async () => {
     await build();
@@ -80,8 +80,8 @@ describe("agents", () => {
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
     const create = (identity) =>
       app.expect(201, "POST", "/v1/vault/connections", { platform: "called", identity, identityType: "user" });
     ({ id } = await create("ann"));
@@ -90,7 +90,7 @@ describe("agents", () => {
     const input = { identity: "ann", identityType: "user", scopes: CALLING.split(" ") };
     ({ token } = await app.expect(201, "POST", "/v1/sessions", input));
     // The conformance suite cannot send a key.
-    gate = await front({ "x-service-secret": made.secret });
+    gate = await startProxy({ "x-service-secret": apiKey.secret });
     gate.to = server.port;
   });
 
@@ -102,7 +102,7 @@ describe("agents", () => {
 
   for (const [name, connect] of checked)
     for (const [whose, secret, seen] of [
-      ["a key", () => made.secret, 2],
+      ["a key", () => apiKey.secret, 2],
       // Python clients use a token in "an agent and a person", because each takes seconds to start.
       ...(name.startsWith("PyPI") ? [] : [["a token", () => token, 1]]),
     ])
@@ -126,7 +126,7 @@ describe("agents", () => {
 
   for (const [name, connect] of checked)
     test(`${name} reports an invalid token`, async () => {
-      // The Python client does not say which one.
+      // The Python client does not report the status.
       const rejection = /401|Unauthorized|Server returned an error response/i;
       await assert.rejects(connect(server, `${token}x`), (error) => rejection.test(`${error.code} ${error}`));
     });
@@ -152,7 +152,7 @@ describe("agents", () => {
       body: JSON.stringify(message),
     });
     const tokens = JSON.stringify(response.json.result.tools).length / 4;
-    assert.ok(tokens <= MOST_TOKENS, `${tokens} tokens`);
+    assert.ok(tokens <= MAX_TOKENS, `${tokens} tokens`);
   });
 
   const expected = new Set(Object.values(EXPECTED_FAILURES).flat());
@@ -170,7 +170,7 @@ describe("agents", () => {
         results.failed.filter((check) => !expected.has(check)),
         [],
       );
-      assert.ok(results.passed >= LEAST_PASSED, `${results.passed} checks passed`);
+      assert.ok(results.passed >= MIN_PASSED, `${results.passed} checks passed`);
     });
 
   proof("all listed checks still fail", () => {
@@ -183,7 +183,7 @@ describe("agents", () => {
 
 describe("an agent and a person", () => {
   let [idp, browser, state, server, opened, app] = [];
-  const made = key({ scopes: `${SCOPES} connections:call events:read`, account: "agents" });
+  const apiKey = key({ scopes: `${SCOPES} connections:call events:read`, account: "agents" });
   const platform = "idp-post";
 
   before(async () => {
@@ -204,8 +204,8 @@ describe("an agent and a person", () => {
     });
     idp.open(`http://127.0.0.1:${server.port}/connect/callback`);
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
     const { client_id: clientId, client_secret: clientSecret } = CLIENTS[platform];
     await app.setClient(platform, { clientId, clientSecret, scopes: IDP_SCOPES });
   });
@@ -220,17 +220,17 @@ describe("an agent and a person", () => {
     const { page, faults, close } = await open(browser, link);
     await page.getByRole("button").click();
     await page.getByRole("textbox").fill(login);
-    const goOn = page.getByRole("button", { name: "Go on" });
-    await goOn.click();
+    const goOnButton = page.getByRole("button", { name: "Go on" });
+    await goOnButton.click();
     await page.waitForFunction(() => document.title === "consent");
-    await goOn.click();
+    await goOnButton.click();
     await page.getByRole("heading", { level: 1, name: `${platform} is connected` }).waitFor();
     assert.deepEqual(faults, []);
     await close();
   }
 
   /** Revokes the connection's access token at the platform, although the vault considers it valid for an hour. */
-  async function endToken(id) {
+  async function revokeToken(id) {
     idp.lifetime = 1;
     const { headers } = await app.credentials(id, "?refresh=true");
     idp.lifetime = 3600;
@@ -239,7 +239,7 @@ describe("an agent and a person", () => {
       .prepare("UPDATE credentials SET issued_at = ?, expires_at = ? WHERE connection_id = ?")
       .bind(Date.now() - hour, Date.now() + hour, id)
       .run();
-    while (await idp.whose(headers));
+    while (await idp.userOf(headers));
   }
 
   for (const [name, connect] of checked.slice(proves ? 0 : -1))
@@ -258,10 +258,10 @@ describe("an agent and a person", () => {
       const [action] = (await use(client, "search_actions", { query: `get me ${platform}` })).rows;
       assert.deepEqual([action.platform, action.key], [platform, "me"]);
       assert.equal((await use(client, "list_connections", { platform })).total, 0);
-      const begun = await use(client, "start_connect", { platform });
+      const attempt = await use(client, "start_connect", { platform });
       // Clients with URL elicitation open the link and wait for the result. Others show the link to their user.
-      if (opens.length === 0) await connectAt(begun.authorizationUrl, login);
-      else assert.deepEqual([opens, begun.status, begun.connection.identity], [["url"], "succeeded", identity]);
+      if (opens.length === 0) await connectAt(attempt.authorizationUrl, login);
+      else assert.deepEqual([opens, attempt.status, attempt.connection.identity], [["url"], "succeeded", identity]);
       assert.equal(opens.length === 1, name === "@modelcontextprotocol/client");
       const [{ id }] = (await use(client, "list_connections", { platform })).rows;
       const act = async () => {
@@ -269,7 +269,7 @@ describe("an agent and a person", () => {
         assert.deepEqual([status, body.sub], [200, login]);
       };
       await act();
-      await endToken(id);
+      await revokeToken(id);
       const before = idp.requests.length;
       await act();
       assert.deepEqual(idp.requests.slice(before), [{ grant: "refresh_token" }]);
@@ -282,7 +282,7 @@ describe("an agent and a person", () => {
     const input = { identity, identityType: "user", scopes: CALLING.split(" ") };
     const { token } = await app.expect(201, "POST", "/v1/sessions", input);
     const { authMethods } = (await app.call("GET", `/v1/available-connectors/${platform}`)).json;
-    const here = (code) =>
+    const adapted = (code) =>
       code
         .replaceAll("http://localhost:8787", `http://127.0.0.1:${server.port}`)
         .replaceAll("create github issue", `get me ${platform}`)
@@ -305,12 +305,12 @@ describe("an agent and a person", () => {
         return contentOf(result);
       });
     await shell.run(`TOKEN=${token}\n${field}`);
-    const [found, none, begun] = await results(here(ask));
+    const [found, none, begun] = await results(adapted(ask));
     assert.deepEqual([found.rows[0].platform, found.rows[0].key, none.total], [platform, "me", 0]);
     await connectAt(begun.authorizationUrl, "bob");
     const [{ id }] = (await app.call("GET", `/v1/vault/connections?identity=${identity}`)).json.rows;
-    await endToken(id);
-    const [, ran] = await results(here(act));
+    await revokeToken(id);
+    const [, ran] = await results(adapted(act));
     assert.deepEqual([ran.status, ran.body.sub], [200, "bob"]);
   });
 });

@@ -22,7 +22,7 @@ const FILE = 100 * MEGABYTE;
 const SLACK = 24 * MEGABYTE;
 /** The number of requests for detecting leaks, and the allowed bytes per request; a leaked callback has some hundred. */
 const REQUESTS = 2000;
-const MOST_LEFT = 100;
+const MAX_LEAK = 100;
 
 /** The pagination of the platform, which its document does not contain. */
 const PAGES = `[platforms.called]
@@ -33,7 +33,7 @@ pagination = [{ next = "/next", parameter = "cursor" }]
 
 describe("calls to platforms", () => {
   let [platform, state, server, opened, app, id] = [];
-  const made = key({ scopes: `${SCOPES} connections:call events:read usage:read`, account: "calling" });
+  const apiKey = key({ scopes: `${SCOPES} connections:call events:read usage:read`, account: "calling" });
 
   before(async () => {
     await build();
@@ -47,8 +47,8 @@ describe("calls to platforms", () => {
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
     const connection = { platform: "called", identity: "ann", identityType: "user" };
     id = (await app.expect(201, "POST", "/v1/vault/connections", connection)).id;
     await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
@@ -64,7 +64,7 @@ describe("calls to platforms", () => {
     fetch(`http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/${path}`, {
       ...init,
       redirect: "manual",
-      headers: { "x-service-secret": made.secret, ...headers },
+      headers: { "x-service-secret": apiKey.secret, ...headers },
     });
 
   test("a request and its response are forwarded", async () => {
@@ -151,17 +151,17 @@ describe("calls to platforms", () => {
       assert.equal((await reader.read()).value, "data: first\n\n");
       open.push({ reader, at: platform.last });
     }
-    const deep = "[".repeat(400_000);
+    const nested = "[".repeat(400_000);
     const bytes = Buffer.from([0xff, 0xfe, 0xc0, 0x80, 0xed, 0xa0, 0x80]);
     const actions = `/v1/vault/connections/${id}/actions`;
     const requests = [
-      ["POST", "/v1/vault/connections", deep],
-      ["POST", "/v1/vault/connections", `{"platform":${deep}`],
+      ["POST", "/v1/vault/connections", nested],
+      ["POST", "/v1/vault/connections", `{"platform":${nested}`],
       ["POST", "/v1/vault/connections", bytes],
-      ["PUT", `/v1/vault/connections/${id}/credentials`, deep],
-      ["POST", `${actions}/createThing`, `{"body":{"name":${deep}}}`],
+      ["PUT", `/v1/vault/connections/${id}/credentials`, nested],
+      ["POST", `${actions}/createThing`, `{"body":{"name":${nested}}}`],
       ["POST", `${actions}/createThing`, JSON.stringify({ query: { tags: Array(30_000).fill("X") } })],
-      ["POST", "/mcp", deep],
+      ["POST", "/mcp", nested],
       ["POST", "/mcp", JSON.stringify({ jsonrpc: "2.0", id: 1e300, method: "tools/call", params: { name: "\u0000" } })],
       ["GET", `/v1/available-actions/called?q=${"a ".repeat(5000)}`],
       ["GET", `/v1/vault/connections?cursor=${"A".repeat(16_000)}`],
@@ -169,7 +169,7 @@ describe("calls to platforms", () => {
     ];
     for (const [method, path, body] of requests) {
       const headers = [["content-type", "application/json"]];
-      const { status } = await server.send(path, { method, secret: made.secret, headers, body });
+      const { status } = await server.send(path, { method, secret: apiKey.secret, headers, body });
       assert.ok(status === 200 || (status >= 400 && status < 500), `${method} ${path.slice(0, 60)}: ${status}`);
     }
     for (const { reader, at } of open) {
@@ -216,14 +216,14 @@ describe("calls to platforms", () => {
     await ask(500);
     const before = await isolateMemory();
     await ask(REQUESTS);
-    const each = ((await isolateMemory()) - before) / REQUESTS;
-    assert.ok(each < MOST_LEFT, `${each} bytes of memory for each request`);
+    const perRequest = ((await isolateMemory()) - before) / REQUESTS;
+    assert.ok(perRequest < MAX_LEAK, `${perRequest} bytes of memory for each request`);
   });
 
   /** Sends a stream over plain HTTP. Returns the response, with its text. */
   const upload = (path, own, stream, trailers) =>
     new Promise((done, fail) => {
-      const headers = { "x-service-secret": made.secret, ...own };
+      const headers = { "x-service-secret": apiKey.secret, ...own };
       const where = { port: server.port, host: "127.0.0.1", path: `/v1/vault/connections/${id}/proxy/${path}` };
       const sent = httpRequest({ ...where, method: "POST", headers }, async (response) => {
         let text = "";
@@ -239,12 +239,12 @@ describe("calls to platforms", () => {
   for (const hasLength of [true, false])
     test(`an upload of 256 MB is not buffered, ${hasLength ? "with" : "without"} its length`, async () => {
       const before = await isolateMemory();
-      let most = 0;
+      let peak = 0;
       async function* chunks() {
         const chunk = Buffer.alloc(MEGABYTE, "x");
         for (let sent = 0; sent < LARGE; sent += MEGABYTE) {
           yield chunk;
-          if (sent === LARGE / 2) most = await isolateMemory();
+          if (sent === LARGE / 2) peak = await isolateMemory();
         }
       }
       const length = hasLength ? { "content-length": LARGE } : {};
@@ -253,19 +253,19 @@ describe("calls to platforms", () => {
       const expected = hasLength ? [String(LARGE), undefined] : [undefined, "chunked"];
       const { headers } = platform.last;
       assert.deepEqual([headers["content-length"], headers["transfer-encoding"]], expected);
-      assert.ok(most > 0 && most - before < SLACK, `${before} became ${most}`);
+      assert.ok(peak > 0 && peak - before < SLACK, `${before} became ${peak}`);
     });
 
   proof("a form with a file of 100 MB is not buffered", async () => {
     const before = await isolateMemory();
     const [hash, boundary] = [createHash("sha256"), "a-boundary"];
-    let most = 0;
+    let peak = 0;
     async function* form() {
       yield `--${boundary}\r\nContent-Disposition: form-data; name="note"\r\n\r\né\r\n`;
       yield `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`;
       for (let sent = 0; sent < FILE; sent += MEGABYTE) {
         yield Buffer.alloc(MEGABYTE, `${sent} `);
-        if (sent === FILE / 2) most = await isolateMemory();
+        if (sent === FILE / 2) peak = await isolateMemory();
       }
       yield `\r\n--${boundary}--\r\n`;
     }
@@ -279,12 +279,12 @@ describe("calls to platforms", () => {
     const { status } = await upload("form", { "content-type": type }, Readable.from(hashed()));
     const { headers, size, hash: received } = platform.last;
     assert.deepEqual([status, headers["content-type"], received], [200, type, hash.digest("hex")]);
-    assert.ok(size > FILE && most > 0 && most - before < SLACK, `${size} bytes; ${before} became ${most}`);
+    assert.ok(size > FILE && peak > 0 && peak - before < SLACK, `${size} bytes; ${before} became ${peak}`);
   });
 
   test("trailers are removed in both directions", async () => {
-    const own = { trailer: "x-checksum", te: "trailers" };
-    const up = await upload("x", own, Readable.from(["some ", "text"]), { "x-checksum": "1" });
+    const trailerHeaders = { trailer: "x-checksum", te: "trailers" };
+    const up = await upload("x", trailerHeaders, Readable.from(["some ", "text"]), { "x-checksum": "1" });
     const { body, headers, trailers } = platform.last;
     assert.deepEqual([up.status, body, trailers], [200, "some text", {}]);
     for (const name of ["trailer", "te", "x-checksum"]) assert.equal(headers[name], undefined, name);
@@ -357,9 +357,9 @@ describe("calls to platforms", () => {
     });
     try {
       const origin = `http://127.0.0.1:${traced.port}`;
-      const headers = { "x-service-secret": made.secret };
+      const headers = { "x-service-secret": apiKey.secret };
       const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-      // The other service counts the requests of its own connection at any time.
+      // A separate connection, because the other service may write the usage of its own one at any time.
       const connection = { platform: "called", identity: "eve", identityType: "user" };
       const { id } = await app.expect(201, "POST", "/v1/vault/connections", connection);
       await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });

@@ -44,12 +44,12 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
   const requests = [];
   const server = createServer((request, response) => {
     requests.push(request);
-    const given = served.get(request.url);
-    if (typeof given === "function") return given(request, response);
-    if (given === undefined) return response.writeHead(404).end();
-    const etag = `"${given.length}-${given.includes("evil")}"`;
+    const content = served.get(request.url);
+    if (typeof content === "function") return content(request, response);
+    if (content === undefined) return response.writeHead(404).end();
+    const etag = `"${content.length}-${content.includes("evil")}"`;
     if (request.headers["if-none-match"] === etag) return response.writeHead(304).end();
-    response.writeHead(200, { etag, "content-length": Buffer.byteLength(given) }).end(given);
+    response.writeHead(200, { etag, "content-length": Buffer.byteLength(content) }).end(content);
   });
   const fetch = (...args) => catalog("fetch", ...args, "--list", list, "--cache", cache);
   const importing = (...sources) =>
@@ -91,9 +91,9 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
 
   test("an unchanged document is not downloaded again", async () => {
     const seen = requests.length;
-    const again = await fetch("acme");
-    assert.equal(again.status, 0, again.output);
-    assert.match(again.output, /1 document ready/);
+    const result = await fetch("acme");
+    assert.equal(result.status, 0, result.output);
+    assert.match(result.output, /1 document ready/);
     assert.equal(requests.length, seen + 1);
     assert.ok(requests.at(-1).headers["if-none-match"]);
   });
@@ -132,23 +132,23 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
   });
 
   test("an interrupted download is resumed, and a missing document is reported", async () => {
-    const whole = document(["/a", "/b"], { server: "beta.example" });
+    const complete = document(["/a", "/b"], { server: "beta.example" });
     served.set("/beta.json", (request, response) => {
       const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
-      const headers = { etag: '"beta"', "content-length": whole.length - from };
+      const headers = { etag: '"beta"', "content-length": complete.length - from };
       if (from > 0) {
-        headers["content-range"] = `bytes ${from}-${whole.length - 1}/${whole.length}`;
-        return response.writeHead(206, headers).end(whole.slice(from));
+        headers["content-range"] = `bytes ${from}-${complete.length - 1}/${complete.length}`;
+        return response.writeHead(206, headers).end(complete.slice(from));
       }
       response.writeHead(200, headers);
-      response.write(whole.slice(0, 50), () => setImmediate(() => response.destroy()));
+      response.write(complete.slice(0, 50), () => setImmediate(() => response.destroy()));
     });
     served.delete("/gamma.json");
-    const some = await fetch("beta", "gamma", "delta", "omega");
-    assert.equal(some.status, 1, some.output);
-    assert.match(some.output, /`beta`: a new document/);
-    assert.match(some.output, /`gamma`: .*: the server responded with 404; it is missing/);
-    assert.match(some.output, /4 missing/);
+    const results = await fetch("beta", "gamma", "delta", "omega");
+    assert.equal(results.status, 1, results.output);
+    assert.match(results.output, /`beta`: a new document/);
+    assert.match(results.output, /`gamma`: .*: the server responded with 404; it is missing/);
+    assert.match(results.output, /4 missing/);
     const names = ["beta", "delta", "omega"];
     const accepted = await fetch(...names.flatMap((name) => ["--accept", name, "--accept-hosts", name]));
     assert.equal(accepted.status, 0, accepted.output);
@@ -156,8 +156,8 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
 
   test("an invalid document can't be accepted", async () => {
     served.set("/gamma.json", "<html>Sign in</html>");
-    const strange = await fetch("gamma");
-    assert.match(strange.output, /which cannot be used/);
+    const invalid = await fetch("gamma");
+    assert.match(invalid.output, /which cannot be used/);
     const refused = await fetch("--accept", "gamma", "--accept-hosts", "gamma");
     assert.equal(refused.status, 1, refused.output);
     assert.match(refused.output, /which cannot be used/);

@@ -38,18 +38,18 @@ function files(path) {
 }
 
 /** The command in a line as words, up to the first placeholder. */
-function typed(line) {
+function commandWords(line) {
   const words = line.trim().split(/\s+/);
   const end = words.findIndex((word) => !/^(--|--?[a-z][\w-]*|[a-z](?:[\w:./@-]*\w)?|\d+)$/.test(word));
   return end < 0 ? words : words.slice(0, end);
 }
 
 /** The commands in a string: { line, words }. */
-function named(text) {
+function commandsIn(text) {
   const found = [];
   // Up to the end of the quotation, the line or the sentence.
   for (const [line] of text.matchAll(/\b(?:npm (?:run|start|test)|npx wrangler)\b(?: [^\s`'"<[{$\\),;&|…]+)*/g)) {
-    const words = typed(line.replace(/[.:]$/, ""));
+    const words = commandWords(line.replace(/[.:]$/, ""));
     if (words[1] === "run" && words.length < 3) continue;
     found.push({ line, words });
   }
@@ -62,20 +62,20 @@ function named(text) {
 }
 
 /** The help of a command and its subcommands. */
-async function helps(path = []) {
+async function allHelp(path = []) {
   const { stdout } = await run(program, [...path, "--help"]);
   const below = stdout.split(/^Commands:\n/m)[1]?.split("\n\n")[0] ?? "";
   const names = [...below.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name).filter((name) => name !== "help");
-  const others = await Promise.all(names.map((name) => helps([...path, name])));
-  return [{ name: `${[...path, "--help"].join(" ")}`, text: stdout }, ...others.flat()];
+  const subcommands = await Promise.all(names.map((name) => allHelp([...path, name])));
+  return [{ name: `${[...path, "--help"].join(" ")}`, text: stdout }, ...subcommands.flat()];
 }
 
 describe("documented commands exist", { timeout: 600_000 }, () => {
   before(build);
 
-  async function expectAll(texts, least) {
-    const commands = texts.flatMap(({ name, text }) => named(text).map((found) => ({ name, ...found })));
-    assert.ok(commands.length >= least, `${commands.length} commands were found`);
+  async function expectAll(texts, min) {
+    const commands = texts.flatMap(({ name, text }) => commandsIn(text).map((found) => ({ name, ...found })));
+    assert.ok(commands.length >= min, `${commands.length} commands were found`);
     const faults = [];
     for (const { name, line, words } of commands) {
       await expectCommand(words).catch((error) => faults.push(`${name}: ${line}: ${error.message.split("\n")[0]}`));
@@ -84,7 +84,7 @@ describe("documented commands exist", { timeout: 600_000 }, () => {
   }
 
   test("in the help of the operator's commands", async () => {
-    const texts = await helps();
+    const texts = await allHelp();
     assert.ok(texts.length > 25);
     for (const { name, text } of texts.slice(1)) assert.match(text, /^Usage: npm run [a-z-]+ --/m, name);
     await expectAll(texts, 20);

@@ -2,7 +2,7 @@
 // authorization server.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { Connecting } from "./support/connect.mjs";
+import { ConnectConsole } from "./support/connect.mjs";
 import { issuedSecrets } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
 import { bytesBelow, leaks } from "./support/leaks.mjs";
@@ -21,7 +21,7 @@ const fixture = {};
 
 describe("the connect window", () => {
   before(async () => {
-    fixture.connect = await Connecting.start("connect-window");
+    fixture.connect = await ConnectConsole.start("connect-window");
   });
   after(() => fixture.connect?.stop());
 

@@ -57,7 +57,7 @@ describe("connecting accounts", () => {
   });
 
   after(async () => {
-    await Promise.all([fixture.server, fixture.idp, fixture.second, fixture.stub].map((one) => one?.stop()));
+    await Promise.all([fixture.server, fixture.idp, fixture.second, fixture.stub].map((server) => server?.stop()));
     await opened?.close();
   });
 

@@ -23,7 +23,10 @@ const PLACEHOLDERS = { namespace: "0".repeat(32), database: "00000000-0000-0000-
 /** The ids of databases and namespaces in the metadata of an upload, by binding. */
 const boundIn = ({ bindings }) =>
   Object.fromEntries(
-    bindings.map((one) => [one.name, one.namespace_id ?? one.database_id ?? one.id ?? one.queue_name]),
+    bindings.map((binding) => [
+      binding.name,
+      binding.namespace_id ?? binding.database_id ?? binding.id ?? binding.queue_name,
+    ]),
   );
 
 describe("npm run deploy", { timeout: 600_000 }, () => {
@@ -57,21 +60,21 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       return this.read("wrangler.toml");
     }
 
-    steps(made) {
-      return steps({ folder: this.folder, program, catalog: async () => {} }, made);
+    steps(results) {
+      return steps({ folder: this.folder, program, catalog: async () => {} }, results);
     }
 
     /** The output of a dry run. */
-    announced() {
+    dryRun() {
       return captureLog(async () => announce(this.steps()));
     }
 
     /** Deploys. Returns the results of the steps and the output. */
     async deploy() {
-      const made = {};
+      const results = {};
       const lines = [];
       try {
-        return { made, output: await captureLog(() => perform(this.steps(made)), lines) };
+        return { results, output: await captureLog(() => perform(this.steps(results)), lines) };
       } catch (error) {
         const unknown = [...api.unknown, ...wrangler.unknown].join(", ");
         assert.fail(`${[...lines, error.output, error.message].join("\n")}\nUnknown to the stand-ins: ${unknown}`);
@@ -79,7 +82,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     }
 
     /** Deploys, which must fail. Returns the error. */
-    async stopped() {
+    async deployError() {
       const deployed = captureLog(() => perform(this.steps()));
       return deployed.then(
         () => assert.fail("the deployment should have failed"),
@@ -88,9 +91,9 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     }
 
     /** Deploys while requests are rejected. Returns the hint of the error. */
-    async fails(broken) {
+    async hintWhileRejecting(broken) {
       api.broken = broken;
-      const { hint } = await this.stopped();
+      const { hint } = await this.deployError();
       api.broken = undefined;
       return hint;
     }
@@ -141,7 +144,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     assert.deepEqual(api.requests, []);
   });
 
-  describe("an empty account, and then upgrades", () => {
+  describe("deploying to an empty account, then upgrading", () => {
     let project;
     const initial = {};
     before(async () => {
@@ -151,7 +154,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     });
 
     test("a dry run lists the steps, and sends no request", async () => {
-      const output = await project.announced();
+      const output = await project.dryRun();
       for (const part of [
         "KV namespace",
         "D1 database connector-vault",
@@ -167,10 +170,10 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     });
 
     test("the first deployment creates storage, Worker, secrets, schedule, catalog and key", async () => {
-      const { made, output } = await project.deploy();
+      const { results, output } = await project.deploy();
       expectNothingUnknown();
       assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 1]);
-      assert.deepEqual(made.addresses, [
+      assert.deepEqual(results.addresses, [
         "https://connector-vault.ann.workers.dev",
         "schedule: * * * * *",
         "Producer for connector-vault",
@@ -195,8 +198,8 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         keys.map((row) => ({ ...row })),
         [{ account: "main", environment: "live" }],
       );
-      assert.match(made.key, /^sk_live_\w+$/);
-      for (const secret of [made.key, ...Object.values(api.secrets)])
+      assert.match(results.key, /^sk_live_\w+$/);
+      for (const secret of [results.key, ...Object.values(api.secrets)])
         assert.ok(!output.includes(secret), "secrets are not logged");
     });
 
@@ -209,7 +212,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         .replace(/database_id = .*/, `database_id = "${placeholder}"`);
       const config = project.config.replace(table, `${table}\n${further}`);
       writeFileSync(join(project.folder, "wrangler.toml"), config);
-      assert.match(await project.announced(), /create the D1 database second,/);
+      assert.match(await project.dryRun(), /create the D1 database second,/);
       const before = api.requests.length;
       await project.deploy();
       assert.deepEqual(
@@ -234,9 +237,9 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       rmSync(join(project.folder, "vault-keys.txt"));
       const { config } = project;
       const uploads = api.uploads.length;
-      const { made } = await project.deploy();
+      const { results } = await project.deploy();
       assert.deepEqual(api.secrets, secrets);
-      assert.deepEqual([made.key, made.keyFile], [undefined, undefined]);
+      assert.deepEqual([results.key, results.keyFile], [undefined, undefined]);
       assert.equal(api.uploads.length, uploads + 1);
       for (const { bindings } of api.uploads.slice(1)) assert.ok(bindings.every(({ type }) => type !== "secret_text"));
       assert.equal(project.config, config);
@@ -252,7 +255,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       const { sqlite } = api.databases[1];
       sqlite.exec("CREATE TABLE earlier (a)");
       const changes = [api.uploads.length, count(sqlite, "d1_migrations"), project.config];
-      const { message, output } = await project.stopped();
+      const { message, output } = await project.deployError();
       assert.match(`${message}${output}`, /VAULT_1: [^]*created by an earlier commit, and are not those of schema\//);
       assert.match(
         `${message}${output}`,
@@ -267,7 +270,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       const other = { ...JSON.parse(good.value), format: 1 };
       api.values.set(name, { ...good, value: Buffer.from(JSON.stringify(other)) });
       const uploads = api.uploads.length;
-      const { message, hint } = await project.stopped();
+      const { message, hint } = await project.deployError();
       assert.match(message, /has the format of another commit/);
       assert.match(hint, /npx wrangler kv key delete current --binding CATALOG --remote\n/);
       assert.equal(api.uploads.length, uploads);
@@ -316,7 +319,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
 
     test("without a login, the command explains how to sign in", async () => {
       process.env.CLOUDFLARE_API_TOKEN = "wrong";
-      const hint = await project.fails();
+      const hint = await project.hintWhileRejecting();
       process.env.CLOUDFLARE_API_TOKEN = api.environment.CLOUDFLARE_API_TOKEN;
       assert.match(hint, /wrangler login/);
       assert.match(hint, /Nothing was changed/);
@@ -325,7 +328,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     });
 
     test("a failure lists the completed steps, and how to continue", async () => {
-      const hint = await project.fails(/^POST \/queues$/);
+      const hint = await project.hintWhileRejecting(/^POST \/queues$/);
       assert.match(hint, /Completed before that: signed in to Cloudflare, KV namespace of the catalog, D1 database\./);
       assert.match(hint, /`npm run deploy` again/);
       assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 0]);
@@ -337,14 +340,14 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     });
 
     test("a failed upload keeps the vault key, and the next run uses it", async () => {
-      const hint = await project.fails(UPLOAD);
+      const hint = await project.hintWhileRejecting(UPLOAD);
       assert.match(hint, /tables, secrets\./);
       assert.equal(statSync(join(project.folder, "vault-keys.txt")).mode & 0o777, 0o600);
       const keys = project.read("vault-keys.txt");
-      const { made } = await project.deploy();
+      const { results } = await project.deploy();
       assert.equal(`${api.secrets.VAULT_KEYS}\n`, keys);
       assert.equal(project.read("vault-keys.txt"), keys);
-      assert.match(made.key, /^sk_live_\w+$/);
+      assert.match(results.key, /^sk_live_\w+$/);
       assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 1]);
       expectNothingUnknown();
     });

@@ -19,7 +19,7 @@ import { bodyOf, expectPrinted, expectShown, expectShownResponse } from "./suppo
 import { Shell } from "./support/shell.mjs";
 import { build, cli, folder, State } from "./support/workspace.mjs";
 import { CONNECTOR, connectAsAda, setDemoClient, startDemo } from "./support/demo.mjs";
-import { commands, expectCommand, expectPacked } from "./support/docs-commands.mjs";
+import { commandsOf, expectCommand, expectPacked } from "./support/docs-commands.mjs";
 import { connectRealConnectors } from "./suites/docs-connecting.mjs";
 import { npmStart, start } from "./suites/docs-start.mjs";
 import { backupAndRestore } from "./suites/docs-backup.mjs";
@@ -78,14 +78,14 @@ const KINDS = {
   "text commit": "the first line of a commit message, as the rule requires",
 };
 
-/** The last output of an import. */
-function importPrints(catalog) {
+/** The last line that an import of this catalog prints. */
+function importOutput(catalog) {
   const [connectors, actions] = catalogCounts(catalog);
   return `${connectors} connectors, ${actions} actions in .catalog\n`;
 }
 
 /** A storage with a catalog and the demo account of `npm start`: { state, key }. */
-async function served(catalog, started) {
+async function createStorage(catalog, started) {
   const state = new State("docs");
   const place = ["--local", "--persist-to", state.path];
   cpSync(join(started.path, CONNECTOR), join(state.path, CONNECTOR), { recursive: true });
@@ -130,7 +130,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     let { state, key } = fixture.start;
     if (fixture.start.isOwn) {
       fixture.catalog = fixture.operator;
-      ({ state, key } = await served(fixture.catalog, state));
+      ({ state, key } = await createStorage(fixture.catalog, state));
     }
     env.KEY = key;
     // The operator's examples use a separate storage.
@@ -150,7 +150,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
   });
 
   test("every block has a known mark", () => {
-    const blocks = pages.flatMap((one) => one.blocks);
+    const blocks = pages.flatMap((docPage) => docPage.blocks);
     const unknown = blocks.filter(({ language, mark }) => !KINDS[`${language} ${mark}`]);
     assert.deepEqual(unknown.map(named), []);
     assert.ok(blocks.length > 40);
@@ -231,7 +231,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         assert.deepEqual(stdout.trim().split("\n"), expected);
       },
       "sh operator": async (block) => {
-        if (block === SAMPLE) return expectPrinted(importPrints(fixture.operator), fixture.printed);
+        if (block === SAMPLE) return expectPrinted(importOutput(fixture.operator), fixture.printed);
         const { code } = block;
         shell ??= new Shell(PROJECT, env);
         // A placeholder id stands for the key that the previous commands listed.
@@ -242,7 +242,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         }
       },
       "text output": (block) => {
-        if (block === SAMPLE_OUTPUT) assert.equal(block.code, importPrints(fixture.catalog));
+        if (block === SAMPLE_OUTPUT) assert.equal(block.code, importOutput(fixture.catalog));
         else expectPrinted(block.code, printed);
       },
       "yaml my-api.yaml": ({ code }) => writeFileSync(join(PROJECT, "my-api.yaml"), code),
@@ -261,25 +261,25 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
           out,
         );
         const [, renamed] = code.match(/^rename = "(.*?)"/m);
-        const shown = await cli("catalog", "show", renamed, "--catalog", out);
+        const detail = await cli("catalog", "show", renamed, "--catalog", out);
         for (const field of ["name", "description", "category", "status", "image"]) {
           const [, value] = code.match(new RegExp(`^${field} = "(.*?)"`, "m"));
-          assert.match(shown, new RegExp(`^${field} +${value.replaceAll(/[.?]/g, "\\$&")}$`, "m"));
+          assert.match(detail, new RegExp(`^${field} +${value.replaceAll(/[.?]/g, "\\$&")}$`, "m"));
         }
-        assert.match(shown, /^authkit +yes$/m);
+        assert.match(detail, /^authkit +yes$/m);
       },
       "toml wrangler": ({ code }) => {
         const config = readFileSync(join(root, "wrangler.toml"), "utf8").replaceAll(/^# ?/gm, "");
         assert.ok(config.includes(code), "wrangler.toml differs");
       },
-      "sh npm": ({ code }) => Promise.all(commands(code).map(expectCommand)),
-      "sh packed": ({ code }) => Promise.all(commands(code).map(expectPacked)),
-      "sh account": ({ code }) => Promise.all(commands(code).map(expectCommand)),
+      "sh npm": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
+      "sh packed": ({ code }) => Promise.all(commandsOf(code).map(expectPacked)),
+      "sh account": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       // Tested in vault-keys.test.mjs, with a service.
-      "sh reseal": ({ code }) => Promise.all(commands(code).map(expectCommand)),
+      "sh reseal": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       // Tested below, in "backup and restore".
-      "sh backup": ({ code }) => Promise.all(commands(code).map(expectCommand)),
-      "sh restore": ({ code }) => Promise.all(commands(code).map(expectCommand)),
+      "sh backup": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
+      "sh restore": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       "sh tools": ({ code }) => {
         const { status, stderr } = spawnSync("bash", ["-n"], { input: code, encoding: "utf8" });
         assert.equal(status, 0, stderr);
@@ -295,7 +295,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       },
       "sh cargo": ({ code }) => {
         const modules = readFileSync(join(root, "tests", "api", "main.rs"), "utf8");
-        for (const [variable, ...args] of commands(code)) {
+        for (const [variable, ...args] of commandsOf(code)) {
           const filter = args.at(-1);
           // Without its feature, a test does not exist, and the command would succeed without testing.
           const features = modules.includes(`#[cfg(feature = "cli")]\nmod ${filter};`) ? ["--features", "cli"] : [];
@@ -339,14 +339,14 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
 
   test("the documented iteration returns each connection once", () => {
     // The example in docs/api.md has written this file.
-    const met = readFileSync(join(PROJECT, "pages.jsonl"), "utf8")
+    const listedIds = readFileSync(join(PROJECT, "pages.jsonl"), "utf8")
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    const ids = met.flatMap(({ rows }) => rows.map((row) => row.id));
-    assert.ok(met.length > 1);
-    assert.equal(new Set(ids).size, met[0].total);
-    assert.equal(ids.length, met[0].total);
+    const ids = listedIds.flatMap(({ rows }) => rows.map((row) => row.id));
+    assert.ok(listedIds.length > 1);
+    assert.equal(new Set(ids).size, listedIds[0].total);
+    assert.equal(ids.length, listedIds[0].total);
   });
 
   npmStart(fixture);

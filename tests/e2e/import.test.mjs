@@ -14,11 +14,11 @@ import { key, store } from "./support/keys.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
 import { State, build, folder, importPlatforms, wranglerEnvironment } from "./support/workspace.mjs";
 
-/** Enough for several requests; `CONNECTOR_VAULT_PROOF=1` moves a thousand. */
+/** The number of connections to import, enough for several requests. `CONNECTOR_VAULT_PROOF=1` imports a thousand. */
 const ROWS = process.env.CONNECTOR_VAULT_PROOF ? 1000 : 100;
 /** The number of lines after which an import is killed. */
-const KILLED_AFTER = 40;
-/** What each secret of the file contains. */
+const KILL_AFTER_LINES = 40;
+/** The string that each secret in the file contains. */
 const SECRET = "t0ps3cr3t";
 
 const PROVIDERS = `[platforms.gmail]
@@ -69,7 +69,7 @@ const connection = (index) => {
 };
 
 describe("moving in and out", { timeout: 600_000 }, () => {
-  const made = key({ scopes: `${SCOPES} audit:read events:read`, account: "moving" });
+  const apiKey = key({ scopes: `${SCOPES} audit:read events:read`, account: "moving" });
   const state = new State("moving");
   const file = join(folder, "nango.json");
   let [server, opened, app] = [];
@@ -88,8 +88,8 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     await state.publish(await importPlatforms("moving", sources, providers));
     server = await Server.start(state, { name: "moving", secrets: { SESSION_SECRET, VAULT_KEYS } });
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
     await app.setClient("gmail", { clientId: "own", clientSecret: "the secret of the client" });
     writeFileSync(file, JSON.stringify({ connections: [...Array(ROWS).keys()].map(connection) }));
   });
@@ -104,7 +104,7 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     const env = {
       ...environment(wranglerEnvironment),
       VAULT_URL: `http://127.0.0.1:${server.port}`,
-      VAULT_KEY: made.secret,
+      VAULT_KEY: apiKey.secret,
     };
     const child = spawn(process.execPath, [join(root, "scripts", script), ...args], { cwd: root, env });
     let [out, err] = ["", ""];
@@ -128,15 +128,15 @@ describe("moving in and out", { timeout: 600_000 }, () => {
   const total = async () => (await app.expect(200, "GET", "/v1/vault/summary")).total;
 
   test("an import that is killed continues where it stopped", async () => {
-    const { signal } = await run("import.mjs", ["nango", file], KILLED_AFTER);
+    const { signal } = await run("import.mjs", ["nango", file], KILL_AFTER_LINES);
     assert.equal(signal, "SIGKILL");
     const stored = await total();
-    assert.ok(stored >= KILLED_AFTER && stored < ROWS, `${stored}`);
+    assert.ok(stored >= KILL_AFTER_LINES && stored < ROWS, `${stored}`);
     const { code, outcomes } = await run("import.mjs", ["nango", file]);
     // A batch of 20 may have been stored although its report was lost.
     assert.deepEqual([code, await total()], [0, ROWS]);
     assert.equal((outcomes.created?.length ?? 0) + outcomes.unchanged.length, ROWS);
-    assert.ok(outcomes.unchanged.length >= KILLED_AFTER);
+    assert.ok(outcomes.unchanged.length >= KILL_AFTER_LINES);
   });
 
   test("connections move in, and a repeated import changes nothing", async () => {
@@ -150,8 +150,8 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     assert.deepEqual([first.code, counts(first.outcomes)], [0, { created: ROWS }], first.err);
     if (process.env.CONNECTOR_VAULT_PROOF) console.log(`${ROWS} connections moved in within ${Math.round(took)} ms`);
     const before = await opened.vault.prepare("SELECT max(id) AS id FROM events").first();
-    const again = await run("import.mjs", ["nango", file]);
-    assert.deepEqual([again.code, counts(again.outcomes)], [0, { unchanged: ROWS }]);
+    const repeated = await run("import.mjs", ["nango", file]);
+    assert.deepEqual([repeated.code, counts(repeated.outcomes)], [0, { unchanged: ROWS }]);
     assert.deepEqual(await opened.vault.prepare("SELECT max(id) AS id FROM events").first(), before);
     const { rows } = await app.expect(200, "GET", "/v1/vault/connections?platform=gmail&limit=1");
     assert.equal((await app.status(rows[0].id)).awaitsCutOver, true);
@@ -183,8 +183,8 @@ describe("moving in and out", { timeout: 600_000 }, () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     assert.equal(lines.length, ROWS);
-    const one = lines.find(({ connection: { identity } }) => identity === "user-7");
-    assert.deepEqual(one.connection.credentials, {
+    const exportedLine = lines.find(({ connection: { identity } }) => identity === "user-7");
+    assert.deepEqual(exportedLine.connection.credentials, {
       type: "oauth2",
       authMethod: "oauth2",
       accessToken: `${SECRET}-a7`,
@@ -192,14 +192,17 @@ describe("moving in and out", { timeout: 600_000 }, () => {
       expiresAt: "2099-01-01T00:00:00.000Z",
       scopes: ["read", "write"],
     });
-    assert.deepEqual([one.account, one.environment, one.connection.name], ["moving", "test", "User 7"]);
-    const [entry] = (await app.expect(200, "GET", `/v1/audit?target=${one.id}&limit=1`)).rows;
+    assert.deepEqual(
+      [exportedLine.account, exportedLine.environment, exportedLine.connection.name],
+      ["moving", "test", "User 7"],
+    );
+    const [entry] = (await app.expect(200, "GET", `/v1/audit?target=${exportedLine.id}&limit=1`)).rows;
     assert.deepEqual([entry.action, entry.actor.type], ["credentials.read", "operator"]);
     // What is exported can be imported: nothing changes.
     const { results } = await app.expect(200, "POST", "/v1/vault/connections/import", {
-      connections: [one.connection],
+      connections: [exportedLine.connection],
     });
-    assert.deepEqual([results[0].outcome, results[0].connectionId], ["unchanged", one.id]);
+    assert.deepEqual([results[0].outcome, results[0].connectionId], ["unchanged", exportedLine.id]);
     const twice = await run("export.mjs", args);
     assert.deepEqual([twice.code, readFileSync(out).equals(sealed)], [2, true]);
   });

@@ -83,12 +83,12 @@ describe("a trap", () => {
 });
 
 /** A copy of the Worker's module whose `fetch` traps if its environment is `null`, and then at each call. */
-function trapping(bytes) {
+function withTrap(bytes) {
   const module = binaryen.readBinary(bytes);
   const { value } = binaryen.getExportInfo(module.getExport("fetch"));
   const { params, results } = binaryen.getFunctionInfo(module.getFunction(value));
   const types = binaryen.expandType(params);
-  const given = types.map((type, at) => module.local.get(at, type));
+  const arguments_ = types.map((type, at) => module.local.get(at, type));
   const { i32 } = module;
   module.addGlobal("spoiled", binaryen.i32, true, i32.const(0));
   const spoil = module.if(
@@ -96,13 +96,13 @@ function trapping(bytes) {
     module.global.set("spoiled", i32.const(1)),
   );
   const trap = module.if(module.global.get("spoiled", binaryen.i32), module.unreachable());
-  const body = module.block(null, [spoil, trap, module.call(value, given, results)], results);
+  const body = module.block(null, [spoil, trap, module.call(value, arguments_, results)], results);
   module.addFunction("trapping", params, results, [], body);
   module.removeExport("fetch");
   module.addFunctionExport("trapping", "fetch");
-  const made = module.emitBinary();
+  const binary = module.emitBinary();
   module.dispose();
-  return made;
+  return binary;
 }
 
 // The entry module, with a path that triggers the trap.
@@ -117,7 +117,7 @@ describe("after a trap", () => {
     const modules = [
       { type: "ESModule", path: "main.js", contents: MAIN },
       { type: "ESModule", path: "index.js", contents: readFileSync("build/index.js", "utf8") },
-      { type: "CompiledWasm", path: "index_bg.wasm", contents: trapping(bytes) },
+      { type: "CompiledWasm", path: "index_bg.wasm", contents: withTrap(bytes) },
     ];
     runtime = new Miniflare(convertV4MiniflareOptions({ modules, compatibilityDate: "2026-11-01" }));
   });

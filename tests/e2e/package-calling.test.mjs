@@ -26,7 +26,7 @@ async function program({ ConnectorVault }, { baseUrl, token, reader, id, other, 
       return await promise;
     } catch (error) {
       const { name, code, status, errors } = error;
-      return { name, code, status, pointers: errors?.map((one) => one.pointer ?? one.parameter).sort() };
+      return { name, code, status, pointers: errors?.map((error) => error.pointer ?? error.parameter).sort() };
     }
   };
   const read = async (response) => {
@@ -66,8 +66,8 @@ async function program({ ConnectorVault }, { baseUrl, token, reader, id, other, 
 }
 
 describe("calls to platforms by the package", () => {
-  let [platform, state, server, site, chromium, opened, app, given] = [];
-  const made = key({ scopes: `${SCOPES} connections:call`, account: "package-calling" });
+  let [platform, state, server, site, chromium, opened, app, input] = [];
+  const apiKey = key({ scopes: `${SCOPES} connections:call`, account: "package-calling" });
 
   before(async () => {
     await build();
@@ -89,8 +89,8 @@ describe("calls to platforms by the package", () => {
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
     const connection = { platform: "called", identity: "ann", identityType: "user" };
     const { id } = await app.expect(201, "POST", "/v1/vault/connections", connection);
     await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });
@@ -98,7 +98,7 @@ describe("calls to platforms by the package", () => {
       (await app.expect(201, "POST", "/v1/sessions", { identity: "ann", identityType: "user", scopes })).token;
     const [token, reader] = [await session("connections:call"), await session("connections:read")];
     const baseUrl = `http://127.0.0.1:${server.port}`;
-    given = { baseUrl, token, reader, id, other: `${platform.origin}/other`, input: INPUT, unknown: UNKNOWN };
+    input = { baseUrl, token, reader, id, other: `${platform.origin}/other`, input: INPUT, unknown: UNKNOWN };
   });
 
   after(async () => {
@@ -139,26 +139,26 @@ describe("calls to platforms by the package", () => {
     });
   }
 
-  test("a program in Node calls platforms", async () => expectAll(await program(library, given)));
+  test("a program in Node calls platforms", async () => expectAll(await program(library, input)));
 
   test("a program in a cross-origin page calls platforms", async () => {
     chromium = await launch();
     const { page, close } = await open(chromium, site.origin);
     await page.waitForFunction(() => globalThis.isReady);
     const run = ([text, values]) => new Function(`return ${text}`)()(globalThis.library, values);
-    expectAll(await page.evaluate(run, [program.toString(), given]));
+    expectAll(await page.evaluate(run, [program.toString(), input]));
     await close();
   });
 
   test("an unreachable platform is reported as an error", async () => {
     await platform.stop();
     const vault = new library.ConnectorVault({
-      baseUrl: given.baseUrl,
-      secret: async () => given.token,
+      baseUrl: input.baseUrl,
+      secret: async () => input.token,
       maxRetries: 0,
     });
     const expected = { name: "ServerError", code: "platform_unreachable", status: 502 };
-    await assert.rejects(vault.proxy(given.id, "x"), expected);
-    await assert.rejects(vault.actions.run(given.id, "createThing", INPUT), expected);
+    await assert.rejects(vault.proxy(input.id, "x"), expected);
+    await assert.rejects(vault.actions.run(input.id, "createThing", INPUT), expected);
   });
 });

@@ -11,7 +11,7 @@ import { compile } from "svelte/compiler";
 import ts from "typescript";
 import { compileScript, parse } from "vue/compiler-sfc";
 import { root } from "../../scripts/lib/paths.mjs";
-import { Connecting, agree, button, confirm, opened, refuse } from "./support/connect.mjs";
+import { ConnectConsole, consent, button, confirm, openWindow, decline } from "./support/connect.mjs";
 import { folder } from "./support/workspace.mjs";
 
 const PROJECT = join(folder, "react");
@@ -39,7 +39,7 @@ const APP = `
   import { createRoot } from "react-dom/client";
   import { ConnectButton, VaultProvider, useConnect, useConnections } from "connector-vault/react";
 
-  // Kept, because the page is left.
+  // Stored, because the browser leaves the page and returns to it.
   const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   if (given.tokens) sessionStorage.given = JSON.stringify(given);
   const { base, tokens, platform, ui } = JSON.parse(sessionStorage.given);
@@ -76,7 +76,7 @@ const APP = `
 const PAGE = (script) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>An app</title>
 <meta http-equiv="Content-Security-Policy" content="script-src 'self'">
 <link rel="icon" href="data:,"><div id="app"></div><script type="module" src="/${script}.js"></script>`;
-const MOUNTS = {
+const ENTRIES = {
   react: `import { createElement } from "react"; import { createRoot } from "react-dom/client"; import App from "./example.jsx";
     createRoot(document.querySelector("#app")).render(createElement(App));`,
   vue: `import { createApp } from "vue"; import App from "./example.vue"; createApp(App).mount("#app");`,
@@ -143,7 +143,7 @@ describe("connecting from React", () => {
 
   before(async () => {
     install();
-    fixture = await Connecting.start("package-react");
+    fixture = await ConnectConsole.start("package-react");
     pages = join(folder, "package-react-pages");
     writeFileSync(join(pages, "blank.html"), '<!doctype html><title>Blank</title><link rel="icon" href="data:,">');
   });
@@ -157,7 +157,7 @@ describe("connecting from React", () => {
     return `${fixture.app.origin}/app.html#${new URLSearchParams({ base: fixture.baseUrl, tokens, ...options })}`;
   }
 
-  const noted = (page, text) => page.locator("output").getByText(text, { exact: true }).waitFor();
+  const expectNote = (page, text) => page.locator("output").getByText(text, { exact: true }).waitFor();
   /** Presses a button that closes the window, possibly before the click has completed. */
   const cancel = (popup) =>
     Promise.all([
@@ -224,37 +224,37 @@ describe("connecting from React", () => {
 
     test("a click connects an account, which the list then contains", async () =>
       visit(await appUrl("r1@example.com", { platform: "keyed" }), async (page) => {
-        const popup = await opened(page, () => button(page, "Connect an account").click());
+        const popup = await openWindow(page, () => button(page, "Connect an account").click());
         assert.equal(await page.getByTitle("t").isDisabled(), true);
         await popup.getByLabel("API key", { exact: true }).fill("k");
         await button(popup, "Connect").click();
         await page.getByText("keyed of r1@example.com", { exact: true }).waitFor();
-        await noted(page, "connected r1@example.com");
+        await expectNote(page, "connected r1@example.com");
         assert.equal(await page.getByTitle("t").isDisabled(), false);
         assert.equal(await page.getByRole("alert").count(), 0);
       }));
 
     test("a user who declines sees an explanation", async () =>
       visit(await appUrl("r2@example.com", { platform: "login" }), async (page) => {
-        const popup = await opened(page, () => button(page, "Connect an account").click());
+        const popup = await openWindow(page, () => button(page, "Connect an account").click());
         await button(popup, "Continue to Login").click();
-        await refuse(popup);
+        await decline(popup);
         await popup.getByRole("heading", { name: "You did not allow access" }).waitFor();
         await popup.close();
         await alerted(page, "You did not allow access, so nothing was connected.");
-        await noted(page, "error denied");
+        await expectNote(page, "error denied");
       }));
 
     test("a user who closes the window sees no message, unless the app has one", async () =>
       visit(await appUrl("r3@example.com", { platform: "keyed" }), async (page) => {
-        const popup = await opened(page, () => button(page, "Own").click());
+        const popup = await openWindow(page, () => button(page, "Own").click());
         await page.getByText("open", { exact: false }).first().waitFor();
         await cancel(popup);
         await page.getByText("closed You closed the window before the account was connected.").waitFor();
         assert.equal(await page.getByRole("alert").count(), 0);
-        const next = await opened(page, () => button(page, "Connect an account").click());
+        const next = await openWindow(page, () => button(page, "Connect an account").click());
         await cancel(next);
-        await noted(page, "error closed");
+        await expectNote(page, "error closed");
         await alerted(page, "Own words");
       }));
 
@@ -276,9 +276,9 @@ describe("connecting from React", () => {
     test("the return from a page without a popup is reported once", async () =>
       visit(await appUrl("r5@example.com", { platform: "login", ui: "page" }), async (page) => {
         await leave(page);
-        await agree(page);
+        await consent(page);
         await page.waitForURL(`${fixture.app.origin}/app.html**`);
-        await noted(page, "connected r5@example.com");
+        await expectNote(page, "connected r5@example.com");
         await page.getByText("login of r5@example.com", { exact: true }).waitFor();
         assert.equal(page.url(), `${fixture.app.origin}/app.html`);
         await page.reload();
@@ -289,12 +289,12 @@ describe("connecting from React", () => {
     test("the button of its platform shows a failure", async () =>
       visit(await appUrl("r6@example.com", { platform: "login", ui: "page" }), async (page) => {
         await leave(page);
-        await refuse(page);
+        await decline(page);
         const back = page.getByRole("link", { name: /Acme Planner/ }).or(page.getByRole("alert"));
         await back.first().waitFor();
         if (!page.url().startsWith(fixture.app.origin)) await back.first().click();
         await alerted(page, "You did not allow access, so nothing was connected.");
-        await noted(page, "error denied");
+        await expectNote(page, "error denied");
         assert.equal(await page.getByRole("alert").count(), 1);
       }));
 
@@ -313,7 +313,7 @@ describe("connecting from React", () => {
       await visit(`${fixture.app.origin}/app.html#${new URLSearchParams(members)}`, async (page) => {
         page.on("request", (request) => requests.push(request.url()));
         await page.getByText("secret_in_browser", { exact: true }).waitFor();
-        await opened(page, () => button(page, "Connect an account").click());
+        await openWindow(page, () => button(page, "Connect an account").click());
         await alerted(page, "This app is not set up correctly for this platform.");
         assert.ok(!requests.some((url) => url.startsWith(fixture.baseUrl)), requests.join());
       });
@@ -329,17 +329,17 @@ describe("connecting from React", () => {
     ])
       test(kind, async () => {
         const [, code] = new RegExp(`^\`\`\`${language} ${kind}\\n(.*?)^\`\`\`$`, "ms").exec(README);
-        const own = code.replace("https://vault.example.com", fixture.baseUrl).replace('"github"', '"keyed"');
-        assert.notEqual(own, code);
-        write(`example.${language}`, own);
-        await bundle(kind, write(`${kind}.js`, MOUNTS[kind]));
+        const adapted = code.replace("https://vault.example.com", fixture.baseUrl).replace('"github"', '"keyed"');
+        assert.notEqual(adapted, code);
+        write(`example.${language}`, adapted);
+        await bundle(kind, write(`${kind}.js`, ENTRIES[kind]));
         const identity = `${kind}@example.com`;
         const token = await fixture.token(identity);
         const body = JSON.stringify({ token, expiresAt: new Date(Date.now() + 900_000).toISOString() });
         await visit(`${fixture.app.origin}/blank.html`, async (page) => {
           await page.route("**/token", (route) => route.fulfill({ contentType: "application/json", body }));
           await page.goto(`${fixture.app.origin}/${kind}.html`);
-          const popup = await opened(page, () => button(page, "Connect GitHub").click());
+          const popup = await openWindow(page, () => button(page, "Connect GitHub").click());
           await popup.getByLabel("API key", { exact: true }).fill("k");
           await button(popup, "Connect").click();
           await page.getByText(`keyed of ${identity}`, { exact: true }).waitFor();

@@ -16,7 +16,7 @@ import * as vite from "vite";
 import { nodeBin, openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { launch, open } from "./support/browser.mjs";
-import { button, opened } from "./support/connect.mjs";
+import { button, openWindow } from "./support/connect.mjs";
 import { secrets } from "./support/http.mjs";
 import { key, store } from "./support/keys.mjs";
 import { connectionNumber } from "./support/seed.mjs";
@@ -35,7 +35,7 @@ const CONNECTIONS = Array.from({ length: 250 }, (_, n) =>
   n % 2 ? connectionNumber(n) : { ...connectionNumber(n), platform: "github", identity: `user-${n}@example.com` },
 );
 /** The connections of the user of the browser app: more than one page. */
-const ANNS = Array.from({ length: 130 }, (_, n) => ({
+const ANN_CONNECTIONS = Array.from({ length: 130 }, (_, n) => ({
   ...connectionNumber(n),
   identity: "ann@example.com",
   label: `anns-${n}`,
@@ -128,7 +128,7 @@ describe("the package's README", () => {
   let connectPort;
 
   /** Runs a program of the project. Returns its output lines. */
-  async function printed(name) {
+  async function outputOf(name) {
     const options = { cwd: PROJECT, env: { ...process.env, ...env }, timeout: TIMEOUT_MS };
     const { stdout } = await promisify(execFile)(process.execPath, [name], options);
     return stdout.trim().split("\n");
@@ -143,7 +143,7 @@ describe("the package's README", () => {
     await state.prepare(catalog);
     await state.use(async ({ vault }) => {
       await store(vault, [caller]);
-      await seed(vault, caller.row.account, [...CONNECTIONS, ...ANNS]);
+      await seed(vault, caller.row.account, [...CONNECTIONS, ...ANN_CONNECTIONS]);
     });
     [pagePort, appPort, connectPort] = [await freePort(), await freePort(), await freePort()];
     const origins = [`http://127.0.0.1:${pagePort}`, `http://localhost:${appPort}`, `http://localhost:${connectPort}`];
@@ -161,7 +161,7 @@ describe("the package's README", () => {
 
   test("every example has a known mark", () => {
     const marks = {
-      // The laboratory runs the one for Vitest.
+      // lab/tests/frameworks.test.mjs runs the example for Vitest.
       js: ["setup", "server", "connectserver", "node", "commonjs", "worker", "vitest"],
       ts: ["vite", "slim"],
       html: ["page", "connectpage"],
@@ -201,7 +201,7 @@ describe("the package's README", () => {
       test(heading, async () => {
         write(`${at}.mjs`, setup + code);
         assert.ok(expectedOutput(code).length > 0);
-        assert.deepEqual(await printed(`${at}.mjs`), expectedOutput(code));
+        assert.deepEqual(await outputOf(`${at}.mjs`), expectedOutput(code));
       });
     }
 
@@ -209,7 +209,7 @@ describe("the package's README", () => {
       const [code] = marked("commonjs");
       write("main.cjs", code);
       assert.ok(expectedOutput(code).length > 0);
-      assert.deepEqual(await printed("main.cjs"), expectedOutput(code));
+      assert.deepEqual(await outputOf("main.cjs"), expectedOutput(code));
     });
 
     test("the example for Workers runs", async () => {
@@ -228,7 +228,7 @@ describe("the package's README", () => {
       const call =
         "const vault = new ConnectorVault({ baseUrl: process.env.VAULT_URL, secret: process.env.VAULT_KEY });\nconsole.log((await vault.whoami()).account);\n";
       write("slim.mjs", `${imports}${code};\n${call}`);
-      assert.deepEqual(await printed("slim.mjs"), ["acme"]);
+      assert.deepEqual(await outputOf("slim.mjs"), ["acme"]);
     });
   });
 
@@ -267,7 +267,7 @@ describe("the package's README", () => {
     });
 
     /** Opens a page, uses it, and asserts that it has no errors. */
-    async function read(path, use) {
+    async function visitPage(path, use) {
       const { page: shown, faults, close } = await open(browser, `http://127.0.0.1:${pagePort}${path}`);
       try {
         await use(shown).catch(({ message }) => assert.fail([message, ...faults].join("\n")));
@@ -280,7 +280,7 @@ describe("the package's README", () => {
     test("the pages compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
 
     test("the first page example lists connections page by page", () =>
-      read("/", async (shown) => {
+      visitPage("/", async (shown) => {
         const status = (number) =>
           shown
             .getByText(`${total} connections, page ${number} of ${Math.ceil(total / 10)}`, { exact: true })
@@ -329,7 +329,7 @@ describe("the package's README", () => {
       test("a click connects an account, and the page is notified", async () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${connectPort}/`);
         try {
-          const popup = await opened(shown, () => button(shown, "Connect an account").click());
+          const popup = await openWindow(shown, () => button(shown, "Connect an account").click());
           await popup.getByRole("heading", { name: /^Connect Acme/ }).waitFor();
           // Without an OAuth client, the window only offers the API key.
           await popup.getByRole("textbox", { name: "API key" }).fill("k-1");
@@ -359,11 +359,11 @@ describe("the package's README", () => {
         const { page: shown, faults, close } = await open(browser, `http://localhost:${appPort}/`);
         try {
           await shown
-            .getByText(`Connections: ${ANNS.length}`, { exact: true })
+            .getByText(`Connections: ${ANN_CONNECTIONS.length}`, { exact: true })
             .waitFor()
             .catch(({ message }) => assert.fail([message, app.output(), ...faults].join("\n")));
           const platforms = await shown.getByRole("button").allTextContents();
-          assert.deepEqual(platforms.sort(), ANNS.map(({ platform }) => platform).sort());
+          assert.deepEqual(platforms.sort(), ANN_CONNECTIONS.map(({ platform }) => platform).sort());
           const tagged = shown.getByRole("button").nth(120);
           await tagged.click();
           await shown.getByRole("button", { name: / favourite$/ }).waitFor();
@@ -393,6 +393,6 @@ describe("the package's README", () => {
     });
 
     test("the browser app runs with /slim", () =>
-      read("/slim.html", (shown) => shown.getByText(`${total} connections`, { exact: true }).waitFor()));
+      visitPage("/slim.html", (shown) => shown.getByText(`${total} connections`, { exact: true }).waitFor()));
   });
 });

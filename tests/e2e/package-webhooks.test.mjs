@@ -32,7 +32,7 @@ function signed(secrets, { age = 0, ...changed } = {}) {
 }
 
 /** A signature with one changed byte. */
-const flipped =
+const withFlippedByte =
   (at) =>
   ({ "webhook-signature": signature }) => {
     const bytes = Buffer.from(signature.slice("v1,".length), "base64");
@@ -41,8 +41,8 @@ const flipped =
   };
 const cases = [
   ["as it was signed", VERIFIED, OURS, signed([OURS])],
-  ["another first byte of the signature", REFUSED, OURS, signed([OURS], { headers: flipped(0) })],
-  ["another last byte of the signature", REFUSED, OURS, signed([OURS], { headers: flipped(31) })],
+  ["another first byte of the signature", REFUSED, OURS, signed([OURS], { headers: withFlippedByte(0) })],
+  ["another last byte of the signature", REFUSED, OURS, signed([OURS], { headers: withFlippedByte(31) })],
   ["another first byte of the body", REFUSED, OURS, signed([OURS], { body: ` ${BODY.slice(1)}` })],
   ["another last byte of the body", REFUSED, OURS, signed([OURS], { body: `${BODY.slice(0, -1)} ` })],
   ["another id", REFUSED, OURS, signed([OURS], { headers: () => ({ "webhook-id": "msg_2" }) })],
@@ -64,7 +64,7 @@ const cases = [
 ].map(([name, expected, secret, request]) => ({ name, expected, secret, request }));
 
 /** Verifies each request as headers and body, and as a `Request`. Runs in each runtime, so it must not use this module. */
-async function verdicts({ verifyWebhook }, given) {
+async function verifyAll({ verifyWebhook }, cases) {
   const outcome = async (request, secret) => {
     try {
       const { type, id, data } = await verifyWebhook(request, secret);
@@ -73,11 +73,11 @@ async function verdicts({ verifyWebhook }, given) {
       return error.code ?? String(error);
     }
   };
-  const one = async ({ request, secret }) => [
+  const verdictOf = async ({ request, secret }) => [
     await outcome(request, secret),
     await outcome(new Request("https://app.example/hook", { method: "POST", ...request }), secret),
   ];
-  return Promise.all(given.map(one));
+  return Promise.all(cases.map(verdictOf));
 }
 
 const expected = Object.fromEntries(cases.map(({ name, expected: verdict }) => [name, [verdict, verdict]]));
@@ -91,13 +91,13 @@ describe("verifyWebhook", () => {
     mkdirSync(join(project, "node_modules"), { recursive: true });
     symlinkSync(join(root, "npm"), join(project, "node_modules", "connector-vault"), "dir");
     writeFileSync(join(project, "package.json"), '{ "type": "module" }\n');
-    const given = JSON.stringify(cases);
-    const text = `import * as library from "connector-vault";\n${verdicts}\nconsole.log(JSON.stringify(await verdicts(library, ${given})));\n`;
+    const serialized = JSON.stringify(cases);
+    const text = `import * as library from "connector-vault";\n${verifyAll}\nconsole.log(JSON.stringify(await verifyAll(library, ${serialized})));\n`;
     writeFileSync(script, text);
   });
 
   test("Node agrees with the library of Standard Webhooks", async () => {
-    assert.deepEqual(named(await verdicts(library, cases)), expected);
+    assert.deepEqual(named(await verifyAll(library, cases)), expected);
     for (const { name, secret, request, expected: verdict } of cases.filter((one) => typeof one.secret === "string")) {
       const verify = () => new Webhook(secret).verify(request.body, request.headers);
       if (verdict === REFUSED) assert.throws(verify, { name: "WebhookVerificationError" }, name);
@@ -116,7 +116,7 @@ describe("verifyWebhook", () => {
   test("Workers agree", async () => {
     const wrangler = createRequire(import.meta.url).resolve("wrangler");
     const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
-    const worker = `import * as library from "./workerd.mjs";\n${verdicts}\nexport default { fetch: async (request) => Response.json(await verdicts(library, await request.json())) };\n`;
+    const worker = `import * as library from "./workerd.mjs";\n${verifyAll}\nexport default { fetch: async (request) => Response.json(await verifyAll(library, await request.json())) };\n`;
     const runtime = new Miniflare(
       convertV4MiniflareOptions({
         modulesRoot: dist,
@@ -153,12 +153,12 @@ describe("verifyWebhook", () => {
       const page = await chromium.newPage();
       await page.goto(site.origin);
       const seen = await page.evaluate(
-        async ([text, given]) =>
-          new Function("library", "given", `${text}\nreturn verdicts(library, given);`)(
+        async ([text, cases]) =>
+          new Function("library", "given", `${text}\nreturn verifyAll(library, given);`)(
             await import("/connector-vault.mjs"),
-            given,
+            cases,
           ),
-        [String(verdicts), cases],
+        [String(verifyAll), cases],
       );
       assert.deepEqual(named(seen), expected);
     });

@@ -25,15 +25,15 @@ import { walks } from "./suites/package-walks.mjs";
 /** Requests per minute and key on the server with a rate limit. */
 const LIMIT = 3;
 const SEEDED = 3000;
-const MAKES = "sessions:create";
-const ALL = `catalog:read connections:read connections:write ${MAKES}`;
+const CREATES_SESSIONS = "sessions:create";
+const ALL = `catalog:read connections:read connections:write ${CREATES_SESSIONS}`;
 
 /** The context of the suites. */
 const fixture = {
   /** A client of the server. */
-  vault: (made, options) => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: made.secret, ...options }),
+  vault: (apiKey, options) => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: apiKey.secret, ...options }),
   /** The same request over plain HTTP. */
-  plain: (made, path, options) => fixture.server.send(path, { secret: made.secret, ...options }),
+  plain: (apiKey, path, options) => fixture.server.send(path, { secret: apiKey.secret, ...options }),
 };
 let opened;
 
@@ -59,9 +59,9 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
       page: key({ account: "page" }),
       outage: key({ account: "outage" }),
       maker: key({ account: "sessions", scopes: ALL }),
-      readingMaker: key({ account: "sessions", scopes: `connections:read ${MAKES}` }),
+      readingMaker: key({ account: "sessions", scopes: `connections:read ${CREATES_SESSIONS}` }),
     };
-    const rows = Object.values(fixture.keys).filter((made) => made.row);
+    const rows = Object.values(fixture.keys).filter((apiKey) => apiKey.row);
     await state.use(({ vault }) => store(vault, rows));
     const limited = state.copy("package-limited");
     opened = await state.open();

@@ -39,7 +39,7 @@ read = "2026-11-27"
 `;
 
 describe("a client with a private key", () => {
-  const made = key({ scopes: `${SCOPES} clients:read clients:write`, account: "keyed" });
+  const apiKey = key({ scopes: `${SCOPES} clients:read clients:write`, account: "keyed" });
   let [http, server, opened, app] = [];
 
   before(async () => {
@@ -82,8 +82,8 @@ describe("a client with a private key", () => {
       secrets: { SESSION_SECRET, VAULT_KEYS },
     });
     opened = await state.open();
-    await store(opened.vault, [made]);
-    app = new App(() => server, made);
+    await store(opened.vault, [apiKey]);
+    app = new App(() => server, apiKey);
   });
 
   after(async () => {
@@ -94,7 +94,7 @@ describe("a client with a private key", () => {
 
   for (const name of Object.keys(KEYS)) {
     test(`is authenticated by a signature with ${ALGORITHMS[name]} only`, async () => {
-      const other = Object.keys(KEYS).find((one) => one !== name);
+      const other = Object.keys(KEYS).find((keyName) => keyName !== name);
       const client = { clientId: name, authMethod: "service" };
       const connection = { platform: name, identity: "ann", identityType: "user" };
       await app.expect(201, "PUT", `/v1/oauth-clients/${name}`, { ...client, clientSecret: KEYS[other] });

@@ -30,7 +30,6 @@ let tarball;
 let browser;
 /** The expected connectors. */
 let names;
-/** The names on a page. */
 const config = () => ({ baseUrl: origin, secret: caller.secret });
 
 /** Reads a page that lists connectors: { names, paragraphs, faults, violations }. `script` runs before its own ones. */
@@ -67,7 +66,7 @@ async function expectPage(folder) {
 }
 
 /** Installs an app for a bundler: { project, input, output }. */
-async function bundled(name) {
+async function bundledApp(name) {
   const project = await install(tarball, "app", name);
   const output = join(project, "dist");
   mkdirSync(output);
@@ -177,7 +176,7 @@ describe("the packed package", () => {
   });
 
   test("the package works with webpack", async () => {
-    const { project, input, output } = await bundled("webpack");
+    const { project, input, output } = await bundledApp("webpack");
     const compiler = webpack({ mode: "production", context: project, entry: input, output: { path: output } });
     const stats = await promisify(compiler.run.bind(compiler))();
     await promisify(compiler.close.bind(compiler))();
@@ -187,7 +186,7 @@ describe("the packed package", () => {
   });
 
   test("the package works with esbuild", async () => {
-    const { input, output } = await bundled("esbuild");
+    const { input, output } = await bundledApp("esbuild");
     const { warnings } = await esbuild.build({
       entryPoints: [input],
       bundle: true,
@@ -200,7 +199,7 @@ describe("the packed package", () => {
   });
 
   proof("the package works with Rollup", async () => {
-    const { input, output } = await bundled("rollup");
+    const { input, output } = await bundledApp("rollup");
     const warnings = [];
     const bundle = await rollup({
       input,
@@ -265,7 +264,7 @@ describe("the packed package", () => {
     });
 
     /** Reads the page with a policy that allows these scripts. */
-    async function under(scripts) {
+    async function readUnderPolicy(scripts) {
       const policy = `default-src 'none'; script-src ${scripts}; connect-src 'self' ${origin}`;
       const site = await Site.start(project, { headers: { "content-security-policy": policy } });
       try {
@@ -277,11 +276,11 @@ describe("the packed package", () => {
 
     test("only needs 'wasm-unsafe-eval'", async () => {
       const expected = { names, paragraphs: [""], faults: [], violations: [] };
-      assert.deepEqual(await under("'self' 'wasm-unsafe-eval'"), expected);
+      assert.deepEqual(await readUnderPolicy("'self' 'wasm-unsafe-eval'"), expected);
     });
 
     test("without it, the error explains the policy", async () => {
-      const { names: shown, paragraphs, violations } = await under("'self'");
+      const { names: shown, paragraphs, violations } = await readUnderPolicy("'self'");
       assert.deepEqual(shown, []);
       assert.deepEqual(violations, ["script-src wasm-eval"]);
       const { isVaultError, message } = JSON.parse(paragraphs[0]);

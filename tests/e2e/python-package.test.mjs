@@ -15,7 +15,7 @@ import { run } from "../../scripts/lib/run.mjs";
 import { Platform, describedAt } from "./support/called.mjs";
 import { App } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
-import { ALL, key, store } from "./support/keys.mjs";
+import { ALL_SCOPES, key, store } from "./support/keys.mjs";
 import { listen, readBody } from "./support/listening.mjs";
 import { connectionNumber } from "./support/seed.mjs";
 import { SESSION_SECRET, Server } from "./support/server.mjs";
@@ -28,12 +28,12 @@ const TIMEOUT_MS = 180_000;
 
 describe("the Python package", () => {
   const [many, few, reader] = ["python-many", "python-few", "python-readme"].map((account) =>
-    key({ account, scopes: ALL }),
+    key({ account, scopes: ALL_SCOPES }),
   );
   let [called, notes, server, visits] = [];
 
   /** Follows a connect link as its user, who allows or denies everything at the demo platform. */
-  async function visit(link, response) {
+  async function followConnectLink(link, response) {
     const visitor = new Visitor();
     const there = (await visitor.submit(link)).header("location");
     const form = response === "deny" ? { answer: response } : { person: "ben", scope: "notes:read", answer: "allow" };
@@ -74,13 +74,13 @@ describe("the Python package", () => {
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${vaultKey}` },
     });
     notes.register(`http://127.0.0.1:${server.port}`);
-    for (const one of [many, few, reader]) {
+    for (const apiKey of [many, few, reader]) {
       const client = { clientId: CLIENT.id, scopes: ["notes:read"] };
-      await new App(() => server, one).expect(201, "PUT", "/v1/oauth-clients/demo-notes", client);
+      await new App(() => server, apiKey).expect(201, "PUT", "/v1/oauth-clients/demo-notes", client);
     }
     visits = createServer(async (request, response) => {
       const { link, answer: reply } = JSON.parse(await readBody(request));
-      await visit(link, reply).then(
+      await followConnectLink(link, reply).then(
         () => response.end(),
         (error) => response.writeHead(500).end(error.stack),
       );

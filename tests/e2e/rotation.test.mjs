@@ -19,7 +19,7 @@ const caller = key({ scopes: "catalog:read connections:read connections:connect 
 const SCHEDULED = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
 
 /** A platform whose users have a key. */
-const KEYED = {
+const KEY_PLATFORM = {
   openapi: "3.1.0",
   info: { title: "Keyed", version: "1" },
   servers: [{ url: "https://api.keyed.example" }],
@@ -65,7 +65,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
   }
 
   /** Makes a change, and waits until the service has been reloaded. */
-  async function reloaded(change) {
+  async function changeAndReload(change) {
     const loads = () => server.output.match(/Local server updated and ready/g)?.length ?? 0;
     const before = loads();
     change();
@@ -90,19 +90,19 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
     await build();
     await state.prepare();
     const document = join(folder, "keyed.json");
-    writeFileSync(document, JSON.stringify(KEYED));
+    writeFileSync(document, JSON.stringify(KEY_PLATFORM));
     await state.publish(await importPlatforms("keyed", [document], join(root, "tests", "fixtures", "github.toml")));
     await state.use(({ vault }) => store(vault, [caller]));
     server = await Server.start(state, { name: "rotation", secrets, byWrangler: true });
     for (const name of ["node_modules", "scripts", "schema"]) symlinkSync(join(root, name), join(project, name));
     const platform = "keyed";
-    const shown = await server.send(`/v1/available-connectors/${platform}`, { secret: caller.secret });
-    const authMethod = JSON.parse(shown.body).authMethods.find(({ type }) => type === "api_key").id;
+    const connector = await server.send(`/v1/available-connectors/${platform}`, { secret: caller.secret });
+    const authMethod = JSON.parse(connector.body).authMethods.find(({ type }) => type === "api_key").id;
     const connect = async (identity) => {
       const body = { platform, authMethod, identity, identityType: "user" };
       const headers = [["content-type", "application/json"]];
-      const given = JSON.stringify({ ...body, fields: { apiKey: "a user's key" } });
-      const options = { method: "POST", secret: caller.secret, headers, body: given };
+      const input = JSON.stringify({ ...body, fields: { apiKey: "a user's key" } });
+      const options = { method: "POST", secret: caller.secret, headers, body: input };
       const response = await server.send("/v1/vault/connect", options);
       assert.equal(response.status, 201, response.body);
       return JSON.parse(response.body).id;
@@ -125,7 +125,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
       for (const step of order) {
         if (step === "rotate") assert.equal(vaultKeys("rotate").status, 0);
         if (step === "reload") {
-          await reloaded(touch);
+          await changeAndReload(touch);
           loaded = expected();
         }
         if (step === "reseal") {
@@ -140,7 +140,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
         await expectOpened(`${minutes} minutes after ${step}`);
       }
       // The documented commands complete the rotation from any state.
-      await reloaded(touch);
+      await changeAndReload(touch);
       await minute();
       await minute();
       const { status, output } = vaultKeys("reseal");
@@ -157,7 +157,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
     const second = await Server.start(state, { name: "second", secrets: { SESSION_SECRET, VAULT_KEYS: old } });
     try {
       assert.equal(vaultKeys("rotate").status, 0);
-      await reloaded(touch);
+      await changeAndReload(touch);
       await minute();
       assert.equal((await second.send(SCHEDULED)).status, 200);
       await minute();
@@ -190,7 +190,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
         .map((line) => vaultKeys(...line.replace("npm run vault-keys -- ", "").split(" ")));
     watchSecrets(project);
     try {
-      await reloaded(() => {
+      await changeAndReload(() => {
         for (const { status, output } of all(rotate.code)) assert.equal(status, 0, output);
       });
       const [early] = all(reseal.code);
@@ -204,7 +204,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
       // The previous keys can be removed, because nothing needs them.
       const [current] = needed();
       const file = join(project, ".dev.vars");
-      await reloaded(() => {
+      await changeAndReload(() => {
         const vars = readFileSync(file, "utf8");
         writeFileSync(file, vars.replace(/VAULT_KEYS="([^,"]*),[^"]*"/, 'VAULT_KEYS="$1"'));
       });

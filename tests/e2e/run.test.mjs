@@ -48,7 +48,7 @@ describe("the service on the real runtime", () => {
     };
     // A live key with a row of the test environment.
     fixture.keys.otherWorld.row.environment = "test";
-    const rows = Object.values(fixture.keys).filter((made) => made.row);
+    const rows = Object.values(fixture.keys).filter((apiKey) => apiKey.row);
     const [smallState, largeState] = [new State("small-state"), new State("large-state")];
     await smallState.prepare(small);
     await largeState.prepare(large);

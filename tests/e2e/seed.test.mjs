@@ -69,7 +69,7 @@ function expectedCounts(connections) {
 const fold = (text) => text.toLowerCase().replaceAll("ς", "σ");
 
 const COUNT = proves ? 3000 : 600;
-const shown = (count) => count.toLocaleString("en");
+const formatted = (count) => count.toLocaleString("en");
 
 describe("seed", () => {
   /** The command of `npm run seed`. */
@@ -82,17 +82,17 @@ describe("seed", () => {
   const here = (state, ...args) => ["--catalog", path, "--persist-to", state.path, "--account", "acme", ...args];
   const seed = (state, ...args) => runProgram(program, "seed", ...here(state, ...args));
 
-  describe(`${shown(COUNT)} connections through each of the two ways to write`, () => {
+  describe(`${formatted(COUNT)} connections through each of the two ways to write`, () => {
     const state = new State("seeded");
     let connections;
     before(async () => {
       const input = ["--connections", String(COUNT), "--seed", "1"];
       for (const [{ code, output }, had] of [
         [npmSeed(...here(state, ...input)), "0"],
-        [seed(state, ...input, "--by-wrangler"), shown(COUNT)],
+        [seed(state, ...input, "--by-wrangler"), formatted(COUNT)],
       ]) {
         assert.equal(code, 0, output);
-        assert.match(output, new RegExp(`Created ${shown(COUNT)} connections in .* which had ${had} before`));
+        assert.match(output, new RegExp(`Created ${formatted(COUNT)} connections in .* which had ${had} before`));
       }
       connections = await query(state, "SELECT * FROM connections ORDER BY seq");
     });
@@ -140,7 +140,7 @@ describe("seed", () => {
     test("with --only-if-none, adds nothing to an environment that has connections", async () => {
       const { code, output } = seed(state, "--connections", "10", "--only-if-none");
       assert.equal(code, 0, output);
-      assert.match(output, new RegExp(`Nothing to do: .* has ${shown(2 * COUNT)} connections`));
+      assert.match(output, new RegExp(`Nothing to do: .* has ${formatted(2 * COUNT)} connections`));
       const live = seed(state, "--connections", "1", "--only-if-none", "--environment", "live");
       assert.match(live.output, /Created 1 connection in/);
       assert.deepEqual(await query(state, "SELECT environment, count(*) AS n FROM connections GROUP BY 1 ORDER BY 1"), [

@@ -18,7 +18,7 @@ import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { operatorCommands } from "../../scripts/release/server-package.mjs";
 import { connectAsAda } from "./support/demo.mjs";
 import { page } from "./support/docs.mjs";
-import { freePorts, whileServing } from "./support/npm-start.mjs";
+import { portOptions, whileServing } from "./support/npm-start.mjs";
 import { installServer, onlyNode } from "./support/server-package.mjs";
 import { build, folder, importPlatforms } from "./support/workspace.mjs";
 import { proof, sampled } from "./support/proof.mjs";
@@ -61,7 +61,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     untouched = listed(server);
   });
 
-  // npm could not delete them otherwise.
+  // npm could not delete the files of a read-only folder.
   after(() => chmodSync(server, 0o755));
 
   test("contains the Worker of this build", () => {
@@ -72,7 +72,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
   });
 
   test("starts in an empty folder, where the README's quick start works to the end", async () => {
-    const ports = await freePorts();
+    const ports = await portOptions();
     const args = ["start", ...Object.entries(ports).flat().map(String)];
     const address = `http://localhost:${ports["--port"]}`;
     const npx = ["npx", ["connector-vault-server", ...args], { cwd: project, env: onlyNode, isAlone: true }];
@@ -91,10 +91,10 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
       assert.deepEqual([status, body.title], [201, "Hello from the vault"]);
       const { stdout: shown } = await bash("npm run --silent keys -- demo");
       assert.equal(shown.trim(), key);
-      const found = await fetch(`${address}/v1/available-connectors?platform=github`, {
+      const response = await fetch(`${address}/v1/available-connectors?platform=github`, {
         headers: { "x-service-secret": key },
       });
-      assert.equal((await found.json()).rows[0].platform, "github");
+      assert.equal((await response.json()).rows[0].platform, "github");
       const { status: site } = await fetch(`${address}/docs`);
       assert.equal(site, 200);
     });
@@ -136,13 +136,13 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
   test("init writes the configuration of a new folder, and changes nothing later", async () => {
     const empty = emptyFolder("package-init");
     assert.equal((await run(empty, ["init"])).code, 0);
-    const own = readFileSync(join(empty, "wrangler.toml"), "utf8").replace("# APP_NAME", "APP_NAME");
-    writeFileSync(join(empty, "wrangler.toml"), own);
+    const edited = readFileSync(join(empty, "wrangler.toml"), "utf8").replace("# APP_NAME", "APP_NAME");
+    writeFileSync(join(empty, "wrangler.toml"), edited);
     const { version } = JSON.parse(readFileSync(join(server, "package.json"), "utf8"));
-    const made = JSON.parse(readFileSync(join(empty, "package.json"), "utf8"));
-    assert.equal(made.dependencies["connector-vault-server"], version);
+    const packageJson = JSON.parse(readFileSync(join(empty, "package.json"), "utf8"));
+    assert.equal(packageJson.dependencies["connector-vault-server"], version);
     assert.equal((await run(empty, ["init"])).code, 0);
-    assert.equal(readFileSync(join(empty, "wrangler.toml"), "utf8"), own);
+    assert.equal(readFileSync(join(empty, "wrangler.toml"), "utf8"), edited);
   });
 
   proof("does not touch the folder of another project", async () => {

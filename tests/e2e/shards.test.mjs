@@ -28,12 +28,14 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     run(program, [...args, "--persist-to", state.path], { cwd: PROJECT, env: wranglerEnvironment, timeout: 120_000 });
   const list = async () => JSON.parse(await operator("shards", "list", "--json"));
   async function createKey(account) {
-    const made = JSON.parse(await operator("keys", "create", "--account", account, "--environment", "test", "--json"));
-    secrets.add(made.secret);
-    return made;
+    const createdKey = JSON.parse(
+      await operator("keys", "create", "--account", account, "--environment", "test", "--json"),
+    );
+    secrets.add(createdKey.secret);
+    return createdKey;
   }
   /** The databases that the commands have added, for the configuration of the Worker. */
-  const bindings = () =>
+  const addedBindings = () =>
     file()
       .match(/^\[\[d1_databases\]\]\n(?:(?!\[).+\n?)*/gm)
       .slice(1)
@@ -66,12 +68,12 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     const three = file();
     await operator("shards", "add", "--total", "3");
     assert.equal(file(), three);
-    const shown = await list();
+    const shards = await list();
     assert.deepEqual(
-      shown.map(({ binding, accounts, connections }) => ({ binding, accounts, connections })),
+      shards.map(({ binding, accounts, connections }) => ({ binding, accounts, connections })),
       BINDINGS.map((binding) => ({ binding, accounts: 0, connections: 0 })),
     );
-    assert.ok(shown.every(({ bytes }) => bytes > 0));
+    assert.ok(shards.every(({ bytes }) => bytes > 0));
     assert.equal(await operator("migrate"), "");
   });
 
@@ -106,15 +108,15 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     const broken = '[[d1_databases]]\nbinding = "VAULT_9"\ndatabase_name = "broken"\ndatabase_id = "broken"\n';
     server = await Server.start(state, {
       name: "sharded",
-      bindings: `${bindings()}\n${broken}`,
+      bindings: `${addedBindings()}\n${broken}`,
       secrets: { SESSION_SECRET, VAULT_KEYS },
     });
     for (const [account, { secret }] of Object.entries(keys)) {
       const me = await server.send("/v1/whoami", { secret });
       assert.equal(JSON.parse(me.body).account, account);
       for (const identity of ["ann", "bob"]) {
-        const made = await connect(secret, `${identity}-of-${account}`);
-        assert.equal(made.status, 201, String(made.body));
+        const response = await connect(secret, `${identity}-of-${account}`);
+        assert.equal(response.status, 201, String(response.body));
       }
       const session = await server.send("/v1/sessions", {
         method: "POST",
@@ -154,10 +156,10 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     let [refused, isOver] = [0, false];
     const writer = async (name) => {
       for (let index = 0; !isOver; index += 1) {
-        const made = await connect(secret, `${name} ${index}`);
-        if (made.status === 201) created.add(JSON.parse(made.body).id);
+        const response = await connect(secret, `${name} ${index}`);
+        if (response.status === 201) created.add(JSON.parse(response.body).id);
         else {
-          assert.deepEqual([made.status, made.header("retry-after")], [503, "5"], String(made.body));
+          assert.deepEqual([response.status, response.header("retry-after")], [503, "5"], String(response.body));
           refused += 1;
         }
       }
@@ -170,30 +172,30 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
         assert.ok(JSON.parse(page.body).total >= known);
       }
     };
-    const others = Promise.all([...Array.from({ length: 8 }, (_, index) => writer(`w${index}`)), reader(), reader()]);
+    const running = Promise.all([...Array.from({ length: 8 }, (_, index) => writer(`w${index}`)), reader(), reader()]);
     const moving = operator("shards", "move", "one", "--to", String(to)).finally(() => {
       isOver = true;
     });
-    await Promise.all([moving, others]);
+    await Promise.all([moving, running]);
     const total = created.size + 2;
     assert.ok(created.size > 8, `${created.size} connections created, ${refused} requests rejected`);
     assert.equal(JSON.parse((await server.send(CONNECTIONS, { secret })).body).total, total);
     for (const id of created) assert.equal((await server.send(`${CONNECTIONS}/${id}`, { secret })).status, 200);
-    const found = await list();
-    assert.equal(found[to].accounts, 2);
-    assert.equal(found[to].connections, total + 2);
-    assert.deepEqual([found[from].accounts, found[from].connections], [0, 0], "the old copy does not count");
+    const shards = await list();
+    assert.equal(shards[to].accounts, 2);
+    assert.equal(shards[to].connections, total + 2);
+    assert.deepEqual([shards[from].accounts, shards[from].connections], [0, 0], "the old copy does not count");
     assert.match(await operator("keys", "list"), /rotate/);
     const clients = JSON.parse(await operator("clients", "list", "--json"));
     assert.deepEqual(
       clients.map(({ account, platform, clientId }) => [account, platform, clientId]),
       [["one", "petstore-swagger", "an id"]],
     );
-    const made = await createKey("one");
-    assert.equal(made.secret.slice(8, 10), `0${to}`);
-    assert.equal((await server.send("/v1/whoami", { secret: made.secret })).status, 200);
+    const createdKey = await createKey("one");
+    assert.equal(createdKey.secret.slice(8, 10), `0${to}`);
+    assert.equal((await server.send("/v1/whoami", { secret: createdKey.secret })).status, 200);
 
-    // And back, which a leftover copy would prevent.
+    // Moves the account back, which a leftover copy would prevent.
     await assert.rejects(operator("shards", "move", "one", "--to", String(from)), { output: /old copy/ });
     await operator("shards", "clean", "one");
     await operator("shards", "move", "one", "--to", String(from));
@@ -228,13 +230,13 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
       // A deletion leaves events and an audit entry, but no tags: with these, it frees more than it adds.
       const tags = Array.from({ length: 10 }, (_, tag) => `${tag} of ${index} `.padEnd(60, "-"));
       const all = Array.from({ length: 20 }, (_, at) => connect(secret, `user ${index + at}`, tags));
-      for (const made of await Promise.all(all)) assert.equal(made.status, 201, String(made.body));
+      for (const response of await Promise.all(all)) assert.equal(response.status, 201, String(response.body));
     }
     await server.stop();
     server = await Server.start(state, {
       name: "full",
-      bindings: bindings(),
-      // It is 95.5 % full.
+      bindings: addedBindings(),
+      // With this limit, the database is 95.5 % full.
       variables: { MAX_DATABASE_BYTES: String(Math.floor((await bytes()) / 0.955)) },
       secrets: { SESSION_SECRET, VAULT_KEYS },
     });
@@ -249,8 +251,8 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     // Deleting frees space immediately.
     const page = JSON.parse((await server.send(`${CONNECTIONS}?limit=500`, { secret })).body);
     for (const { id } of page.rows) {
-      const gone = await server.send(`${CONNECTIONS}/${id}`, { method: "DELETE", secret });
-      assert.equal(gone.status, 204, String(gone.body));
+      const deletion = await server.send(`${CONNECTIONS}/${id}`, { method: "DELETE", secret });
+      assert.equal(deletion.status, 204, String(deletion.body));
     }
     assert.equal((await connect(secret, "eve")).status, 201);
   });

@@ -51,8 +51,8 @@ const listKeys = (state, ...how) => cli("keys", "list", "--json", "--persist-to"
 const accounts = async (state) => (await listKeys(state)).map(({ account }) => account).sort();
 
 /** Waits until a condition holds. */
-async function until(what, isSo) {
-  for (const end = Date.now() + TIMEOUT_MS; !(await isSo()); ) {
+async function waitUntil(what, condition) {
+  for (const end = Date.now() + TIMEOUT_MS; !(await condition()); ) {
     assert.ok(Date.now() < end, `timed out waiting until ${what}`);
     await pause(20);
   }
@@ -152,7 +152,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     let pid;
     await state.use(async ({ vault }) => {
       const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
-      await until("connections exist", async () => (await count()) > 0);
+      await waitUntil("connections exist", async () => (await count()) > 0);
       ({ pid } = record(state));
       const started = childrenOf(pid);
       assert.ok(started.length > 0);
@@ -163,7 +163,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
         output,
         /stopped after creating [\d,]+ connections: the helper for this machine's storage ended before it responded/,
       );
-      await until("all processes of the helper have exited", () => !started.some(isAlive));
+      await waitUntil("all processes of the helper have exited", () => !started.some(isAlive));
       assert.equal((await count()) % 5000, 0);
     });
     assert.equal((await createKey(state, "after")).account, "after");
@@ -183,7 +183,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     const started = childrenOf(pid);
     other.destroy();
     assert.deepEqual(await closed, [0, null]);
-    await until("all processes of the helper have exited", () => !started.some(isAlive));
+    await waitUntil("all processes of the helper have exited", () => !started.some(isAlive));
     assert.deepEqual(readdirSync(state.path), ["v3"]);
     assert.deepEqual(accountsIn(state), ["acme"]);
   });
@@ -231,15 +231,15 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
       writeFileSync(recordOf(state), text);
       await createKey(state, "acme");
       process.kill(record(state).pid, "SIGTERM");
-      await until("the helper has ended", () => !existsSync(recordOf(state)));
+      await waitUntil("the helper has ended", () => !existsSync(recordOf(state)));
     }
     const before = received.length;
     for (const text of [dead, "", "{", "null"]) {
       writeFileSync(recordOf(state), text);
-      const own = new Record(state.path, 1);
-      assert.equal((await own.publish()).token, own.token);
-      assert.ok(own.isCurrent(), text);
-      own.remove();
+      const record = new Record(state.path, 1);
+      assert.equal((await record.publish()).token, record.token);
+      assert.ok(record.isCurrent(), text);
+      record.remove();
     }
     assert.equal(received.length, before + 1);
     impostor.close();
@@ -346,16 +346,16 @@ describe("the commands through wrangler, as for Cloudflare's storage", { timeout
   });
 
   test("keys are written and read in the same way as with the helper", async () => {
-    const made = await json("keys", "create", "--account", "acme", "--environment", "test", ...how);
-    const { secret, replaces, ...rotated } = await json("keys", "rotate", made.id, ...how);
+    const createdKey = await json("keys", "create", "--account", "acme", "--environment", "test", ...how);
+    const { secret, replaces, ...rotated } = await json("keys", "rotate", createdKey.id, ...how);
     assert.match(secret, /^sk_test_/);
-    assert.equal(replaces.id, made.id);
+    assert.equal(replaces.id, createdKey.id);
     assert.equal((await json("keys", "revoke", rotated.id, ...how)).state, "revoked");
     const listed = await json("keys", "list", ...how);
     assert.deepEqual(
       listed.map(({ id, state: is }) => [id, is]),
       [
-        [made.id, "active"],
+        [createdKey.id, "active"],
         [rotated.id, "revoked"],
       ],
     );

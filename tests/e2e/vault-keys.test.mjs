@@ -84,7 +84,7 @@ describe("vault keys", { timeout: 300_000 }, () => {
   });
 
   test("a missing key that is needed is reported, and stops the command", () => {
-    const whole = keys();
+    const content = keys();
     writeFileSync(file, `other:${KEY}`);
     const [, second, third] = status().keys;
     assert.deepEqual([status().code, second.role, third.role], [1, "missing", "missing"]);
@@ -103,12 +103,12 @@ describe("vault keys", { timeout: 300_000 }, () => {
     assert.match(vaultKeys("rotate", "--id", "first", ...lost, ...place).stderr, /there is a key `first` already/);
     const { stdout: next } = vaultKeys("rotate", ...lost, ...place);
     assert.match(next, /^\d{4}-\d\d-\d\d-2\n$/);
-    writeFileSync(file, whole);
+    writeFileSync(file, content);
     assert.equal(status().code, 0);
   });
 
   test("a file with other content is not changed", () => {
-    const whole = keys();
+    const content = keys();
     for (const [text, why] of [
       [`a:${KEY},b:${KEY}x`, /entry 2 has a key that is not standard base64/],
       [`${KEY}\n`, /entry 1 has no colon/],
@@ -127,7 +127,7 @@ describe("vault keys", { timeout: 300_000 }, () => {
       status().keys.map(({ role }) => role),
       ["missing", "missing"],
     );
-    writeFileSync(file, whole);
+    writeFileSync(file, content);
   });
 
   test("Cloudflare's keys need the operator's copy", () => {

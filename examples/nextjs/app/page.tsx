@@ -19,7 +19,7 @@ export default async function Page() {
       <form action={signOut}>
         You are {user}. <button type="submit">Sign out</button>
       </form>
-      {/* The key removes everything of the previous user when another one signs in. */}
+      {/* With another `key`, React discards the state of the previous user. */}
       <Accounts key={user} vaultUrl={vaultUrl} />
     </>
   );

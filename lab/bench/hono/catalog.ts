@@ -56,9 +56,9 @@ async function list<T>(
   if (known) return known;
   const rows = await CATALOG.get<T[]>(key, "json");
   if (!rows) return undefined;
-  const made = new List(rows, valuesOf);
-  lists.set(key, made);
-  return made;
+  const created = new List(rows, valuesOf);
+  lists.set(key, created);
+  return created;
 }
 
 async function connectors(env: Bindings, version: string): Promise<List<Connector>> {

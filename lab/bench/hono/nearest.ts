@@ -4,8 +4,8 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i += 1) {
     const current = [i];
     for (let j = 1; j <= b.length; j += 1) {
-      const replaced = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(replaced, previous[j]! + 1, current[j - 1]! + 1));
+      const replacementCost = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(replacementCost, previous[j]! + 1, current[j - 1]! + 1));
     }
     previous = current;
   }

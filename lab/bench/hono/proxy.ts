@@ -7,7 +7,7 @@ import type { Environment } from "./types";
 
 const FORMAT = "connector-vault/credentials/v1";
 const NONCE_LENGTH = 12;
-const HELD_SQL = `SELECT c.platform, h.sealed FROM api_keys k
+const CREDENTIALS_SQL = `SELECT c.platform, h.sealed FROM api_keys k
   CROSS JOIN connections c ON c.account = k.account AND c.environment = k.environment AND c.id = ?2
   CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id
   WHERE k.hash = ?1 AND k.revoked_at IS NULL`;
@@ -55,13 +55,13 @@ function lengthPrefixed(...parts: string[]): Uint8Array {
     new DataView(length.buffer).setBigUint64(0, BigInt(bytes.length));
     return [length, bytes];
   });
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  const joined = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;
   for (const piece of pieces) {
-    whole.set(piece, at);
+    joined.set(piece, at);
     at += piece.length;
   }
-  return whole;
+  return joined;
 }
 
 const decoded = (base64: string) =>
@@ -112,7 +112,7 @@ export async function proxy(c: Context<Environment>): Promise<Response> {
   const id = c.req.param("id") ?? "";
   const [key, stored] = await c.env.VAULT.batch([
     c.env.VAULT.prepare(KEY_SQL).bind(c.get("hash")),
-    c.env.VAULT.prepare(HELD_SQL).bind(c.get("hash"), id),
+    c.env.VAULT.prepare(CREDENTIALS_SQL).bind(c.get("hash"), id),
   ]);
   const principal = principalOf(key?.results[0], c.get("secret"));
   c.set("principal", principal);
@@ -131,14 +131,14 @@ export async function proxy(c: Context<Environment>): Promise<Response> {
   headers.set("authorization", `Bearer ${token}`);
   const { method, body } = c.req.raw;
   const response = await fetch(`${server}/${path}${search}`, { method, headers, body, redirect: "manual" });
-  const passed = new Headers({
+  const forwardedHeaders = new Headers({
     "cache-control": "private, no-store",
     "content-security-policy": "default-src 'none'; sandbox",
     "x-vault-source": "platform",
   });
   response.headers.forEach((value, name) => {
     if (DOWN.has(name) || DOWN_FAMILY.test(name)) return;
-    passed.append(name === "x-request-id" ? "x-platform-request-id" : name, value);
+    forwardedHeaders.append(name === "x-request-id" ? "x-platform-request-id" : name, value);
   });
-  return new Response(response.body, { status: response.status, headers: passed });
+  return new Response(response.body, { status: response.status, headers: forwardedHeaders });
 }

@@ -3,13 +3,13 @@ import * as z from "zod";
 import { nearest } from "./nearest";
 import { type Fault, Problem } from "./problem";
 
-const integer = (name: string, least: number, most: number) => {
-  const error = `\`${name}\` must be a whole number from ${least} to ${most}`;
+const integer = (name: string, min: number, max: number) => {
+  const error = `\`${name}\` must be a whole number from ${min} to ${max}`;
   return z
     .string()
     .regex(/^\d+$/, { error, abort: true })
     .transform(Number)
-    .pipe(z.number({ error }).min(least, { error }).max(most, { error }));
+    .pipe(z.number({ error }).min(min, { error }).max(max, { error }));
 };
 const text = z.string().optional();
 const boolean = (name: string) =>
@@ -18,14 +18,14 @@ const boolean = (name: string) =>
     .transform((value) => value === "true");
 const oneOf = (name: string, values: [string, ...string[]]) =>
   z.enum(values, { error: `\`${name}\` must be one of ${values.join(", ")}` }).optional();
-const items = (name: string, most: number) =>
+const items = (name: string, max: number) =>
   z
     .string()
     .transform((value) => value.split(","))
     .pipe(
       z
         .array(z.string().min(1, `\`${name}\` contains an empty item`))
-        .max(most, `\`${name}\` can have at most ${most} items`),
+        .max(max, `\`${name}\` can have at most ${max} items`),
     )
     .optional();
 const words = z
@@ -79,10 +79,10 @@ export function readQuery<T extends z.ZodObject>(url: string, schema: T): z.infe
   const values: Record<string, string> = {};
   const faults: Fault[] = [];
   const known = Object.keys(schema.shape);
-  const noted = new Set<string>();
+  const reported = new Set<string>();
   const note = (code: Fault["code"], parameter: string, detail: string, suggestion?: string) => {
-    if (noted.has(`${code} ${parameter}`)) return;
-    noted.add(`${code} ${parameter}`);
+    if (reported.has(`${code} ${parameter}`)) return;
+    reported.add(`${code} ${parameter}`);
     faults.push({ code, parameter, detail, ...(suggestion && { suggestion }) });
   };
   for (const pair of at < 0 ? [] : url.slice(at + 1).split("&")) {
@@ -94,11 +94,11 @@ export function readQuery<T extends z.ZodObject>(url: string, schema: T): z.infe
     const value = decoded(rawValue);
     if (!known.includes(name)) {
       const [suggestion] = nearest(name, known, 1);
-      const meant = suggestion ? `; did you mean \`${suggestion}\`?` : "";
+      const hint = suggestion ? `; did you mean \`${suggestion}\`?` : "";
       note(
         "unknown_parameter",
         name,
-        `\`${name.slice(0, 64)}\` is not a parameter of this endpoint${meant}`,
+        `\`${name.slice(0, 64)}\` is not a parameter of this endpoint${hint}`,
         suggestion,
       );
     } else if (Object.hasOwn(values, name)) {
@@ -109,11 +109,11 @@ export function readQuery<T extends z.ZodObject>(url: string, schema: T): z.infe
       if (value === "") note("invalid_parameter", name, `\`${name}\` is empty: give it a value, or leave it out`);
     }
   }
-  const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
-  const checked = schema.safeParse(filled);
-  if (!checked.success) {
-    for (const issue of checked.error.issues) note("invalid_parameter", String(issue.path[0]), issue.message);
+  const nonEmpty = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+  const result = schema.safeParse(nonEmpty);
+  if (!result.success) {
+    for (const issue of result.error.issues) note("invalid_parameter", String(issue.path[0]), issue.message);
   }
   if (faults.length > 0) throw Problem.of(faults as [Fault, ...Fault[]]);
-  return checked.data as z.infer<T>;
+  return result.data as z.infer<T>;
 }

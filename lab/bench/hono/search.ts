@@ -25,7 +25,7 @@ function rankOf([first, others]: Searchable, word: string): number {
   return Math.min(best, ABSENT);
 }
 
-/** The rows that contain every word of `q`, best first. `shared` is a value of all rows. */
+/** The rows that contain every word of `q`, best first. `shared` is a value that all rows have. */
 export function search<T>(rows: T[], values: Searchable[], q: string, shared = ""): T[] {
   const words = [...new Set(q.toLowerCase().split(/\s+/).filter(Boolean))];
   const all = q.toLowerCase().trim().split(/\s+/);

@@ -54,7 +54,7 @@ class Where {
 
 function conditions(c: Context<Environment>, query: z.infer<typeof connectionQuery>): Where {
   const { tags, tagsMatch = "all", key, q } = query;
-  const tagged = (place: string) =>
+  const tagCondition = (place: string) =>
     tagsMatch === "any"
       ? `EXISTS (SELECT 1 FROM json_each(${place}) t JOIN json_each(c.tags) o ON o.value = t.value)`
       : `NOT EXISTS (SELECT 1 FROM json_each(${place}) t WHERE t.value NOT IN (SELECT value FROM json_each(c.tags)))`;
@@ -70,7 +70,7 @@ function conditions(c: Context<Environment>, query: z.infer<typeof connectionQue
         `c.environment || '::' || c.platform || '::' || c.label || '::' || c.identity IN (SELECT value FROM json_each(${p}))`,
       key && JSON.stringify(key),
     )
-    .and(tagged, tags && JSON.stringify(tags))
+    .and(tagCondition, tags && JSON.stringify(tags))
     .and(
       (p) => `(substr(c.identity_folded, 1, length(${p})) = ${p} OR substr(c.name_folded, 1, length(${p})) = ${p})`,
       q?.toLowerCase(),
@@ -157,16 +157,16 @@ async function readBody(c: Context<Environment>): Promise<z.infer<typeof patch>>
   if (Number(c.req.header("content-length")) > MAX_BODY) throw tooLarge();
   const bytes = await c.req.arrayBuffer();
   if (bytes.byteLength > MAX_BODY) throw tooLarge();
-  const whole = (detail: string) => Problem.of([{ code: "invalid_body", pointer: "", detail }]);
+  const bodyProblem = (detail: string) => Problem.of([{ code: "invalid_body", pointer: "", detail }]);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
-    throw whole("The body is not valid JSON in UTF-8.");
+    throw bodyProblem("The body is not valid JSON in UTF-8.");
   }
-  const checked = patch.safeParse(value);
-  if (checked.success) return checked.data;
-  const faults = checked.error.issues.flatMap((issue): Fault[] => {
+  const result = patch.safeParse(value);
+  if (result.success) return result.data;
+  const faults = result.error.issues.flatMap((issue): Fault[] => {
     const paths = issue.code === "unrecognized_keys" ? issue.keys.map((name) => [...issue.path, name]) : [issue.path];
     return paths.map((path) => {
       const pointer = path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
@@ -179,10 +179,10 @@ async function readBody(c: Context<Environment>): Promise<z.infer<typeof patch>>
 /** The versions in `If-Match`; undefined for any. */
 function versionsOf(header: string | undefined, id: string): number[] | undefined {
   if (header === undefined || header.trim() === "*") return undefined;
-  const own = new RegExp(`^"${id}-([1-9]\\d*)"$`);
+  const ownTag = new RegExp(`^"${id}-([1-9]\\d*)"$`);
   return header
     .split(",")
-    .flatMap((tag) => own.exec(tag.trim())?.[1] ?? [])
+    .flatMap((tag) => ownTag.exec(tag.trim())?.[1] ?? [])
     .map(Number);
 }
 
@@ -190,7 +190,7 @@ export async function updateConnection(c: Context<Environment>): Promise<Respons
   const { VAULT } = c.env;
   const id = (c.req.param("id") ?? "").toLowerCase();
   const key = VAULT.prepare(KEY_SQL).bind(c.get("hash"));
-  const one = VAULT.prepare(ONE).bind(...new Where(c).params, ID.test(id) ? id : "");
+  const rowStatement = VAULT.prepare(ONE).bind(...new Where(c).params, ID.test(id) ? id : "");
   let body: z.infer<typeof patch>;
   try {
     readQuery(c.req.url, noQuery);
@@ -209,7 +209,7 @@ export async function updateConnection(c: Context<Environment>): Promise<Respons
   );
   const results = await VAULT.batch([
     key,
-    one,
+    rowStatement,
     ...(tags === undefined
       ? []
       : [
@@ -220,7 +220,7 @@ export async function updateConnection(c: Context<Environment>): Promise<Respons
             c.get("requestId"),
             versions ? JSON.stringify(versions) : null,
           ),
-          one,
+          rowStatement,
         ]),
   ]);
   authorize(principalOf(results[0]?.results[0], c.get("secret")), "connections:write");

@@ -5,13 +5,13 @@ import { consoleConnecting } from "../suites/console-connecting.mjs";
 import { consoleHealth } from "../suites/console-health.mjs";
 import { consoleIntegrations } from "../suites/console-integrations.mjs";
 import { consoleWebhooks } from "../suites/console-webhooks.mjs";
-import { Connecting } from "../support/connect.mjs";
+import { ConnectConsole } from "../support/connect.mjs";
 
 const fixture = {};
 
 describe("the console: connecting accounts", () => {
   before(async () => {
-    fixture.connect = await Connecting.start("console-connecting");
+    fixture.connect = await ConnectConsole.start("console-connecting");
   });
   after(() => fixture.connect?.stop());
 

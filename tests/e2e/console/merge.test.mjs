@@ -38,7 +38,7 @@ describe("a three-way merge", () => {
       assert.equal(mergeTags([...base], [...theirs], [...mine]).join(""), both));
   }
   for (const [base, theirs, mine, merged, conflicts] of FIELDS) {
-    test(`of fields ${[base, theirs, mine].map((one) => JSON.stringify(one)).join(" ")}`, () =>
+    test(`of fields ${[base, theirs, mine].map((fields) => JSON.stringify(fields)).join(" ")}`, () =>
       assert.deepEqual(mergeFields(base, theirs, mine), { merged, conflicts }));
   }
 });

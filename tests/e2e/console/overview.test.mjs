@@ -2,17 +2,21 @@
 import { randomUUID } from "node:crypto";
 import { after, before, describe } from "node:test";
 import { Console } from "../support/console.mjs";
-import { USUAL, key } from "../support/keys.mjs";
+import { DEFAULT_SCOPES, key } from "../support/keys.mjs";
 import { connectionNumber } from "../support/seed.mjs";
 import { seed } from "../support/vault.mjs";
 import { consoleFrame } from "../suites/console-frame.mjs";
-import { COUNTED, consoleOverview } from "../suites/console-overview.mjs";
+import { COUNTED_CONNECTIONS, consoleOverview } from "../suites/console-overview.mjs";
 import { consoleSignIn } from "../suites/console-sign-in.mjs";
 
-/** One platform more than the overview shows at first, all with active connections only. */
-const THIRTEEN = Array.from({ length: 13 }, (_, n) => ({ ...connectionNumber(n), platform: `p-${n}`, active: true }));
-/** Something for each actor, and something that needs no action. */
-const ACTING = ["operational", "degraded", "degraded", "failed"].map((state, n) => ({
+/** One more platform than the overview shows at first; all connections are active. */
+const THIRTEEN_PLATFORMS = Array.from({ length: 13 }, (_, n) => ({
+  ...connectionNumber(n),
+  platform: `p-${n}`,
+  active: true,
+}));
+/** Connections on which each actor must act, and one that needs no action. */
+const CONNECTIONS_BY_ACTOR = ["operational", "degraded", "degraded", "failed"].map((state, n) => ({
   ...connectionNumber(n),
   ...{ platform: "github", identity: `acting-${n}`, state, active: state !== "failed" },
 }));
@@ -42,13 +46,13 @@ describe("the console", () => {
     live: key({ environment: "live" }),
     thirteen: key({ account: "thirteen" }),
     vaultOnly: key({ scopes: "connections:read" }),
-    acting: key({ account: "acting", scopes: `${USUAL} clients:read webhooks:read` }),
-    quiet: key({ account: "quiet", scopes: `${USUAL} clients:read webhooks:read` }),
+    acting: key({ account: "acting", scopes: `${DEFAULT_SCOPES} clients:read webhooks:read` }),
+    quiet: key({ account: "quiet", scopes: `${DEFAULT_SCOPES} clients:read webhooks:read` }),
   };
   before(async () => {
-    fixture.console = await Console.start({ name: "console-overview", connections: COUNTED, keys });
-    await seed(fixture.console.database, "thirteen", THIRTEEN);
-    await seed(fixture.console.database, "acting", ACTING);
+    fixture.console = await Console.start({ name: "console-overview", connections: COUNTED_CONNECTIONS, keys });
+    await seed(fixture.console.database, "thirteen", THIRTEEN_PLATFORMS);
+    await seed(fixture.console.database, "acting", CONNECTIONS_BY_ACTOR);
     await seed(fixture.console.database, "quiet", [{ ...connectionNumber(0), state: "operational" }]);
     await degrade(fixture.console.database);
   });

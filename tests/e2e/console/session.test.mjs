@@ -1,7 +1,7 @@
 // Sessions of the console: links, tabs, and the end user's page.
 import { after, before, describe } from "node:test";
 import { Console } from "../support/console.mjs";
-import { ALL, key } from "../support/keys.mjs";
+import { ALL_SCOPES, key } from "../support/keys.mjs";
 import { connectionNumber } from "../support/seed.mjs";
 import { consoleAccount } from "../suites/console-account.mjs";
 import { consoleLinks } from "../suites/console-links.mjs";
@@ -17,8 +17,8 @@ const MANY = Array.from({ length: 60 }, (_, n) => ({
 }));
 // A separate account with a key for each environment.
 const accountKeys = {
-  everything: key({ account: "whole", scopes: ALL }),
-  live: key({ account: "whole", scopes: ALL, environment: "live" }),
+  everything: key({ account: "whole", scopes: ALL_SCOPES }),
+  live: key({ account: "whole", scopes: ALL_SCOPES, environment: "live" }),
 };
 const fixture = { accountKeys };
 
@@ -29,7 +29,7 @@ describe("the console: sessions", () => {
       connections: MANY,
       keys: {
         other: key({ account: "other", scopes: "catalog:read connections:read connections:write sessions:create" }),
-        connector: key({ scopes: ALL }),
+        connector: key({ scopes: ALL_SCOPES }),
         ...accountKeys,
       },
     });

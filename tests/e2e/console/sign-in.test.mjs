@@ -6,7 +6,7 @@ import { Console, expectAccessibleEverywhere } from "../support/console.mjs";
 import { key } from "../support/keys.mjs";
 import { CLIENTS, Idp } from "../support/oidc.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
-import { front } from "../support/signing-in.mjs";
+import { startProxy } from "../support/signing-in.mjs";
 
 const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post"];
 const PERSON = "ann";
@@ -19,7 +19,7 @@ describe("the console: sign-in of people", () => {
   let [fixture, idp, gate, app, signIn] = [];
 
   before(async () => {
-    [idp, gate] = await Promise.all([Idp.start(), front()]);
+    [idp, gate] = await Promise.all([Idp.start(), startProxy()]);
     const base = `http://127.0.0.1:${gate.port}`;
     const server = {
       name: "console-sign-in",
@@ -52,14 +52,14 @@ describe("the console: sign-in of people", () => {
 
   const heading = (page, name) => page.getByRole("heading", { level: 1, name }).waitFor();
 
-  test("an administrator sets it up", () =>
+  test("an administrator configures the sign-in", () =>
     visit(
       "/people",
       async (page) => {
         await page.getByRole("button", { name: "Set up sign-in" }).click();
         const dialog = page.getByRole("dialog");
         await dialog.getByRole("button", { name: "Save" }).click();
-        // Nothing is sent while something is missing.
+        // The form sends nothing while a required value is missing.
         await dialog.getByText("Enter a value of the claim.").waitFor();
         await dialog.getByLabel("Issuer").fill(idp.issuer);
         await dialog.getByLabel("Client ID").fill(CLIENT_ID);
@@ -114,7 +114,7 @@ describe("the console: sign-in of people", () => {
       { expects: [403] },
     ));
 
-  test("an ended session is asked to sign in again", () =>
+  test("a person whose session was ended must sign in again", () =>
     visit(
       new URL(signIn.signInUrl).pathname,
       async (page) => {
@@ -129,7 +129,7 @@ describe("the console: sign-in of people", () => {
       { expects: [401] },
     ));
 
-  test("turning it off ends all sessions", () =>
+  test("disabling the sign-in ends all sessions", () =>
     visit(
       "/people",
       async (page) => {

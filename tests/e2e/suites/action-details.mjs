@@ -5,7 +5,7 @@ import addFormats from "ajv-formats";
 import Ajv2020 from "ajv/dist/2020.js";
 
 /** Check every nth action of a list. */
-const EVERY = 97;
+const STEP = 97;
 const MAX_BYTES = 400_000;
 
 export function actionDetails(fixture) {
@@ -32,7 +32,7 @@ export function actionDetails(fixture) {
       const path = "/v1/available-actions/github";
       const { total } = (await get(`${path}?limit=1`)).json;
       let seen = 0;
-      for (let page = 1; page <= total && seen < 60; page += EVERY) {
+      for (let page = 1; page <= total && seen < 60; page += STEP) {
         const [row] = (await get(`${path}?limit=1&page=${page}`)).json.rows;
         const response = await get(`${path}/${encodeURIComponent(row.key)}?include=responses`);
         const { input, requestBody, parameters, responses, ...detail } = response.json;
@@ -40,7 +40,7 @@ export function actionDetails(fixture) {
         assert.ok(response.body.length < MAX_BYTES, `${row.key}: ${response.body.length} bytes`);
         const takes = compiled(input, row.key);
         assert.ok(!takes({ nothing: 1 }), `${row.key} accepts unknown members`);
-        const places = new Set(parameters.map((one) => one.in).filter((place) => place !== "cookie"));
+        const places = new Set(parameters.map((parameter) => parameter.in).filter((place) => place !== "cookie"));
         if (requestBody) places.add("body");
         // The media type of the response is a parameter if it is not always JSON.
         if (detail.responseTypes.some((type) => !["application/json", "*/*"].includes(type))) places.add("header");
@@ -55,7 +55,7 @@ export function actionDetails(fixture) {
       const { input } = (await get("/v1/available-actions/github/issuesCreate")).json;
       const takes = compiled(input, "issuesCreate");
       const path = { owner: "octocat", repo: "hello" };
-      for (const [given, taken] of [
+      for (const [value, isAccepted] of [
         [{ path, body: { title: "Broken", labels: ["bug", { name: "urgent" }] } }, true],
         [{ path, body: { title: 1 } }, true],
         [{ path, body: { title: {} } }, false],
@@ -64,7 +64,7 @@ export function actionDetails(fixture) {
         [{ path: { ...path, more: "x" }, body: { title: "Broken" } }, false],
         [{ body: { title: "Broken" } }, false],
       ]) {
-        assert.equal(takes(given), taken, JSON.stringify(given));
+        assert.equal(takes(value), isAccepted, JSON.stringify(value));
       }
     });
   });

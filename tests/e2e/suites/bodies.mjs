@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { afterEach, before, beforeEach, describe, test } from "node:test";
 import { costOf, expectProblem } from "../support/expect.mjs";
-import { Chunked } from "../support/http.mjs";
+import { ChunkedBody } from "../support/http.mjs";
 import { key, store } from "../support/keys.mjs";
-import { CONNECTIONS, Caller, expectConnection, one, stored } from "../support/vault.mjs";
+import { CONNECTIONS, Caller, expectConnection, connectionPath, stored } from "../support/vault.mjs";
 
-const MOST = 65_536;
+const MAX_BYTES = 65_536;
 const KIB = "The body may have at most 64 KiB.";
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const bytes = (...parts) => Buffer.concat(parts.map((part) => Buffer.from(part)));
@@ -15,7 +15,7 @@ const x = (count) => "x".repeat(count);
 const GOOD = { platform: "github", identity: "someone", identityType: "user" };
 
 /** Bodies that the runtime could change before the core rejects them as a whole. */
-const NO_OBJECT = {
+const NON_OBJECTS = {
   nothing: "",
   "a byte order mark": bytes(BOM, '{"tags":[]}'),
   "a byte that is not UTF-8": bytes('{"tags":["', [0xff], '"]}'),
@@ -27,7 +27,7 @@ const NO_OBJECT = {
 };
 
 /** Bodies with the pointers of their errors. */
-const FAULTY = {
+const INVALID = {
   POST: [
     { ...GOOD, platform: "nothing", identity: "a,b", tags: [","], more: 1 },
     ["/platform", "/identity", "/tags/0", "/more"],
@@ -36,8 +36,8 @@ const FAULTY = {
 };
 
 export function bodies(fixture) {
-  const made = key({ account: "bodies" });
-  const caller = new Caller(fixture, made);
+  const apiKey = key({ account: "bodies" });
+  const caller = new Caller(fixture, apiKey);
   let id;
   let rows;
   const all = () => stored(fixture.database, "bodies");
@@ -68,7 +68,7 @@ export function bodies(fixture) {
 
   describe("bodies", () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       id = expectConnection(await caller.create({ ...GOOD, identity: "kept", tags: ["kept"] }), {}, { status: 201 })
         .connection.id;
     });
@@ -79,11 +79,11 @@ export function bodies(fixture) {
 
     for (const method of ["PATCH", "POST"]) {
       test(`${method}: a body that is not a JSON object is one error`, async () => {
-        for (const body of Object.values(NO_OBJECT)) expectFaults(await send[method](body), [""]);
+        for (const body of Object.values(NON_OBJECTS)) expectFaults(await send[method](body), [""]);
       });
 
       test(`${method}: every error of a body has its pointer`, async () => {
-        const [body, pointers] = FAULTY[method];
+        const [body, pointers] = INVALID[method];
         expectFaults(await send[method](body), pointers);
       });
     }
@@ -92,14 +92,14 @@ export function bodies(fixture) {
       const padded = (size) => `{"tags":["kept"]${" ".repeat(size - 17)}}`;
       for (const frame of [
         (text) => text,
-        (text) => new Chunked([text]),
-        (text) => new Chunked(text.match(/.{1,1000}/gs)),
+        (text) => new ChunkedBody([text]),
+        (text) => new ChunkedBody(text.match(/.{1,1000}/gs)),
       ]) {
-        expectConnection(await send.PATCH(frame(padded(MOST))), { version: "1", tags: ["kept"] });
-        for (const size of [MOST + 1, 400_000])
+        expectConnection(await send.PATCH(frame(padded(MAX_BYTES))), { version: "1", tags: ["kept"] });
+        for (const size of [MAX_BYTES + 1, 400_000])
           expectRefusal(await send.PATCH(frame(padded(size))), "body_too_large", { detail: KIB });
-        expectFaults(await send.POST(frame(padded(MOST))), ["/platform", "/identity", "/identityType"]);
-        expectRefusal(await send.POST(frame(padded(MOST + 1))), "body_too_large", { detail: KIB });
+        expectFaults(await send.POST(frame(padded(MAX_BYTES))), ["/platform", "/identity", "/identityType"]);
+        expectRefusal(await send.POST(frame(padded(MAX_BYTES + 1))), "body_too_large", { detail: KIB });
       }
       for (const method of ["PATCH", "POST"])
         for (const text of ["[", '{"tags":', "\0"])
@@ -109,20 +109,22 @@ export function bodies(fixture) {
     test("a body that is too large is rejected before its end", async () => {
       // The end of these bodies is never sent.
       for (const chunks of [
-        [x(MOST), "x"],
+        [x(MAX_BYTES), "x"],
         [x(30_000), x(30_000), x(30_000)],
         Array(70).fill(x(1000)),
         [x(1_000_000)],
       ]) {
         for (const method of ["PATCH", "POST"])
-          expectRefusal(await send[method](new Chunked(chunks, { ends: false })), "body_too_large", { detail: KIB });
+          expectRefusal(await send[method](new ChunkedBody(chunks, { ends: false })), "body_too_large", {
+            detail: KIB,
+          });
       }
     });
 
     test("a body needs a JSON media type, or the status is 415", async () => {
       const detail = "The body must be JSON: send it with `Content-Type: application/json`.";
       for (const method of ["PATCH", "POST"]) {
-        const path = method === "POST" ? CONNECTIONS : one(id);
+        const path = method === "POST" ? CONNECTIONS : connectionPath(id);
         for (const body of [method === "POST" ? JSON.stringify(GOOD) : '{"tags":["no"]}', "", "[".repeat(400_000)]) {
           for (const headers of [
             [],

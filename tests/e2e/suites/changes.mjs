@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { AUDIT_ROWS, costOf, expectHeaders, expectJson, expectPage, expectProblem } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
-import { Caller, expectConnection, expectConnections, expectTrueCounts, one, stored } from "../support/vault.mjs";
+import {
+  Caller,
+  expectConnection,
+  expectConnections,
+  expectTrueCounts,
+  connectionPath,
+  stored,
+} from "../support/vault.mjs";
 
 const TAGS = [
   ["b", "a", "b"],
@@ -16,7 +23,7 @@ const TAGS = [
 ];
 
 export function changes(fixture) {
-  const made = Object.fromEntries(
+  const apiKeys = Object.fromEntries(
     [
       ["owner", {}],
       ["reader", { scopes: "connections:read" }],
@@ -25,7 +32,7 @@ export function changes(fixture) {
       ["other", { account: "changes-other" }],
     ].map(([name, row]) => [name, key({ account: "changes", ...row })]),
   );
-  const [owner, reader, writer, live, other] = Object.values(made).map((each) => new Caller(fixture, each));
+  const [owner, reader, writer, live, other] = Object.values(apiKeys).map((key) => new Caller(fixture, key));
   let last = 0;
   /** Creates a connection that no other test uses. */
   const fresh = async (fields = {}) => {
@@ -36,7 +43,7 @@ export function changes(fixture) {
   const ifMatch = (value) => [["if-match", value]];
 
   describe("changes", () => {
-    before(() => store(fixture.database, Object.values(made)));
+    before(() => store(fixture.database, Object.values(apiKeys)));
 
     test("a connection has the values of the request and of its connector", async () => {
       const before = Date.now();
@@ -66,7 +73,10 @@ export function changes(fixture) {
       assert.ok(created >= before - 1 && created <= Date.now() + 1, "the creation time is now");
       const read = expectConnection(await reader.read(connection.id));
       assert.deepEqual(read, { connection, etag });
-      assert.equal(response.header("location"), `http://127.0.0.1:${fixture.server.port}${one(connection.id)}`);
+      assert.equal(
+        response.header("location"),
+        `http://127.0.0.1:${fixture.server.port}${connectionPath(connection.id)}`,
+      );
     });
 
     test("a key is unique per account, environment, platform and label", async () => {
@@ -151,7 +161,8 @@ export function changes(fixture) {
         ]) {
           assert.deepEqual(await listed(filter), [[id, String(version)]], JSON.stringify(filter));
         }
-        for (const gone of ["old", `new-${version - 1}`]) assert.deepEqual(await listed({ tags: gone }), []);
+        for (const removedTag of ["old", `new-${version - 1}`])
+          assert.deepEqual(await listed({ tags: removedTag }), []);
       }
     });
 
@@ -277,10 +288,10 @@ export function changes(fixture) {
       expectProblem(await other.setName(id, { name: "x" }), "connection_not_found");
       for (const part of ["state", "name"]) {
         for (const method of ["GET", "HEAD", "POST", "PATCH", "DELETE"]) {
-          const response = await owner.send(method, `${one(id)}/${part}`);
+          const response = await owner.send(method, `${connectionPath(id)}/${part}`);
           assert.deepEqual([response.status, response.header("allow")], [405, "PUT, OPTIONS"], `${method} ${part}`);
         }
-        const preflight = await owner.send("OPTIONS", `${one(id)}/${part}`);
+        const preflight = await owner.send("OPTIONS", `${connectionPath(id)}/${part}`);
         assert.deepEqual([preflight.status, preflight.header("allow")], [204, "PUT, OPTIONS"]);
       }
       assert.deepEqual(expectConnection(await reader.read(id)), named, "nothing else was written");
@@ -309,8 +320,8 @@ export function changes(fixture) {
       const response = await writer.remove(id);
       assert.deepEqual([response.status, response.body.length], [204, 0]);
       expectHeaders(response, { "cache-control": "private, no-store" });
-      for (const again of [await writer.remove(id), await owner.read(id), await owner.patch(id, { tags: [] })])
-        expectProblem(again, "connection_not_found");
+      for (const response of [await writer.remove(id), await owner.read(id), await owner.patch(id, { tags: [] })])
+        expectProblem(response, "connection_not_found");
       for (const filter of [
         { tags: "short-lived" },
         { name: "short lived" },
@@ -321,12 +332,12 @@ export function changes(fixture) {
       }
       assert.equal(await total(), before - 1);
       const { platform, identity, identityType } = connection;
-      const reborn = expectConnection(
+      const recreated = expectConnection(
         await owner.create({ platform, identity, identityType }),
         { version: "1" },
         { status: 201 },
       );
-      assert.notEqual(reborn.connection.id, id);
+      assert.notEqual(recreated.connection.id, id);
     });
 
     test("counters are right", () => expectTrueCounts(fixture.database));

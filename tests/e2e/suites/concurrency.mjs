@@ -10,14 +10,14 @@ import {
   expectConnection,
   expectConnections,
   expectTrueCounts,
-  one,
+  connectionPath,
   query,
   stored,
 } from "../support/vault.mjs";
 import { proves } from "../support/proof.mjs";
 
 const MANY = 50;
-const CROWD = proves ? 1000 : 200;
+const REQUEST_COUNT = proves ? 1000 : 200;
 const REFUSED = "The API key is unknown, revoked or expired.";
 const times = (count, make) => Promise.all(Array.from({ length: count }, (_, i) => make(i)));
 /** The number of responses by status. */
@@ -28,14 +28,14 @@ function tally(responses) {
 }
 
 export function concurrency(fixture) {
-  const made = key({ account: "crowd" });
-  const caller = new Caller(fixture, made);
+  const apiKey = key({ account: "crowd" });
+  const caller = new Caller(fixture, apiKey);
   const input = (identity, more) => ({ platform: "github", identity, identityType: "user", ...more });
   const fresh = async (identity, more) =>
     expectConnection(await caller.create(input(identity, more)), {}, { status: 201 });
 
   describe("concurrent requests", () => {
-    before(() => store(fixture.database, [made]));
+    before(() => store(fixture.database, [apiKey]));
 
     test("50 PATCHes of one connection are all applied in sequence", async () => {
       const {
@@ -148,33 +148,33 @@ export function concurrency(fixture) {
       ["expired", "expires_at"],
     ]) {
       test(`a key that is ${how} is rejected from the next request on, and writes nothing`, async () => {
-        const doomed = key({ account: "crowd" });
-        await store(fixture.database, [doomed]);
-        const late = new Caller(fixture, doomed);
+        const revokedKey = key({ account: "crowd" });
+        await store(fixture.database, [revokedKey]);
+        const revokedCaller = new Caller(fixture, revokedKey);
         const { connection, etag } = expectConnection(
-          await late.create(input(`left by one ${how}`, { tags: ["kept"] })),
+          await revokedCaller.create(input(`left by one ${how}`, { tags: ["kept"] })),
           {},
           { status: 201 },
         );
-        const page = expectConnections(await late.list({ limit: 1 }));
+        const page = expectConnections(await revokedCaller.list({ limit: 1 }));
         await fixture.database
           .prepare(`UPDATE api_keys SET ${column} = ? WHERE id = ?`)
-          .bind(Date.now() - 1, doomed.row.id)
+          .bind(Date.now() - 1, revokedKey.row.id)
           .run();
         const rows = await stored(fixture.database, "crowd");
         const tries = [
-          () => late.patch(connection.id, { tags: ["no"] }),
-          () => late.patch(connection.id, { tags: ["no"] }, [["if-match", etag]]),
-          () => late.create(input("never")),
-          () => late.remove(connection.id),
-          () => late.read(connection.id),
-          () => late.read(connection.id, [["if-none-match", etag]]),
-          () => late.list(),
-          () => late.list({ key: connection.key }),
-          () => late.send("GET", page.next),
-          () => late.summary(),
-          () => late.create("{"),
-          () => late.list("limit=0"),
+          () => revokedCaller.patch(connection.id, { tags: ["no"] }),
+          () => revokedCaller.patch(connection.id, { tags: ["no"] }, [["if-match", etag]]),
+          () => revokedCaller.create(input("never")),
+          () => revokedCaller.remove(connection.id),
+          () => revokedCaller.read(connection.id),
+          () => revokedCaller.read(connection.id, [["if-none-match", etag]]),
+          () => revokedCaller.list(),
+          () => revokedCaller.list({ key: connection.key }),
+          () => revokedCaller.send("GET", page.next),
+          () => revokedCaller.summary(),
+          () => revokedCaller.create("{"),
+          () => revokedCaller.list("limit=0"),
         ];
         for (const attempt of tries) {
           const response = await attempt();
@@ -190,19 +190,19 @@ export function concurrency(fixture) {
       const {
         connection: { id },
       } = await fresh("until expired");
-      const doomed = key({ account: "crowd", expires_at: Date.now() + 500 });
-      await store(fixture.database, [doomed]);
-      const late = new Caller(fixture, doomed);
+      const expiringKey = key({ account: "crowd", expires_at: Date.now() + 500 });
+      await store(fixture.database, [expiringKey]);
+      const expiringCaller = new Caller(fixture, expiringKey);
       const responses = [];
       while (responses.every(({ status }) => status === 200)) {
-        responses.push(...(await times(10, (i) => late.patch(id, { tags: [`e${responses.length + i}`] }))));
+        responses.push(...(await times(10, (i) => expiringCaller.patch(id, { tags: [`e${responses.length + i}`] }))));
       }
       const refused = responses.filter(({ status }) => status !== 200);
       for (const response of refused) expectProblem(response, "invalid_key", { detail: REFUSED });
       expectConnection(await caller.read(id), { version: String(responses.length - refused.length + 1) });
     });
 
-    test(`${CROWD} concurrent requests of all kinds get responses`, async () => {
+    test(`${REQUEST_COUNT} concurrent requests of all kinds get responses`, async () => {
       const {
         connection: { id, key: name },
       } = await fresh("busy");
@@ -218,12 +218,12 @@ export function concurrency(fixture) {
         [() => caller.patch(id, "["), 400],
         [() => caller.send("PUT", CONNECTIONS), 405],
       ];
-      const responses = await times(CROWD, (i) => kinds[i % kinds.length][0]());
+      const responses = await times(REQUEST_COUNT, (i) => kinds[i % kinds.length][0]());
       responses.forEach((response, i) =>
         assert.equal(response.status, kinds[i % kinds.length][1], response.text.slice(0, 300)),
       );
       expectJson(await caller.send("GET", SUMMARY), 200);
-      expectConnection(await caller.send("GET", `${one(id)}?${query({})}`), { version: "1" });
+      expectConnection(await caller.send("GET", `${connectionPath(id)}?${query({})}`), { version: "1" });
       assert.ok(fixture.server.alive);
     });
   });

@@ -5,14 +5,17 @@ import { READ_METHODS, expectHeaders, expectProblem } from "../support/expect.mj
 import { Description } from "../support/openapi.mjs";
 import { Server } from "../support/server.mjs";
 import { store, key } from "../support/keys.mjs";
-import { CONNECTIONS, Caller, LIST_METHODS, ONE_METHODS, expectConnection, one } from "../support/vault.mjs";
+import { CONNECTIONS, Caller, LIST_METHODS, ONE_METHODS, expectConnection, connectionPath } from "../support/vault.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 const LIMIT = 20;
-const EXPOSED =
+const EXPOSED_HEADERS =
   "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
 const vary = "x-service-secret, x-alias-secret, origin";
-const allowed = (origin) => ({ "access-control-allow-origin": origin, "access-control-expose-headers": EXPOSED });
+const allowed = (origin) => ({
+  "access-control-allow-origin": origin,
+  "access-control-expose-headers": EXPOSED_HEADERS,
+});
 
 export function configured(fixture) {
   let server;
@@ -86,7 +89,7 @@ export function configured(fixture) {
       const caller = new Caller({ server }, keys.page);
       for (const [path, methods, expected] of [
         [CONNECTIONS, LIST_METHODS, ["POST"]],
-        [one("any"), ONE_METHODS, ["PATCH", "DELETE"]],
+        [connectionPath("any"), ONE_METHODS, ["PATCH", "DELETE"]],
       ]) {
         for (const method of expected) {
           const asks = [
@@ -157,8 +160,8 @@ export function configured(fixture) {
       const alias = (value) => [["x-alias-secret", value]];
       assert.equal((await send("/v1/whoami", { headers: alias(secret) })).json.account, "acme");
       assert.equal((await send("/v1/whoami", { headers: [["X-ALIAS-SECRET", secret]] })).json.account, "acme");
-      for (const both of [secret, fixture.keys.live.secret, "x"]) {
-        expectProblem(await send("/v1/whoami", { secret, headers: alias(both) }), "invalid_key", { vary });
+      for (const second of [secret, fixture.keys.live.secret, "x"]) {
+        expectProblem(await send("/v1/whoami", { secret, headers: alias(second) }), "invalid_key", { vary });
       }
       assert.equal(
         (await send("/v1/whoami", { secret, headers: alias("") })).status,
@@ -171,7 +174,7 @@ export function configured(fixture) {
     });
 
     /** Sends requests up to the rate limit, then requests `path`. Repeats if a new minute began in between. */
-    async function beyondLimit(secret, path, method) {
+    async function sendBeyondLimit(secret, path, method) {
       for (;;) {
         const minute = Math.floor(Date.now() / 60_000);
         let limited = false;
@@ -194,9 +197,9 @@ export function configured(fixture) {
         "/v1/available-actions/nothing",
         CONNECTIONS,
         `${CONNECTIONS}?limit=0`,
-        one("nothing"),
+        connectionPath("nothing"),
       ]) {
-        const response = await beyondLimit(first.secret, path);
+        const response = await sendBeyondLimit(first.secret, path);
         expectProblem(response, "too_many_requests", { detail, vary });
         // Every operation documents this response in the same way.
         description.expect("whoami", response);
@@ -206,11 +209,11 @@ export function configured(fixture) {
 
     test("route, method and scope are checked before the rate limit, and do not count", async () => {
       const { first, narrow } = keys;
-      expectProblem(await beyondLimit(first.secret, "/v1/nothing"), "route_not_found", { vary });
-      expectProblem(await beyondLimit(first.secret, CONNECTORS, "POST"), "method_not_allowed", { vary });
-      expectProblem(await beyondLimit(narrow.secret, CONNECTORS), "insufficient_scope", { vary });
-      expectProblem(await beyondLimit(narrow.secret, CONNECTIONS, "POST"), "insufficient_scope", { vary });
-      expectProblem(await beyondLimit(first.secret, CONNECTIONS, "PUT"), "method_not_allowed", {
+      expectProblem(await sendBeyondLimit(first.secret, "/v1/nothing"), "route_not_found", { vary });
+      expectProblem(await sendBeyondLimit(first.secret, CONNECTORS, "POST"), "method_not_allowed", { vary });
+      expectProblem(await sendBeyondLimit(narrow.secret, CONNECTORS), "insufficient_scope", { vary });
+      expectProblem(await sendBeyondLimit(narrow.secret, CONNECTIONS, "POST"), "insufficient_scope", { vary });
+      expectProblem(await sendBeyondLimit(first.secret, CONNECTIONS, "PUT"), "method_not_allowed", {
         vary,
         allow: LIST_METHODS,
       });

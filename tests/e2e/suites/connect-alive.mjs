@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { ConnectionLifecycle } from "../support/alive.mjs";
 import { launch } from "../support/browser.mjs";
 import { connectingKey } from "../support/connecting.mjs";
-import { ALL, store } from "../support/keys.mjs";
+import { ALL_SCOPES, store } from "../support/keys.mjs";
 import { proves } from "../support/proof.mjs";
 
 /** Timestamp columns of credentials. */
@@ -12,13 +12,13 @@ const TIMES = ["issued_at", "expires_at", "next_attempt_at", "refused_since", "f
 const SHIFT = `UPDATE credentials SET ${TIMES.map((time) => `${time} = ${time} - ?1`).join(", ")} WHERE connection_id = ?2`;
 
 export function connectAlive(fixture) {
-  const key = connectingKey({ account: "alive", scopes: ALL });
+  const key = connectingKey({ account: "alive", scopes: ALL_SCOPES });
   let browser;
 
   async function later(ms, id) {
     await fixture.database.prepare(SHIFT).bind(ms, id).run();
-    const ran = await fixture.server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
-    assert.deepEqual([ran.status, ran.text], [200, "ok"]);
+    const response = await fixture.server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
+    assert.deepEqual([response.status, response.text], [200, "ok"]);
   }
 
   describe("the lifecycle of a connection", { skip: !proves }, () => {

@@ -68,8 +68,8 @@ const FAILURES = [
 ];
 
 export function connectAnswers(fixture) {
-  const made = connectingKey({ account: "answers" });
-  const app = new App(() => fixture.server, made);
+  const apiKey = connectingKey({ account: "answers" });
+  const app = new App(() => fixture.server, apiKey);
   let people = 0;
 
   /** Connects an account; `response` sends the response of the token endpoint. */
@@ -91,7 +91,7 @@ export function connectAnswers(fixture) {
 
   describe("responses of platforms", { concurrency: 16 }, () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       for (const platform of ["plain", "json-body", "nested", "documented"])
         await app.setClient(platform, {
           clientId: "app",
@@ -106,14 +106,14 @@ export function connectAnswers(fixture) {
         const [body, how] = write ? write(tokens) : [tokens];
         const { id, page } = await visit("plain", (it) => reply(it, body, how));
         assert.equal(page.heading, "plain is connected");
-        const connection = await app.connected(id);
-        const held = await app.credentials(connection.id);
+        const connection = await app.expectConnected(id);
+        const credentials = await app.credentials(connection.id);
         assert.deepEqual(
-          [held.accessToken, held.tokenType, held.scopes],
+          [credentials.accessToken, credentials.tokenType, credentials.scopes],
           [tokens.access_token, "Bearer", ["read", "write"]],
         );
-        if (life === null) assert.equal(held.expiresAt, null);
-        else assert.ok(Math.abs(Date.parse(held.expiresAt) - Date.now() - life) < 60_000, held.expiresAt);
+        if (life === null) assert.equal(credentials.expiresAt, null);
+        else assert.ok(Math.abs(Date.parse(credentials.expiresAt) - Date.now() - life) < 60_000, credentials.expiresAt);
       });
     }
 
@@ -124,7 +124,7 @@ export function connectAnswers(fixture) {
           [page.status, page.heading, page.data.status],
           [200, "plain could not be connected", "failed"],
         );
-        const detail = await app.failed(id, code);
+        const detail = await app.expectFailed(id, code);
         assert.equal(page.paragraphs[0], detail);
         assert.deepEqual(
           fixture.stub.strays.filter((path) => path.includes("elsewhere")),
@@ -136,16 +136,16 @@ export function connectAnswers(fixture) {
     test("a platform known only from its OpenAPI document", async () => {
       const tokens = freshTokens();
       const { id } = await visit("documented", (it) => reply(it, tokens));
-      const held = await app.credentials((await app.connected(id)).id);
-      assert.deepEqual([held.authMethod, held.accessToken], ["oauth", tokens.access_token]);
+      const credentials = await app.credentials((await app.expectConnected(id)).id);
+      assert.deepEqual([credentials.authMethod, credentials.accessToken], ["oauth", tokens.access_token]);
     });
 
     test("a token request as JSON, with comma-separated scopes", async () => {
       const tokens = freshTokens({ scope: "read,write" });
       const { id, url, code } = await visit("json-body", (it) => reply(it, tokens));
       assert.equal(url.searchParams.get("scope"), "read,write");
-      await app.connected(id);
-      const { type, parameters } = fixture.stub.requests.find((one) => one.parameters.code === code);
+      await app.expectConnected(id);
+      const { type, parameters } = fixture.stub.requests.find((request) => request.parameters.code === code);
       assert.equal(type, "application/json");
       const { code_verifier: verifier, ...rest } = parameters;
       assert.equal(verifier.length, 43);
@@ -161,21 +161,21 @@ export function connectAnswers(fixture) {
     test("tokens in a nested member, and additional members to store", async () => {
       const response = { ok: true, team: { id: "T1" }, authed_user: { id: "U1", ...freshTokens() } };
       const { id } = await visit("nested", (it) => reply(it, response));
-      const held = await app.credentials((await app.connected(id)).id);
-      assert.equal(held.accessToken, response.authed_user.access_token);
-      assert.deepEqual(held.members, { team: { id: "T1" }, "/authed_user/id": "U1" });
+      const credentials = await app.credentials((await app.expectConnected(id)).id);
+      assert.equal(credentials.accessToken, response.authed_user.access_token);
+      assert.deepEqual(credentials.members, { team: { id: "T1" }, "/authed_user/id": "U1" });
     });
 
     test("missing scopes are reported", async () => {
       const { id } = await visit("plain", (it) => reply(it, freshTokens({ scope: "read" })));
-      const status = await app.status((await app.connected(id)).id);
+      const status = await app.status((await app.expectConnected(id)).id);
       assert.deepEqual([status.scopes, status.missingScopes], [["read"], ["write"]]);
     });
 
     test("a refresh keeps members that the platform omits, and a failed one keeps the tokens", async () => {
       const first = freshTokens();
       const { id } = await visit("plain", (it) => reply(it, first));
-      const connection = await app.connected(id);
+      const connection = await app.expectConnected(id);
       // Without a new refresh token, the old one is used again.
       const [second, third] = [{ access_token: freshTokens().access_token, expires_in: "3600" }, freshTokens()];
       const responses = [

@@ -20,29 +20,29 @@ const OTHER_BROWSER = [403, "This was started in another browser"];
 const LINK_EXPIRED = [410, "This link is no longer valid"];
 const INCOMPLETE = [400, "This address is incomplete"];
 const CROSS_SITE = [403, "Open the link itself"];
-const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
+const MARKUP = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`;
 /** Markup in an error text. Its words are shorter than secrets, which the service would remove. */
 const ERROR_TEXT = `"> <script> alert(1) </script> <img src=x onerror='x'>`;
 const statusAndHeading = ({ status, heading }) => [status, heading];
 
 export function connectAttacks(fixture) {
-  const [made, live, other] = [
+  const [testKey, liveKey, otherKey] = [
     connectingKey({ account: "attacked" }),
     connectingKey({ account: "attacked", environment: "live" }),
     connectingKey({ account: "other" }),
   ];
-  const [app, liveApp, otherApp] = [made, live, other].map((key) => new App(() => fixture.server, key));
+  const [app, liveApp, otherApp] = [testKey, liveKey, otherKey].map((key) => new App(() => fixture.server, key));
   let people = 0;
 
   /** Takes a user to the platform. Returns the callback address to which it would redirect. */
   async function userAtPlatform({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...input } = {}) {
     const index = (people += 1);
-    const begun = await of.begin({ platform, identity: `user ${index}`, ...input });
-    const address = new URL(await agree(visitor, begun.link));
+    const attempt = await of.begin({ platform, identity: `user ${index}`, ...input });
+    const address = new URL(await agree(visitor, attempt.link));
     const code = fixture.stub.on(`attacked-code-${index}-Qx7`, (it) => reply(it, freshTokens({ scope: "read" })));
     address.searchParams.set("pick", new URLSearchParams({ code, ...pick }).toString());
     const { url: back } = await visitor.follow(await visitor.get(address.href), address.href, isCallback);
-    return { ...begun, visitor, address, back, code };
+    return { ...attempt, visitor, address, back, code };
   }
 
   /** The same address with other parameters; undefined removes one. */
@@ -56,7 +56,7 @@ export function connectAttacks(fixture) {
 
   describe("attacks", { concurrency: 16 }, () => {
     before(async () => {
-      await store(fixture.database, [made, live, other]);
+      await store(fixture.database, [testKey, liveKey, otherKey]);
       for (const of of [app, liveApp, otherApp])
         for (const platform of ["plain", "issuing", "labelled", "in-path"])
           await of.setClient(platform, {
@@ -69,11 +69,13 @@ export function connectAttacks(fixture) {
     test("a state works once", async () => {
       const { id, visitor, back, code } = await userAtPlatform();
       assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
-      const connection = await app.connected(id);
-      const again = changed(back, { code: fixture.stub.on("a second code Qx7", (it) => reply(it, freshTokens())) });
-      assert.deepEqual(statusAndHeading(await openCallback(visitor, again)), [200, "plain is connected"]);
+      const connection = await app.expectConnected(id);
+      const secondCallback = changed(back, {
+        code: fixture.stub.on("a second code Qx7", (it) => reply(it, freshTokens())),
+      });
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, secondCallback)), [200, "plain is connected"]);
       assert.deepEqual([fixture.stub.requestCount(code), fixture.stub.requestCount("a second code Qx7")], [1, 0]);
-      assert.deepEqual(await app.connected(id), connection);
+      assert.deepEqual(await app.expectConnected(id), connection);
       assert.deepEqual(statusAndHeading(await openCallback(new Visitor(), back)), OTHER_BROWSER);
     });
 
@@ -86,7 +88,7 @@ export function connectAttacks(fixture) {
           statusAndHeading(page).join(" "),
         );
       assert.equal(fixture.stub.requestCount(code), 1);
-      await app.connected(id);
+      await app.expectConnected(id);
     });
 
     test("guessed states and malformed callbacks are rejected", async () => {
@@ -133,7 +135,7 @@ export function connectAttacks(fixture) {
       assert.deepEqual([response.status, response.header("location")], [303, back]);
       assert.deepEqual([(await app.attempt(id)).status, fixture.stub.requestCount(code)], ["pending", 0]);
       assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
-      await app.connected(id);
+      await app.expectConnected(id);
     });
 
     test("a denial without a state ends only the attempt of its own browser", async () => {
@@ -164,7 +166,7 @@ export function connectAttacks(fixture) {
       }
       assert.deepEqual([(await app.attempt(id)).status, fixture.stub.requestCount(code)], ["pending", 0]);
       assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
-      await app.connected(id);
+      await app.expectConnected(id);
     });
 
     test("an attempt is visible only in its own account and environment", async () => {
@@ -187,14 +189,14 @@ export function connectAttacks(fixture) {
       // Even in one browser, a state continues only the attempt of the account that started it, whatever the code is.
       const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
       await openCallback(visitor, changed(mine.back, { state: states[1] }));
-      const connection = await otherApp.connected(theirs.id);
+      const connection = await otherApp.expectConnected(theirs.id);
       assert.equal((await app.call("GET", `/v1/vault/connections/${connection.id}`)).status, 404);
       assert.equal((await app.askCredentials(connection.id)).status, 404);
       assert.equal((await liveApp.askCredentials(connection.id)).status, 404);
       assert.equal((await app.attempt(mine.id)).status, "pending");
       assert.equal((await app.call("POST", "/v1/vault/connect", { connection: connection.id })).status, 404);
       await openCallback(visitor, lives.back);
-      assert.equal((await liveApp.connected(lives.id)).environment, "live");
+      assert.equal((await liveApp.expectConnected(lives.id)).environment, "live");
     });
 
     test("rejects a response of another authorization server", async () => {
@@ -206,7 +208,7 @@ export function connectAttacks(fixture) {
         ["issuing", undefined, true],
         ["plain", "https://evil.example", false],
         ["plain", fixture.stub.origin.replace("127.0.0.1", "localhost"), false],
-        ["plain", EVIL, false],
+        ["plain", MARKUP, false],
         ["plain", `${fixture.stub.origin}/any`, true],
       ]) {
         const { id, visitor, back, code } = await userAtPlatform({ platform, pick: iss === undefined ? {} : { iss } });
@@ -217,7 +219,7 @@ export function connectAttacks(fixture) {
         }
         assert.deepEqual(statusAndHeading(page), [200, `${platform} could not be connected`], `${iss}`);
         assert.equal(
-          await app.failed(id, "issuer_mismatch"),
+          await app.expectFailed(id, "issuer_mismatch"),
           `The response did not come from ${platform}, so it was not used.`,
         );
         assert.equal(fixture.stub.requestCount(code), 0, "the code is not sent to any server");
@@ -282,32 +284,35 @@ export function connectAttacks(fixture) {
     });
 
     test("markup in requests and in platforms' responses is escaped", async () => {
-      const input = { platform: "plain", identity: `${EVIL}&amp;`, label: "label", name: EVIL, tags: ["<b>"] };
+      const input = { platform: "plain", identity: `${MARKUP}&amp;`, label: "label", name: MARKUP, tags: ["<b>"] };
       const { link } = await app.begin(input);
       const visitor = new Visitor();
       const question = readPage(await visitor.get(link));
       assert.equal(question.heading, "Connect plain to Sample <b>App</b>?");
       assert.equal(
         question.paragraphs[0],
-        `This link connects an account at plain to Sample <b>App</b>, for the user “${EVIL}&amp;”.`,
+        `This link connects an account at plain to Sample <b>App</b>, for the user “${MARKUP}&amp;”.`,
       );
       const address = new URL(await confirmLink(visitor, link));
       const back = `http://127.0.0.1:${fixture.server.port}/connect/callback`;
       const state = encodeURIComponent(address.searchParams.get("state"));
-      const evil = encodeURIComponent(EVIL);
+      const script = encodeURIComponent(MARKUP);
       // Neither value was issued by the service.
-      for (const query of [`state=${evil}&code=${evil}`, `state=${evil}&error=${evil}&error_description=${evil}`])
+      for (const query of [
+        `state=${script}&code=${script}`,
+        `state=${script}&error=${script}&error_description=${script}`,
+      ])
         assert.deepEqual(statusAndHeading(await openCallback(visitor, `${back}?${query}`)), LINK_EXPIRED);
-      for (const path of [`/connect/go/${evil}`, `/connect/go/${evil}?x=${evil}`])
+      for (const path of [`/connect/go/${script}`, `/connect/go/${script}?x=${script}`])
         assert.deepEqual(
           statusAndHeading(readPage(await visitor.get(`http://127.0.0.1:${fixture.server.port}${path}`))),
           LINK_EXPIRED,
         );
-      assert.deepEqual(statusAndHeading(await openCallback(visitor, `${back}?${evil}=${evil}`)), INCOMPLETE);
+      assert.deepEqual(statusAndHeading(await openCallback(visitor, `${back}?${script}=${script}`)), INCOMPLETE);
       // The platform's own error text.
       const page = await openCallback(
         visitor,
-        `${back}?state=${state}&error=${evil}&error_description=${encodeURIComponent(ERROR_TEXT)}&error_uri=${evil}&${evil}=${evil}`,
+        `${back}?state=${state}&error=${script}&error_description=${encodeURIComponent(ERROR_TEXT)}&error_uri=${script}&${script}=${script}`,
       );
       assert.deepEqual(statusAndHeading(page), [200, "plain could not be connected"]);
       assert.equal(page.paragraphs[0], `plain rejects the app's request: ${ERROR_TEXT}.`);
@@ -317,7 +322,7 @@ export function connectAttacks(fixture) {
       fixture.stub.on(rejected.code, (it) => reply(it, words, { status: 400 }));
       const refused = await openCallback(rejected.visitor, rejected.back);
       assert.equal(refused.paragraphs[0], `plain no longer accepts its own code (invalid_grant): ${ERROR_TEXT}.`);
-      assert.equal(await app.failed(rejected.id, "code_rejected"), refused.paragraphs[0]);
+      assert.equal(await app.expectFailed(rejected.id, "code_rejected"), refused.paragraphs[0]);
     });
 
     test("field values cannot lead to another host", async () => {
@@ -389,7 +394,7 @@ export function connectAttacks(fixture) {
       const holder = new App(() => fixture.server, { secret: token });
       const bobs = await userAtPlatform({ identity: "bob" });
       await openCallback(bobs.visitor, bobs.back);
-      const bob = await app.connected(bobs.id);
+      const bob = await app.expectConnected(bobs.id);
       for (const [input, status, code] of [
         [{ platform: "plain", identity: "bob" }, 403, "insufficient_scope"],
         [{ platform: "plain", identity: "Ann" }, 403, "insufficient_scope"],

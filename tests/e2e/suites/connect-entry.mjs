@@ -1,7 +1,7 @@
 // Connecting with entered credentials: an API key, a user name and password, Amazon keys.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { button, entered, heading } from "../support/connect.mjs";
+import { button, enteredSecret, heading } from "../support/connect.mjs";
 import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { expectHidden } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
@@ -19,7 +19,7 @@ async function expectNothingStored(page) {
   assert.deepEqual(stored, [0, 0, "", 0, 0, null]);
 }
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectEntry(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const state = async (identity) =>
@@ -28,7 +28,7 @@ export function connectEntry(fixture) {
   describe("entering credentials", () => {
     test("connects with an API key: finds the platform, reports a missing key, connects, and stores nothing in the browser", async () => {
       const path = await fixture.connect.path("key@example.com");
-      const apiKey = entered("k");
+      const apiKey = enteredSecret("k");
       const token = new URLSearchParams(path.split("#")[1]).get("token");
       await visit(path, async (page) => {
         await heading(page, "What do you want to connect?").waitFor();
@@ -73,7 +73,7 @@ export function connectEntry(fixture) {
         await heading(page, "Connect Simple").waitFor();
         assert.equal(await button(page, "Back").count(), 0);
         await page.getByLabel("User name", { exact: true }).fill("ann");
-        await page.getByLabel("Password (optional)", { exact: true }).fill(entered("password"));
+        await page.getByLabel("Password (optional)", { exact: true }).fill(enteredSecret("password"));
         await button(page, "Connect").click();
         await heading(page, "Simple is connected").waitFor();
       });
@@ -83,7 +83,7 @@ export function connectEntry(fixture) {
     proof("connects with Amazon keys", async () => {
       await visit(await fixture.connect.path("aws@example.com", { platform: "amazonaws-polly" }), async (page) => {
         await page.getByLabel("Access key ID", { exact: true }).fill("AKIA0000");
-        await page.getByLabel("Secret access key", { exact: true }).fill(entered("secret"));
+        await page.getByLabel("Secret access key", { exact: true }).fill(enteredSecret("secret"));
         await page.getByLabel(/^Region/).selectOption("eu-west-1");
         await button(page, "Connect").click();
         await page.getByRole("heading", { name: /Polly is connected$/ }).waitFor();
@@ -108,7 +108,7 @@ export function connectEntry(fixture) {
     });
 
     test("reconnects a failed connection in place", async () => {
-      const { id } = await fixture.connect.failed("again@example.com", "keyed");
+      const { id } = await fixture.connect.storeFailed("again@example.com", "keyed");
       await visit(await fixture.connect.path("again@example.com"), async (page) => {
         await page.getByRole("button", { name: /Reconnect Keyed/ }).click();
         await heading(page, "Reconnect Keyed").waitFor();
@@ -121,15 +121,15 @@ export function connectEntry(fixture) {
     });
 
     proof("shows the platform's logo of a failed connection, even if the platform is not offered", async () => {
-      await fixture.connect.failed("unoffered@example.com", "standard");
-      await fixture.connect.failed("unoffered@example.com", "keyed");
+      await fixture.connect.storeFailed("unoffered@example.com", "standard");
+      await fixture.connect.storeFailed("unoffered@example.com", "keyed");
       await visit(await fixture.connect.path("unoffered@example.com"), async (page) => {
         const offered = page.getByRole("list", { name: "Platforms" });
         await offered.getByRole("button", { name: /^Keyed/ }).waitFor();
         assert.equal(await offered.getByRole("button", { name: /^Standard/ }).count(), 0);
         for (const name of ["Reconnect Standard", "Reconnect Keyed"]) {
-          const one = page.getByRole("button", { name });
-          assert.equal(await one.locator(".logo").count(), 1, name);
+          const platformButton = page.getByRole("button", { name });
+          assert.equal(await platformButton.locator(".logo").count(), 1, name);
         }
       });
     });
@@ -198,7 +198,7 @@ export function connectEntry(fixture) {
 
     test("fits and is accessible in each step, in both themes and at each width", async () => {
       const identity = "steps@example.com";
-      await fixture.connect.failed(identity, "simple");
+      await fixture.connect.storeFailed(identity, "simple");
       await visit(await fixture.connect.path(identity), async (page) => {
         const look = (what) => expectAccessibleEverywhere(page, what, { widths: [320, 390], others: [390] });
         await page.getByRole("button", { name: /Reconnect Simple/ }).waitFor();

@@ -1,11 +1,11 @@
 // A connect window sent by another person: it asks whose account is connected before anything else.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { button, confirm, framed, heading, opened } from "../support/connect.mjs";
+import { button, confirm, openFrame, heading, openWindow } from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectForwarded(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, asks: false, ...options });
   const platforms = async (identity) => (await fixture.connect.connectionsOf(identity)).map(({ platform }) => platform);
@@ -53,7 +53,7 @@ export function connectForwarded(fixture) {
       const token = await fixture.connect.token("evil@example.com", { origins: ["https://other.example"] });
       const address = `${fixture.connect.app.origin}/#${new URLSearchParams({ base: fixture.connect.baseUrl, token, platform: "keyed" })}`;
       await visit(address, async (page) => {
-        const popup = await opened(page, () => button(page, "Connect").click());
+        const popup = await openWindow(page, () => button(page, "Connect").click());
         await heading(popup, "Are you evil@example.com?").waitFor();
       });
     });
@@ -61,7 +61,7 @@ export function connectForwarded(fixture) {
     proof("does not ask in a frame of the app", async () => {
       await visit(await fixture.connect.appUrl("framed@example.com"), async (page) => {
         const src = fixture.connect.baseUrl + (await fixture.connect.link("framed@example.com", { platform: "keyed" }));
-        await enterKey(await framed(page, src));
+        await enterKey(await openFrame(page, src));
       });
       assert.deepEqual(await platforms("framed@example.com"), ["keyed"]);
     });
@@ -70,8 +70,8 @@ export function connectForwarded(fixture) {
       const tokenOptions = { origins: ["https://other.example"] };
       await visit(await fixture.connect.appUrl("covered@example.com"), async (page) => {
         const link = await fixture.connect.link("covered@example.com", { platform: "keyed" }, tokenOptions);
-        const inner = await framed(page, fixture.connect.baseUrl + link);
-        const popup = await opened(page, () => button(inner, "Continue in a new window").click());
+        const inner = await openFrame(page, fixture.connect.baseUrl + link);
+        const popup = await openWindow(page, () => button(inner, "Continue in a new window").click());
         await heading(popup, "Are you covered@example.com?").waitFor();
         await confirm(popup);
         await enterKey(popup);
@@ -92,14 +92,14 @@ export function connectForwarded(fixture) {
       for (const opened of [other, undefined])
         await visit(await fixture.connect.appUrl("ann@example.com"), async (page) => {
           await page.evaluate((opened) => (document.querySelector("iframe").dataset.opened = opened), opened ?? "none");
-          const inner = await framed(page, fixture.connect.baseUrl + link, { vouches: false });
+          const inner = await openFrame(page, fixture.connect.baseUrl + link, { vouches: false });
           await heading(inner, "Are you swapped@example.com?").waitFor();
         });
     });
 
     proof("connects the app's token if a popup is navigated to another token", async () => {
       await visit(await fixture.connect.appUrl("victim@example.com", { platform: "keyed" }), async (page) => {
-        const popup = await opened(page, () => button(page, "Connect").click());
+        const popup = await openWindow(page, () => button(page, "Connect").click());
         await popup.getByLabel("API key", { exact: true }).waitFor();
         const path = await fixture.connect.path("mallory2@example.com", { platform: "keyed" });
         await popup.goto("about:blank");

@@ -20,8 +20,8 @@ async function eventually(look) {
 }
 
 export function connectIdp(fixture) {
-  const made = connectingKey({ account: "idp" });
-  const app = new App(() => fixture.server, made);
+  const apiKey = connectingKey({ account: "idp" });
+  const app = new App(() => fixture.server, apiKey);
 
   /** Connects an account, as one person in one browser. Returns the attempt's id and the last page. */
   async function visit(input, { as = input.identity, deny, visitor = new Visitor() } = {}) {
@@ -33,7 +33,7 @@ export function connectIdp(fixture) {
 
   async function connected(input, how) {
     const { id } = await visit(input, how);
-    return app.connected(id);
+    return app.expectConnected(id);
   }
 
   /** Makes an access token look expired. */
@@ -45,7 +45,7 @@ export function connectIdp(fixture) {
 
   describe("an authorization server that rotates refresh tokens", () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       for (const [platform, { client_id: clientId, client_secret: clientSecret = null }] of Object.entries(CLIENTS))
         await app.setClient(platform, { clientId, clientSecret, scopes: IDP_SCOPES });
     });
@@ -60,7 +60,7 @@ export function connectIdp(fixture) {
         assert.equal(url.searchParams.get("scope"), IDP_SCOPES.join(" "));
         assert.equal(callbackUrl.searchParams.get("iss"), fixture.idp.issuer);
         assert.deepEqual([page.status, page.heading, page.data.status], [200, `${platform} is connected`, "succeeded"]);
-        const connection = await app.connected(id);
+        const connection = await app.expectConnected(id);
         assert.deepEqual(
           [connection.state, connection.active, connection.platform, connection.identity],
           ["operational", true, platform, "ann"],
@@ -68,12 +68,12 @@ export function connectIdp(fixture) {
         const first = await app.credentials(connection.id);
         assert.deepEqual([first.type, first.tokenType, first.scopes], ["oauth2", "Bearer", IDP_SCOPES]);
         assert.deepEqual(first.headers, { authorization: `Bearer ${first.accessToken}` });
-        assert.equal(await fixture.idp.whose(first.headers), "ann");
+        assert.equal(await fixture.idp.userOf(first.headers), "ann");
         // Each refresh uses the refresh token that the previous one returned.
         for (let former = first, n = 0; n < 3; n += 1) {
           const refreshed = await app.credentials(connection.id, "?refresh=true");
           assert.notEqual(refreshed.accessToken, former.accessToken);
-          assert.equal(await fixture.idp.whose(refreshed.headers), "ann");
+          assert.equal(await fixture.idp.userOf(refreshed.headers), "ann");
           former = refreshed;
         }
         const status = await app.status(connection.id);
@@ -84,27 +84,27 @@ export function connectIdp(fixture) {
     for (const platform of Object.keys(CLIENTS)) {
       test(`${platform}: a deleted connection's grant is revoked`, async () => {
         const { id } = await connected({ platform, identity: "leaver" });
-        const held = await app.credentials(id);
-        assert.equal(await fixture.idp.whose(held.headers), "leaver");
+        const credentials = await app.credentials(id);
+        assert.equal(await fixture.idp.userOf(credentials.headers), "leaver");
         await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);
-        assert.equal(await fixture.idp.whose(held.headers), undefined);
+        assert.equal(await fixture.idp.userOf(credentials.headers), undefined);
         const left = fixture.database.prepare("SELECT count(*) AS rows FROM revocations WHERE connection_id = ?");
         assert.deepEqual(await left.bind(id).first(), { rows: 0 });
       });
     }
 
     test("an expired token is refreshed when credentials are read", async () => {
-      const usual = fixture.idp.lifetime;
+      const lifetime = fixture.idp.lifetime;
       fixture.idp.lifetime = 2;
       const { id } = await connected({ platform: "idp-basic", identity: "brief" });
       const first = await app.credentials(id);
-      assert.equal(await fixture.idp.whose(first.headers), "brief");
-      fixture.idp.lifetime = usual;
+      assert.equal(await fixture.idp.userOf(first.headers), "brief");
+      fixture.idp.lifetime = lifetime;
       const second = await eventually(async () => {
-        const held = await app.credentials(id);
-        return held.accessToken === first.accessToken ? undefined : held;
+        const credentials = await app.credentials(id);
+        return credentials.accessToken === first.accessToken ? undefined : credentials;
       });
-      assert.equal(await fixture.idp.whose(second.headers), "brief");
+      assert.equal(await fixture.idp.userOf(second.headers), "brief");
       assert.deepEqual(await app.credentials(id), second, "a valid token is not refreshed");
     });
 
@@ -135,31 +135,31 @@ export function connectIdp(fixture) {
         assert.deepEqual(fixture.idp.requests.slice(sent), [{ grant: "refresh_token" }]);
         assert.equal(tokens.size, 1);
         const [token] = tokens;
-        assert.equal(await fixture.idp.whose({ authorization: `Bearer ${token}` }), "crowd");
+        assert.equal(await fixture.idp.userOf({ authorization: `Bearer ${token}` }), "crowd");
       }
       // The grant still exists: no refresh token was used twice.
       const refreshed = await app.credentials(id, "?refresh=true");
-      assert.equal(await fixture.idp.whose(refreshed.headers), "crowd");
+      assert.equal(await fixture.idp.userOf(refreshed.headers), "crowd");
     });
 
     test("reconnecting keeps the connection, and accepts another account only if allowed", async () => {
       const before = await connected({ platform: "idp-post", identity: "dora", tags: ["kept"] });
       const same = await connected({ connection: before.id }, { as: "dora" });
       assert.deepEqual([same.id, same.key, same.tags, same.state], [before.id, before.key, ["kept"], "operational"]);
-      const held = await app.credentials(before.id);
+      const credentials = await app.credentials(before.id);
 
       const other = await visit({ connection: before.id }, { as: "another user" });
       assert.deepEqual([other.page.status, other.page.heading], [200, "idp-post could not be connected"]);
       assert.match(
-        await app.failed(other.id, "account_mismatch"),
+        await app.expectFailed(other.id, "account_mismatch"),
         /^You signed in to idp-post with a different account/,
       );
-      assert.deepEqual(await app.credentials(before.id), held);
-      assert.equal(await fixture.idp.whose(held.headers), "dora");
+      assert.deepEqual(await app.credentials(before.id), credentials);
+      assert.equal(await fixture.idp.userOf(credentials.headers), "dora");
 
       const allowed = await connected({ connection: before.id, allowOtherAccount: true }, { as: "another user" });
       assert.equal(allowed.id, before.id);
-      assert.equal(await fixture.idp.whose((await app.credentials(before.id)).headers), "another user");
+      assert.equal(await fixture.idp.userOf((await app.credentials(before.id)).headers), "another user");
     });
 
     test("an app waits for the outcome", async () => {
@@ -181,14 +181,14 @@ export function connectIdp(fixture) {
       const deny = 'No "thanks" <img src=x onerror=alert(1)>';
       const { id, page } = await visit({ platform: "idp-none", identity: "eve" }, { deny });
       assert.deepEqual([page.status, page.heading, page.data.status], [200, "idp-none was not connected", "failed"]);
-      assert.match(await app.failed(id, "denied"), /\(access_denied\)/);
+      assert.match(await app.expectFailed(id, "denied"), /\(access_denied\)/);
     });
 
     test("a connection whose grant has ended is degraded", async () => {
       const { id } = await connected({ platform: "idp-none", identity: "gone" });
       const { provider } = fixture.idp;
-      const held = await app.credentials(id);
-      const { grantId } = await provider.AccessToken.find(held.accessToken);
+      const credentials = await app.credentials(id);
+      const { grantId } = await provider.AccessToken.find(credentials.accessToken);
       await provider.RefreshToken.revokeByGrantId(grantId);
       await expire(id);
       const response = await app.askCredentials(id);
@@ -208,11 +208,11 @@ export function connectIdp(fixture) {
       assert.equal((await set("another secret")).status, 200);
       const { id, page } = await visit({ platform: "idp-basic", identity: "flo" });
       assert.equal(page.paragraphs[1], "You can't fix this yourself. Contact the people who run the app.");
-      assert.match(await app.failed(id, "client_rejected"), /^idp-basic rejects the app \(invalid_client\)/);
+      assert.match(await app.expectFailed(id, "client_rejected"), /^idp-basic rejects the app \(invalid_client\)/);
       assert.equal((await set(clientSecret)).status, 200);
     });
 
-    test("a code of another attempt is useless", async () => {
+    test("a code of another attempt is rejected", async () => {
       const [victim, attacker] = [new Visitor(), new Visitor()];
       const [theirs, own] = [
         await app.begin({ platform: "idp-post", identity: "victim" }),
@@ -230,7 +230,7 @@ export function connectIdp(fixture) {
       const page = await openCallback(attacker, injected.href);
       assert.equal(page.heading, "idp-post could not be connected");
       // The PKCE verifier is the attacker's.
-      assert.match(await app.failed(own.id, "code_rejected"), /\(invalid_grant\)/);
+      assert.match(await app.expectFailed(own.id, "code_rejected"), /\(invalid_grant\)/);
       // The attacker's code is not accepted in the victim's browser either.
       assert.deepEqual(
         [(await openCallback(victim, callbackUrl)).status, (await openCallback(victim, callbackUrl)).heading],

@@ -19,9 +19,9 @@ import { proves } from "../support/proof.mjs";
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 
 export function connectInterrupted(fixture) {
-  const made = connectingKey({ account: "interrupted" });
+  const apiKey = connectingKey({ account: "interrupted" });
   let server;
-  const app = new App(() => server, made);
+  const app = new App(() => server, apiKey);
 
   const start = async () => {
     server = await Server.start(fixture.state, fixture.configuration("connect-killed"));
@@ -33,11 +33,11 @@ export function connectInterrupted(fixture) {
 
   /** A response that is withheld until the test releases it; `reached` resolves when the request arrives. */
   function withheld(reply) {
-    let [arrive, release] = [];
-    const reached = new Promise((done) => (arrive = done));
+    let [resolveReached, release] = [];
+    const reached = new Promise((done) => (resolveReached = done));
     const released = new Promise((done) => (release = done));
     const hold = async (response) => {
-      arrive();
+      resolveReached();
       await released;
       reply(response);
     };
@@ -45,10 +45,10 @@ export function connectInterrupted(fixture) {
   }
 
   async function userAtPlatform(identity, response, visitor = new Visitor()) {
-    const begun = await app.begin({ platform: "plain", identity });
+    const attempt = await app.begin({ platform: "plain", identity });
     const code = fixture.stub.on(`code of ${identity} Qx7`, response);
-    const back = await obtainCallback(visitor, begun.link, code);
-    return { ...begun, visitor, back, code };
+    const back = await obtainCallback(visitor, attempt.link, code);
+    return { ...attempt, visitor, back, code };
   }
 
   const count = async (table) => {
@@ -60,7 +60,7 @@ export function connectInterrupted(fixture) {
 
   describe("a service that is killed", { skip: !proves }, () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       await start();
       await app.setClient("plain", { clientId: "app", clientSecret: "the interrupted app's secret", scopes: ["read"] });
     });
@@ -81,22 +81,22 @@ export function connectInterrupted(fixture) {
       assert.equal((await app.attempt(id)).status, "pending");
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
       // The user reloads the page in the same browser.
-      const again = atPort(server.port, visitor, back);
-      assert.deepEqual([(await openCallback(visitor, again)).status, fixture.stub.requestCount(code)], [409, 1]);
+      const reloaded = atPort(server.port, visitor, back);
+      assert.deepEqual([(await openCallback(visitor, reloaded)).status, fixture.stub.requestCount(code)], [409, 1]);
       await fixture.database
         .prepare("UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?")
         .bind(EXCHANGE_MS, id)
         .run();
       assert.equal(
-        await app.failed(id, "interrupted"),
+        await app.expectFailed(id, "interrupted"),
         "The service was interrupted while it exchanged the code. Try again.",
       );
-      assert.equal((await openCallback(visitor, again)).heading, "plain could not be connected");
+      assert.equal((await openCallback(visitor, reloaded)).heading, "plain could not be connected");
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
       assert.equal(fixture.stub.requestCount(code), 1, "a code is used once");
       const next = await userAtPlatform("ann", (it) => reply(it, freshTokens()), visitor);
       await openCallback(visitor, next.back);
-      const connection = await app.connected(next.id);
+      const connection = await app.expectConnected(next.id);
       assert.equal(connection.state, "operational");
       assert.deepEqual([await count("connections"), await count("credentials")], [1, 1]);
     });
@@ -105,7 +105,7 @@ export function connectInterrupted(fixture) {
       const [first, second] = [freshTokens(), freshTokens()];
       const { id, visitor, back } = await userAtPlatform("bob", (it) => reply(it, first));
       await openCallback(visitor, back);
-      const connection = await app.connected(id);
+      const connection = await app.expectConnected(id);
       const { hold, reached, release } = withheld((it) => reply(it, freshTokens()));
       fixture.stub.on(first.refresh_token, hold);
       const lost = app.askCredentials(connection.id, "?refresh=true").catch((error) => error);

@@ -1,7 +1,7 @@
 // The connect window in the language of the session or of the browser, up to the page that shows the result.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { button, heading, refuse } from "../support/connect.mjs";
+import { button, heading, decline } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFits } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -15,7 +15,7 @@ const loaded = (page) =>
       .filter(Boolean),
   );
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectLanguages(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, asks: false, ...options });
 
@@ -31,8 +31,8 @@ export function connectLanguages(fixture) {
         await page.getByRole("radio", { name: "Mit Both anmelden" }).waitFor();
         await expectAccessibleEverywhere(page, "the form in German");
         await button(page, "Weiter zu Both").click();
-        await refuse(page);
-        // The page of the service, which the session's language decides as well.
+        await decline(page);
+        // The service renders this page, also in the language of the session.
         await heading(page, "Both wurde nicht verbunden").waitFor();
         assert.equal(await language(page), "de");
         await page.setViewportSize({ width: 390, height: 800 });

@@ -19,8 +19,8 @@ const NEW_KEY = Buffer.alloc(32, "a key that was made for this test").toString("
 secrets.add(NEW_KEY);
 
 export function connectOperator(fixture) {
-  const made = connectingKey({ account: "operator" });
-  const app = new App(() => fixture.server, made);
+  const apiKey = connectingKey({ account: "operator" });
+  const app = new App(() => fixture.server, apiKey);
   const file = join(folder, "operator-keys.txt");
   const place = () => ["--persist-to", fixture.state.path, "--file", file];
   const whose = ["--account", "operator", "--environment", "test"];
@@ -50,12 +50,12 @@ export function connectOperator(fixture) {
     url.searchParams.set("user", identity);
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
     await openCallback(visitor, back);
-    return (await app.connected(id)).id;
+    return (await app.expectConnected(id)).id;
   }
 
   describe("the operator's commands", () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       writeFileSync(file, `tests:${VAULT_KEY}`);
     });
 
@@ -84,7 +84,7 @@ export function connectOperator(fixture) {
       const shown = await app.expect(200, "GET", "/v1/oauth-clients/second-basic");
       assert.deepEqual([shown.clientId, shown.hasSecret, shown.scopes], [clientId, true, ["read"]]);
       const id = await connect("ann");
-      assert.equal(await fixture.second.whose((await app.credentials(id)).headers), "ann");
+      assert.equal(await fixture.second.userOf((await app.credentials(id)).headers), "ann");
       const url = ["--url", `http://127.0.0.1:${fixture.server.port}`];
       assert.deepEqual(list(...url), [{ account: "operator", environment: "test", ...shown }]);
       const text = run(["clients", "list", "--persist-to", fixture.state.path]).stdout;
@@ -96,7 +96,7 @@ export function connectOperator(fixture) {
       const done = set("second-basic", options, "", ["--by-wrangler"]);
       assert.equal(done.status, 0, done.stderr);
       assert.deepEqual([JSON.parse(done.stdout).hasSecret, JSON.parse(done.stdout).scopes], [true, ["write"]]);
-      assert.equal(await fixture.second.whose((await app.credentials(await connect("bob"))).headers), "bob");
+      assert.equal(await fixture.second.userOf((await app.credentials(await connect("bob"))).headers), "bob");
     });
 
     test("all errors are reported, and nothing is stored", async () => {
@@ -124,8 +124,8 @@ export function connectOperator(fixture) {
 
     proof("a new key: everything is re-encrypted while the service runs, and the old key can be removed", async () => {
       const id = await connect("cid");
-      const both = `new:${NEW_KEY},tests:${VAULT_KEY}`;
-      writeFileSync(file, both);
+      const bothKeys = `new:${NEW_KEY},tests:${VAULT_KEY}`;
+      writeFileSync(file, bothKeys);
       const vaultKeys = (...args) => run(["vault-keys", ...args, ...place()]);
       const needed = () =>
         JSON.parse(vaultKeys("status", "--json").stdout).map(({ id: key, needed: { connections, oauthClients } }) => [
@@ -136,11 +136,11 @@ export function connectOperator(fixture) {
         ["new", false],
         ["tests", true],
       ]);
-      const configured = { ...fixture.configuration("rotated"), secrets: { VAULT_KEYS: both } };
+      const configured = { ...fixture.configuration("rotated"), secrets: { VAULT_KEYS: bothKeys } };
       const rotated = await Server.start(fixture.state, configured);
       try {
-        const turning = new App(() => rotated, made);
-        const { accessToken } = await turning.credentials(id);
+        const rotatedApp = new App(() => rotated, apiKey);
+        const { accessToken } = await rotatedApp.credentials(id);
         // Whether the service has the key is only known after its schedule has run twice.
         const minute = async () =>
           assert.equal((await rotated.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*")).status, 200);
@@ -158,9 +158,9 @@ export function connectOperator(fixture) {
         // Attempts of earlier tests are not re-encrypted, since they expire by themselves.
         await fixture.database.prepare("UPDATE connect_attempts SET expires_at = 1 WHERE sealed IS NOT NULL").run();
         assert.match(vaultKeys("status").stdout, /^No row needs `tests`: you can remove it/m);
-        assert.equal((await turning.credentials(id)).accessToken, accessToken);
-        const refreshed = await turning.credentials(id, "?refresh=true");
-        assert.equal(await fixture.second.whose(refreshed.headers), "cid");
+        assert.equal((await rotatedApp.credentials(id)).accessToken, accessToken);
+        const refreshed = await rotatedApp.credentials(id, "?refresh=true");
+        assert.equal(await fixture.second.userOf(refreshed.headers), "cid");
         // If the new key is missing, the error names it, and nothing is lost.
         const refused = await app.askCredentials(id);
         assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
@@ -181,7 +181,7 @@ export function connectOperator(fixture) {
       } finally {
         await rotated.stop();
       }
-      assert.equal(await fixture.second.whose((await app.credentials(id)).headers), "cid");
+      assert.equal(await fixture.second.userOf((await app.credentials(id)).headers), "cid");
     });
 
     test("an OAuth client is removed", async () => {

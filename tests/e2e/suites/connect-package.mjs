@@ -1,18 +1,18 @@
 // `vault.connect` opens the window from an app's page, and returns the connection.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { agree, button, confirm, heading, opened, refuse } from "../support/connect.mjs";
-import { NO_PAGE } from "../support/console.mjs";
+import { consent, button, confirm, heading, openWindow, decline } from "../support/connect.mjs";
+import { EMPTY_PAGE } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectPackage(fixture) {
   /** Opens the app's page and, with its button, the window. */
   const connect = async (identity, options, use) =>
     fixture.connect.visit(
       await fixture.connect.appUrl(identity, options),
       async (page) => {
-        const popup = await opened(page, () => button(page, "Connect").click());
+        const popup = await openWindow(page, () => button(page, "Connect").click());
         await use(page, popup);
       },
       { as: null },
@@ -31,23 +31,23 @@ export function connectPackage(fixture) {
     proof("goes through consent at the platform in the same window", () =>
       connect("p2@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
-        await agree(popup);
+        await consent(popup);
         await waitForText(page, "login of p2@example.com");
         if (!popup.isClosed()) await popup.waitForEvent("close");
         const open = page.context().pages();
-        assert.equal(open.filter((one) => !one.url().endsWith(NO_PAGE)).length, 1);
+        assert.equal(open.filter((openPage) => !openPage.url().endsWith(EMPTY_PAGE)).length, 1);
       }),
     );
 
     proof("returns to the window after a failure, and lets the user try again", () =>
       connect("p4@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
-        await refuse(popup);
+        await decline(popup);
         await heading(popup, "You did not allow access").waitFor();
         assert.equal(popup.url(), `${fixture.connect.baseUrl}/connect`);
         await button(popup, "Try again").click();
         await button(popup, "Continue to Login").click();
-        await agree(popup);
+        await consent(popup);
         await waitForText(page, "login of p4@example.com");
       }),
     );
@@ -58,16 +58,16 @@ export function connectPackage(fixture) {
       await fixture.connect.visit(
         address,
         async (page) => {
-          const popup = await opened(page, () => button(page, "Connect").click());
+          const popup = await openWindow(page, () => button(page, "Connect").click());
           await confirm(popup);
           await button(popup, "Continue to Login").click();
-          await refuse(popup);
+          await decline(popup);
           await heading(popup, "You did not allow access").waitFor();
           // The next step connects an account, so the window asks again.
           await button(popup, "Try again").click();
           await confirm(popup);
           await button(popup, "Continue to Login").click();
-          await agree(popup);
+          await consent(popup);
           await waitForText(page, "login of p8@example.com");
         },
         { as: null },
@@ -84,7 +84,7 @@ export function connectPackage(fixture) {
           await route.fulfill({ response, headers });
         });
         await button(popup, "Continue to Login").click();
-        await agree(popup);
+        await consent(popup);
         await waitForText(page, "login of p3@example.com");
         await heading(popup, "Login is connected").waitFor();
       });
@@ -94,7 +94,7 @@ export function connectPackage(fixture) {
       connect("p5@example.com", {}, async (page, popup) => {
         await button(popup, "Cancel").click();
         await waitForText(page, "ConnectError closed without an attempt");
-        const next = await opened(page, () => button(page, "Connect").click());
+        const next = await openWindow(page, () => button(page, "Connect").click());
         await heading(next, "What do you want to connect?").waitFor();
         await page.evaluate(() => window.controller.abort());
         await waitForText(page, "AbortError aborted without an attempt");
@@ -104,7 +104,7 @@ export function connectPackage(fixture) {
     proof("reports that the user declined and closed the window", () =>
       connect("p6@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
-        await refuse(popup);
+        await decline(popup);
         await heading(popup, "You did not allow access").waitFor();
         await popup.close();
         await waitForText(page, "ConnectError denied with an attempt");
@@ -140,7 +140,7 @@ export function connectPackage(fixture) {
           await page.waitForURL(`${fixture.connect.baseUrl}/connect`);
           await confirm(page);
           await button(page, "Continue to Login").click();
-          await agree(page);
+          await consent(page);
           await page.waitForURL((url) => url.origin === fixture.connect.app.origin && url.searchParams.has("connect"));
         },
         { as: null },
@@ -164,7 +164,7 @@ export function connectPackage(fixture) {
       await fixture.connect.visit(
         url,
         async (page) => {
-          const popup = await opened(page, () => button(page, "Connect").click());
+          const popup = await openWindow(page, () => button(page, "Connect").click());
           await page.getByText(/^ValidationError secret_in_browser/).waitFor();
           if (!popup.isClosed()) await popup.waitForEvent("close");
           assert.equal(popup.url(), "about:blank");

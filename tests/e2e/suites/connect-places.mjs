@@ -1,11 +1,20 @@
 // Connecting with consent at the platform, with the window on a page, in a popup and in a frame.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { framed, agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
+import {
+  openFrame,
+  consent,
+  button,
+  confirm,
+  heading,
+  openWindow,
+  linkConfirmation,
+  decline,
+} from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectPlaces(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const platforms = async (identity) => (await fixture.connect.connectionsOf(identity)).map(({ platform }) => platform);
@@ -14,7 +23,7 @@ export function connectPlaces(fixture) {
     const origin = fixture.connect.app.origin;
     const src =
       fixture.connect.baseUrl + (await fixture.connect.link(identity, { platform: "login", origin, ...more }));
-    return framed(page, src);
+    return openFrame(page, src);
   }
   /** A window repeats that it is waiting until it gets a reply. */
   const messages = async (page) => [
@@ -25,7 +34,7 @@ export function connectPlaces(fixture) {
     test("a full page goes to the platform and returns", async () => {
       await visit(await fixture.connect.path("page@example.com", { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
-        await agree(page);
+        await consent(page);
         await page.waitForURL((url) => url.pathname === "/connect/callback");
       });
       assert.deepEqual(await platforms("page@example.com"), ["login"]);
@@ -36,7 +45,7 @@ export function connectPlaces(fixture) {
       const path = await fixture.connect.path("back@example.com", { platform: "login", returnUrl });
       await visit(path, async (page) => {
         await button(page, "Continue to Login").click();
-        await agree(page);
+        await consent(page);
         await page.waitForURL((url) => url.origin === fixture.connect.app.origin);
         const { searchParams } = new URL(page.url());
         assert.equal(searchParams.get("back"), "1");
@@ -52,12 +61,12 @@ export function connectPlaces(fixture) {
     test("a frame of another site shows the platform in a popup, notifies the app, and waits accessibly", async () => {
       await visit(await fixture.connect.appUrl("frame@example.com"), async (page) => {
         const frame = await framedFor(page, "frame@example.com");
-        const popup = await opened(page, () => button(frame, "Continue to Login").click());
+        const popup = await openWindow(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login…").waitFor();
         await expectAccessible(page.frames()[1], "waiting");
         // Browsers block cookies in a cross-site frame, so the page of the link asks for confirmation again.
-        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
-        await agree(popup);
+        await Promise.race([popup.getByLabel("Account").waitFor(), linkConfirmation(popup, "Login").click()]);
+        await consent(popup);
         await heading(frame, "Login is connected").waitFor();
         if (!popup.isClosed()) await popup.waitForEvent("close");
         const [origin] = [fixture.connect.baseUrl];
@@ -78,9 +87,9 @@ export function connectPlaces(fixture) {
           await button(frame, "Continue to Login").click();
           await heading(frame, "Go to Login").waitFor();
           const link = frame.getByRole("link", { name: "Open the sign-in page" });
-          const popup = await opened(page, () => link.click());
-          await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
-          await agree(popup);
+          const popup = await openWindow(page, () => link.click());
+          await Promise.race([popup.getByLabel("Account").waitFor(), linkConfirmation(popup, "Login").click()]);
+          await consent(popup);
           await heading(frame, "Login is connected").waitFor();
         },
         { isolated: true },
@@ -91,13 +100,13 @@ export function connectPlaces(fixture) {
     proof("a popup that is closed early lets the user start again", async () => {
       await visit(await fixture.connect.appUrl("early@example.com"), async (page) => {
         const frame = await framedFor(page, "early@example.com");
-        const first = await opened(page, () => button(frame, "Continue to Login").click());
+        const first = await openWindow(page, () => button(frame, "Continue to Login").click());
         await frame.getByText("Waiting for Login…").waitFor();
         await first.close();
         await frame.getByText("If you closed the Login page, start again.").waitFor();
-        const second = await opened(page, () => button(frame, "Start again").click());
-        await Promise.race([second.getByLabel("Account").waitFor(), question(second, "Login").click()]);
-        await agree(second);
+        const second = await openWindow(page, () => button(frame, "Start again").click());
+        await Promise.race([second.getByLabel("Account").waitFor(), linkConfirmation(second, "Login").click()]);
+        await consent(second);
         await heading(frame, "Login is connected").waitFor();
       });
       assert.deepEqual(await platforms("early@example.com"), ["login"]);
@@ -106,14 +115,17 @@ export function connectPlaces(fixture) {
     test("a user who declines gets an explanation, and can try again", async () => {
       await visit(await fixture.connect.appUrl("no@example.com"), async (page) => {
         const frame = await framedFor(page, "no@example.com");
-        const popup = await opened(page, () => button(frame, "Continue to Login").click());
-        await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
-        await refuse(popup);
+        const popup = await openWindow(page, () => button(frame, "Continue to Login").click());
+        await Promise.race([popup.getByLabel("Account").waitFor(), linkConfirmation(popup, "Login").click()]);
+        await decline(popup);
         await heading(frame, "You did not allow access").waitFor();
         assert.deepEqual((await messages(page)).at(-1), `${fixture.connect.baseUrl} failed`);
-        const again = await opened(page, () => button(frame, "Try again").click());
-        await Promise.race([again.getByLabel("Account").waitFor(), question(again, "Login").click()]);
-        await agree(again);
+        const secondPopup = await openWindow(page, () => button(frame, "Try again").click());
+        await Promise.race([
+          secondPopup.getByLabel("Account").waitFor(),
+          linkConfirmation(secondPopup, "Login").click(),
+        ]);
+        await consent(secondPopup);
         await heading(frame, "Login is connected").waitFor();
       });
       assert.deepEqual(await platforms("no@example.com"), ["login"]);
@@ -122,7 +134,7 @@ export function connectPlaces(fixture) {
     proof("a page that the token is not for receives no message", async () => {
       const token = await fixture.connect.token("stranger@example.com", { origins: [fixture.connect.baseUrl] });
       await visit(await fixture.connect.appUrl("stranger@example.com"), async (page) => {
-        const popup = await opened(page, () =>
+        const popup = await openWindow(page, () =>
           page.evaluate(
             (address) => void window.open(address),
             `${fixture.connect.baseUrl}/connect#${new URLSearchParams({ token, platform: "keyed", origin: fixture.connect.app.origin })}`,

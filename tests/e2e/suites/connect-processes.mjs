@@ -15,16 +15,16 @@ const ANSWER_MS = 300;
 const TIMES = 4;
 
 export function connectProcesses(fixture) {
-  const made = connectingKey({ account: "processes" });
+  const apiKey = connectingKey({ account: "processes" });
   const servers = [];
-  const [one, two] = [0, 1].map((index) => new App(() => servers[index], made));
+  const [one, two] = [0, 1].map((index) => new App(() => servers[index], apiKey));
 
   const connection = async (identity, tokens) => {
     const visitor = new Visitor();
     const { id, link } = await one.begin({ platform: "plain", identity });
     const code = fixture.stub.on(`code of ${identity} in two processes`, (it) => reply(it, tokens));
     await openCallback(visitor, await obtainCallback(visitor, link, code));
-    return (await one.connected(id)).id;
+    return (await one.expectConnected(id)).id;
   };
 
   const change = (id, sql) =>
@@ -32,7 +32,7 @@ export function connectProcesses(fixture) {
 
   describe("two processes on one storage", { skip: !proves }, () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       servers.push(await Server.start(fixture.state, fixture.configuration("processes-one")));
       servers.push(await Server.start(fixture.state, fixture.configuration("processes-two")));
       const client = { clientId: "app", clientSecret: "the secret of two processes", scopes: ["read"] };
@@ -59,10 +59,10 @@ export function connectProcesses(fixture) {
           responses.map(() => 200),
           responses.map(({ text }) => text).join("\n"),
         );
-        const given = new Set(responses.map(({ json }) => json.accessToken));
-        assert.ok(given.has(next.access_token));
-        given.delete(next.access_token);
-        assert.deepEqual([...given], isExpired || given.size === 0 ? [] : [tokens.access_token]);
+        const returned = new Set(responses.map(({ json }) => json.accessToken));
+        assert.ok(returned.has(next.access_token));
+        returned.delete(next.access_token);
+        assert.deepEqual([...returned], isExpired || returned.size === 0 ? [] : [tokens.access_token]);
         assert.equal(fixture.stub.requestCount(spent), 1, "a refresh token is used once");
         tokens = next;
       }

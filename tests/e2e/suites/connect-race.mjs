@@ -18,23 +18,23 @@ const TIMERS = 2;
 const DEADLINE_MS = 20_000 / TIMERS;
 
 export function connectRace(fixture) {
-  const made = connectingKey({ account: "race" });
+  const apiKey = connectingKey({ account: "race" });
   const servers = [];
-  const first = new App(() => fixture.server, made);
-  const readers = [0, 1].map((index) => new App(() => servers[index], made));
+  const first = new App(() => fixture.server, apiKey);
+  const readers = [0, 1].map((index) => new App(() => servers[index], apiKey));
 
   const connected = async (identity) => {
     const visitor = new Visitor();
     const { id, link } = await first.begin({ platform: PLATFORM, identity });
     const back = await fixture.idp.visit(visitor, await agree(visitor, link), { login: identity }, isCallback);
     await openCallback(visitor, back);
-    return (await first.connected(id)).id;
+    return (await first.expectConnected(id)).id;
   };
 
   const change = (id, sql) =>
     fixture.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
   /** Sets the remaining lifetime of an access token in storage; the platform accepts the token for longer. */
-  const leave = (id, milliseconds) =>
+  const setRemainingLifetime = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
 
   /** All readers send their requests concurrently, half of them to each process. */
@@ -50,7 +50,7 @@ export function connectRace(fixture) {
   async function expectValid(responses, identity) {
     assert.deepEqual(statuses(responses), { 200: READERS }, responses.find(({ status }) => status !== 200)?.text);
     const tokens = [...new Set(responses.map(({ json }) => json.accessToken))];
-    for (const token of tokens) assert.equal(await fixture.idp.whose({ authorization: `Bearer ${token}` }), identity);
+    for (const token of tokens) assert.equal(await fixture.idp.userOf({ authorization: `Bearer ${token}` }), identity);
     return tokens;
   }
 
@@ -58,7 +58,7 @@ export function connectRace(fixture) {
   async function expectAlive(id, identity) {
     for (const app of readers) {
       const { headers } = await app.credentials(id, "?refresh=true");
-      assert.equal(await fixture.idp.whose(headers), identity);
+      assert.equal(await fixture.idp.userOf(headers), identity);
     }
     const { state, reason } = await first.status(id);
     assert.deepEqual([state, reason], ["operational", null]);
@@ -74,7 +74,7 @@ export function connectRace(fixture) {
 
   describe(`${READERS} readers in two processes`, () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       for (const name of ["race-one", "race-two"])
         servers.push(await Server.start(fixture.state, { ...fixture.configuration(name), timers: TIMERS }));
       const { client_id: clientId, client_secret: clientSecret } = CLIENTS[PLATFORM];
@@ -95,7 +95,7 @@ export function connectRace(fixture) {
       run(`reading a token that ${what}: one refresh, and the grant stays valid`, async () => {
         const identity = `racer ${left}`;
         const id = await connected(identity);
-        await leave(id, left);
+        await setRemainingLifetime(id, left);
         const sent = fixture.idp.requests.length;
         const tokens = await expectValid(await read(id), identity);
         assert.deepEqual(requestsSince(sent), ONCE);
@@ -113,7 +113,7 @@ export function connectRace(fixture) {
       const sent = fixture.idp.requests.length;
       /** Starts reading, and returns the promise of the responses once the platform has processed the refresh. */
       const begin = async (identity, milliseconds) => {
-        await leave(ids[identity], 120_000);
+        await setRemainingLifetime(ids[identity], 120_000);
         fixture.idp.late = milliseconds;
         const before = fixture.idp.requests.length;
         const responses = read(ids[identity]);
@@ -161,7 +161,9 @@ export function connectRace(fixture) {
         .run();
       const [sent, spent] = [fixture.idp.requests.length, fixture.stub.requestCount(plain)];
       try {
-        const lost = [id, other].map((one) => readers[0].askCredentials(one, "?refresh=true").catch((error) => error));
+        const lost = [id, other].map((connectionId) =>
+          readers[0].askCredentials(connectionId, "?refresh=true").catch((error) => error),
+        );
         await until(() => fixture.idp.requests.length > sent && fixture.stub.requestCount(plain) > spent);
         servers[0].kill("SIGKILL");
         await servers[0].ended;
@@ -178,7 +180,7 @@ export function connectRace(fixture) {
       assert.deepEqual([busy.status, busy.json.code, busy.header("retry-after")], [503, "unavailable", "5"]);
       assert.deepEqual([requestsSince(sent), fixture.stub.requestCount(plain)], [ONCE, spent + 1]);
 
-      for (const one of [id, other]) await change(one, `lease_until = lease_until - ${LEASE_MS}`);
+      for (const connectionId of [id, other]) await change(connectionId, `lease_until = lease_until - ${LEASE_MS}`);
       // A platform that accepts the used refresh token again: after one more refresh, the connection works.
       assert.equal((await readers[1].credentials(other)).accessToken, tokens.access_token);
       assert.equal(fixture.stub.requestCount(plain), spent + 2);

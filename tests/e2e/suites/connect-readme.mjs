@@ -3,18 +3,18 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { CLIENT, agree, heading, question } from "../support/connect.mjs";
+import { CLIENT, consent, heading, linkConfirmation } from "../support/connect.mjs";
 import { page as pageOf } from "../support/docs.mjs";
-import { ALL } from "../support/keys.mjs";
+import { ALL_SCOPES } from "../support/keys.mjs";
 import { Shell } from "../support/shell.mjs";
 import { folder } from "../support/workspace.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectReadme(fixture) {
   describe("the README's example", () => {
     test("sets a client and opens a link, and the platform accepts the credentials", async () => {
       const { baseUrl, provider } = fixture.connect;
-      const { secret } = await fixture.connect.newKey({ scopes: ALL });
+      const { secret } = await fixture.connect.newKey({ scopes: ALL_SCOPES });
       const examples = pageOf("README.md")
         .marked("sh run")
         .map(({ code }) => code);
@@ -48,8 +48,8 @@ export function connectReadme(fixture) {
       await fixture.connect.visit(
         new URL(authorizationUrl).pathname,
         async (page) => {
-          await question(page, "Login").click();
-          await agree(page);
+          await linkConfirmation(page, "Login").click();
+          await consent(page);
           await heading(page, "Login is connected").waitFor();
         },
         { as: null },

@@ -9,8 +9,8 @@ import { store } from "../support/keys.mjs";
 const [MAX_TOKEN, MAX_BODY] = [16 << 10, 64 << 10];
 
 export function connectSecond(fixture) {
-  const made = connectingKey({ account: "second" });
-  const app = new App(() => fixture.server, made);
+  const apiKey = connectingKey({ account: "second" });
+  const app = new App(() => fixture.server, apiKey);
 
   async function visit(platform, how) {
     const visitor = new Visitor();
@@ -23,31 +23,31 @@ export function connectSecond(fixture) {
 
   /** Refreshes a connection's credentials three times, and returns the last ones. */
   async function refreshed(id, name) {
-    let held = await app.credentials(id);
-    assert.deepEqual([held.scopes, held.tokenType], [SECOND_CLIENT.scopes, "Bearer"]);
-    assert.equal(await fixture.second.whose(held.headers), name);
+    let credentials = await app.credentials(id);
+    assert.deepEqual([credentials.scopes, credentials.tokenType], [SECOND_CLIENT.scopes, "Bearer"]);
+    assert.equal(await fixture.second.userOf(credentials.headers), name);
     for (let n = 0; n < 3; n += 1) {
       const next = await app.credentials(id, "?refresh=true");
-      assert.notEqual(next.accessToken, held.accessToken);
-      assert.equal(await fixture.second.whose(next.headers), name);
-      held = next;
+      assert.notEqual(next.accessToken, credentials.accessToken);
+      assert.equal(await fixture.second.userOf(next.headers), name);
+      credentials = next;
     }
     const { state, reason, missingScopes } = await app.status(id);
     assert.deepEqual([state, reason, missingScopes], ["operational", null, []]);
-    return held;
+    return credentials;
   }
 
   /** Deletes a connection, which revokes its tokens at the server. */
-  async function disconnect(id, held, hint) {
+  async function disconnect(id, credentials, hint) {
     const before = (await fixture.second.revoked()).length;
     await app.expect(204, "DELETE", `/v1/vault/connections/${id}`);
     assert.deepEqual((await fixture.second.revoked()).slice(before), [hint]);
-    assert.equal(await fixture.second.whose(held.headers), undefined);
+    assert.equal(await fixture.second.userOf(credentials.headers), undefined);
   }
 
   describe("a second authorization server", () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       for (const platform of ["second-basic", "second-post", "second-app"])
         await app.setClient(platform, SECOND_CLIENT);
     });
@@ -56,15 +56,15 @@ export function connectSecond(fixture) {
       test(`${platform}: connected, used, refreshed, revoked`, async () => {
         const { id, page } = await visit(platform, { user: "ann there" });
         assert.deepEqual([page.status, page.heading], [200, `${platform} is connected`]);
-        const connection = await app.connected(id);
+        const connection = await app.expectConnected(id);
         assert.equal(connection.state, "operational");
-        const held = await refreshed(connection.id, "ann there");
-        const again = await app.connect({ platform, identity: "ann" });
-        assert.deepEqual([again.status, again.json.code], [409, "connection_exists"]);
-        await disconnect(connection.id, held, "refresh_token");
+        const credentials = await refreshed(connection.id, "ann there");
+        const attempt = await app.connect({ platform, identity: "ann" });
+        assert.deepEqual([attempt.status, attempt.json.code], [409, "connection_exists"]);
+        await disconnect(connection.id, credentials, "refresh_token");
         const denied = await visit(platform, { user: "ann there", allowed: "false" });
         assert.equal(denied.page.heading, `${platform} was not connected`);
-        await app.failed(denied.id, "denied");
+        await app.expectFailed(denied.id, "denied");
       });
     }
 
@@ -77,7 +77,7 @@ export function connectSecond(fixture) {
       const put = (sent, length = 0) => {
         const headers = [["content-type", "application/json"]];
         const body = JSON.stringify({ type: "oauth2", ...sent }).padEnd(length);
-        return fixture.server.send(path, { method: "PUT", secret: made.secret, headers, body });
+        return fixture.server.send(path, { method: "PUT", secret: apiKey.secret, headers, body });
       };
       const large = tokens(MAX_TOKEN);
       for (const secret of Object.values(large)) issuedSecrets.add(secret);
@@ -85,9 +85,9 @@ export function connectSecond(fixture) {
       assert.equal((await app.credentials(id)).accessToken, large.accessToken);
       const longer = await put(large, MAX_BODY + 1);
       assert.deepEqual([longer.status, longer.json.code], [413, "body_too_large"]);
-      const over = await put(tokens(MAX_TOKEN + 1));
-      assert.deepEqual([over.status, over.json.code], [400, "invalid_body"]);
-      const pointers = over.json.errors.map(({ pointer }) => pointer);
+      const tooLarge = await put(tokens(MAX_TOKEN + 1));
+      assert.deepEqual([tooLarge.status, tooLarge.json.code], [400, "invalid_body"]);
+      const pointers = tooLarge.json.errors.map(({ pointer }) => pointer);
       assert.deepEqual(pointers.sort(), ["/accessToken", "/refreshToken"]);
       assert.equal((await app.credentials(id)).accessToken, large.accessToken);
     });

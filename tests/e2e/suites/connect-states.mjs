@@ -23,7 +23,7 @@ const FROM = {
 
 /** The pauses after failures, from the page. */
 const [, minutes, hours] = /tries again after ([\d, ]+ and \d+) minutes, then (\d+) hours/.exec(docs.text);
-const PAUSES = [...minutes.split(/, | and /).map((one) => Number(one) * MINUTE_MS), Number(hours) * 60 * MINUTE_MS];
+const PAUSES = [...minutes.split(/, | and /).map((count) => Number(count) * MINUTE_MS), Number(hours) * 60 * MINUTE_MS];
 
 const refusal = (error, status = 400) => [{ error }, { status }];
 /** The platform's responses by their name in the table, and the platforms that can send them. */
@@ -41,14 +41,19 @@ const FAILURES = {
 
 export function connectStates(fixture) {
   const keys = ROWS.map((_, n) => connectingKey({ account: `states-${n}` }));
-  const pausing = connectingKey({ account: "states-pausing" });
-  let made = 0;
+  const pauseKey = connectingKey({ account: "states-pausing" });
+  let subjectCount = 0;
 
   /** A connection, and the platform's responses for it. */
   class Subject {
     constructor(app, platform) {
-      made += 1;
-      Object.assign(this, { app, platform, identity: `user ${made}`, secret: `secret ${made} of the states Zx9Qw7` });
+      subjectCount += 1;
+      Object.assign(this, {
+        app,
+        platform,
+        identity: `user ${subjectCount}`,
+        secret: `secret ${subjectCount} of the states Zx9Qw7`,
+      });
       fixture.stub.on(this.secret, (it) => reply(it, ...this.answer()));
     }
 
@@ -76,7 +81,7 @@ export function connectStates(fixture) {
       const visitor = new Visitor();
       const { id: attempt, link } = await this.app.begin(input);
       await openCallback(visitor, await obtainCallback(visitor, link, secret));
-      ({ id: this.id } = await this.app.connected(attempt));
+      ({ id: this.id } = await this.app.expectConnected(attempt));
     }
 
     /** Imports a refresh token, which has not been used yet. */
@@ -91,7 +96,7 @@ export function connectStates(fixture) {
     sql = (sql) => fixture.database.prepare(sql).bind(this.id).run();
 
     /** Moves this connection's timestamps into the past, beyond the pause after its last failure. */
-    later(milliseconds) {
+    passTime(milliseconds) {
       const changes = ["failing_since", "refused_since"].map((name) => `${name} = ${name} - ${milliseconds}`);
       return this.sql(`UPDATE credentials SET ${changes}, next_attempt_at = 1 WHERE connection_id = ?`);
     }
@@ -100,19 +105,19 @@ export function connectStates(fixture) {
       this.answers(response);
       await this.check();
       if (twice === undefined) return;
-      await this.later(twice);
+      await this.passTime(twice);
       await this.check();
     }
 
     /** Changes the connection's state to this one. */
-    async become(state) {
+    async changeState(state) {
       if (state === "unknown" && this.platform === "plain") return this.import();
       await this.connect();
       // The catalog declared a check only after these credentials were stored.
       if (state === "unknown") await this.sql("UPDATE connections SET state = 'unknown' WHERE id = ?");
       if (state === "degraded") {
         await this.fail(["down", { status: 503 }]);
-        await this.later(2 * MINUTE_MS);
+        await this.passTime(2 * MINUTE_MS);
       }
       const end = this.platform === "plain" ? refusal("invalid_grant") : refusal("unknown key", 401);
       if (state === "failed") await this.fail(end, { twice: MINUTE_MS });
@@ -130,38 +135,38 @@ export function connectStates(fixture) {
     }
   }
 
-  const subject = async (app, platform, happen) => {
-    const one = new Subject(app, platform);
-    await happen(one);
-    return one;
+  const newSubject = async (app, platform, trigger) => {
+    const created = new Subject(app, platform);
+    await trigger(created);
+    return created;
   };
 
-  /** Causes a row: (app, from) => the affected connections. */
+  /** For each row, a function that causes it: (app, from) => the affected connections. */
   const CASES = {
     "the user signs in, or the platform accepts the credentials": (app) =>
-      ["plain", "checked"].map((platform) => subject(app, platform, (it) => it.connect())),
+      ["plain", "checked"].map((platform) => newSubject(app, platform, (it) => it.connect())),
     "credentials are stored that nothing can check": (app) => [
-      subject(app, "plain", (it) => it.import()),
-      subject(app, "unchecked", (it) => it.connect()),
+      newSubject(app, "plain", (it) => it.import()),
+      newSubject(app, "unchecked", (it) => it.connect()),
     ],
     "credentials are stored, and the platform does not say whether it accepts them": (app) => [
-      subject(app, "checked", async (it) => {
+      newSubject(app, "checked", async (it) => {
         it.answers(["down", { status: 503 }]);
         await it.connect();
       }),
     ],
-    "it is created without credentials, and without a state": (app) => [subject(app, "plain", (it) => it.create())],
+    "it is created without credentials, and without a state": (app) => [newSubject(app, "plain", (it) => it.create())],
     "a refresh or a check succeeds": (app, from) =>
       ["plain", "checked"].map((platform) =>
-        subject(app, platform, async (it) => {
-          await it.become(from);
+        newSubject(app, platform, async (it) => {
+          await it.changeState(from);
           await it.check();
         }),
       ),
     "the user signs in again, or the platform accepts new credentials": (app, from) =>
       ["plain", "checked"].map((platform) =>
-        subject(app, platform, async (it) => {
-          await it.become(from);
+        newSubject(app, platform, async (it) => {
+          await it.changeState(from);
           await it.connect();
         }),
       ),
@@ -169,8 +174,8 @@ export function connectStates(fixture) {
   for (const [what, [response, ...platforms]] of Object.entries(FAILURES)) {
     CASES[what] = (app, from) =>
       platforms.map((platform) =>
-        subject(app, platform, async (it) => {
-          await it.become(from);
+        newSubject(app, platform, async (it) => {
+          await it.changeState(from);
           await it.fail(response);
         }),
       );
@@ -180,8 +185,8 @@ export function connectStates(fixture) {
     ])
       CASES[what + words] = (app) =>
         platforms.map((platform) =>
-          subject(app, platform, async (it) => {
-            await it.become("operational");
+          newSubject(app, platform, async (it) => {
+            await it.changeState("operational");
             await it.fail(response, { twice });
           }),
         );
@@ -195,13 +200,13 @@ export function connectStates(fixture) {
   }
 
   describe("the table of states", () => {
-    before(() => store(fixture.database, [...keys, pausing]));
+    before(() => store(fixture.database, [...keys, pauseKey]));
 
     for (const [n, [from, what, to, code, actor]] of ROWS.entries())
       test(`${from}: ${what}`, async () => {
         const app = await appOf(keys[n]);
         for (const state of FROM[from]) {
-          for (const one of await Promise.all(CASES[what](app, state))) await one.expect(to, code, actor);
+          for (const affected of await Promise.all(CASES[what](app, state))) await affected.expect(to, code, actor);
           // The next one is refreshed with a client that the platform has not rejected.
           const client = { clientId: "app", scopes: ["read"] };
           await app.expect(200, "PUT", "/v1/oauth-clients/plain", client);
@@ -209,22 +214,22 @@ export function connectStates(fixture) {
       });
 
     test("the pauses after failures", async () => {
-      const one = new Subject(await appOf(pausing), "plain");
-      await one.become("operational");
-      one.answers(["down", { status: 503 }]);
+      const subject = new Subject(await appOf(pauseKey), "plain");
+      await subject.changeState("operational");
+      subject.answers(["down", { status: 503 }]);
       const next = async () => {
-        await one.later(DAY_MS);
-        const [earliest, , latest] = [Date.now(), await one.check(), Date.now()];
-        const at = Date.parse((await one.app.status(one.id)).nextAttemptAt);
+        await subject.passTime(DAY_MS);
+        const [earliest, , latest] = [Date.now(), await subject.check(), Date.now()];
+        const at = Date.parse((await subject.app.status(subject.id)).nextAttemptAt);
         return { least: at - latest, most: at - earliest };
       };
       for (const pause of [...PAUSES, PAUSES.at(-1)]) {
         const { least, most } = await next();
         assert.ok(most >= 0.8 * pause && least <= 1.2 * pause, `${least} to ${most} ms instead of ${pause}`);
       }
-      one.answers(["wait", { status: 429, headers: { "retry-after": String(12 * 60 * 60) } }]);
+      subject.answers(["wait", { status: 429, headers: { "retry-after": String(12 * 60 * 60) } }]);
       assert.ok((await next()).most >= 12 * 60 * MINUTE_MS);
-      await one.expect("degraded", "platform_unavailable", "nobody");
+      await subject.expect("degraded", "platform_unavailable", "nobody");
     });
   });
 }

@@ -2,10 +2,19 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
-import { framed, agree, button, confirm, heading, opened, question, refuse } from "../support/connect.mjs";
+import {
+  openFrame,
+  consent,
+  button,
+  confirm,
+  heading,
+  openWindow,
+  linkConfirmation,
+  decline,
+} from "../support/connect.mjs";
 import { proof, proves } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectTabs(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const connections = async (identity) =>
@@ -29,13 +38,13 @@ export function connectTabs(fixture) {
   /** Shows the window in a frame of the app's page. Returns the frame. */
   async function framedFor(page, identity, more = { platform: "login" }) {
     const src = fixture.connect.baseUrl + (await fixture.connect.link(identity, more));
-    return framed(page, src);
+    return openFrame(page, src);
   }
 
   /** Presses the button that opens the platform's page, and waits for that page. */
   async function openPlatform(page, press) {
-    const popup = await opened(page, press);
-    await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Login").click()]);
+    const popup = await openWindow(page, press);
+    await Promise.race([popup.getByLabel("Account").waitFor(), linkConfirmation(popup, "Login").click()]);
     await popup.getByLabel("Account").waitFor();
     return popup;
   }
@@ -43,7 +52,7 @@ export function connectTabs(fixture) {
   /** Confirms the link, if the window does not continue and close by itself. */
   async function confirmIfAsked(popup) {
     try {
-      await question(popup, "Login").click();
+      await linkConfirmation(popup, "Login").click();
     } catch (error) {
       if (!popup.isClosed()) throw error;
     }
@@ -57,7 +66,7 @@ export function connectTabs(fixture) {
         await first.getByLabel("Account").waitFor();
         const second = await tab(first, identity, "both");
         await button(second, "Continue to Both").click();
-        await agree(second);
+        await consent(second);
         await heading(second, "Both is connected").waitFor();
         await signIn(first);
         await heading(first, "Login is connected").waitFor();
@@ -74,7 +83,7 @@ export function connectTabs(fixture) {
           const popup = await openPlatform(page, () => button(frame, "Continue to Login").click());
           const other = await tab(page, identity, "login");
           await button(other, "Continue to Login").click();
-          await agree(other);
+          await consent(other);
           await heading(other, "Login is connected").waitFor();
           const [before] = await fixture.connect.connectionsOf(identity);
           await signIn(popup);
@@ -82,8 +91,8 @@ export function connectTabs(fixture) {
           assert.deepEqual(await fixture.connect.connectionsOf(identity), [before]);
           await button(frame, "Try again").click();
           await button(frame, "Reconnect it").click();
-          const again = await opened(page, () => button(frame, "Continue to Login").click());
-          await confirmIfAsked(again);
+          const secondPopup = await openWindow(page, () => button(frame, "Continue to Login").click());
+          await confirmIfAsked(secondPopup);
           await heading(frame, "Login is connected").waitFor();
           assert.deepEqual(
             (await fixture.connect.connectionsOf(identity)).map(({ id }) => id),
@@ -101,7 +110,7 @@ export function connectTabs(fixture) {
         await first.getByLabel("Account").waitFor();
         const second = await tab(first, identity, "login");
         await button(second, "Continue to Login").click();
-        await agree(second);
+        await consent(second);
         await heading(second, "Login is connected").waitFor();
         await signIn(first);
         await heading(first, "Login could not be connected").waitFor();
@@ -122,7 +131,7 @@ export function connectTabs(fixture) {
         await heading(page, "Open this window again").waitFor();
         assert.equal(page.url(), `${fixture.connect.baseUrl}/connect`);
         await page.goForward();
-        await agree(page);
+        await consent(page);
         await heading(page, "Login is connected").waitFor();
       });
       assert.deepEqual(await connections(identity), ["login operational"]);
@@ -134,7 +143,7 @@ export function connectTabs(fixture) {
         await fixture.connect.path(identity, { platform: "login" }),
         async (page) => {
           await button(page, "Continue to Login").click();
-          await agree(page);
+          await consent(page);
           await heading(page, "Login is connected").waitFor();
           const [before] = await fixture.connect.connectionsOf(identity);
           await page.reload();
@@ -194,7 +203,7 @@ export function connectTabs(fixture) {
             assert.equal(await page.getByLabel("Region (optional)").inputValue(), "us");
             assert.equal(await page.getByLabel("Shop", { exact: true }).inputValue(), "mine");
             await button(page, "Continue to Shops").click();
-            await agree(page);
+            await consent(page);
             await heading(page, "Shops is connected").waitFor();
           },
           { expects: [400] },
@@ -206,20 +215,20 @@ export function connectTabs(fixture) {
         const identity = "kept-to-the-end@example.com";
         await keep(identity, "login", async (page) => {
           await button(page, "Continue to Login").click();
-          await agree(page);
+          await consent(page);
           await heading(page, "Login is connected").waitFor();
           await back(page);
           await heading(page, "Login is connected").waitFor();
         });
         await keep("kept-and-refused@example.com", "login", async (page) => {
           await button(page, "Continue to Login").click();
-          await refuse(page);
+          await decline(page);
           await heading(page, "Login was not connected").waitFor();
           await back(page);
           await heading(page, "You did not allow access").waitFor();
           await button(page, "Try again").click();
           await button(page, "Continue to Login").click();
-          await agree(page);
+          await consent(page);
           await heading(page, "Login is connected").waitFor();
         });
       });
@@ -233,7 +242,7 @@ export function connectTabs(fixture) {
       await visit(new URL(link).pathname, async (page) => {
         const [requested] = await Promise.all([
           page.waitForRequest((request) => new URL(request.url()).pathname === "/auth"),
-          question(page, "Login").click(),
+          linkConfirmation(page, "Login").click(),
         ]);
         const other = await fixture.connect.browser.newContext();
         try {
@@ -241,14 +250,14 @@ export function connectTabs(fixture) {
           await stranger.goto(link);
           await heading(stranger, "This was started in another browser").waitFor();
           await stranger.goto(requested.url());
-          await agree(stranger, "bob");
+          await consent(stranger, "bob");
           await heading(stranger, "This was started in another browser").waitFor();
           assert.match(await messageOn(stranger).textContent(), /Nothing was connected\.$/);
         } finally {
           await other.close();
         }
         assert.deepEqual(await connections(identity), []);
-        await agree(page);
+        await consent(page);
         await heading(page, "Login is connected").waitFor();
       });
       assert.deepEqual(await connections(identity), ["login operational"]);
@@ -258,14 +267,14 @@ export function connectTabs(fixture) {
       const identity = "two-accounts@example.com";
       await visit(await fixture.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
-        await agree(page, "ann");
+        await consent(page, "ann");
         await heading(page, "Login is connected").waitFor();
       });
       const [before] = await fixture.connect.connectionsOf(identity);
       await visit(await fixture.connect.appUrl(identity), async (page) => {
         const frame = await framedFor(page, identity, { connection: before.id });
         await heading(frame, "Reconnect Login").waitFor();
-        await agree(await openPlatform(page, () => button(frame, "Continue to Login").click()), "bob");
+        await consent(await openPlatform(page, () => button(frame, "Continue to Login").click()), "bob");
         await heading(frame, "This is a different account").waitFor();
         await frame.getByText("Sign out there, then try again with the right one.").waitFor();
       });
@@ -278,22 +287,23 @@ export function connectTabs(fixture) {
         await fixture.connect.appUrl(identity),
         async (page) => {
           const frame = await framedFor(page, identity);
-          // The window closes the popup once the attempt has expired, which it learns after the popup has shown it.
-          const shown = Promise.withResolvers();
-          await page.route("**/v1/vault/connect/*", (route) => shown.promise.then(() => route.continue()));
+          // The window closes the popup when it learns that the attempt has expired, which must be after the popup has shown
+          // this.
+          const popupShown = Promise.withResolvers();
+          await page.route("**/v1/vault/connect/*", (route) => popupShown.promise.then(() => route.continue()));
           const popup = await openPlatform(page, () => button(frame, "Continue to Login").click());
           const sql = "UPDATE connect_attempts SET expires_at = ? WHERE identity = ?";
           await fixture.connect.database
             .prepare(sql)
             .bind(Date.now() - 1, identity)
             .run();
-          await agree(popup);
+          await consent(popup);
           await heading(popup, "This link has expired").waitFor();
-          shown.resolve();
+          popupShown.resolve();
           await heading(frame, "The sign-in took too long").waitFor();
           assert.deepEqual(await connections(identity), []);
-          const again = await opened(page, () => button(frame, "Try again").click());
-          await confirmIfAsked(again);
+          const secondPopup = await openWindow(page, () => button(frame, "Try again").click());
+          await confirmIfAsked(secondPopup);
           await heading(frame, "Login is connected").waitFor();
         },
         { expects: [410] },

@@ -7,7 +7,7 @@ import { token } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectTrouble(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const problem = (status, code, more = {}) => ({

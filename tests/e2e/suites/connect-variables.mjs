@@ -1,30 +1,30 @@
 // Variables in a platform's URLs. Users are not asked for those that the app has set.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { framed, agree, button, heading, opened, question } from "../support/connect.mjs";
+import { openFrame, consent, button, heading, openWindow, linkConfirmation } from "../support/connect.mjs";
 import { expectAccessible, expectFits, expectFocus } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectVariables(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const open = (identity) => fixture.connect.path(identity, { platform: "shops" });
   let reader;
 
   /** The vault's values of the variables of an identity's connection. */
-  async function stored(identity) {
+  async function storedVariables(identity) {
     const [{ id }] = await fixture.connect.connectionsOf(identity);
     const response = await fixture.connect.caller(reader).send("GET", `/v1/vault/connections/${id}/credentials`);
     return response.json.fields;
   }
 
-  /** How many attempts an identity has started. */
-  async function begun(identity) {
+  /** The number of attempts that an identity has started. */
+  async function attemptCount(identity) {
     const sql = "SELECT count(*) AS n FROM connect_attempts WHERE identity = ?";
     return (await fixture.connect.database.prepare(sql).bind(identity).first()).n;
   }
 
-  const come = (page) => page.waitForURL((url) => url.pathname === "/connect/callback");
+  const waitForCallback = (page) => page.waitForURL((url) => url.pathname === "/connect/callback");
 
   describe("variables in a platform's URLs", () => {
     before(async () => {
@@ -37,10 +37,10 @@ export function connectVariables(fixture) {
         await page.getByLabel("Region (optional)").selectOption("us");
         assert.equal(await page.getByLabel("Shop").count(), 0);
         await button(page, "Continue to Shops").click();
-        await agree(page);
-        await come(page);
+        await consent(page);
+        await waitForCallback(page);
       });
-      assert.deepEqual(await stored("set@example.com"), { shop: "acme", region: "us" });
+      assert.deepEqual(await storedVariables("set@example.com"), { shop: "acme", region: "us" });
     });
 
     test("are asked for before the attempt starts if the app has not set them", async () => {
@@ -61,16 +61,16 @@ export function connectVariables(fixture) {
           await button(page, "Continue to Shops").click();
           await page.getByText("This is required.").waitFor();
           await expectFocus(shop);
-          assert.equal(await begun(identity), 0);
+          assert.equal(await attemptCount(identity), 0);
           await shop.fill("mine");
           await button(page, "Continue to Shops").click();
-          await agree(page);
-          await come(page);
+          await consent(page);
+          await waitForCallback(page);
         },
         { expects: [400], width: 320 },
       );
-      assert.deepEqual(await stored(identity), { shop: "mine", region: "us" });
-      assert.equal(await begun(identity), 1);
+      assert.deepEqual(await storedVariables(identity), { shop: "mine", region: "us" });
+      assert.equal(await attemptCount(identity), 1);
     });
 
     proof("are not asked for if they decide which host receives the app's secret", async () => {
@@ -94,7 +94,7 @@ export function connectVariables(fixture) {
         },
         { expects: [409] },
       );
-      assert.equal(await begun(identity), 0);
+      assert.equal(await attemptCount(identity), 0);
       await fixture.connect.setClient("hosted", { host: "id.hosted.example" });
       await fixture.connect.setClient("standard");
       for (const [platform, name] of [
@@ -107,7 +107,7 @@ export function connectVariables(fixture) {
           await button(page, `Continue to ${name}`).click();
           await page.getByLabel("Account").waitFor();
         });
-      assert.equal(await begun(identity), 2);
+      assert.equal(await attemptCount(identity), 2);
     });
 
     proof("can be changed if the app has entered them, unless it has fixed them", async () => {
@@ -122,10 +122,10 @@ export function connectVariables(fixture) {
         await expectAccessible(page, "what the app has entered");
         await region.selectOption("eu");
         await button(page, "Continue to Shops").click();
-        await agree(page);
-        await come(page);
+        await consent(page);
+        await waitForCallback(page);
       });
-      assert.deepEqual(await stored(identity), { shop: "acme", region: "eu" });
+      assert.deepEqual(await storedVariables(identity), { shop: "acme", region: "eu" });
     });
 
     proof("behave the same in a frame, with the platform in a popup", async () => {
@@ -134,19 +134,19 @@ export function connectVariables(fixture) {
       await visit(
         await fixture.connect.appUrl(identity),
         async (page) => {
-          const frame = await framed(page, src);
-          const early = await opened(page, () => button(frame, "Continue to Shops").click());
+          const frame = await openFrame(page, src);
+          const early = await openWindow(page, () => button(frame, "Continue to Shops").click());
           await frame.getByLabel("Shop", { exact: true }).fill("mine");
           assert.ok(early.isClosed());
-          const popup = await opened(page, () => button(frame, "Continue to Shops").click());
-          await Promise.race([popup.getByLabel("Account").waitFor(), question(popup, "Shops").click()]);
-          await agree(popup);
+          const popup = await openWindow(page, () => button(frame, "Continue to Shops").click());
+          await Promise.race([popup.getByLabel("Account").waitFor(), linkConfirmation(popup, "Shops").click()]);
+          await consent(popup);
           await heading(frame, "Shops is connected").waitFor();
         },
         { expects: [400] },
       );
-      assert.deepEqual(await stored(identity), { shop: "mine", region: "eu" });
-      assert.equal(await begun(identity), 1);
+      assert.deepEqual(await storedVariables(identity), { shop: "mine", region: "eu" });
+      assert.equal(await attemptCount(identity), 1);
     });
   });
 }

@@ -13,13 +13,13 @@ import { Server } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** The maximum time of a delivery; the second attempt comes after 5 seconds. */
-const ARRIVES_MS = 30_000;
+const DELIVERY_TIMEOUT_MS = 30_000;
 
 /** A server that records requests, and returns configured responses. */
 class Receiver {
   got = [];
   #waiting = [];
-  /** Its response to a request. */
+  /** Responds to a request. Tests replace it. */
   answer = (_, response) => response.writeHead(204).end();
 
   static async start() {
@@ -29,7 +29,7 @@ class Receiver {
       const { headers, method, url } = request;
       receiver.got.push({ headers, method, url, body: Buffer.concat(chunks).toString() });
       receiver.answer(request, response);
-      for (const wake of receiver.#waiting.splice(0)) wake();
+      for (const notify of receiver.#waiting.splice(0)) notify();
     });
     receiver.server.listen(0, "127.0.0.1");
     await once(receiver.server, "listening");
@@ -39,11 +39,11 @@ class Receiver {
 
   /** Takes this many requests, once they have arrived. */
   async take(count) {
-    const late = AbortSignal.timeout(ARRIVES_MS);
+    const timeout = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
     while (this.got.length < count) {
       await new Promise((resolve, reject) => {
         this.#waiting.push(resolve);
-        late.addEventListener("abort", () => reject(new Error(`${this.got.length} of ${count} requests arrived`)));
+        timeout.addEventListener("abort", () => reject(new Error(`${this.got.length} of ${count} requests arrived`)));
       });
     }
     return this.got.splice(0);
@@ -57,19 +57,19 @@ class Receiver {
 }
 
 export function connectWebhooks(fixture) {
-  const made = connectingKey({ account: "webhooks", scopes: `${SCOPES} events:read webhooks:read webhooks:write` });
+  const apiKey = connectingKey({ account: "webhooks", scopes: `${SCOPES} events:read webhooks:read webhooks:write` });
   let [server, receiver, vault] = [];
-  const app = new App(() => server, made);
+  const app = new App(() => server, apiKey);
   const origin = () => `http://127.0.0.1:${server.port}`;
   const connection = (identity) =>
     app.expect(201, "POST", "/v1/vault/connections", { platform: "plain", identity, identityType: "user" });
 
   describe("webhooks", () => {
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       server = await Server.start(fixture.state, fixture.configuration("connect-webhooks"));
       receiver = await Receiver.start();
-      vault = new ConnectorVault({ baseUrl: origin(), secret: made.secret });
+      vault = new ConnectorVault({ baseUrl: origin(), secret: apiKey.secret });
     });
 
     after(async () => {
@@ -95,8 +95,8 @@ export function connectWebhooks(fixture) {
       const old = { ...request, headers: { ...request.headers, "webhook-timestamp": "1700000000" } };
       const renamed = { ...request, headers: { ...request.headers, "webhook-id": "evt_0000000000009" } };
       const { "webhook-signature": _, ...unsigned } = request.headers;
-      for (const wrong of [forged, old, renamed, { ...request, headers: unsigned }]) {
-        await assert.rejects(verifyWebhook(wrong, webhook.secret), { code: "invalid_signature" });
+      for (const invalidRequest of [forged, old, renamed, { ...request, headers: unsigned }]) {
+        await assert.rejects(verifyWebhook(invalidRequest, webhook.secret), { code: "invalid_signature" });
       }
       await assert.rejects(verifyWebhook(request, "whsec_b3RoZXI="), { code: "invalid_signature" });
       await assert.rejects(verifyInPython(forged, webhook.secret), /WebhookVerificationError/);
@@ -109,12 +109,12 @@ export function connectWebhooks(fixture) {
       const [webhook] = await vault.webhooks.list();
       const { secret } = await vault.webhooks.rotate(webhook.id);
       receiver.answer = (_, response) => response.writeHead(503).end();
-      const begun = Date.now();
+      const startedAt = Date.now();
       await connection("bob");
       const [first] = await receiver.take(1);
       receiver.answer = (_, response) => response.writeHead(200).end("thanks");
       const [second] = await receiver.take(1);
-      assert.ok(Date.now() - begun >= 5_000);
+      assert.ok(Date.now() - startedAt >= 5_000);
       assert.deepEqual([second.body, second.headers["webhook-id"]], [first.body, first.headers["webhook-id"]]);
       assert.equal(second.headers["webhook-signature"].split(" ").length, 2);
       await verifyWebhook(second, secret);
@@ -159,7 +159,7 @@ export function connectWebhooks(fixture) {
       await connection("eve");
       await receiver.take(1);
       // The outcome is written after the response, and appears in the feed.
-      const until = Date.now() + ARRIVES_MS;
+      const until = Date.now() + DELIVERY_TIMEOUT_MS;
       let events = [];
       while (events.length === 0 && Date.now() < until) {
         events = await Array.fromAsync(vault.events.list({ types: ["webhook.disabled"] }));
@@ -194,7 +194,7 @@ export function connectWebhooks(fixture) {
       }
       assert.deepEqual(receiver.got, []);
       server = await Server.start(fixture.state, fixture.configuration("connect-webhooks"));
-      vault = new ConnectorVault({ baseUrl: origin(), secret: made.secret });
+      vault = new ConnectorVault({ baseUrl: origin(), secret: apiKey.secret });
       const ran = await server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
       assert.deepEqual([ran.status, ran.text], [200, "ok"]);
       const [request] = await receiver.take(1);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { costOf, expectJson } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
-import { CONNECTIONS, Caller, expectConnection, expectConnections, follow, one } from "../support/vault.mjs";
+import { CONNECTIONS, Caller, expectConnection, expectConnections, follow, connectionPath } from "../support/vault.mjs";
 
 const TYPES = ["user", "team", "organization", "project"];
 const STATES = ["operational", "degraded", "failed", "unknown"];
@@ -117,12 +117,12 @@ export function connections(fixture) {
       ["reader", { scopes: "connections:read" }],
     ].map(([name, row]) => [name, key({ account: "lists", ...row })]),
   );
-  const [own, live, other, reader] = Object.values(keys).map((made) => new Caller(fixture, made));
+  const [own, live, other, reader] = Object.values(keys).map((apiKey) => new Caller(fixture, apiKey));
   /** All connections of the account's test environment, from the responses to their creation, in list order. */
   let all;
 
   /** Asserts that a filter agrees with filtering all rows. */
-  async function agree(filter) {
+  async function expectAgreement(filter) {
     const expected = all.filter((row) => holds(row, filter));
     const { next } = expectConnections(await own.list({ limit: "500", ...filter }), {
       rows: expected,
@@ -163,17 +163,17 @@ export function connections(fixture) {
     });
 
     test("only active connections are listed by default, in order", async () => {
-      assert.equal(await agree({}), 48);
-      assert.equal(await agree({ active: "true" }), 48);
-      assert.equal(await agree({ active: "false" }), 12);
+      assert.equal(await expectAgreement({}), 48);
+      assert.equal(await expectAgreement({ active: "true" }), 48);
+      assert.equal(await expectAgreement({ active: "false" }), 12);
     });
 
     test("the response to HEAD is that of GET without its body", async () => {
       for (const path of [
         CONNECTIONS,
         `${CONNECTIONS}?limit=1`,
-        one(all[0].id),
-        one("nothing"),
+        connectionPath(all[0].id),
+        connectionPath("nothing"),
         "/v1/vault/summary",
         `${CONNECTIONS}?limit=0`,
       ]) {
@@ -191,16 +191,16 @@ export function connections(fixture) {
         ...Array.from({ length: 40 }, (_, i) => `test::github::none::${"x".repeat(200)}${i}`),
       ];
       assert.equal(keys.length, 100);
-      assert.equal(await agree({ key: keys.join(",") }), 48);
+      assert.equal(await expectAgreement({ key: keys.join(",") }), 48);
       const long = all.find((row) => row.active && row.tags.length === 50);
       const tags = long.tags.slice(5, 25).join(",");
-      assert.ok((await agree({ tags })) >= 1);
-      assert.ok((await agree({ tags, tagsMatch: "any" })) >= 1);
+      assert.ok((await expectAgreement({ tags })) >= 1);
+      assert.ok((await expectAgreement({ tags, tagsMatch: "any" })) >= 1);
       const q = [...long.identity].slice(0, 100).join("");
       const { platform, platformVersion, identityType, identity } = long;
       for (const tagsMatch of ["all", "any"]) {
         assert.equal(
-          await agree({
+          await expectAgreement({
             key: keys.join(","),
             tags,
             tagsMatch,
@@ -213,12 +213,12 @@ export function connections(fixture) {
           }),
           1,
         );
-        await agree({ tags, tagsMatch, q, platform, platformVersion, identityType });
-        await agree({ tags, tagsMatch, platform, platformVersion, identityType });
-        await agree({ tags, tagsMatch, identityType });
+        await expectAgreement({ tags, tagsMatch, q, platform, platformVersion, identityType });
+        await expectAgreement({ tags, tagsMatch, platform, platformVersion, identityType });
+        await expectAgreement({ tags, tagsMatch, identityType });
       }
       // The same key a hundred times matches one connection.
-      assert.equal(await agree({ key: Array(100).fill(long.key).join(",") }), 1);
+      assert.equal(await expectAgreement({ key: Array(100).fill(long.key).join(",") }), 1);
     });
 
     test("connections of other environments or accounts are never listed", async () => {
@@ -230,7 +230,7 @@ export function connections(fixture) {
         const page = expectConnections(await caller.list({ limit: "500" }), { total });
         for (const row of page.rows) assert.ok(!all.some(({ id }) => id === row.id));
         for (const filter of [{ identity: "straße" }, { tags: "null" }, { name: "नमस्ते" }, { q: "İ" }]) {
-          assert.ok((await agree(filter)) > 0);
+          assert.ok((await expectAgreement(filter)) > 0);
           expectConnections(await caller.list(filter), { total: 0, rows: [], pages: 0 });
         }
       }

@@ -9,10 +9,10 @@ import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleAccount(fixture) {
-  const { everything, live } = fixture.accountKeys;
-  const visit = (path, use, options) => fixture.console.visit(path, use, { as: everything, ...options });
+  const { everything: fullKey, live } = fixture.accountKeys;
+  const visit = (path, use, options) => fixture.console.visit(path, use, { as: fullKey, ...options });
   const button = (within, name) => within.getByRole("button", { name, exact: true });
-  const caller = (as = everything) => fixture.console.caller(as);
+  const caller = (as = fullKey) => fixture.console.caller(as);
   const use = async (secret) => (await fixture.console.server.send("/v1/whoami", { method: "GET", secret })).status;
 
   describe("account settings", () => {
@@ -41,17 +41,17 @@ export function consoleAccount(fixture) {
         assert.equal(await form.getByRole("checkbox", { name: "keys:write" }).isChecked(), false);
         await form.getByLabel("Expires").selectOption({ label: "30 days" });
         await button(form, "Create key").click();
-        const shown = page.getByRole("alertdialog", { name: "The new key" });
-        await shown.getByText("it is shown only once").waitFor();
+        const dialog = page.getByRole("alertdialog", { name: "The new key" });
+        await dialog.getByText("it is shown only once").waitFor();
         // Only its button closes the dialog.
         await page.keyboard.press("Escape");
         await page.keyboard.press("Escape");
-        await shown.waitFor();
-        assert.equal(await button(shown, "Close").count(), 0);
-        await button(shown, "Copy the secret").click();
-        const secret = await readCopied(shown);
+        await dialog.waitFor();
+        assert.equal(await button(dialog, "Close").count(), 0);
+        await button(dialog, "Copy the secret").click();
+        const secret = await readCopied(dialog);
         assert.equal(await use(secret), 200);
-        await button(shown, "I have stored it").click();
+        await button(dialog, "I have stored it").click();
         await card("Nightly export").getByText("in 4 weeks").waitFor();
         await expectHidden(page, secret);
 
@@ -111,7 +111,7 @@ export function consoleAccount(fixture) {
         await isShown("test");
         await button(environment, "live").click();
         const dialog = page.getByRole("dialog", { name: "Open the live environment" });
-        await dialog.getByLabel("API key of the live environment").fill(everything.secret);
+        await dialog.getByLabel("API key of the live environment").fill(fullKey.secret);
         await page.keyboard.press("Enter");
         await dialog.getByText("it begins with sk_live_").waitFor();
         await expectAccessible(page, "the other key");
@@ -120,12 +120,12 @@ export function consoleAccount(fixture) {
         await isShown("live");
         assert.equal(await keptSecret(page), live.secret);
         await heading(page, "Connections").waitFor();
-        // A reload keeps both.
+        // After a reload, the tab still has the keys of both environments.
         await page.reload();
         await isShown("live");
         await button(environment, "test").click();
         await isShown("test");
-        assert.equal(await keptSecret(page), everything.secret);
+        assert.equal(await keptSecret(page), fullKey.secret);
         await button(page, "Sign out").click();
         await page.getByLabel("API key", { exact: true }).waitFor();
         assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.other-environment")), null);

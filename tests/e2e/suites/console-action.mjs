@@ -38,7 +38,7 @@ const RUN = `curl -X POST 'https://vault/v1/vault/connections/<connection>/actio
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleAction(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const body = (page) => page.getByRole("region", { name: "Body" });
   /** The innermost list item that begins with a property's name. */
   const property = (within, name) =>

@@ -7,7 +7,7 @@ import { expectConnection } from "../support/vault.mjs";
 import { proof } from "../support/proof.mjs";
 
 export function consoleChanges(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
   const patch = async (id, tags) => expectConnection(await caller().patch(id, { tags }));
 
@@ -302,9 +302,9 @@ export function consoleChanges(fixture) {
 
     proof("keeps the rest of the list", async () => {
       const rest = await newConnection(caller(), { name: "the rest" });
-      const gone = await newConnection(caller(), { name: "the rest" });
+      const deleted = await newConnection(caller(), { name: "the rest" });
       await visit(`${PATH}?name=the%20rest`, async (page) => {
-        await page.locator(`a[data-connection="${gone.id}"]`).click();
+        await page.locator(`a[data-connection="${deleted.id}"]`).click();
         const parts = panelOf(page);
         await parts.opened();
         await ask(page, parts);

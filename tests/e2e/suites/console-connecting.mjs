@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { agree, button, heading, opened, refuse } from "../support/connect.mjs";
+import { consent, button, heading, openWindow, decline } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleConnecting(fixture) {
-  const visit = (...given) => fixture.connect.visit(...given);
+  const visit = (...args) => fixture.connect.visit(...args);
   const someone = () => `someone-${randomUUID()}@example.com`;
   function dialogOf(page, name) {
     const dialog = page.getByRole("dialog", { name: `Connect an account to ${name}` });
@@ -141,9 +141,9 @@ export function consoleConnecting(fixture) {
         await button(dialog, "Copy the link").click();
         const link = await readCopied(dialog);
         assert.ok(link.startsWith(`${fixture.connect.baseUrl}/connect/go/`), link);
-        const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
+        const tab = await openWindow(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
         await button(tab, "Yes, continue to Both").click();
-        await agree(tab);
+        await consent(tab);
         await expectFocus(dialog.getByText(`${identity} is now connected to Both.`));
         const [{ state, platform }] = await fixture.connect.connectionsOf(identity);
         assert.deepEqual([state, platform], ["operational", "both"]);
@@ -175,9 +175,9 @@ export function consoleConnecting(fixture) {
         await open();
         await field("Identity").fill(identity);
         await submit("Get the link");
-        const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
+        const tab = await openWindow(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
         await button(tab, "Yes, continue to Login").click();
-        await refuse(tab);
+        await decline(tab);
         await dialog.getByText("The account was not connected.").waitFor();
         await dialog.getByText("denied", { exact: true }).waitFor();
         await expectAccessible(page, "a failure");

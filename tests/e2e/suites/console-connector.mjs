@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleConnector(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const { connectors, actions, expectCards, expectActions } = catalogOf(fixture);
 
   describe("a connector", () => {

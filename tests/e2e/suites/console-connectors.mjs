@@ -7,7 +7,7 @@ import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleConnectors(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const { connectors, counted, expectCards, expectKnown, expectActions } = catalogOf(fixture);
 
   describe("the connectors", () => {
@@ -171,18 +171,18 @@ export function consoleConnectors(fixture) {
         );
         // Hold the first response until the second one has been sent.
         let release;
-        const kept = new Promise((done) => (release = done));
+        const released = new Promise((done) => (release = done));
         await page.route(
           (url) => url.searchParams.get("q") === "goog",
           async (route) => {
-            await kept;
+            await released;
             await route.continue().catch(() => {});
           },
         );
         const search = page.getByRole("searchbox", { name: "Search" });
-        const held = page.waitForRequest((request) => request.url().includes("q=goog"));
+        const nextSearch = page.waitForRequest((request) => request.url().includes("q=goog"));
         await search.pressSequentially("goog");
-        await held;
+        await nextSearch;
         await search.pressSequentially("le cloud");
         await expectCards(page, { q: "google cloud" });
         release();
@@ -197,18 +197,18 @@ export function consoleConnectors(fixture) {
 
     proof("also finds actions of all platforms, with links to their pages", () =>
       visit("/connectors?q=create+github+issue", async (page) => {
-        const found = page.getByRole("region", { name: "Actions" });
-        const first = found.getByRole("listitem").first();
+        const actionsRegion = page.getByRole("region", { name: "Actions" });
+        const first = actionsRegion.getByRole("listitem").first();
         await first.getByText("GitHub", { exact: true }).waitFor();
         await first.getByText("POST").waitFor();
         await expectAccessible(page);
         await first.getByRole("link", { name: "Create an issue" }).click();
         await page.waitForURL("**/connectors/github/actions/issuesCreate");
         await page.goBack();
-        await found.waitFor();
+        await actionsRegion.waitFor();
         // Filters for connectors do not apply to actions.
         await page.getByRole("checkbox", { name: "Hosted authorization only" }).check();
-        await found.waitFor({ state: "detached" });
+        await actionsRegion.waitFor({ state: "detached" });
       }),
     );
 

@@ -14,7 +14,7 @@ import { expectAccessible, expectAccessibleEverywhere } from "../support/console
 import { proof } from "../support/proof.mjs";
 
 export function consoleCreation(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
 
   function dialogOf(page) {
@@ -39,12 +39,12 @@ export function consoleCreation(fixture) {
         const { form, field, open, fill, create } = dialogOf(page);
         await page.getByText("No connections match").waitFor();
         await open();
-        const shown = (key) => form.getByText(key, { exact: true }).waitFor();
-        await shown("test::…::default::…");
+        const expectKey = (key) => form.getByText(key, { exact: true }).waitFor();
+        await expectKey("test::…::default::…");
         await fill({ Platform: "github" });
-        await shown("test::github::default::…");
+        await expectKey("test::github::default::…");
         await fill({ Identity: identity });
-        await shown(`test::github::default::${identity}`);
+        await expectKey(`test::github::default::${identity}`);
         await fill({
           "Name (optional)": "A name",
           "Label (optional)": "work",
@@ -52,7 +52,7 @@ export function consoleCreation(fixture) {
           "Tags (optional)": "eu, production,",
         });
         const key = `test::github::work::${identity}`;
-        await shown(key);
+        await expectKey(key);
         await field("Identity type").selectOption("project");
         await field("State").selectOption("failed");
         await field("Active").uncheck();

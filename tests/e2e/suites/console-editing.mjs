@@ -6,7 +6,7 @@ import { expectAccessible, expectAccessibleEverywhere } from "../support/console
 import { proof } from "../support/proof.mjs";
 
 export function consoleEditing(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
   const stored = async (id) => (await caller().read(id)).json;
   /** Opens the panel of a new connection, and the form for one property. */

@@ -19,13 +19,13 @@ import { proof } from "../support/proof.mjs";
 const VAULT = "**/v1/vault/**";
 
 export function consoleFailures(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
 
   describe("failures", () => {
     test("an expired key leads to sign-in, and then back to the panel with the unsaved input", async () => {
       const { keys } = fixture.console;
-      const doomed = await fixture.console.newKey({});
+      const expiringKey = await fixture.console.newKey({});
       const connection = await newConnection(caller());
       await visit(
         `${PATH}/${connection.id}?platform=github`,
@@ -34,7 +34,7 @@ export function consoleFailures(fixture) {
           await opened();
           const address = page.url();
           await field.fill("typed,");
-          await fixture.console.expire(doomed, page);
+          await fixture.console.expire(expiringKey, page);
           await save.click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           assert.equal(page.url(), address);
@@ -48,12 +48,12 @@ export function consoleFailures(fixture) {
           await expectStatus("Saved.");
           assert.deepEqual(await tagsOf(caller(), connection.id), ["one", "two", "typed"]);
         },
-        { as: doomed, expects: [401] },
+        { as: expiringKey, expects: [401] },
       );
     });
 
     proof("an expired key keeps a form's input, unless another account signs in", async () => {
-      const doomed = await fixture.console.newKey({});
+      const expiringKey = await fixture.console.newKey({});
       const other = await fixture.console.newKey({ account: "others" });
       await visit(
         `${PATH}?new=1`,
@@ -62,7 +62,7 @@ export function consoleFailures(fixture) {
           const identity = form.getByLabel("Identity", { exact: true });
           await choosePlatform(form, "github");
           await identity.fill("half done");
-          await fixture.console.expire(doomed, page);
+          await fixture.console.expire(expiringKey, page);
           await form.getByRole("button", { name: "Create connection" }).click();
           await signIn(page, fixture.console.keys.full);
           assert.equal(await identity.inputValue(), "half done");
@@ -72,18 +72,18 @@ export function consoleFailures(fixture) {
           await page.getByRole("button", { name: "Add a record" }).click();
           assert.equal(await identity.inputValue(), "");
         },
-        { as: doomed, expects: [401] },
+        { as: expiringKey, expects: [401] },
       );
     });
 
     proof("an expired key leads to sign-in, and then back to the page of the list", async () => {
-      const doomed = await fixture.console.newKey({});
+      const expiringKey = await fixture.console.newKey({});
       const [first, second] = [await fetchExpected(caller()), await fetchExpected(caller(), { page: 2 })];
       await visit(
         PATH,
         async (page) => {
           await expectRows(page, first.ids);
-          await fixture.console.expire(doomed, page);
+          await fixture.console.expire(expiringKey, page);
           await page.getByRole("link", { name: "Next" }).click();
           await page.getByText("Your key has expired or was revoked.").waitFor();
           await signIn(page, fixture.console.keys.full);
@@ -91,7 +91,7 @@ export function consoleFailures(fixture) {
           await expectRows(page, second.ids);
           assert.equal(addressParams(page).page, "2");
         },
-        { as: doomed, expects: [401, 400] },
+        { as: expiringKey, expects: [401, 400] },
       );
     });
 
@@ -181,7 +181,7 @@ export function consoleFailures(fixture) {
         for (const part of ["Place: /connections", "TypeError", "Browser: "])
           assert.ok(details.includes(part), `${part} in ${details}`);
         assert.ok(!details.includes(fixture.console.keys.full.secret));
-        // Not affected.
+        // Other pages are not affected.
         await page.getByRole("link", { name: "Connectors", exact: true }).click();
         await page.getByRole("list", { name: "Connectors" }).waitFor();
         await page.goBack();
@@ -306,7 +306,7 @@ export function consoleFailures(fixture) {
         async (page) => {
           await page.getByText("Your key can't read connections").waitFor();
           await page.getByText("This page needs a key with the scope connections:read.").waitFor();
-          // Shown once, without advice that does not help.
+          // The explanation is shown once, without advice that would not help.
           assert.equal(await page.getByText("key").count(), 3);
           assert.equal(await page.locator("main :is(button, input, table, [role=alert])").count(), 0);
           await page.getByRole("link", { name: "the catalog of connectors" }).click();

@@ -14,7 +14,7 @@ const WIDTHS = [
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleFrame(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
 
   describe("the frame", () => {
     proof("focused elements are not under the header", () =>
@@ -79,12 +79,12 @@ export function consoleFrame(fixture) {
         async (page) => {
           await page.evaluate(() => localStorage.setItem("theme", "dark"));
           await page.addInitScript(() => {
-            const look = (_, observer) => {
+            const recordTheme = (_, observer) => {
               if (!document.body) return;
               window.themeAtFirst = document.documentElement.dataset.theme;
               observer.disconnect();
             };
-            new MutationObserver(look).observe(document, { childList: true, subtree: true });
+            new MutationObserver(recordTheme).observe(document, { childList: true, subtree: true });
           });
           for (const path of ["/", "/docs", "/problems/", "/problems/internal", "/nothere"]) {
             await page.goto(fixture.console.baseUrl + path);

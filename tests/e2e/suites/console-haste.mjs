@@ -6,43 +6,43 @@ import { PATH, at, choosePlatform, newConnection, panelOf, tagsOf } from "../sup
 import { proof } from "../support/proof.mjs";
 
 /**
- * Holds requests of a method until `go()` is called, to respond as late as possible. `sent` counts them; `arrived()`
+ * Holds requests of a method until `release()` is called, to respond as late as possible. `sent` counts them; `arrived()`
  * waits for the first. `before` runs for each at once, `instead` when it is released.
  */
-async function hold(page, method, instead = (route) => route.continue(), before = () => {}) {
-  let go;
-  const gone = new Promise((resolve) => (go = resolve));
+async function holdRequests(page, method, instead = (route) => route.continue(), before = () => {}) {
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
   let first;
-  const isThere = new Promise((resolve) => (first = resolve));
-  const held = { sent: 0, go, arrived: () => isThere };
+  const arrival = new Promise((resolve) => (first = resolve));
+  const held = { sent: 0, release, arrived: () => arrival };
   await page.route("**/v1/vault/connections**", async (route) => {
     if (route.request().method() !== method) return route.fallback();
     held.sent += 1;
     await before(route);
     first();
-    await gone;
+    await released;
     await instead(route);
   });
   return held;
 }
 
 export function consoleHaste(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
   /** Releases a held request, and returns the response's status once the page has rendered it. */
-  const taken = async (page, method, go) => {
-    const answered = page.waitForResponse((response) => response.request().method() === method);
+  const releaseAndRender = async (page, method, go) => {
+    const responded = page.waitForResponse((response) => response.request().method() === method);
     go();
-    const response = await answered;
+    const response = await responded;
     await response.finished();
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
     return response.status();
   };
-  const sure = (page, name) => page.getByRole("alertdialog", { name });
+  const confirmation = (page, name) => page.getByRole("alertdialog", { name });
 
   const form = (page) => page.getByRole("dialog", { name: "Add a record" });
 
-  async function fill(page, identity) {
+  async function fillForm(page, identity) {
     await page.getByRole("button", { name: "Add a record" }).click();
     await choosePlatform(form(page), "github");
     await form(page).getByLabel("Identity", { exact: true }).fill(identity);
@@ -53,7 +53,7 @@ export function consoleHaste(fixture) {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
         const { panel, field, save, expectChips, expectStatus } = panelOf(page);
-        const saving = await hold(page, "PATCH");
+        const saving = await holdRequests(page, "PATCH");
         await field.fill("three,");
         await save.dblclick();
         await saving.arrived();
@@ -61,7 +61,7 @@ export function consoleHaste(fixture) {
         await panel.getByRole("button", { name: "Discard changes", disabled: true }).waitFor();
         await field.fill("four,");
         await field.fill("fi");
-        saving.go();
+        saving.release();
         await expectStatus("Saved.");
         assert.equal(saving.sent, 1);
         assert.deepEqual(await tagsOf(caller(), id), ["one", "two", "three"]);
@@ -81,8 +81,10 @@ export function consoleHaste(fixture) {
         await row.waitFor();
         // Stores the current responses, to send them later.
         const responses = new Map();
-        const late = (route) => route.fulfill({ response: responses.get(route) }).catch(() => {});
-        const reading = await hold(page, "GET", late, async (route) => responses.set(route, await route.fetch()));
+        const fulfillLate = (route) => route.fulfill({ response: responses.get(route) }).catch(() => {});
+        const reading = await holdRequests(page, "GET", fulfillLate, async (route) =>
+          responses.set(route, await route.fetch()),
+        );
         // By then, the row in the list is too old to be used for the connection.
         await page.clock.install();
         await page.clock.fastForward(60_000);
@@ -92,7 +94,7 @@ export function consoleHaste(fixture) {
         await field.fill("three,");
         await save.click();
         await expectStatus("Saved.");
-        reading.go();
+        reading.release();
         await page.evaluate(() => fetch("/health").then((response) => response.text()));
         await expectChips(["one", "two", "three"]);
         await field.fill("four,");
@@ -105,8 +107,8 @@ export function consoleHaste(fixture) {
     test("create once, and are not redirected after leaving", async () => {
       const identity = `hasty-${randomUUID()}`;
       await visit(PATH, async (page) => {
-        await fill(page, identity);
-        const creating = await hold(page, "POST");
+        await fillForm(page, identity);
+        const creating = await holdRequests(page, "POST");
         await form(page).getByRole("button", { name: "Create connection" }).dblclick();
         await creating.arrived();
         // Closing would suggest that nothing is created.
@@ -114,7 +116,7 @@ export function consoleHaste(fixture) {
         await form(page).getByRole("button", { name: "Creating…" }).waitFor();
         await page.goBack();
         await page.getByRole("link", { name: "Connectors", exact: true }).click();
-        assert.equal(await taken(page, "POST", creating.go), 201);
+        assert.equal(await releaseAndRender(page, "POST", creating.release), 201);
         await page.getByRole("list", { name: "Connectors" }).waitFor();
         assert.equal(new URL(page.url()).pathname, "/connectors");
         assert.equal(creating.sent, 1);
@@ -130,16 +132,18 @@ export function consoleHaste(fixture) {
         await page.locator(`a[data-connection="${first.id}"]`).click();
         await opened();
         await panel.getByRole("button", { name: "Delete this connection…" }).click();
-        const deleting = await hold(page, "DELETE");
-        await sure(page, "Delete this connection?").getByRole("button", { name: "Delete connection" }).dblclick();
+        const deleting = await holdRequests(page, "DELETE");
+        await confirmation(page, "Delete this connection?")
+          .getByRole("button", { name: "Delete connection" })
+          .dblclick();
         await deleting.arrived();
         await page.keyboard.press("Escape");
-        await sure(page, "Delete this connection?").getByRole("button", { name: "Deleting…" }).waitFor();
+        await confirmation(page, "Delete this connection?").getByRole("button", { name: "Deleting…" }).waitFor();
         await page.goBack();
         await closed();
         await page.locator(`a[data-connection="${second.id}"]`).click();
         await opened();
-        assert.equal(await taken(page, "DELETE", deleting.go), 204);
+        assert.equal(await releaseAndRender(page, "DELETE", deleting.release), 204);
         await page.locator(`a[data-connection="${first.id}"]`).waitFor({ state: "detached" });
         assert.equal(deleting.sent, 1);
         assert.ok(page.url().includes(second.id));
@@ -161,7 +165,7 @@ export function consoleHaste(fixture) {
             code: "invalid_key",
             requestId: "r",
           });
-          const saving = await hold(page, "PATCH", (route) =>
+          const saving = await holdRequests(page, "PATCH", (route) =>
             route.fulfill({ status: 401, contentType: "application/problem+json", body }),
           );
           await opened();
@@ -175,7 +179,7 @@ export function consoleHaste(fixture) {
           await page.getByLabel("API key").fill(fixture.console.keys.full.secret);
           await page.getByRole("button", { name: "Sign in" }).click();
           await opened();
-          assert.equal(await taken(page, "PATCH", saving.go), 401);
+          assert.equal(await releaseAndRender(page, "PATCH", saving.release), 401);
           assert.equal(await page.getByLabel("API key").count(), 0);
           assert.equal(
             await page.evaluate(() => sessionStorage.getItem("connector-vault.secret")),

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { agree, button, opened } from "../support/connect.mjs";
+import { consent, button, openWindow } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleHealth(fixture) {
-  const visit = (...given) => fixture.connect.visit(...given);
+  const visit = (...args) => fixture.connect.visit(...args);
   const someone = () => `someone-${randomUUID()}@example.com`;
   const partsOf = (page, identity) => {
     const panel = page.getByRole("dialog", { name: identity, exact: true });
@@ -129,7 +129,7 @@ export function consoleHealth(fixture) {
         },
         { expects: [409, 429] },
       );
-      const failed = await fixture.connect.failed(someone(), "login");
+      const failed = await fixture.connect.storeFailed(someone(), "login");
       await visit(`/connections/${failed.id}`, async (page) => {
         const { state } = partsOf(page, failed.identity);
         await button(state, "Reconnect").waitFor();
@@ -139,7 +139,7 @@ export function consoleHealth(fixture) {
 
     test("can be restored by reconnecting in place, with a link for the user", async () => {
       const identity = someone();
-      const { id } = await fixture.connect.failed(identity, "login");
+      const { id } = await fixture.connect.storeFailed(identity, "login");
       await visit(`/connections/${id}`, async (page) => {
         const { panel, state } = partsOf(page, identity);
         await state.getByText("The user must reconnect.").waitFor();
@@ -149,9 +149,9 @@ export function consoleHealth(fixture) {
         assert.equal(await dialog.getByLabel("Identity", { exact: true }).count(), 0);
         await expectAccessible(page, "reconnecting");
         await button(dialog, "Get the link").click();
-        const tab = await opened(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
+        const tab = await openWindow(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
         await button(tab, "Yes, continue to Login").click();
-        await agree(tab);
+        await consent(tab);
         await dialog.getByText(`${identity} is connected to Login again.`).waitFor();
         await button(dialog.locator(".buttons"), "Close").click();
         await state.getByText("In the vault, encrypted").waitFor();

@@ -17,7 +17,7 @@ const CALL = {
 };
 
 export function consoleHistory(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
   const historyOf = (page) => panelOf(page).panel.getByRole("region", { name: "History" });
   const entries = (page) => historyOf(page).getByRole("listitem");
@@ -71,8 +71,8 @@ export function consoleHistory(fixture) {
 
     proof("includes a change made in the panel at once, and loads older events on demand", async () => {
       const connection = await newConnection(caller(), { name: "long history" });
-      const called = Array.from({ length: 50 }, () => event(connection, "connection.called", { call: CALL }));
-      await fixture.console.database.batch(called);
+      const callEvents = Array.from({ length: 50 }, () => event(connection, "connection.called", { call: CALL }));
+      await fixture.console.database.batch(callEvents);
       await visit(
         at(connection.id),
         async (page) => {

@@ -8,9 +8,9 @@ import { proof } from "../support/proof.mjs";
 const PATH = "/integrations";
 const READS = "catalog:read connections:read";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleIntegrations(fixture) {
-  const visit = (...given) => fixture.connect.visit(...given);
+  const visit = (...args) => fixture.connect.visit(...args);
   const clientOf = async (platform) =>
     (await fixture.connect.caller().send("GET", `/v1/oauth-clients/${platform}`)).json;
   const card = (page, list, name) =>
@@ -170,8 +170,8 @@ export function consoleIntegrations(fixture) {
         await expectAccessible(page, "the form of a second client");
         await save(page);
         await page.getByText(/^The OAuth client “bot” for Both was saved\./).waitFor();
-        const named = () => fixture.connect.caller().send("GET", "/v1/oauth-clients/both?name=bot");
-        assert.equal((await named()).json.clientId, "a-bot");
+        const readNamed = () => fixture.connect.caller().send("GET", "/v1/oauth-clients/both?name=bot");
+        assert.equal((await readNamed()).json.clientId, "a-bot");
 
         await page.getByRole("link", { name: "Edit Both, bot" }).click();
         const edited = form(page, "OAuth client “bot” for Both");
@@ -180,13 +180,13 @@ export function consoleIntegrations(fixture) {
         await edited.getByLabel("Scopes (optional)").fill("openid");
         await save(page);
         await edited.waitFor({ state: "detached" });
-        assert.deepEqual((await named()).json.scopes, ["openid"]);
+        assert.deepEqual((await readNamed()).json.scopes, ["openid"]);
         assert.notEqual((await clientOf("both")).clientId, "a-bot");
 
         await button(page, "Delete Both, bot").click();
         await button(page, "Delete OAuth client").click();
         await page.getByText("The OAuth client “bot” for Both was deleted.").waitFor();
-        assert.equal((await named()).status, 404);
+        assert.equal((await readNamed()).status, 404);
       }),
     );
 

@@ -30,7 +30,7 @@ const DAMAGED = [
 export function consoleLinks(fixture) {
   const visit = (...args) => fixture.console.visit(...args);
   const question = (page) => page.getByRole("alertdialog", { name: "Open this link?" });
-  const stay = (page) => question(page).getByRole("button", { name: "Stay signed in" });
+  const keepButton = (page) => question(page).getByRole("button", { name: "Stay signed in" });
 
   describe("a link", () => {
     test("opens an end user's connections, and keeps its token in this tab only", async () => {
@@ -90,8 +90,8 @@ export function consoleLinks(fixture) {
             text.includes(ANN) && text.includes(`in the account ${fixture.console.keys.maker.row.account}`),
             text,
           );
-          // The safe choice.
-          await expectFocus(stay(page));
+          // The safe choice has the focus.
+          await expectFocus(keepButton(page));
           assert.equal(await keptSecret(page), secret);
           await page.keyboard.press(leave);
           await question(page).waitFor({ state: "detached" });
@@ -123,17 +123,17 @@ export function consoleLinks(fixture) {
         async (page) => {
           await heading(page, "Your connections").waitFor();
           const first = await keptSecret(page);
-          const renewed = await tokenFor(fixture.console, ANN, { ttlSeconds: 600 });
-          await page.evaluate((hash) => (location.hash = hash), `token=${renewed}`);
-          await page.waitForFunction((secret) => Object.values(sessionStorage).includes(secret), renewed);
-          assert.notEqual(renewed, first);
+          const renewedToken = await tokenFor(fixture.console, ANN, { ttlSeconds: 600 });
+          await page.evaluate((hash) => (location.hash = hash), `token=${renewedToken}`);
+          await page.waitForFunction((secret) => Object.values(sessionStorage).includes(secret), renewedToken);
+          assert.notEqual(renewedToken, first);
           assert.equal(await question(page).count(), 0);
           await page.goto(fixture.console.baseUrl + (await linkFor(fixture.console, BOB)));
           await question(page).waitFor();
           const text = await question(page).innerText();
           assert.ok(text.includes(ANN) && text.includes(BOB), text);
-          await stay(page).click();
-          assert.equal(await keptSecret(page), renewed);
+          await keepButton(page).click();
+          assert.equal(await keptSecret(page), renewedToken);
         },
         { as: null },
       );
@@ -146,7 +146,7 @@ export function consoleLinks(fixture) {
         const other = await page.context().newPage();
         await other.addInitScript(() => sessionStorage.clear());
         await other.goto(fixture.console.baseUrl + path);
-        await stay(other).click();
+        await keepButton(other).click();
         await heading(other, "Connections").waitFor();
         assert.equal(await keptSecret(other), fixture.console.keys.full.secret);
       });
@@ -185,9 +185,9 @@ export function consoleLinks(fixture) {
     );
 
     proof("that has expired shows an explanation, and the next one restores the view", async () => {
-      const expired = token(SESSION_SECRET, fixture.console.keys.maker, { i: ANN, e: Date.now() - 1 });
+      const expiredToken = token(SESSION_SECRET, fixture.console.keys.maker, { i: ANN, e: Date.now() - 1 });
       await visit(
-        `/connections/x#token=${expired}`,
+        `/connections/x#token=${expiredToken}`,
         async (page) => {
           await heading(page, "This link no longer works").waitFor();
           assert.equal(await keptSecret(page), null);

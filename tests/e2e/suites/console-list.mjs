@@ -15,7 +15,7 @@ import { proof, sampled } from "../support/proof.mjs";
 const fill = (label, text) => (page) => page.getByLabel(label, { exact: true }).fill(text);
 const choose = (label, word) => (page) => page.getByLabel(label, { exact: true }).selectOption({ label: word });
 const platform = (text) => (page) => choosePlatform(page.getByRole("search", { name: "Connections" }), text);
-const more = (label, text) => async (page) => {
+const openMoreFilters = (label, text) => async (page) => {
   if (!(await page.getByLabel(label, { exact: true }).isVisible())) await page.getByText("More filters").click();
   await fill(label, text)(page);
 };
@@ -37,10 +37,10 @@ const FILTERS = {
     { tags: "t-2,t-5", tagsMatch: "any" },
   ],
   "inactive ones": [choose("Active", "Inactive"), { active: "false" }],
-  "an identity": [more("Identity", "Group-00001"), { identity: "Group-00001" }],
-  "a name, in any case": [more("Name", "GROUP-00002 ITSELF"), { name: "GROUP-00002 ITSELF" }],
-  "a platform version": [more("Platform version", "v2"), { platformVersion: "v2" }],
-  "several keys": [more("Keys", KEYS.join(", ")), { key: KEYS.join(",") }],
+  "an identity": [openMoreFilters("Identity", "Group-00001"), { identity: "Group-00001" }],
+  "a name, in any case": [openMoreFilters("Name", "GROUP-00002 ITSELF"), { name: "GROUP-00002 ITSELF" }],
+  "a platform version": [openMoreFilters("Platform version", "v2"), { platformVersion: "v2" }],
+  "several keys": [openMoreFilters("Keys", KEYS.join(", ")), { key: KEYS.join(",") }],
 };
 
 /** Case, field, input, error, and a valid value. */
@@ -48,13 +48,13 @@ const INVALID = [
   ["a long search", "Search", fill("Search", "x".repeat(101)), "Must have 1 to 100 characters.", "third"],
   ["no tag", "Tags", fill("Tags", "a,,b"), "Contains an empty item.", "third"],
   ["many tags", "Tags", fill("Tags", Array(21).fill("t").join()), "Can have at most 20 items.", "all"],
-  ["no key", "Keys", more("Keys", "a,,b"), "Contains an empty item.", "third"],
+  ["no key", "Keys", openMoreFilters("Keys", "a,,b"), "Contains an empty item.", "third"],
 ];
 
 export function consoleList(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const list = (filter) => fetchExpected(fixture.console.caller(), filter);
-  const counted = (page, total) =>
+  const waitForCount = (page, total) =>
     page.getByText(`${total} ${total === 1 ? "connection" : "connections"}`, { exact: true }).waitFor();
 
   describe("the list", () => {
@@ -62,7 +62,7 @@ export function consoleList(fixture) {
       visit(PATH, async (page) => {
         const { rows, ids, total } = await list();
         await expectRows(page, ids);
-        await counted(page, total);
+        await waitForCount(page, total);
         assert.equal(await page.title(), "Connections · connector-vault");
         assert.deepEqual(await page.getByRole("columnheader").allTextContents(), [
           "Identity",
@@ -90,13 +90,13 @@ export function consoleList(fixture) {
       const all = await list();
       await visit(PATH, (page) =>
         withEach(sampled(Object.entries(FILTERS), 3), async ([act, query]) => {
-          const found = await list(query);
-          assert.ok(found.total > 0);
-          assert.notDeepEqual(found.ids, all.ids);
+          const expected = await list(query);
+          assert.ok(expected.total > 0);
+          assert.notDeepEqual(expected.ids, all.ids);
           await expectRows(page, all.ids);
           await act(page);
-          await expectRows(page, found.ids);
-          await counted(page, found.total);
+          await expectRows(page, expected.ids);
+          await waitForCount(page, expected.total);
           assert.deepEqual(addressParams(page), query);
           await page.getByRole("link", { name: "Clear filters" }).click();
           await expectRows(page, all.ids);
@@ -104,7 +104,7 @@ export function consoleList(fixture) {
           assert.equal(await page.getByRole("link", { name: "Clear filters" }).count(), 0);
           // The address determines the view.
           await page.goBack();
-          await expectRows(page, found.ids);
+          await expectRows(page, expected.ids);
           assert.deepEqual(addressParams(page), query);
           await page.getByRole("link", { name: "Clear filters" }).click();
         }),
@@ -114,25 +114,25 @@ export function consoleList(fixture) {
     for (const what of ["any of several tags", "several keys"])
       proof(`keeps its filter after a reload: ${what}`, async () => {
         const [act, query] = FILTERS[what];
-        const found = await list(query);
+        const expected = await list(query);
         await visit(PATH, async (page) => {
           await act(page);
-          await expectRows(page, found.ids);
+          await expectRows(page, expected.ids);
           await page.reload();
-          await expectRows(page, found.ids);
+          await expectRows(page, expected.ids);
           assert.deepEqual(addressParams(page), query);
         });
       });
 
     test("combines filters, and reports no matches", async () => {
       const query = { platform: "github", identityType: "user", q: "user-1" };
-      const found = await list(query);
-      assert.ok(found.total > 1);
+      const expected = await list(query);
+      assert.ok(expected.total > 1);
       await visit(`${PATH}?${new URLSearchParams(query)}`, async (page) => {
-        await expectRows(page, found.ids);
+        await expectRows(page, expected.ids);
         await fill("Tags", "no such tag")(page);
         await page.getByText("No connections match").waitFor();
-        await counted(page, 0);
+        await waitForCount(page, 0);
         await Promise.all([
           page.waitForResponse((response) => new URL(response.url()).searchParams.get("active") === "false"),
           page.getByRole("link", { name: "Search inactive connections" }).click(),
@@ -230,8 +230,8 @@ export function consoleList(fixture) {
           await page.getByText(fault).waitFor();
           const field = page.getByLabel(label, { exact: true });
           assert.equal(await field.getAttribute("aria-invalid"), "true");
-          const described = (await field.getAttribute("aria-describedby")).split(" ");
-          assert.equal(await page.locator(`[id="${described[0]}"]`).textContent(), fault);
+          const descriptionIds = (await field.getAttribute("aria-describedby")).split(" ");
+          assert.equal(await page.locator(`[id="${descriptionIds[0]}"]`).textContent(), fault);
           await expectRows(page, ids);
           await page.locator('[aria-busy="true"]').waitFor();
           assert.deepEqual(requests, []);
@@ -240,7 +240,7 @@ export function consoleList(fixture) {
           await page.getByText(fault).waitFor({ state: "detached" });
           await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
           assert.equal(requests.length, 1);
-          // There is a second one in place of the list when nothing matches.
+          // A second link is shown in place of the list when nothing matches.
           await page.getByRole("link", { name: "Clear filters" }).first().click();
         });
       });
@@ -259,8 +259,8 @@ export function consoleList(fixture) {
   });
 
   describe("pages of the list", () => {
-    const here = (page) => page.getByRole("navigation", { name: "Pages" });
-    const numbered = (page, n, pages) => here(page).getByText(`Page ${n} of ${pages}`).waitFor();
+    const pagesOf = (page) => page.getByRole("navigation", { name: "Pages" });
+    const waitForPage = (page, n, pages) => pagesOf(page).getByText(`Page ${n} of ${pages}`).waitFor();
 
     test("go forward and back by cursor, by button and by history", async () => {
       const [first, second, third] = [await list(), await list({ page: 2 }), await list({ page: 3 })];
@@ -272,12 +272,12 @@ export function consoleList(fixture) {
           (request) => request.url().includes("/v1/vault") && requests.push(new URL(request.url()).searchParams),
         );
         const step = async (name, { ids }, number) => {
-          await here(page).getByRole("link", { name }).click();
+          await pagesOf(page).getByRole("link", { name }).click();
           await expectRows(page, ids);
-          await numbered(page, number, first.pages);
+          await waitForPage(page, number, first.pages);
         };
         await expectRows(page, first.ids);
-        assert.equal(await here(page).getByRole("link", { name: "Previous" }).count(), 0);
+        assert.equal(await pagesOf(page).getByRole("link", { name: "Previous" }).count(), 0);
         await step("Next", second, 2);
         const { after } = addressParams(page);
         await step("Next", third, 3);
@@ -302,7 +302,7 @@ export function consoleList(fixture) {
       const [second, third] = [await list({ page: 2 }), await list({ page: 3 })];
       await visit(`${PATH}?page=3`, async (page) => {
         await expectRows(page, third.ids);
-        await here(page).getByRole("link", { name: "Previous" }).click();
+        await pagesOf(page).getByRole("link", { name: "Previous" }).click();
         await expectRows(page, second.ids);
         assert.deepEqual(addressParams(page), { page: "2" });
       });

@@ -21,7 +21,7 @@ export function consoleLogos(fixture) {
         await waitForRequests(page);
         assert.deepEqual(strangers, []);
       });
-    const shown = async (page, slug) => {
+    const expectLogo = async (page, slug) => {
       const image = page.locator(`img.logo[src="${file(slug)}"]`).first();
       await image.scrollIntoViewIfNeeded();
       await image.evaluate((element) => element.decode());
@@ -33,7 +33,7 @@ export function consoleLogos(fixture) {
         const shownInBoth = async (slug) => {
           for (const colorScheme of ["light", "dark"]) {
             await page.emulateMedia({ colorScheme });
-            await shown(page, slug);
+            await expectLogo(page, slug);
           }
         };
         for (const slug of ["amazons3", "amazondynamodb"]) await shownInBoth(slug);
@@ -58,30 +58,30 @@ export function consoleLogos(fixture) {
         await page.reload();
         const cards = page.locator("ul.connectors").last().locator(".connector-platform");
         const next = page.getByRole("link", { name: "Next", exact: true });
-        const shown = [];
+        const images = [];
         for (let index = 1; ; index += 1) {
           await page.getByText(new RegExp(`Page ${index} of \\d+`)).waitFor();
           await cards.first().waitFor();
-          shown.push(...(await cards.allTextContents()));
+          images.push(...(await cards.allTextContents()));
           if ((await next.count()) === 0) break;
           await next.click();
         }
-        const unknown = shown.findIndex((platform) => !isKnown.get(platform));
-        assert.ok(unknown > 200 && shown.slice(unknown).every((platform) => !isKnown.get(platform)), `${unknown}`);
-        assert.ok(shown.slice(unknown).includes("acme-store"));
-        assert.ok(shown.slice(0, unknown).includes("linkedin"));
+        const unknown = images.findIndex((platform) => !isKnown.get(platform));
+        assert.ok(unknown > 200 && images.slice(unknown).every((platform) => !isKnown.get(platform)), `${unknown}`);
+        assert.ok(images.slice(unknown).includes("acme-store"));
+        assert.ok(images.slice(0, unknown).includes("linkedin"));
       }),
     );
 
     test("are short absolute URLs in responses", async () => {
       const ask = async (path) => (await fixture.console.caller().send("GET", path)).json;
       const { rows } = await ask("/v1/available-connectors?limit=500");
-      const own = rows.filter(({ image }) => image.startsWith(`${fixture.console.baseUrl}/logos/`));
-      assert.ok(own.length > 200, `${own.length}`);
+      const ownLogos = rows.filter(({ image }) => image.startsWith(`${fixture.console.baseUrl}/logos/`));
+      assert.ok(ownLogos.length > 200, `${ownLogos.length}`);
       for (const { image } of rows)
         assert.match(image, /^(http:\/\/127\.0\.0\.1:\d+\/logos\/\w+\.svg|https:|data:image\/)/);
       assert.equal((await ask("/v1/available-connectors/slack")).image, file("slack"));
-      assert.ok(own.every(({ image }) => image.length < 100));
+      assert.ok(ownLogos.every(({ image }) => image.length < 100));
     });
 
     test("can be cached, and embedded by any origin", async () => {

@@ -12,7 +12,7 @@ const FIRST = 12;
 const STATES = ["operational", "degraded", "failed", "unknown"];
 const TYPES = { Users: "user", Teams: "team", Organizations: "organization", Projects: "project" };
 /** More platforms than the summary lists. */
-export const COUNTED = Array.from({ length: 720 }, (_, n) =>
+export const COUNTED_CONNECTIONS = Array.from({ length: 720 }, (_, n) =>
   n < 120 ? { ...connectionNumber(n), platform: "github", identity: `user-${n}@example.com` } : connectionNumber(n),
 );
 
@@ -21,7 +21,7 @@ const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleOverview(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const summaryOf = async (of) => (await fixture.console.caller(of).summary()).json;
 
   /** The rows of a chart as { [label]: count }. Also asserts the shares. */
@@ -50,13 +50,13 @@ export function consoleOverview(fixture) {
         assert.ok(summary.active.false > 0 && summary.otherPlatforms > 0 && summary.platforms.length === 50);
         assert.equal(await page.title(), "Overview · connector-vault");
         const figures = await page.getByRole("list", { name: "All connections" }).getByRole("listitem").all();
-        const shown = await Promise.all(
+        const shownNumbers = await Promise.all(
           figures.map(async (figure) => [
             await figure.locator(".label").innerText(),
             number(await figure.locator(".number").innerText()),
           ]),
         );
-        assert.deepEqual(shown, [
+        assert.deepEqual(shownNumbers, [
           ["Connections", summary.total],
           ["Active", summary.active.true],
           ["Inactive", summary.active.false],
@@ -111,9 +111,9 @@ export function consoleOverview(fixture) {
           ...of(first),
           "All other platforms": total - sum(first.map((row) => row.total)),
         });
-        const more = page.getByRole("button", { name: "Show the first 50" });
-        assert.equal(await more.getAttribute("aria-expanded"), "false");
-        await more.click();
+        const showMore = page.getByRole("button", { name: "Show the first 50" });
+        assert.equal(await showMore.getAttribute("aria-expanded"), "false");
+        await showMore.click();
         const all = await chartRows(page, "platform", total);
         assert.deepEqual(all, { ...of(platforms), "All other platforms": otherPlatforms });
         assert.equal(sum(Object.values(all)), total);
@@ -133,7 +133,7 @@ export function consoleOverview(fixture) {
     test("shows who must act, and links to the connections counted", () =>
       visit("/", async (page) => {
         await waitForOverview(page);
-        const count = (holds) => COUNTED.filter(holds).length;
+        const count = (holds) => COUNTED_CONNECTIONS.filter(holds).length;
         const figures = page.getByRole("list", { name: "All connections" });
         const expected = [
           [figures.getByRole("link", { name: /^Active/ }), (row) => row.active],
@@ -167,8 +167,8 @@ export function consoleOverview(fixture) {
         }
         const items = whoMustAct(page).getByRole("listitem");
         await whoMustAct(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
-        const found = COUNTED;
-        const ofState = (state) => found.filter((row) => row.state === state).length;
+        const expectedConnections = COUNTED_CONNECTIONS;
+        const ofState = (state) => expectedConnections.filter((row) => row.state === state).length;
         assert.deepEqual(
           (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").replace(/ List them$/, "")),
           [
@@ -186,7 +186,7 @@ export function consoleOverview(fixture) {
         await chart(page, "identity type").getByRole("link", { name: "Teams" }).click();
         await page.waitForURL("**/connections?identityType=team&active=all");
         await heading(page, "Connections").waitFor();
-        const teams = found.filter((row) => row.identityType === "team");
+        const teams = expectedConnections.filter((row) => row.identityType === "team");
         assert.ok(teams.some((row) => !row.active) && teams.some((row) => row.active));
         await page.getByText(`${teams.length} connections`, { exact: true }).waitFor();
         const pages = Math.ceil(teams.filter((row) => row.active).length / 25);
@@ -284,9 +284,9 @@ export function consoleOverview(fixture) {
             new URL(request.url()).pathname.startsWith("/v1/") && requested.push(new URL(request.url()).pathname),
         );
         let release;
-        const kept = new Promise((done) => (release = done));
+        const released = new Promise((done) => (release = done));
         await page.route("**/v1/vault/summary", async (route) => {
-          await kept;
+          await released;
           await route.continue();
         });
         const summary = page.waitForRequest("**/v1/vault/summary");

@@ -57,9 +57,9 @@ export function consoleOwn(fixture) {
             .innerText();
           assert.ok(text.includes(word) && text.includes(`tag-${state}`), text);
         }
-        const failing = page.getByRole("region", { name: "Needs attention" });
-        assert.match(await failing.innerText(), /my failed/);
-        assert.equal(await cards(failing).count(), 1);
+        const failingRegion = page.getByRole("region", { name: "Needs attention" });
+        assert.match(await failingRegion.innerText(), /my failed/);
+        assert.equal(await cards(failingRegion).count(), 1);
         const off = page.getByRole("region", { name: "Switched off" });
         assert.match(await off.innerText(), /my old one/);
         assert.equal(await cards(off).count(), 1);

@@ -15,9 +15,9 @@ import { expectAccessible, expectAccessibleEverywhere } from "../support/console
 import { proof } from "../support/proof.mjs";
 
 export function consolePanel(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
-  const focused = (page) =>
+  const focusedElement = (page) =>
     page.evaluate(() => document.activeElement?.dataset.connection ?? document.activeElement?.tagName);
 
   describe("the panel", () => {
@@ -127,7 +127,7 @@ export function consolePanel(fixture) {
         assert.equal(outline, "solid", "the focus is visible");
         await page.keyboard.press("Enter");
         await opened();
-        assert.equal(await focused(page), "H2");
+        assert.equal(await focusedElement(page), "H2");
         await tabTo(() => document.activeElement?.placeholder === "Add a tag");
         await page.keyboard.type("three");
         await page.keyboard.press("Enter");
@@ -156,7 +156,7 @@ export function consolePanel(fixture) {
         }
         await page.keyboard.press("Escape");
         await closed();
-        assert.equal(await focused(page), connection.id, "the focus returns to the row");
+        assert.equal(await focusedElement(page), connection.id, "the focus returns to the row");
       });
     });
 
@@ -177,7 +177,7 @@ export function consolePanel(fixture) {
           await page.keyboard.press("Escape");
           await closed();
           assert.deepEqual(addressParams(page), {});
-          assert.equal(await focused(page), id === active ? id : "H1");
+          assert.equal(await focusedElement(page), id === active ? id : "H1");
         });
       }
     });

@@ -17,7 +17,7 @@ const FOUND = [
 ];
 
 export function consolePlatform(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const partsOf = (page) => ({
     field: page.getByRole("combobox", { name: "Platform", exact: true }),
     options: page.getByRole("listbox", { name: "Platforms" }).getByRole("option"),
@@ -26,7 +26,7 @@ export function consolePlatform(fixture) {
         () => document.getElementById(document.activeElement.getAttribute("aria-activedescendant"))?.textContent,
       ),
   });
-  const loaded = async (page) => {
+  const waitForPlatforms = async (page) => {
     await page.locator("tbody tr").first().waitFor();
     await page.getByText("GitHub", { exact: true }).first().waitFor();
   };
@@ -35,7 +35,7 @@ export function consolePlatform(fixture) {
     proof("finds platforms by words of their name or identifier, and shows logo, name and identifier", () =>
       visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
-        await loaded(page);
+        await waitForPlatforms(page);
         for (const [text, platform] of FOUND) {
           await field.fill(text);
           const first = options.first();
@@ -52,7 +52,7 @@ export function consolePlatform(fixture) {
       ];
       await visit(PATH, async (page) => {
         const { field, options, active } = partsOf(page);
-        await loaded(page);
+        await waitForPlatforms(page);
         await field.focus();
         assert.equal(await field.getAttribute("aria-expanded"), "false");
         await page.keyboard.press("ArrowDown");
@@ -91,7 +91,7 @@ export function consolePlatform(fixture) {
       const { ids } = await fetchExpected(fixture.console.caller());
       await visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
-        await loaded(page);
+        await waitForPlatforms(page);
         const requests = [];
         page.on("request", (request) => request.url().includes("/v1/vault") && requests.push(request.url()));
         await field.pressSequentially("githubbb");
@@ -120,7 +120,7 @@ export function consolePlatform(fixture) {
           );
           assert.ok(Math.min(...heights) >= 44, `${where}: high enough for touch`);
         };
-        await loaded(page);
+        await waitForPlatforms(page);
         await field.fill("google");
         await options.nth(3).waitFor();
         await expectHigh("a desk");

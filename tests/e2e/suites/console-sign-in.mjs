@@ -9,7 +9,7 @@ import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleSignIn(fixture) {
-  const visit = (...given) => fixture.console.visit(...given);
+  const visit = (...args) => fixture.console.visit(...args);
   const field = (page) => page.getByLabel("API key", { exact: true });
 
   describe("sign-in", () => {

@@ -95,9 +95,9 @@ export function consoleTabs(fixture) {
         await sleeper.goBack();
         await sleeper.getByText("You are signed out").waitFor();
         assert.equal(await keptSecret(sleeper), null);
-        const late = await open(page);
-        await heading(late, "Sign in").waitFor();
-        assert.equal(await keptSecret(late), null);
+        const newTab = await open(page);
+        await heading(newTab, "Sign in").waitFor();
+        assert.equal(await keptSecret(newTab), null);
       }));
 
     proof("hand the most recently used of two sessions to a new tab", () =>

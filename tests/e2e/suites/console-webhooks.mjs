@@ -15,7 +15,7 @@ const DOCUMENT = JSON.parse(readFileSync(join(root, "www", "public", "v1", "open
 const EVENT_TYPES = DOCUMENT.components.schemas.EventType.enum;
 const READS = "catalog:read connections:read webhooks:read";
 
-/** @param {{ connect: import("../support/connect.mjs").Connecting }} fixture */
+/** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleWebhooks(fixture) {
   let [receiver, url, full, reader, status] = [];
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: full, ...options });
@@ -23,7 +23,7 @@ export function consoleWebhooks(fixture) {
   const send = async (method, path, value = {}) => (await caller().sendJson(method, path, value)).json;
   const listed = async () => (await caller().send("GET", "/v1/webhooks")).json.rows;
   const card = (page) => page.getByRole("list", { name: "Webhooks" }).getByRole("listitem");
-  const happen = (identity) => caller().create({ platform: "login", identity, identityType: "user" });
+  const causeEvent = (identity) => caller().create({ platform: "login", identity, identityType: "user" });
 
   describe("webhooks", () => {
     before(async () => {
@@ -64,12 +64,12 @@ export function consoleWebhooks(fixture) {
         await dialog.getByLabel("Description (optional)").fill("For the tests");
         await expectAccessible(page, "the form");
         await page.keyboard.press("Enter");
-        const shown = page.getByRole("alertdialog", { name: "The webhook's secret" });
-        await shown.getByText("it is shown only once").waitFor();
+        const secretDialog = page.getByRole("alertdialog", { name: "The webhook's secret" });
+        await secretDialog.getByText("it is shown only once").waitFor();
         await expectAccessible(page, "the secret");
-        await button(shown, "Copy the secret").click();
-        assert.match(await readCopied(shown), /^whsec_/);
-        await button(shown, "I have stored it").click();
+        await button(secretDialog, "Copy the secret").click();
+        assert.match(await readCopied(secretDialog), /^whsec_/);
+        await button(secretDialog, "I have stored it").click();
         await card(page).getByText("active", { exact: true }).waitFor();
         await page.getByText("The webhook was created.").waitFor();
         assert.equal(await page.getByText("whsec_").count(), 0);
@@ -109,14 +109,14 @@ export function consoleWebhooks(fixture) {
 
         await button(page, `Rotate secret of ${url}`).click();
         await button(page.getByRole("alertdialog", { name: "Rotate the secret?" }), "Rotate secret").click();
-        const shown = page.getByRole("alertdialog", { name: "The webhook's secret" });
-        await shown.getByText("whsec_").waitFor();
-        await button(shown, "I have stored it").click();
+        const secretDialog = page.getByRole("alertdialog", { name: "The webhook's secret" });
+        await secretDialog.getByText("whsec_").waitFor();
+        await button(secretDialog, "I have stored it").click();
         await expectAccessible(page, "the list");
       }));
 
     test("list deliveries, and resend one or all from one onwards", async () => {
-      for (const identity of ["ann", "bob"]) await happen(identity);
+      for (const identity of ["ann", "bob"]) await causeEvent(identity);
       const [{ id }] = await listed();
       await visit(PATH, async (page) => {
         await page.getByRole("link", { name: `Deliveries to ${url}` }).click();
@@ -135,10 +135,10 @@ export function consoleWebhooks(fixture) {
         await rows.first().getByText("1 attempt, HTTP status 204").waitFor();
         await expectAccessible(page, "the deliveries");
         const [latest, first] = known.map(({ event }) => event);
-        const again = once(receiver, "request");
+        const secondRequest = once(receiver, "request");
         await button(page, `Send again ${latest}`).click();
         await page.getByText("1 event will be sent again.").waitFor();
-        const [request] = await again;
+        const [request] = await secondRequest;
         assert.equal(request.headers["webhook-id"], latest);
         await button(page, `Replay from here, ${first}`).click();
         await page.getByText("2 events will be sent again.").waitFor();
@@ -164,7 +164,7 @@ export function consoleWebhooks(fixture) {
     proof("show why the service disabled them, and resend failed deliveries", async () => {
       const [{ id }] = await listed();
       status = 410;
-      await happen("gone");
+      await causeEvent("gone");
       const until = Date.now() + 30_000;
       while ((await listed())[0].active) assert.ok(Date.now() < until, "the 410 did not disable the webhook in time");
       status = 204;
@@ -182,10 +182,10 @@ export function consoleWebhooks(fixture) {
         await rows.getByText("1 attempt, HTTP status 410").waitFor();
         assert.deepEqual([await rows.count(), new URL(page.url()).search], [1, "?state=failed"]);
         await expectAccessible(page, "failed deliveries");
-        const again = once(receiver, "request");
+        const secondRequest = once(receiver, "request");
         await rows.getByRole("button", { name: /^Send again / }).click();
         await page.getByText("1 event will be sent again.").waitFor();
-        await again;
+        await secondRequest;
         await page.getByText("No failed deliveries").waitFor();
         await expectAccessible(page, "no failed deliveries");
         await page.goBack();

@@ -33,14 +33,14 @@ export function backupAndRestore(fixture) {
         .map(({ code }) => code.replaceAll("--remote", "--local"))
         .join("");
     // The tests use a restored key, so it must be known.
-    const unused = ({ last_used_day: _, ...row }) => row;
+    const withoutLastUse = ({ last_used_day: _, ...row }) => row;
     const tables = (database) =>
       Promise.all([
         stored(database, "many"),
         database
           .prepare("SELECT * FROM api_keys ORDER BY hash")
           .all()
-          .then(({ results }) => JSON.stringify(results.map(unused))),
+          .then(({ results }) => JSON.stringify(results.map(withoutLastUse))),
         ...["oauth_clients", "credentials", "revocations", "webhooks"].map((table) =>
           database
             .prepare(`SELECT * FROM ${table}`)
@@ -50,7 +50,7 @@ export function backupAndRestore(fixture) {
       ]);
 
     /** The content of a database, and its integrity checks. */
-    async function look(from) {
+    async function contentOf(from) {
       return from.use(async ({ vault }) => {
         await expectTrueCounts(vault);
         return tables(vault);
@@ -58,17 +58,17 @@ export function backupAndRestore(fixture) {
     }
 
     /** Exports the old database with wrangler. */
-    const exported = async (file, ...how) => {
+    const exportDatabase = async (file, ...how) => {
       const args = ["d1", "export", "VAULT", "--local", ...how, "--output", file];
       await run(wrangler, args, { cwd: copy, env: wranglerEnvironment, timeout: TIMEOUT_MS });
       return readFileSync(join(copy, file), "utf8");
     };
 
     /** The error of SQLite for statements, in a database in which others were run before. */
-    function refused(sql, ...before) {
+    function sqliteError(sql, ...before) {
       const database = new DatabaseSync(":memory:");
       try {
-        for (const one of before) database.exec(one);
+        for (const statement of before) database.exec(statement);
         database.exec(sql);
       } catch (error) {
         return error.message;
@@ -87,7 +87,7 @@ export function backupAndRestore(fixture) {
         await store(vault, [caller, revoked]);
         await insertConnections(vault, "many", 300);
         // Values that an SQL file must escape.
-        const hard = {
+        const specialValues = {
           platform: "github",
           platformVersion: "v1",
           identityType: "user",
@@ -108,7 +108,7 @@ export function backupAndRestore(fixture) {
           vault,
           "many",
           names.map((name, n) => ({
-            ...hard,
+            ...specialValues,
             id: crypto.randomUUID(),
             identity: `hard ${n} ${name}`,
             name,
@@ -148,7 +148,7 @@ export function backupAndRestore(fixture) {
     });
 
     test("a restored copy has the same connections, tags, counters and keys", async () => {
-      const before = await look(old);
+      const before = await contentOf(old);
       await new Shell(copy).run(local("sh backup"));
       const files = local("sh backup").match(/\S+\.sql/g);
       assert.deepEqual(
@@ -182,7 +182,7 @@ export function backupAndRestore(fixture) {
       } finally {
         await running.stop();
       }
-      assert.deepEqual(await look(restored), before);
+      assert.deepEqual(await contentOf(restored), before);
     });
 
     test("counters of the restored vault keep working", async () => {
@@ -192,21 +192,21 @@ export function backupAndRestore(fixture) {
           vault.prepare("UPDATE connections SET tags = '[\"other\"]', version = version + 1 WHERE seq % 3 = 1"),
         ]),
       );
-      await look(restored);
+      await contentOf(restored);
     });
 
     test("a full dump, or the rows of all tables, cannot be restored", async () => {
       const migrations = readdirSync(join(root, "schema"))
         .sort()
         .map((name) => readFileSync(join(root, "schema", name), "utf8"));
-      assert.match(refused(await exported("whole.sql")), /no such table: main\.connection_counted/);
+      assert.match(sqliteError(await exportDatabase("whole.sql")), /no such table: main\.connection_counted/);
       const all = ["connections", "connection_tags", "connection_counts"].flatMap((name) => ["--table", name]);
-      const rows = await exported("rows.sql", "--no-schema", ...all);
-      assert.match(refused(rows, ...migrations), /UNIQUE constraint failed: connection_tags/);
+      const rows = await exportDatabase("rows.sql", "--no-schema", ...all);
+      assert.match(sqliteError(rows, ...migrations), /UNIQUE constraint failed: connection_tags/);
       // The documented export can be restored.
       const files = local("sh backup").match(/\S+\.sql/g);
       const [last, ...others] = files.map((file) => readFileSync(join(copy, file), "utf8")).reverse();
-      assert.throws(() => refused(last, ...migrations, ...others.reverse()), /they were run/);
+      assert.throws(() => sqliteError(last, ...migrations, ...others.reverse()), /they were run/);
     });
   });
 }

@@ -3,24 +3,24 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch, open } from "../support/browser.mjs";
-import { entered, heading } from "../support/connect.mjs";
+import { enteredSecret, heading } from "../support/connect.mjs";
 
 const IDENTITY = "somebody@example.com";
 /** By platform: name, form fields, and what the credentials add to a request. */
 const PLATFORMS = {
   virustotal: {
     name: "VirusTotal",
-    fields: { apiKey: entered("key") },
+    fields: { apiKey: enteredSecret("key") },
     headers: ({ apiKey }) => ({ "x-apikey": apiKey }),
   },
   vonage: {
     name: "Vonage",
-    fields: { username: "somebody", password: entered("password") },
+    fields: { username: "somebody", password: enteredSecret("password") },
     headers: ({ username, password }) => ({ authorization: `Basic ${btoa(`${username}:${password}`)}` }),
   },
   "aws-lambda": {
     name: "AWS Lambda",
-    fields: { accessKeyId: entered("id"), secretAccessKey: entered("secret"), region: "eu-west-1" },
+    fields: { accessKeyId: enteredSecret("id"), secretAccessKey: enteredSecret("secret"), region: "eu-west-1" },
     // Requests are signed.
     headers: () => ({}),
   },

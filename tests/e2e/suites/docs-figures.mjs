@@ -30,8 +30,8 @@ export function figures(fixture) {
       assert.ok(page("README.md").prose.includes(stated), stated);
       assert.ok(page("README.md").prose.includes(`${fixture.connections} generated connections`));
       const newer = sampleImport.filter((argument) => argument === "--newer").length;
-      const own = readdirSync(join(root, "documents")).length;
-      const ofDirectory = (files - newer - own).toLocaleString("en");
+      const ownDocuments = readdirSync(join(root, "documents")).length;
+      const ofDirectory = (files - newer - ownDocuments).toLocaleString("en");
       assert.ok(page("README.md").prose.includes(`all ${ofDirectory} documents`), `${files}`);
     });
 
@@ -91,18 +91,18 @@ export function figures(fixture) {
       const [, [count, bytes]] = tables
         .find(([[head]]) => head === "connections in the database")
         .map((row) => row.map(number));
-      const sized = fixture.migrated.copy("docs-size");
+      const sizedState = fixture.migrated.copy("docs-size");
       /** The size of the database in D1, and averages of its connections. */
-      const look = async () => {
+      const measure = async () => {
         const query =
           "SELECT count(*) AS n, avg(json_array_length(tags)) AS tags, avg(length(description)) AS text FROM connections";
-        const { meta, results } = await sized.use(({ vault }) => vault.prepare(query).run());
+        const { meta, results } = await sizedState.use(({ vault }) => vault.prepare(query).run());
         return { bytes: meta.size_after, ...results[0] };
       };
       // Events and audit entries are deleted after some time, so they do not count.
       for (const trigger of ["connections_created_event", "connections_inserted_audit"])
-        await sized.use(({ vault }) => vault.prepare(`DROP TRIGGER ${trigger}`).run());
-      const empty = await look();
+        await sizedState.use(({ vault }) => vault.prepare(`DROP TRIGGER ${trigger}`).run());
+      const empty = await measure();
       await cli(
         "seed",
         "--account",
@@ -115,14 +115,14 @@ export function figures(fixture) {
         fixture.catalog,
         "--local",
         "--persist-to",
-        sized.path,
+        sizedState.path,
       );
-      const full = await look();
-      const each = (full.bytes - empty.bytes) / count;
+      const full = await measure();
+      const perConnection = (full.bytes - empty.bytes) / count;
       assert.equal(full.n, count);
       assert.ok(
-        Math.abs(each / bytes - 1) < 0.03,
-        `docs/scaling.md states ${bytes} bytes, the actual size is ${each.toFixed()}`,
+        Math.abs(perConnection / bytes - 1) < 0.03,
+        `docs/scaling.md states ${bytes} bytes, the actual size is ${perConnection.toFixed()}`,
       );
       assert.ok(
         prose.includes(`with ${full.tags.toFixed(1)} tags each and a description of ${full.text.toFixed()} characters`),
@@ -152,11 +152,14 @@ export function figures(fixture) {
       ];
       assert.deepEqual(codes.toSorted(), CODES.toSorted());
       const { paths, components } = (await fixture.server.send("/v1/openapi.json")).json;
-      const resolve = (one) => (one.$ref ? components.parameters[one.$ref.split("/").at(-1)] : one);
+      const resolve = (parameter) =>
+        parameter.$ref ? components.parameters[parameter.$ref.split("/").at(-1)] : parameter;
       const parameters = Object.values(paths)
         .flatMap((path) => Object.values(path).flatMap(({ parameters = [] }) => parameters))
         .map(resolve);
-      const names = new Set(parameters.filter((one) => one.in === "query").map((one) => one.name));
+      const names = new Set(
+        parameters.filter((parameter) => parameter.in === "query").map((parameter) => parameter.name),
+      );
       const table = page("docs/api.md").tables.find(([[head]]) => head === "parameter");
       const stated = new Set(table.slice(1).flatMap(([cell]) => cell.match(/\w+/g)));
       assert.ok(names.size > 10);
@@ -171,7 +174,7 @@ export function figures(fixture) {
           .map((name) => `${name.toUpperCase()} ${path}`),
       );
       assert.deepEqual(
-        served.filter((one) => !endpoints.includes(one)),
+        served.filter((endpoint) => !endpoints.includes(endpoint)),
         [],
       );
     });

@@ -5,19 +5,19 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { Page, page, pages } from "../support/docs.mjs";
-import { SCRIPTS, words } from "../support/docs-commands.mjs";
+import { SCRIPTS, wordsOf } from "../support/docs-commands.mjs";
 
 export function links() {
   describe("links", () => {
-    for (const one of pages) {
-      test(`of ${one.name} have existing targets`, () => {
-        for (const link of one.links) {
+    for (const docPage of pages) {
+      test(`of ${docPage.name} have existing targets`, () => {
+        for (const link of docPage.links) {
           if (/^https?:/.test(link)) {
             assert.ok(URL.canParse(link), link);
             continue;
           }
           const [path, anchor] = link.split("#");
-          const target = path === "" ? one.path : one.resolve(path);
+          const target = path === "" ? docPage.path : docPage.resolve(path);
           assert.ok(existsSync(target), `${link} does not exist`);
           if (anchor) assert.ok(new Page(target).anchors.includes(anchor), `${link} has no such heading`);
         }
@@ -38,7 +38,7 @@ export function links() {
       const alone = page("docs/contributing.md")
         .tables.find(([heads]) => heads.at(-1) === "run it alone")
         .slice(1)
-        .map((row) => words(row.at(-1).replaceAll("`", "")));
+        .map((row) => wordsOf(row.at(-1).replaceAll("`", "")));
       assert.ok(alone.length > 5);
       for (const [first, ...args] of alone) {
         if (first === "npm") assert.ok(SCRIPTS[args[args[0] === "run" ? 1 : 0]], args.join(" "));
@@ -54,11 +54,11 @@ export function links() {
     });
 
     test("README links to every page, and every source exists", () => {
-      const led = page("README.md").links;
+      const links = page("README.md").links;
       assert.deepEqual(
         pages
           .slice(1)
-          .filter(({ name }) => !led.includes(name))
+          .filter(({ name }) => !links.includes(name))
           .map(({ name }) => name),
         [],
       );
@@ -69,10 +69,10 @@ export function links() {
           Number([...mark].map((digit) => digits.indexOf(digit)).join("")),
         ),
       );
-      const given = [...prose.matchAll(/^(\d+)\. .* – https:\/\/\S+$/gm)].map(([, at]) => Number(at));
+      const footnotes = [...prose.matchAll(/^(\d+)\. .* – https:\/\/\S+$/gm)].map(([, at]) => Number(at));
       assert.deepEqual(
         [...numbers].toSorted((a, b) => a - b),
-        given,
+        footnotes,
       );
     });
   });

@@ -14,7 +14,7 @@ import { State, folder, wranglerEnvironment } from "../support/workspace.mjs";
 
 const ADDRESS = "http://localhost:8787";
 
-/** The commands for pasting. */
+/** The commands in the output that users can paste. */
 const pasted = (output) => (output.match(/^ {2}(?:KEY=|curl ).*$/gm) ?? []).map((line) => line.trim());
 
 /**
@@ -26,9 +26,9 @@ export async function start() {
   return whileStarted(state, async ({ output, key }) => {
     mkdirSync(join(folder, "start-shell"));
     const { answers: responses } = await new Shell(join(folder, "start-shell")).run(pasted(output).join("\n"));
-    const again = ["run", "--silent", "keys", "--", "demo", "--persist-to", state.path];
+    const showKey = ["run", "--silent", "keys", "--", "demo", "--persist-to", state.path];
     const env = environment(wranglerEnvironment);
-    const { stdout: shownAgain } = await promisify(execFile)("npm", again, { cwd: root, env });
+    const { stdout: shownAgain } = await promisify(execFile)("npm", showKey, { cwd: root, env });
     return { output, answers: responses, key, shownAgain, isOwn: output.includes("your own, in .catalog/"), state };
   });
 }

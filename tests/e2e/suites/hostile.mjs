@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";
-import { Announced, Chunked, statusesOf } from "../support/http.mjs";
+import { TruncatedBody, ChunkedBody, statusesOf } from "../support/http.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 
@@ -128,8 +128,8 @@ export function hostile(fixture) {
 
     test("long keys, tokens and paths are rejected like short ones", async () => {
       const long = "a".repeat(60_000);
-      for (const bad of [long, `sk_test_${long}`, `st_test_${long}.${"a".repeat(43)}`, "🔑".repeat(10_000)])
-        expectProblem(await fixture.server.send("/v1/whoami", { secret: bad }), "invalid_key");
+      for (const longSecret of [long, `sk_test_${long}`, `st_test_${long}.${"a".repeat(43)}`, "🔑".repeat(10_000)])
+        expectProblem(await fixture.server.send("/v1/whoami", { secret: longSecret }), "invalid_key");
       const path = "a".repeat(20_000);
       for (const [start, code] of [
         ["/v1/", "route_not_found"],
@@ -168,7 +168,11 @@ export function hostile(fixture) {
         }
       };
       const chunk = Buffer.alloc(1_000_000, "[");
-      for (const body of [new Chunked(Array(120).fill(chunk)), new Announced(120_000_000, "["), "[".repeat(400_000)]) {
+      for (const body of [
+        new ChunkedBody(Array(120).fill(chunk)),
+        new TruncatedBody(120_000_000, "["),
+        "[".repeat(400_000),
+      ]) {
         const headers = [["content-type", "application/json"]];
         const options = { method: "POST", secret: secret(), headers, body };
         expectProblem(await answerTo(options), "body_too_large");

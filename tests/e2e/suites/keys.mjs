@@ -37,21 +37,21 @@ export function keys(fixture) {
     });
 
     test("a malformed key is rejected without a query", async () => {
-      const good = secret();
-      const body = good.slice(0, -6);
-      const made = (text) => text + checksum(text);
+      const valid = secret();
+      const body = valid.slice(0, -6);
+      const withChecksum = (text) => text + checksum(text);
       for (const [text, why] of [
         ["sk_test_", "nothing but a prefix"],
-        [good.slice(0, -1), "a character missing"],
-        [`${good}0`, "a character more"],
-        [body + (good.endsWith("000000") ? "000001" : "000000"), "another checksum"],
-        [good.replace("sk_test_", "sk_live_"), "another environment"],
-        [made(`sk_prod_${"a".repeat(32)}`), "no such environment"],
-        [made(`SK_TEST_${"a".repeat(32)}`), "capitals"],
-        [made(`sk_test_${"a".repeat(31)}`), "31 characters"],
-        [made(`sk_test_${"a".repeat(33)}`), "33 characters"],
-        [made(`sk_test_${"a".repeat(31)}_`), "not base62"],
-        [`Bearer ${good}`, "a scheme before it"],
+        [valid.slice(0, -1), "a character missing"],
+        [`${valid}0`, "a character more"],
+        [body + (valid.endsWith("000000") ? "000001" : "000000"), "another checksum"],
+        [valid.replace("sk_test_", "sk_live_"), "another environment"],
+        [withChecksum(`sk_prod_${"a".repeat(32)}`), "no such environment"],
+        [withChecksum(`SK_TEST_${"a".repeat(32)}`), "capitals"],
+        [withChecksum(`sk_test_${"a".repeat(31)}`), "31 characters"],
+        [withChecksum(`sk_test_${"a".repeat(33)}`), "33 characters"],
+        [withChecksum(`sk_test_${"a".repeat(31)}_`), "not base62"],
+        [`Bearer ${valid}`, "a scheme before it"],
         ["' OR 1=1 --", "SQL"],
         ["x".repeat(8000), "very long"],
         ["\xff\xfe", "bytes that are not UTF-8"],
@@ -60,7 +60,7 @@ export function keys(fixture) {
         expectProblem(response, "invalid_key", { detail: MALFORMED });
         assert.deepEqual(costOf(response), NOTHING, why);
       }
-      for (const twice of [`${good}, ${good}`, `${good},x`]) {
+      for (const twice of [`${valid}, ${valid}`, `${valid},x`]) {
         const response = await send(CONNECTORS, { secret: twice });
         expectProblem(response, "invalid_key", {
           detail: "The request has more than one API key. Send one key, in one header.",
@@ -140,13 +140,13 @@ export function keys(fixture) {
     test("concurrent requests write the day of a key's last use once", async () => {
       const [used, refused, idle] = [{}, { revoked_at: 1 }, {}].map((row) => key({ account: "last-use", ...row }));
       await store(fixture.database, [used, refused, idle]);
-      const written = async (path, { secret }) => costOf(await send(path, { secret })).rowsWritten;
+      const rowsWrittenBy = async (path, { secret }) => costOf(await send(path, { secret })).rowsWritten;
       const first = await Promise.all(
-        Array.from({ length: 10 }, (_, i) => written(i % 2 ? "/v1/whoami" : CONNECTIONS, used)),
+        Array.from({ length: 10 }, (_, i) => rowsWrittenBy(i % 2 ? "/v1/whoami" : CONNECTIONS, used)),
       );
       assert.deepEqual(first.filter(Boolean), [1]);
-      for (const path of [CONNECTIONS, "/v1/whoami", CONNECTORS]) assert.equal(await written(path, used), 0);
-      for (let i = 0; i < 2; i += 1) assert.equal(await written(CONNECTIONS, refused), 0);
+      for (const path of [CONNECTIONS, "/v1/whoami", CONNECTORS]) assert.equal(await rowsWrittenBy(path, used), 0);
+      for (let i = 0; i < 2; i += 1) assert.equal(await rowsWrittenBy(CONNECTIONS, refused), 0);
       const days = await fixture.database
         .prepare("SELECT id, last_used_day AS day FROM api_keys WHERE account = 'last-use'")
         .all();
@@ -159,7 +159,7 @@ export function keys(fixture) {
       assert.deepEqual(listed.find(({ id }) => id === used.row.id).lastUsedOn, date);
       assert.deepEqual(listed.find(({ id }) => id === idle.row.id).lastUsedOn, null);
       const parts = (await cli("keys", "list", ...place)).split(/\n(?=\S)/);
-      const part = (made) => parts.find((text) => text.startsWith(made.row.id));
+      const part = (apiKey) => parts.find((text) => text.startsWith(apiKey.row.id));
       assert.match(part(used), new RegExp(`  ${date}  `));
       // Created in 1970, and never used since.
       assert.match(part(idle), / {2}never {2}.*\n(?: {2}.*\n)* {2}note +not used for \d+ days$/m);
@@ -191,8 +191,8 @@ export function keys(fixture) {
         assert.ok(Math.abs(Date.parse(text) - Date.now() - milliseconds) < 120_000, text);
       ends(before.expiresAt, 2 * 3_600_000);
       ends(after.expiresAt, 30 * DAY);
-      const shown = (await list()).map(({ id, state, replacedBy, warnings }) => [id, state, replacedBy, warnings]);
-      assert.deepEqual(shown, [
+      const listedKeys = (await list()).map(({ id, state, replacedBy, warnings }) => [id, state, replacedBy, warnings]);
+      assert.deepEqual(listedKeys, [
         [old.id, "active", fresh.id, ["expires_soon"]],
         [fresh.id, "active", null, []],
       ]);
@@ -253,25 +253,25 @@ export function keys(fixture) {
     test("a key is created, used, listed and revoked while the service runs", async () => {
       const place = ["--local", "--persist-to", fixture.states.large.path];
       const options = ["--account", "made-by-npm", "--environment", "live", "--scope", "catalog:read"];
-      const made = await npmKeys("create", ...options, ...place);
-      assert.match(made.secret, /^sk_live_[0-9A-Za-z]{38}$/);
-      assert.equal(checksum(made.secret.slice(0, -6)), made.secret.slice(-6));
+      const createdKey = await npmKeys("create", ...options, ...place);
+      assert.match(createdKey.secret, /^sk_live_[0-9A-Za-z]{38}$/);
+      assert.equal(checksum(createdKey.secret.slice(0, -6)), createdKey.secret.slice(-6));
       const expected = { account: "made-by-npm", environment: "live", scopes: ["catalog:read"], expiresAt: null };
-      assert.deepEqual(expectJson(await send("/v1/whoami", { secret: made.secret }), 200), expected);
-      expectPage(await send(CONNECTORS, { secret: made.secret }));
+      assert.deepEqual(expectJson(await send("/v1/whoami", { secret: createdKey.secret }), 200), expected);
+      expectPage(await send(CONNECTORS, { secret: createdKey.secret }));
 
       const listed = await cli("keys", "list", "--account", "made-by-npm", "--json", ...place);
       assert.deepEqual(
         JSON.parse(listed).map(({ id, state }) => [id, state]),
-        [[made.id, "active"]],
+        [[createdKey.id, "active"]],
       );
       for (const text of secrets) assert.ok(!listed.includes(text));
 
-      const revoked = JSON.parse(await cli("keys", "revoke", made.id, "--json", ...place));
+      const revoked = JSON.parse(await cli("keys", "revoke", createdKey.id, "--json", ...place));
       assert.equal(revoked.state, "revoked");
-      expectProblem(await send("/v1/whoami", { secret: made.secret }), "invalid_key", { detail: REFUSED });
+      expectProblem(await send("/v1/whoami", { secret: createdKey.secret }), "invalid_key", { detail: REFUSED });
       // An isolate that has seen the revocation does not use its cache.
-      expectProblem(await send(CONNECTORS, { secret: made.secret }), "invalid_key", { detail: REFUSED });
+      expectProblem(await send(CONNECTORS, { secret: createdKey.secret }), "invalid_key", { detail: REFUSED });
     });
   });
 }

@@ -23,10 +23,12 @@ export function largest(fixture) {
       assert.equal(last.rows.length, TOTAL - 44 * 500);
       const row = last.rows.at(-1);
       expectPage(await get(`${PATH}?key=${encodeURIComponent(row.key)}`), { rows: [row], total: 1 });
-      const titled = expectPage(await get(`${PATH}?limit=500&title=${encodeURIComponent(row.title.toUpperCase())}`));
-      assert.ok(titled.rows.some(({ key }) => key === row.key));
-      const found = expectPage(await get(`${PATH}?q=user+messages&limit=500`));
-      assert.ok(found.total > 10 && found.total < TOTAL);
+      const pageByTitle = expectPage(
+        await get(`${PATH}?limit=500&title=${encodeURIComponent(row.title.toUpperCase())}`),
+      );
+      assert.ok(pageByTitle.rows.some(({ key }) => key === row.key));
+      const matchingPage = expectPage(await get(`${PATH}?q=user+messages&limit=500`));
+      assert.ok(matchingPage.total > 10 && matchingPage.total < TOTAL);
       expectPage(await get(`${PATH}?limit=1&page=${TOTAL}`), { rows: [row], pages: TOTAL });
     });
 

@@ -7,9 +7,9 @@ import { root } from "../../../scripts/lib/paths.mjs";
 import { ConsolePeople } from "../support/access.mjs";
 import { Agents } from "../support/agents.mjs";
 import { expectProblem } from "../support/expect.mjs";
-import { ALL, key, store } from "../support/keys.mjs";
+import { ALL_SCOPES, key, store } from "../support/keys.mjs";
 import { Description } from "../support/openapi.mjs";
-import { one, query } from "../support/vault.mjs";
+import { connectionPath, query } from "../support/vault.mjs";
 import { proof } from "../support/proof.mjs";
 
 const PATH = "/v1/openapi.json";
@@ -21,7 +21,6 @@ const PLATFORM = "github";
 const ACTION = "issuesCreate";
 /** Statuses of a service with a rate limit, an internal error, or unavailable or full storage. Other suites test most of them. */
 const TESTED_ELSEWHERE = ["429", "500", "502", "503", "504", "507"];
-/** The operations on one webhook. */
 const KEYS = /^(rotate|revoke)Key$/;
 const WEBHOOKS = /^(get|update|delete|rotate|test)Webhook$|^replayEvents$|^listDeliveries$/;
 const CLIENT = `/v1/oauth-clients/${PLATFORM}`;
@@ -30,15 +29,15 @@ const exampleOf = ({ content }) => Object.values(content["application/json"].exa
 
 export function openapi(fixture) {
   const keys = {
-    full: key({ account: "openapi", scopes: ALL }),
+    full: key({ account: "openapi", scopes: ALL_SCOPES }),
     scopeless: key({ account: "openapi", scopes: "" }),
   };
   let description;
   const send = (path, options) => fixture.server.send(path, options);
-  let made = 0;
+  let identityCount = 0;
   const input = (more = {}) => ({
     platform: PLATFORM,
-    identity: `openapi-${(made += 1)}`,
+    identity: `openapi-${(identityCount += 1)}`,
     identityType: "user",
     ...more,
   });
@@ -88,8 +87,8 @@ export function openapi(fixture) {
     if (operationId === "deleteConsoleSession") return people().session();
     const { id } = (await create(input())).json;
     if (/^getCredentials$|^checkConnection$/.test(operationId)) {
-      const stored = await put(`${one(id)}/credentials`, { type: "bearer", token: "example-token" });
-      assert.equal(stored.status, 204, stored.text);
+      const storedResponse = await put(`${connectionPath(id)}/credentials`, { type: "bearer", token: "example-token" });
+      assert.equal(storedResponse.status, 204, storedResponse.text);
     }
     return id;
   }
@@ -143,7 +142,7 @@ export function openapi(fixture) {
     const { operationId } = operation;
     const { path, headers } = request;
     if (request.secret === undefined) return [];
-    const others = [
+    const otherRequests = [
       { path: `${path}${path.includes("?") ? "&" : "?"}lmit=1` },
       { path: `${path}${path.includes("?") ? "&" : "?"}limit=0&limit=1` },
       { secret: undefined },
@@ -152,18 +151,18 @@ export function openapi(fixture) {
       { path: path.replace(PLATFORM, "gitub").replace(/[0-9a-f-]{36}/, UNKNOWN) },
     ];
     if (operation.parameters?.some(({ $ref }) => $ref?.endsWith("IfMatch"))) {
-      others.push({ headers: [...headers, ["if-match", '"other"']] });
+      otherRequests.push({ headers: [...headers, ["if-match", '"other"']] });
     }
     if (request.body !== undefined) {
-      others.push(
+      otherRequests.push(
         { headers: [] },
         { body: "{" },
         { body: '{"tags":["a,b"],"nothing":1}' },
         { body: " ".repeat(operationId === "importConnections" ? (1 << 20) + 1 : (64 << 10) + 1) },
       );
     }
-    others.push(...(await own(operation.operationId, request)));
-    return others.map((other) => ({ ...request, ...other }));
+    otherRequests.push(...(await own(operation.operationId, request)));
+    return otherRequests.map((other) => ({ ...request, ...other }));
   }
 
   /** Requests that only one operation rejects, or responds to with another status. */
@@ -176,19 +175,19 @@ export function openapi(fixture) {
     }
     if (id === "connect") {
       const { json } = await send(path, { ...request, ...as(byToken()) });
-      const again = { connection: json.id, fields: { token: "example-token" } };
+      const reconnection = { connection: json.id, fields: { token: "example-token" } };
       const [consent, wrong] = [connecting({ authMethod: "oauth2" }), byToken("wrong-token")];
-      return [{}, {}, as(again), as({ ...again, connection: UNKNOWN }), as(consent), as(wrong)];
+      return [{}, {}, as(reconnection), as({ ...reconnection, connection: UNKNOWN }), as(consent), as(wrong)];
     }
     if (id === "setCredentials") return [as({ type: "bearer", token: "wrong-token" })];
     if (id === "setConnectionState") {
-      const held = await subject("getCredentials");
-      return [{ path: path.replace(/[0-9a-f-]{36}/, held) }];
+      const connection = await subject("getCredentials");
+      return [{ path: path.replace(/[0-9a-f-]{36}/, connection) }];
     }
     if (id === "getCredentials") {
       const failed = await subject("getStatus");
       const expired = { type: "oauth2", accessToken: "example-token", expiresAt: "2020-01-31T12:00:00Z" };
-      await put(`${one(failed)}/credentials`, expired);
+      await put(`${connectionPath(failed)}/credentials`, expired);
       return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
     }
     if (id === "checkConnection") {
@@ -300,8 +299,10 @@ export function openapi(fixture) {
         if (operation.parameters?.some(({ $ref }) => $ref?.endsWith("IfNoneMatch"))) {
           await ask({ ...request, headers: [["if-none-match", response.header("etag")]] });
         }
-        const described = Object.keys(operation.responses).filter((status) => !TESTED_ELSEWHERE.includes(status));
-        assert.deepEqual([...seen].sort(), described, id);
+        const describedStatuses = Object.keys(operation.responses).filter(
+          (status) => !TESTED_ELSEWHERE.includes(status),
+        );
+        assert.deepEqual([...seen].sort(), describedStatuses, id);
       }
     });
 
@@ -372,7 +373,7 @@ export function openapi(fixture) {
       const text = (length) => "x".repeat(length);
       const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
       /** Valid and invalid values of a parameter. */
-      const tried = ({ type, format, enum: names, items, minimum, maximum, maxLength, maxItems, pattern }) => {
+      const testValues = ({ type, format, enum: names, items, minimum, maximum, maxLength, maxItems, pattern }) => {
         if (type === "boolean")
           return [
             ["true", "false"],
@@ -405,7 +406,7 @@ export function openapi(fixture) {
       let parameters = 0;
       for (const operation of description.operations.values()) {
         for (const { name, schema } of operation.parameters?.filter((parameter) => parameter.in === "query") ?? []) {
-          const [taken, refused] = tried(schema);
+          const [taken, refused] = testValues(schema);
           const [path] = (await good(operation)).path.split("?");
           const status = async (value) => {
             const needed = operation.operationId === "searchActions" && { q: "x" };
@@ -490,7 +491,12 @@ export function openapi(fixture) {
       ]) {
         const { id } = (await create(input())).json;
         const body = JSON.stringify(change);
-        const response = await send(one(id), { method: "PATCH", secret: keys.full.secret, headers: [JSON_TYPE], body });
+        const response = await send(connectionPath(id), {
+          method: "PATCH",
+          secret: keys.full.secret,
+          headers: [JSON_TYPE],
+          body,
+        });
         description.expect("updateConnection", response);
         const { schema: changes } =
           description.operations.get("updateConnection").requestBody.content["application/json"];

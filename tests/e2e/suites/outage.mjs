@@ -10,7 +10,7 @@ import {
   expectConnection,
   expectConnections,
   expectTrueCounts,
-  one,
+  connectionPath,
   stored,
 } from "../support/vault.mjs";
 
@@ -19,9 +19,9 @@ const DETAIL = "The service can't reach its storage. Try again shortly.";
 const PRIVATE = "private-matter";
 
 export function outage(fixture) {
-  const made = key({ account: "outage" });
+  const apiKey = key({ account: "outage" });
   const description = Description.committed();
-  const caller = new Caller(fixture, made);
+  const caller = new Caller(fixture, apiKey);
   const input = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
   const run = (sql) => fixture.database.prepare(sql).run();
 
@@ -38,7 +38,7 @@ export function outage(fixture) {
   describe("an outage of the vault", () => {
     let id;
     before(async () => {
-      await store(fixture.database, [made]);
+      await store(fixture.database, [apiKey]);
       id = expectConnection(await caller.create({ ...input, tags: ["kept"] }), {}, { status: 201 }).connection.id;
     });
 
@@ -81,7 +81,7 @@ export function outage(fixture) {
           const head = await caller.send("HEAD", CONNECTIONS);
           assert.deepEqual([head.status, head.body.length, head.header("retry-after")], [503, 0, "5"]);
           assert.equal((await fixture.server.send("/health")).status, 200);
-          expectProblem(await fixture.server.send(one(id)), "missing_key");
+          expectProblem(await fixture.server.send(connectionPath(id)), "missing_key");
         } finally {
           await run(`ALTER TABLE lost RENAME TO ${table}`);
         }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { each, expectNoResponse, failure } from "../support/package.mjs";
 import { ID, comparing, x } from "../support/validation.mjs";
-import { CONNECTIONS, one } from "../support/vault.mjs";
+import { CONNECTIONS, connectionPath } from "../support/vault.mjs";
 
 const GOOD = { platform: "github", identity: "someone", identityType: "user" };
 const TAGS = [
@@ -158,14 +158,14 @@ export function bodies(fixture) {
       [
         "update",
         "PATCH",
-        one(ID),
+        connectionPath(ID),
         (client, body) => client.connections.update(ID, body),
         (client, body) => client.connections.validateUpdate(body),
       ],
       [
         "state",
         "PUT",
-        `${one(ID)}/state`,
+        `${connectionPath(ID)}/state`,
         (client, body) => client.connections.setState(ID, body),
         (client, body) => client.connections.validateSetState(body),
       ],

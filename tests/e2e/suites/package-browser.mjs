@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
 import { dist, library } from "../support/package.mjs";
 import { secrets } from "../support/http.mjs";
-import { CONNECTIONS, one } from "../support/vault.mjs";
+import { CONNECTIONS, connectionPath } from "../support/vault.mjs";
 
 const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 const PAGE = `<!doctype html><meta charset="utf-8"><title>A page</title><script type="module" src="page.mjs"></script>`;
@@ -53,10 +53,10 @@ export function browser(fixture) {
 
   async function open(site) {
     const context = await chromium.newContext();
-    const opened = await context.newPage();
-    await opened.goto(site.origin);
-    await opened.waitForFunction(() => globalThis.isReady);
-    return opened;
+    const page = await context.newPage();
+    await page.goto(site.origin);
+    await page.waitForFunction(() => globalThis.isReady);
+    return page;
   }
 
   /** Runs a function body in a page or a worker of it, with arguments in `given` and the package in `library`. */
@@ -160,19 +160,22 @@ export function browser(fixture) {
     });
 
     test("a page creates, reads, changes with `ifMatch`, and deletes a connection", async () => {
-      const made = await value(
+      const connection = await value(
         'return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user", tags: ["é", "a b"] })',
       );
-      assert.deepEqual((await fixture.plain(fixture.keys.page, one(made.id))).json, made);
-      assert.deepEqual(await value("return vault.connections.get(more[0])", { given: [made.id.toUpperCase()] }), made);
+      assert.deepEqual((await fixture.plain(fixture.keys.page, connectionPath(connection.id))).json, connection);
+      assert.deepEqual(
+        await value("return vault.connections.get(more[0])", { given: [connection.id.toUpperCase()] }),
+        connection,
+      );
       const changed = await value(
         'return vault.connections.update(more[0].id, { tags: ["x"] }, { ifMatch: more[0] })',
-        { given: [made] },
+        { given: [connection] },
       );
-      assert.deepEqual(changed, { ...made, tags: ["x"], version: "2" });
+      assert.deepEqual(changed, { ...connection, tags: ["x"], version: "2" });
       expectAnswered(
         await call('return vault.connections.update(more[0].id, { tags: ["y"] }, { ifMatch: more[0] })', {
-          given: [made],
+          given: [connection],
         }),
         "PreconditionError",
         { status: 412, code: "precondition_failed" },
@@ -182,18 +185,22 @@ export function browser(fixture) {
           'return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user" })',
         ),
         "ConflictError",
-        { status: 409, code: "connection_exists", connectionId: made.id },
+        { status: 409, code: "connection_exists", connectionId: connection.id },
       );
       assert.deepEqual(await value('return (await vault.connections.list({ tags: ["x"] })).rows'), [changed]);
       assert.equal((await value("return vault.connections.summary()")).total, 1);
       assert.equal(
-        await value("return await vault.connections.delete(more[0]) === undefined", { given: [made.id] }),
+        await value("return await vault.connections.delete(more[0]) === undefined", { given: [connection.id] }),
         true,
       );
-      expectAnswered(await call("return vault.connections.delete(more[0])", { given: [made.id] }), "NotFoundError", {
-        status: 404,
-        code: "connection_not_found",
-      });
+      expectAnswered(
+        await call("return vault.connections.delete(more[0])", { given: [connection.id] }),
+        "NotFoundError",
+        {
+          status: 404,
+          code: "connection_not_found",
+        },
+      );
       assert.equal((await value("return vault.whoami()")).account, "page");
     });
 
@@ -214,18 +221,18 @@ export function browser(fixture) {
         "PermissionError",
         { status: 403 },
       );
-      const nothing = expectAnswered(await call('return vault.actions.list("gitub")'), "NotFoundError", {
+      const unknownError = expectAnswered(await call('return vault.actions.list("gitub")'), "NotFoundError", {
         status: 404,
         code: "platform_not_found",
       });
-      assert.equal(nothing.suggestions[0], "github");
-      const wrong = expectAnswered(
+      assert.equal(unknownError.suggestions[0], "github");
+      const error = expectAnswered(
         await call('return vault.connections.create({ platform: "gitub", identity: "a", identityType: "user" })'),
         "ValidationError",
         { status: 400, code: "invalid_body" },
       );
       assert.deepEqual(
-        wrong.errors.map(({ pointer, suggestion }) => [pointer, suggestion]),
+        error.errors.map(({ pointer, suggestion }) => [pointer, suggestion]),
         [["/platform", "github"]],
       );
       const after = /after=([^&>]+)/.exec(

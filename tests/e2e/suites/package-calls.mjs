@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Recorder, each, expectError, failure, library } from "../support/package.mjs";
-import { CONNECTIONS, SUMMARY, one } from "../support/vault.mjs";
+import { CONNECTIONS, SUMMARY, connectionPath } from "../support/vault.mjs";
 
 const TYPES = ["user", "team", "organization", "project"];
 const STATES = ["operational", "degraded", "failed", "unknown"];
@@ -58,7 +58,7 @@ const TAGS = [
 
 export function calls(fixture) {
   const { vault } = fixture;
-  const read = async (id, made = fixture.keys.full) => (await fixture.plain(made, one(id))).json;
+  const read = async (id, apiKey = fixture.keys.full) => (await fixture.plain(apiKey, connectionPath(id))).json;
   let count = 0;
   const input = (more = {}) => ({
     platform: "github",
@@ -94,9 +94,9 @@ export function calls(fixture) {
         const action = await actions.get("GitHub", key);
         assert.deepEqual(action, (await fixture.plain(fixture.keys.full, path)).json);
         assert.equal("responses" in action, false);
-        const whole = await actions.get("github", key, { include: "responses" });
-        assert.deepEqual(whole, (await fixture.plain(fixture.keys.full, `${path}?include=responses`)).json);
-        assert.ok(whole.responses.length > 0);
+        const detail = await actions.get("github", key, { include: "responses" });
+        assert.deepEqual(detail, (await fixture.plain(fixture.keys.full, `${path}?include=responses`)).json);
+        assert.ok(detail.responses.length > 0);
       }
       for (const query of [{}, undefined, { include: undefined }])
         assert.equal((await actions.get("github", "issuesCreate", query)).responses, undefined);
@@ -124,25 +124,25 @@ export function calls(fixture) {
     test("a created connection persists, with defaults for omitted members", async () => {
       const recorder = new Recorder();
       const client = vault(fixture.keys.full, { fetch: recorder.fetch });
-      const least = input();
-      const made = await client.connections.create(least);
+      const minimal = input();
+      const connection = await client.connections.create(minimal);
       const { platform, identity, identityType, name, label, state, active, tags, version, key } = {
-        ...made,
+        ...connection,
         label: "default",
       };
       assert.deepEqual(
         { platform, identity, identityType, name, state, active, tags, version },
-        { ...least, name: null, state: "unknown", active: true, tags: [], version: "1" },
+        { ...minimal, name: null, state: "unknown", active: true, tags: [], version: "1" },
       );
       assert.equal(key, `test::github::${label}::${identity}`);
-      assert.deepEqual(made, await read(made.id));
+      assert.deepEqual(connection, await read(connection.id));
       const [{ method, path, body, headers }] = recorder.requests;
       assert.deepEqual(
         [method, path, JSON.parse(body), headers.get("content-type")],
-        ["POST", CONNECTIONS, least, "application/json"],
+        ["POST", CONNECTIONS, minimal, "application/json"],
       );
 
-      const most = input({
+      const complete = input({
         platformVersion: "v7",
         name: 'Ann\'s "Box" 名前',
         label: "second-1",
@@ -150,9 +150,9 @@ export function calls(fixture) {
         state: "degraded",
         active: false,
       });
-      const other = await client.connections.create(most);
+      const other = await client.connections.create(complete);
       assert.deepEqual(other, await read(other.id));
-      const { label: _, ...kept } = most;
+      const { label: _, ...kept } = complete;
       for (const [field, value] of Object.entries(kept)) assert.deepEqual(other[field], value, field);
       for (const state of STATES)
         for (const type of TYPES) assert.equal((await make({ state, identityType: type, name: null })).state, state);
@@ -166,35 +166,35 @@ export function calls(fixture) {
       const { id } = await vault(fixture.keys.full, { fetch: fetching }).connections.create(input());
       assert.deepEqual(
         [response.status, response.headers.get("location"), response.headers.get("etag")],
-        [201, `${fixture.baseUrl}${one(id)}`, `"${id}-1"`],
+        [201, `${fixture.baseUrl}${connectionPath(id)}`, `"${id}-1"`],
       );
     });
 
     test("a duplicate key is rejected with the id of the existing connection", async () => {
       const client = vault(fixture.keys.full).connections;
-      const taken = input({ tags: ["first"] });
-      const { id } = await client.create(taken);
-      const error = expectError(await failure(client.create({ ...taken, tags: ["second"] })), "ConflictError", {
+      const existing = input({ tags: ["first"] });
+      const { id } = await client.create(existing);
+      const error = expectError(await failure(client.create({ ...existing, tags: ["second"] })), "ConflictError", {
         status: 409,
         code: "connection_exists",
         connectionId: id,
       });
       assert.deepEqual((await client.get(error.connectionId)).tags, ["first"]);
-      assert.notEqual((await client.create({ ...taken, label: "other" })).id, id);
+      assert.notEqual((await client.create({ ...existing, label: "other" })).id, id);
       await client.delete(id);
-      assert.notEqual((await client.create(taken)).id, id);
+      assert.notEqual((await client.create(existing)).id, id);
     });
 
     test("identities are stored unchanged, found by identity and key, and parsed from the key", async () => {
       const client = vault(fixture.keys.full).connections;
       await each(IDENTITIES, async (identity) => {
-        const made = await make({ identity, identityType: "team", label: "odd" });
-        assert.equal(made.identity, identity);
-        assert.deepEqual(await read(made.id), made);
-        assert.deepEqual((await client.list({ identity })).rows, [made], JSON.stringify(identity));
-        assert.deepEqual((await client.list({ key: [made.key] })).rows, [made]);
-        assert.deepEqual((await client.list({ key: made.key })).rows, [made]);
-        assert.deepEqual(library.parseConnectionKey(made.key), {
+        const connection = await make({ identity, identityType: "team", label: "odd" });
+        assert.equal(connection.identity, identity);
+        assert.deepEqual(await read(connection.id), connection);
+        assert.deepEqual((await client.list({ identity })).rows, [connection], JSON.stringify(identity));
+        assert.deepEqual((await client.list({ key: [connection.key] })).rows, [connection]);
+        assert.deepEqual((await client.list({ key: connection.key })).rows, [connection]);
+        assert.deepEqual(library.parseConnectionKey(connection.key), {
           environment: "test",
           platform: "github",
           label: "odd",
@@ -202,7 +202,7 @@ export function calls(fixture) {
         });
         const q = [...identity].slice(0, 100).join("");
         assert.ok(
-          (await client.list({ q, limit: 500 })).rows.some(({ id }) => id === made.id),
+          (await client.list({ q, limit: 500 })).rows.some(({ id }) => id === connection.id),
           `q of ${JSON.stringify(q)}`,
         );
       });
@@ -227,8 +227,8 @@ export function calls(fixture) {
         for (const tagsMatch of ["all", "any"])
           if (distinct.length > 0)
             assert.ok((await client.list({ tags: distinct, tagsMatch, limit: 500 })).rows.some((row) => row.id === id));
-        const made = await make({ tags });
-        assert.deepEqual(made.tags, tags);
+        const connection = await make({ tags });
+        assert.deepEqual(connection.tags, tags);
       }
     });
 
@@ -250,42 +250,46 @@ export function calls(fixture) {
 
     test("an empty change keeps the version", async () => {
       const client = vault(fixture.keys.full).connections;
-      const made = await make({ tags: ["a", "b"] });
+      const connection = await make({ tags: ["a", "b"] });
       for (const changes of [{}, { tags: undefined }, { tags: ["a", "b"] }]) {
         assert.deepEqual(client.validateUpdate(changes), []);
-        assert.deepEqual(await client.update(made.id, changes), made);
+        assert.deepEqual(await client.update(connection.id, changes), connection);
       }
-      assert.deepEqual(await client.update(made.id.toUpperCase(), { tags: [] }), { ...made, tags: [], version: "2" });
+      assert.deepEqual(await client.update(connection.id.toUpperCase(), { tags: [] }), {
+        ...connection,
+        tags: [],
+        version: "2",
+      });
     });
 
     test("ifMatch accepts a connection, an entity tag, or `*`", async () => {
       const client = vault(fixture.keys.full).connections;
-      const made = await make();
-      const { id } = made;
-      const tag = async () => (await fixture.plain(fixture.keys.full, one(id))).header("etag");
-      let now = made;
+      const connection = await make();
+      const { id } = connection;
+      const tag = async () => (await fixture.plain(fixture.keys.full, connectionPath(id))).header("etag");
+      let current = connection;
       let n = 0;
-      const good = async (ifMatch, spelled = id) => {
-        now = await client.update(spelled, { tags: [`n${(n += 1)}`] }, { ifMatch });
-        assert.deepEqual([now.tags, now.version], [[`n${n}`], String(n + 1)]);
+      const expectUpdate = async (ifMatch, spelled = id) => {
+        current = await client.update(spelled, { tags: [`n${(n += 1)}`] }, { ifMatch });
+        assert.deepEqual([current.tags, current.version], [[`n${n}`], String(n + 1)]);
       };
-      await good(made);
-      await good(now);
-      await good({ id, version: now.version });
-      await good(await tag());
-      await good(`"x", ${await tag()}`);
-      await good("*");
-      await good(undefined);
-      await good(now, id.toUpperCase());
+      await expectUpdate(connection);
+      await expectUpdate(current);
+      await expectUpdate({ id, version: current.version });
+      await expectUpdate(await tag());
+      await expectUpdate(`"x", ${await tag()}`);
+      await expectUpdate("*");
+      await expectUpdate(undefined);
+      await expectUpdate(current, id.toUpperCase());
       const other = await make();
       for (const ifMatch of [
-        made,
+        connection,
         { id, version: "1" },
         `"${id}-1"`,
         `W/${await tag()}`,
         other,
-        { ...other, version: now.version },
-        `"${other.id}-${now.version}"`,
+        { ...other, version: current.version },
+        `"${other.id}-${current.version}"`,
         `"x"`,
       ]) {
         expectError(await failure(client.update(id, { tags: ["no"] }, { ifMatch })), "PreconditionError", {
@@ -293,8 +297,8 @@ export function calls(fixture) {
           code: "precondition_failed",
         });
       }
-      assert.deepEqual(await read(id), now, "nothing was written");
-      expectError(await failure(client.update(id, { tags: ["no"] }, { ifMatch: made })), "PreconditionError");
+      assert.deepEqual(await read(id), current, "nothing was written");
+      expectError(await failure(client.update(id, { tags: ["no"] }, { ifMatch: connection })), "PreconditionError");
       assert.equal(
         (await client.update(id, { tags: ["yes"] }, { ifMatch: await client.get(id) })).version,
         String(n + 2),
@@ -309,27 +313,27 @@ export function calls(fixture) {
 
     test("setting a state or name respects ifMatch", async () => {
       const client = vault(fixture.keys.full).connections;
-      const made = await make();
-      const failed = await client.setState(made.id, { state: "failed", active: false, reason: "revoked" });
-      assert.deepEqual(failed, { ...made, state: "failed", active: false, version: "2" });
+      const connection = await make();
+      const failed = await client.setState(connection.id, { state: "failed", active: false, reason: "revoked" });
+      assert.deepEqual(failed, { ...connection, state: "failed", active: false, version: "2" });
       assert.deepEqual(
-        await client.setState(made.id, { state: "failed", active: undefined }),
+        await client.setState(connection.id, { state: "failed", active: undefined }),
         failed,
         "an empty change keeps the version",
       );
-      const named = await client.setName(made.id.toUpperCase(), "Ann's 名前", { ifMatch: failed });
-      assert.deepEqual(named, { ...failed, name: "Ann's 名前", version: "3" });
-      assert.deepEqual(await read(made.id), named);
-      assert.deepEqual((await client.list({ name: "ann's 名前", active: false })).rows, [named]);
+      const renamed = await client.setName(connection.id.toUpperCase(), "Ann's 名前", { ifMatch: failed });
+      assert.deepEqual(renamed, { ...failed, name: "Ann's 名前", version: "3" });
+      assert.deepEqual(await read(connection.id), renamed);
+      assert.deepEqual((await client.list({ name: "ann's 名前", active: false })).rows, [renamed]);
       for (const ask of [
-        () => client.setName(made.id, "late", { ifMatch: failed }),
-        () => client.setState(made.id, { state: "unknown" }, { ifMatch: made }),
+        () => client.setName(connection.id, "late", { ifMatch: failed }),
+        () => client.setState(connection.id, { state: "unknown" }, { ifMatch: connection }),
       ]) {
         expectError(await failure(ask), "PreconditionError", { status: 412, code: "precondition_failed" });
       }
-      assert.deepEqual(await client.setName(made.id, null), { ...named, name: null, version: "4" });
-      assert.deepEqual(await client.setState(made.id, { state: "operational", active: true }, { ifMatch: "*" }), {
-        ...made,
+      assert.deepEqual(await client.setName(connection.id, null), { ...renamed, name: null, version: "4" });
+      assert.deepEqual(await client.setState(connection.id, { state: "operational", active: true }, { ifMatch: "*" }), {
+        ...connection,
         state: "operational",
         version: "5",
       });
@@ -337,29 +341,31 @@ export function calls(fixture) {
 
     test("delete with ifMatch rejects a changed connection", async () => {
       const client = vault(fixture.keys.full).connections;
-      const made = await make();
-      const now = await client.update(made.id, { tags: ["changed"] });
-      for (const ifMatch of [made, `"${made.id}-1"`, `W/"${made.id}-2"`]) {
-        expectError(await failure(client.delete(made.id, { ifMatch })), "PreconditionError", {
+      const connection = await make();
+      const current = await client.update(connection.id, { tags: ["changed"] });
+      for (const ifMatch of [connection, `"${connection.id}-1"`, `W/"${connection.id}-2"`]) {
+        expectError(await failure(client.delete(connection.id, { ifMatch })), "PreconditionError", {
           status: 412,
           code: "precondition_failed",
         });
       }
-      assert.deepEqual(await read(made.id), now);
-      assert.equal(await client.delete(made.id, { ifMatch: now }), undefined);
-      expectError(await failure(client.delete(made.id, { ifMatch: now })), "NotFoundError", { status: 404 });
+      assert.deepEqual(await read(connection.id), current);
+      assert.equal(await client.delete(connection.id, { ifMatch: current }), undefined);
+      expectError(await failure(client.delete(connection.id, { ifMatch: current })), "NotFoundError", { status: 404 });
       assert.equal(await client.delete((await make()).id, { ifMatch: "*" }), undefined);
     });
 
     test("of two concurrent changes with the same ifMatch, one is rejected", async () => {
       const client = vault(fixture.keys.full).connections;
-      const made = await make();
+      const connection = await make();
       const outcomes = await Promise.allSettled(
-        Array.from({ length: 8 }, (_, n) => client.update(made.id, { tags: [`try-${n}`] }, { ifMatch: made })),
+        Array.from({ length: 8 }, (_, n) =>
+          client.update(connection.id, { tags: [`try-${n}`] }, { ifMatch: connection }),
+        ),
       );
-      const written = outcomes.filter(({ status }) => status === "fulfilled");
-      assert.equal(written.length, 1);
-      assert.deepEqual(await read(made.id), written[0].value);
+      const succeeded = outcomes.filter(({ status }) => status === "fulfilled");
+      assert.equal(succeeded.length, 1);
+      assert.deepEqual(await read(connection.id), succeeded[0].value);
       for (const { reason } of outcomes.filter(({ status }) => status === "rejected"))
         expectError(reason, "PreconditionError");
     });
@@ -381,7 +387,7 @@ export function calls(fixture) {
           suggestions: [],
         });
       }
-      assert.equal((await fixture.plain(fixture.keys.full, one(id))).status, 404);
+      assert.equal((await fixture.plain(fixture.keys.full, connectionPath(id))).status, 404);
     });
 
     test("concurrent calls with many keys get their own results", async () => {

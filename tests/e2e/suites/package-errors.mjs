@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
-import { EVERY, UNKNOWN } from "../support/calls.mjs";
+import { EVERY_CALL, UNKNOWN } from "../support/calls.mjs";
 import { ConnectorVault, Recorder, expectAnswered, expectError, expectNoSecret, failure } from "../support/package.mjs";
-import { CONNECTIONS, one } from "../support/vault.mjs";
+import { CONNECTIONS, connectionPath } from "../support/vault.mjs";
 
 const ONCE = { maxRetries: 0 };
 
@@ -14,10 +14,10 @@ export function errors(fixture) {
   describe("errors", () => {
     for (const name of ["unknown", "revoked", "expired"]) {
       test(`401: every call with a key that is ${name}`, async () => {
-        const made = fixture.keys[name];
-        for (const [ask, method, path] of Object.values(EVERY)) {
-          const response = await fixture.plain(made, path, { method });
-          expectAnswered(await failure(ask(vault(made))), "AuthenticationError", response, {
+        const apiKey = fixture.keys[name];
+        for (const [ask, method, path] of Object.values(EVERY_CALL)) {
+          const response = await fixture.plain(apiKey, path, { method });
+          expectAnswered(await failure(ask(vault(apiKey))), "AuthenticationError", response, {
             status: 401,
             code: "invalid_key",
           });
@@ -26,14 +26,14 @@ export function errors(fixture) {
     }
 
     test("403: a key that lacks the scope", async () => {
-      for (const [what, [ask, method, path, scope]] of Object.entries(EVERY)) {
+      for (const [what, [ask, method, path, scope]] of Object.entries(EVERY_CALL)) {
         if (scope === undefined) continue;
-        const made =
+        const apiKey =
           fixture.keys[
             { "catalog:read": "noCatalog", "connections:read": "catalogOnly", "connections:write": "reader" }[scope]
           ];
-        const response = await fixture.plain(made, path, { method });
-        const error = expectAnswered(await failure(ask(vault(made))), "PermissionError", response, {
+        const response = await fixture.plain(apiKey, path, { method });
+        const error = expectAnswered(await failure(ask(vault(apiKey))), "PermissionError", response, {
           status: 403,
           code: "insufficient_scope",
         });
@@ -52,22 +52,22 @@ export function errors(fixture) {
         identity: "live",
         identityType: "user",
       });
-      const own = vault(fixture.keys.full).connections;
+      const connections = vault(fixture.keys.full).connections;
       for (const id of [UNKNOWN, theirs.id, live.id, theirs.id.toUpperCase()]) {
         for (const [method, ask] of [
-          ["GET", () => own.get(id)],
-          ["DELETE", () => own.delete(id)],
+          ["GET", () => connections.get(id)],
+          ["DELETE", () => connections.delete(id)],
         ]) {
           const error = expectAnswered(
             await failure(ask),
             "NotFoundError",
-            await fixture.plain(fixture.keys.full, one(id), { method }),
+            await fixture.plain(fixture.keys.full, connectionPath(id), { method }),
             { status: 404, code: "connection_not_found" },
           );
           assert.deepEqual(error.suggestions, []);
         }
         for (const options of [{}, { ifMatch: "*" }, { ifMatch: theirs }])
-          expectError(await failure(own.update(id, { tags: ["no"] }, options)), "NotFoundError", {
+          expectError(await failure(connections.update(id, { tags: ["no"] }, options)), "NotFoundError", {
             status: 404,
             code: "connection_not_found",
           });
@@ -128,7 +128,7 @@ export function errors(fixture) {
         code: "connection_exists",
         connectionId: id,
       });
-      const stale = await fixture.plain(full, one(id), {
+      const stale = await fixture.plain(full, connectionPath(id), {
         method: "PATCH",
         headers: [...headers, ["if-match", '"x"']],
         body: "{}",
@@ -144,7 +144,7 @@ export function errors(fixture) {
     test("400: errors that only the service can detect", async () => {
       const { full, many } = fixture.keys;
       const after = /after=([^&>]+)/.exec((await fixture.plain(many, `${CONNECTIONS}?limit=5`)).header("link"))[1];
-      for (const [made, filter] of [
+      for (const [apiKey, filter] of [
         [full, { after }],
         [full, { limit: 5, after }],
         [many, { limit: 6, after }],
@@ -153,9 +153,9 @@ export function errors(fixture) {
       ]) {
         const path = `${CONNECTIONS}?${new URLSearchParams(filter)}`;
         expectAnswered(
-          await failure(vault(made).connections.list(filter)),
+          await failure(vault(apiKey).connections.list(filter)),
           "ValidationError",
-          await fixture.plain(made, path),
+          await fixture.plain(apiKey, path),
           { status: 400, code: "invalid_parameter" },
         );
       }
@@ -180,18 +180,18 @@ export function errors(fixture) {
     test("429: `retryAfter` is set, and a wait beyond the timeout is not made", async () => {
       const { limited } = fixture.keys;
       const recorder = new Recorder();
-      const asking = vault(limited, {
+      const client = vault(limited, {
         baseUrl: `http://127.0.0.1:${fixture.limited.port}`,
         fetch: recorder.fetch,
         maxRetries: 2,
       });
       /** The result of a call beyond the rate limit; repeated if a new minute began in the meantime. */
-      async function beyondLimit(ask) {
+      async function sendBeyondLimit(ask) {
         for (;;) {
           const minute = Math.floor(Date.now() / 60_000);
           let ended = false;
           for (let i = 0; i < 40 && !ended; i += 1)
-            ended = await asking.whoami().then(
+            ended = await client.whoami().then(
               () => false,
               () => true,
             );
@@ -204,8 +204,8 @@ export function errors(fixture) {
           if (Math.floor(Date.now() / 60_000) === minute) return error;
         }
       }
-      for (const [ask] of Object.values(EVERY)) {
-        const error = expectError(await beyondLimit(() => ask(asking)), "RateLimitError", {
+      for (const [ask] of Object.values(EVERY_CALL)) {
+        const error = expectError(await sendBeyondLimit(() => ask(client)), "RateLimitError", {
           status: 429,
           code: "too_many_requests",
           retryAfter: 60,
@@ -220,8 +220,8 @@ export function errors(fixture) {
 
     test("503: unavailable storage, and its recovery", async () => {
       const { outage } = fixture.keys;
-      const whole = vault(outage);
-      const { id } = await whole.connections.create({ platform: "github", identity: "outage", identityType: "user" });
+      const client = vault(outage);
+      const { id } = await client.connections.create({ platform: "github", identity: "outage", identityType: "user" });
       const run = (sql) => fixture.database.prepare(sql).run();
       await run("ALTER TABLE connections RENAME TO lost");
       try {
@@ -248,7 +248,7 @@ export function errors(fixture) {
       } finally {
         await run("ALTER TABLE lost RENAME TO connections");
       }
-      assert.equal((await whole.connections.list()).total, 1);
+      assert.equal((await client.connections.list()).total, 1);
     });
 
     test("503: storage recovers while the call waits", async () => {
@@ -283,8 +283,15 @@ export function errors(fixture) {
     });
 
     test("printing a client shows no secret", () => {
-      const own = vault(fixture.keys.full);
-      for (const value of [own, own.connections, own.connectors, own.actions, own.connections.list(), { own }]) {
+      const client = vault(fixture.keys.full);
+      for (const value of [
+        client,
+        client.connections,
+        client.connectors,
+        client.actions,
+        client.connections.list(),
+        { own: client },
+      ]) {
         for (const text of [
           JSON.stringify(value),
           inspect(value, { depth: 20, showHidden: true, getters: true }),

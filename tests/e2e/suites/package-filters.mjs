@@ -115,18 +115,17 @@ const CONNECTION_FILTERS = [
   { tagz: "a", limit: 0, active: "no", identityType: "x", key: ",", page: "x", q: x(101), tagsMatch: "both", name: "" },
 ];
 
-/** A deterministic stream of numbers below `most` (mulberry32). */
+/** A deterministic stream of numbers below `max` (mulberry32). */
 function numbers(seed) {
-  let state = seed;
-  return (most) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+  let position = seed;
+  return (max) => {
+    position = (position + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(position ^ (position >>> 15), 1 | position);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * most);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * max);
   };
 }
 
-/** The errors that a validation returns for a call with this error: one for the whole request if it has no list. */
 export function filters(fixture) {
   const { counted, plain, expectSame } = comparing(fixture);
 
@@ -270,7 +269,7 @@ export function filters(fixture) {
         const below = numbers(20_260 + n);
         const pick = (values) => values[below(values.length)];
         const verdicts = { valid: 0, invalid: 0 };
-        const atRandom = Array.from({ length: 150 }, () => {
+        const randomFilter = Array.from({ length: 150 }, () => {
           const filter = {};
           for (let i = below(5); i >= 0; i -= 1) {
             // Sometimes an unknown filter.
@@ -282,7 +281,7 @@ export function filters(fixture) {
           }
           return filter;
         });
-        await each(atRandom, async (filter) => {
+        await each(randomFilter, async (filter) => {
           const response = await plain(`${path}?${pairs(filter)}`);
           const { recorder, client } = counted();
           const what = JSON.stringify(filter).slice(0, 300);

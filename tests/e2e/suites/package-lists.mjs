@@ -1,7 +1,7 @@
 // The package's lists against the service: every filter and every page must equal plain HTTP.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { ACTIONS, CONNECTORS, all, asQuery, envelope, recordingClient, rowsOf } from "../support/lists.mjs";
+import { ACTIONS, CONNECTORS, allRows, asQuery, envelope, recordingClient, rowsOf } from "../support/lists.mjs";
 import { ConnectorVault, Recorder, each, failure } from "../support/package.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
@@ -113,7 +113,7 @@ export function lists(fixture) {
   describe("lists", () => {
     let connections;
     before(async () => {
-      connections = await all(fixture, fixture.keys.many, CONNECTIONS);
+      connections = await allRows(fixture, fixture.keys.many, CONNECTIONS);
     });
 
     for (const [what, path, key, filters, list, validate] of [
@@ -151,15 +151,15 @@ export function lists(fixture) {
       ],
     ]) {
       test(`${what}: each filter equals plain HTTP`, async () => {
-        const made = fixture.keys[key];
+        const apiKey = fixture.keys[key];
         await each(filters, async (filter) => {
-          assert.deepEqual(validate(vault(made), filter), [], "a filter that the service accepts has no errors");
-          const page = await list(vault(made), filter);
+          assert.deepEqual(validate(vault(apiKey), filter), [], "a filter that the service accepts has no errors");
+          const page = await list(vault(apiKey), filter);
           const {
             totalIsMinimum = false,
             notes = [],
             ...json
-          } = (await fixture.plain(made, `${path}?${asQuery(filter)}`)).json;
+          } = (await fixture.plain(apiKey, `${path}?${asQuery(filter)}`)).json;
           assert.deepEqual(envelope(page), json, JSON.stringify(filter));
           assert.equal(page.totalIsMinimum, totalIsMinimum);
           assert.deepEqual(page.notes, notes);
@@ -230,8 +230,8 @@ export function lists(fixture) {
       assert.equal(first, again);
       assert.equal(recorder.calls, 1);
       let finished = 0;
-      const counted = list.finally(() => (finished += 1));
-      assert.equal((await counted).total, first.total);
+      const countedList = list.finally(() => (finished += 1));
+      assert.equal((await countedList).total, first.total);
       assert.equal(await list.then(({ total }) => total), first.total);
       assert.equal(await list.catch(() => "never"), first);
       assert.deepEqual([finished, recorder.calls], [1, 1]);
@@ -269,16 +269,21 @@ export function lists(fixture) {
     test("next() returns each following page, then undefined", async () => {
       const { full, many } = fixture.keys;
       for (const [key, path, filter, list] of [
-        [full, CONNECTORS, { limit: 100 }, (client, given) => client.connectors.list(given)],
-        [full, CONNECTORS, { q: "google", limit: 50, page: 2 }, (client, given) => client.connectors.list(given)],
+        [full, CONNECTORS, { limit: 100 }, (client, filters) => client.connectors.list(filters)],
+        [full, CONNECTORS, { q: "google", limit: 50, page: 2 }, (client, filters) => client.connectors.list(filters)],
         [
           full,
           `${ACTIONS}/github`,
           { method: "GET", limit: 150 },
-          (client, given) => client.actions.list("github", given),
+          (client, filters) => client.actions.list("github", filters),
         ],
-        [many, CONNECTIONS, { tags: ["third"], limit: 300 }, (client, given) => client.connections.list(given)],
-        [many, CONNECTIONS, { active: false, limit: 90, page: 3 }, (client, given) => client.connections.list(given)],
+        [many, CONNECTIONS, { tags: ["third"], limit: 300 }, (client, filters) => client.connections.list(filters)],
+        [
+          many,
+          CONNECTIONS,
+          { active: false, limit: 90, page: 3 },
+          (client, filters) => client.connections.list(filters),
+        ],
       ]) {
         const { recorder, client } = recordingClient(fixture, key);
         const numbers = [];
@@ -317,10 +322,10 @@ export function lists(fixture) {
           "the cursor is that of the service",
         );
         for (const { pages } = page; page.page < pages; ) {
-          const following = await page.next();
+          const nextPage = await page.next();
           assert.deepEqual(vault(many).connections.validateList({ ...filters, after: page.after }), []);
           page = await vault(many).connections.list({ ...filters, after: page.after });
-          assert.deepEqual({ ...page }, { ...following });
+          assert.deepEqual({ ...page }, { ...nextPage });
         }
         assert.equal(page.after, undefined, "the last page has none");
         assert.equal(await page.next(), undefined);

@@ -4,16 +4,16 @@ import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { afterEach, describe, test } from "node:test";
 import { inspect } from "node:util";
-import { EVERY } from "../support/calls.mjs";
+import { EVERY_CALL } from "../support/calls.mjs";
 import { ConnectorVault, Recorder, expectError, expectNoResponse, failure } from "../support/package.mjs";
 import { SUMMARY } from "../support/vault.mjs";
 
 const ONCE = { maxRetries: 0 };
 /** Detects hanging calls, with enough time on a busy machine. */
-const SOON_MS = 5000;
+const HANG_TIMEOUT_MS = 5000;
 
 /** A local port without a server. */
-async function deadPort() {
+async function unusedPort() {
   const server = createTcpServer();
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   const { port } = server.address();
@@ -27,7 +27,7 @@ export function strangers(fixture) {
     new ConnectorVault({ baseUrl: `http://127.0.0.1:${port}`, secret: fixture.keys.full.secret, ...ONCE, ...options });
 
   /** Starts another kind of server until the test ends. */
-  async function listening(server) {
+  async function startServer(server) {
     const sockets = new Set();
     server.on("connection", (socket) => {
       sockets.add(socket);
@@ -41,17 +41,19 @@ export function strangers(fixture) {
     return server.address().port;
   }
 
-  const answering = (response) => listening(createServer(response));
+  const serverWith = (response) => startServer(createServer(response));
   /** A server that responds to every request with these bytes. */
-  const sending = (bytes, { close = false } = {}) =>
-    listening(createTcpServer((socket) => socket.on("data", () => (close ? socket.end(bytes) : socket.write(bytes)))));
+  const rawServer = (bytes, { close = false } = {}) =>
+    startServer(
+      createTcpServer((socket) => socket.on("data", () => (close ? socket.end(bytes) : socket.write(bytes)))),
+    );
 
   describe("servers other than a connector-vault", () => {
     afterEach(() => Promise.all(ended.splice(0).map((end) => end())));
 
     test("no server: ConnectionError with fetch's own reason", async () => {
-      const port = await deadPort();
-      for (const [what, [ask]] of Object.entries(EVERY)) {
+      const port = await unusedPort();
+      for (const [what, [ask]] of Object.entries(EVERY_CALL)) {
         const error = expectNoResponse(await failure(ask(client(port))), "ConnectionError", {
           status: undefined,
           code: "no_response",
@@ -78,7 +80,7 @@ export function strangers(fixture) {
         "not HTTP at all\r\n\r\n",
         'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"account":"a',
       ]) {
-        const port = await sending(bytes, { close: true });
+        const port = await rawServer(bytes, { close: true });
         const error = expectError(await failure(client(port).whoami()), "ConnectionError", {
           code: "no_response",
         });
@@ -97,7 +99,7 @@ export function strangers(fixture) {
           closed = new Promise((done) => socket.on("close", done));
           socket.on("error", () => {}).on("data", () => bytes && socket.write(bytes));
         });
-        const port = await listening(server);
+        const port = await startServer(server);
         const began = performance.now();
         expectNoResponse(await failure(client(port, { timeoutMs: 150, maxRetries: 2 }).whoami()), "TimeoutError", {
           status: undefined,
@@ -105,7 +107,7 @@ export function strangers(fixture) {
           errors: [],
         });
         const took = performance.now() - began;
-        assert.ok(took >= 145 && took < SOON_MS, `${took} ms`);
+        assert.ok(took >= 145 && took < HANG_TIMEOUT_MS, `${took} ms`);
         // The body of an abandoned response is cancelled.
         await closed;
       }
@@ -115,7 +117,7 @@ export function strangers(fixture) {
       for (const reason of [new Error("mine"), "a text", undefined, null, 0]) {
         const requested = Promise.withResolvers();
         let closed;
-        const port = await listening(
+        const port = await startServer(
           createTcpServer((socket) => {
             closed = new Promise((done) => socket.on("close", done));
             socket.on("error", () => {}).on("data", requested.resolve);
@@ -127,14 +129,14 @@ export function strangers(fixture) {
         const began = performance.now();
         controller.abort(reason);
         const error = expectNoResponse(await call, "AbortError", { status: undefined, code: "aborted", errors: [] });
-        assert.ok(performance.now() - began < SOON_MS);
+        assert.ok(performance.now() - began < HANG_TIMEOUT_MS);
         assert.equal(error.cause, controller.signal.reason);
         await closed;
       }
     });
 
     test("AbortSignal.timeout() ends a call as well", async () => {
-      const port = await sending("");
+      const port = await rawServer("");
       const error = expectError(await failure(client(port).whoami({ signal: AbortSignal.timeout(50) })), "AbortError", {
         code: "aborted",
       });
@@ -161,12 +163,12 @@ export function strangers(fixture) {
       ["not modified", 304, {}, ""],
     ]) {
       test(`a response of another kind of server: ${what}`, async () => {
-        const port = await answering((_request, response) =>
+        const port = await serverWith((_request, response) =>
           response.writeHead(status, { "x-request-id": "theirs", ...headers }).end(body),
         );
         // A summary also has a `total`.
         const lists = body.includes('"page":1');
-        for (const [ask, , path] of Object.values(EVERY).filter(([, method]) => method === "GET")) {
+        for (const [ask, , path] of Object.values(EVERY_CALL).filter(([, method]) => method === "GET")) {
           if (lists && path === SUMMARY) continue;
           const error = expectError(await failure(ask(client(port, { maxRetries: 2 }))), "ServerError", {
             status,
@@ -199,8 +201,8 @@ export function strangers(fixture) {
       ["418", 418, "ValidationError", {}, ""],
     ]) {
       test(`a failure without a problem document: ${what}`, async () => {
-        const port = await answering((_request, response) => response.writeHead(status, headers).end(body));
-        for (const [ask] of Object.values(EVERY)) {
+        const port = await serverWith((_request, response) => response.writeHead(status, headers).end(body));
+        for (const [ask] of Object.values(EVERY_CALL)) {
           const error = expectError(await failure(ask(client(port))), kind, {
             status,
             code: "unexpected_response",
@@ -215,7 +217,7 @@ export function strangers(fixture) {
     }
 
     test("a problem with invalid members is still reported", async () => {
-      for (const odd of [
+      for (const invalidProblem of [
         { errors: 5 },
         { errors: null },
         { errors: [null, 1, "x", {}] },
@@ -232,11 +234,13 @@ export function strangers(fixture) {
           [404, "NotFoundError"],
           [409, "ConflictError"],
         ]) {
-          const port = await answering((_request, response) =>
-            response.writeHead(status, json).end(JSON.stringify({ code: "x_y", detail: "It is odd.", ...odd })),
+          const port = await serverWith((_request, response) =>
+            response
+              .writeHead(status, json)
+              .end(JSON.stringify({ code: "x_y", detail: "It is odd.", ...invalidProblem })),
           );
           const error = await failure(client(port).whoami());
-          assert.equal(error.name, kind, JSON.stringify(odd));
+          assert.equal(error.name, kind, JSON.stringify(invalidProblem));
           assert.equal(error.status, status);
           assert.ok(Array.isArray(error.errors));
           if (status === 404) assert.ok(Array.isArray(error.suggestions));
@@ -247,15 +251,15 @@ export function strangers(fixture) {
 
     test("redirects are not followed, so the secret is not sent elsewhere", async () => {
       let elsewhere = 0;
-      const other = await answering((_request, response) => {
+      const other = await serverWith((_request, response) => {
         elsewhere += 1;
         response.writeHead(200, json).end('{"rows":[],"total":0,"pages":0,"page":1}');
       });
       for (const status of [301, 302, 303, 307, 308]) {
-        const port = await answering((_request, response) =>
+        const port = await serverWith((_request, response) =>
           response.writeHead(status, { location: `http://127.0.0.1:${other}/` }).end(),
         );
-        for (const [what, [ask]] of Object.entries(EVERY)) {
+        for (const [what, [ask]] of Object.entries(EVERY_CALL)) {
           const error = expectError(await failure(ask(client(port, { maxRetries: 2 }))), "ServerError", {
             code: "unexpected_response",
           });

@@ -12,7 +12,7 @@ import {
   library,
 } from "../support/package.mjs";
 import { ID, comparing, x } from "../support/validation.mjs";
-import { one } from "../support/vault.mjs";
+import { connectionPath } from "../support/vault.mjs";
 
 const IDS = [
   "nothing",
@@ -40,7 +40,7 @@ const IDS = [
   "１".repeat(8),
 ];
 /** Values that cannot be a URL path segment. */
-const NO_SEGMENTS = ["", ".", ".."];
+const INVALID_SEGMENTS = ["", ".", ".."];
 
 export function validation(fixture) {
   const { counted, plain, expectSame } = comparing(fixture);
@@ -48,7 +48,7 @@ export function validation(fixture) {
   describe("validation", () => {
     test("invalid ids have the errors of the service", async () => {
       await each(IDS, async (id) => {
-        const path = one(encodeURIComponent(id));
+        const path = connectionPath(encodeURIComponent(id));
         await expectSame(`get ${id}`, (client) => client.connections.get(id), await plain(path));
         await expectSame(
           `delete ${id}`,
@@ -64,18 +64,18 @@ export function validation(fixture) {
           );
         }
       });
-      for (const id of NO_SEGMENTS) {
+      for (const id of INVALID_SEGMENTS) {
         for (const ask of [
           (client) => client.connections.get(id),
           (client) => client.connections.delete(id),
           (client) => client.connections.update(id, {}),
         ])
-          await expectSame(`"${id}"`, ask, await plain(one("nothing")));
+          await expectSame(`"${id}"`, ask, await plain(connectionPath("nothing")));
       }
     });
 
     test("a platform cannot change the path", async () => {
-      for (const platform of NO_SEGMENTS) {
+      for (const platform of INVALID_SEGMENTS) {
         const { recorder, client } = counted();
         const error = await failure(() => client.actions.list(platform));
         assert.ok(error instanceof library.VaultError);
@@ -103,7 +103,7 @@ export function validation(fixture) {
     });
 
     test("an action's key cannot change the path", async () => {
-      for (const key of [...NO_SEGMENTS, "a\u0000b"]) {
+      for (const key of [...INVALID_SEGMENTS, "a\u0000b"]) {
         const { recorder, client } = counted();
         const error = await failure(() => client.actions.get("github", key));
         expectNoResponse(error, "ValidationError", {
@@ -122,21 +122,21 @@ export function validation(fixture) {
     });
 
     test("invalid API keys have the errors of the service", async () => {
-      const good = fixture.keys.full.secret;
-      const made = (text) => text + checksum(text);
+      const valid = fixture.keys.full.secret;
+      const withChecksum = (text) => text + checksum(text);
       const malformed = [
         "x",
         "sk_test_",
-        good.slice(0, -1),
-        `${good}0`,
-        good.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
-        good.replace("sk_test_", "sk_live_"),
-        made(`sk_prod_${"a".repeat(32)}`),
-        made(`SK_TEST_${"a".repeat(32)}`),
-        made(`sk_test_${"a".repeat(31)}`),
-        made(`sk_test_${"a".repeat(31)}_`),
-        `Bearer ${good}`,
-        `${good}, ${good}`,
+        valid.slice(0, -1),
+        `${valid}0`,
+        valid.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
+        valid.replace("sk_test_", "sk_live_"),
+        withChecksum(`sk_prod_${"a".repeat(32)}`),
+        withChecksum(`SK_TEST_${"a".repeat(32)}`),
+        withChecksum(`sk_test_${"a".repeat(31)}`),
+        withChecksum(`sk_test_${"a".repeat(31)}_`),
+        `Bearer ${valid}`,
+        `${valid}, ${valid}`,
         x(500),
       ];
       for (const secret of malformed) {
@@ -146,12 +146,16 @@ export function validation(fixture) {
           expectNoResponse(error, "ValidationError", { ...factsOf(response.json), status: 401, code: "invalid_key" });
         }
       }
-      const missing = await fixture.server.send("/v1/whoami");
+      const responseWithoutKey = await fixture.server.send("/v1/whoami");
       const empty = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: "" }));
-      expectNoResponse(empty, "ValidationError", { ...factsOf(missing.json), status: 401, code: "missing_key" });
-      for (const secret of [good, wellFormed("live"), `st_test_${x(40)}`, `st_live_${x(40)}`])
+      expectNoResponse(empty, "ValidationError", {
+        ...factsOf(responseWithoutKey.json),
+        status: 401,
+        code: "missing_key",
+      });
+      for (const secret of [valid, wellFormed("live"), `st_test_${x(40)}`, `st_live_${x(40)}`])
         assert.ok(new ConnectorVault({ baseUrl: fixture.baseUrl, secret }));
-      for (const secret of [undefined, 5, null, {}, [good], true])
+      for (const secret of [undefined, 5, null, {}, [valid], true])
         expectInvalid(await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret })), "secret");
     });
 

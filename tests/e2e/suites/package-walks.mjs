@@ -1,7 +1,7 @@
 // Iterating over the package's lists returns each row once, with the minimum of requests.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { ACTIONS, CONNECTORS, all, asQuery, recordingClient, rowsOf } from "../support/lists.mjs";
+import { ACTIONS, CONNECTORS, allRows, asQuery, recordingClient, rowsOf } from "../support/lists.mjs";
 import { expectError, failure } from "../support/package.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
@@ -15,9 +15,9 @@ export function walks(fixture) {
     before(async () => {
       const { full, many } = fixture.keys;
       [connectors, actions, connections] = [
-        await all(fixture, full, CONNECTORS),
-        await all(fixture, full, `${ACTIONS}/github`),
-        await all(fixture, many, CONNECTIONS),
+        await allRows(fixture, full, CONNECTORS),
+        await allRows(fixture, full, `${ACTIONS}/github`),
+        await allRows(fixture, many, CONNECTIONS),
       ];
       assert.ok(connectors.length > 200 && actions.length > 500 && connections.length > 2500);
       assert.equal(connections.length, fixture.seeded.filter((row) => row.active).length);
@@ -46,36 +46,36 @@ export function walks(fixture) {
     test("an iteration keeps filters and limit", async () => {
       const { full, many } = fixture.keys;
       for (const [key, path, filter, list] of [
-        [full, CONNECTORS, { q: "google", limit: 60 }, (client, given) => client.connectors.list(given)],
-        [full, CONNECTORS, { category: "Cloud", authkit: false }, (client, given) => client.connectors.list(given)],
+        [full, CONNECTORS, { q: "google", limit: 60 }, (client, filters) => client.connectors.list(filters)],
+        [full, CONNECTORS, { category: "Cloud", authkit: false }, (client, filters) => client.connectors.list(filters)],
         [
           full,
           `${ACTIONS}/github`,
           { q: "list", method: "get", limit: 70 },
-          (client, given) => client.actions.list("github", given),
+          (client, filters) => client.actions.list("github", filters),
         ],
         [
           many,
           CONNECTIONS,
           { tags: ["all", "third"], identityType: "team", limit: 40 },
-          (client, given) => client.connections.list(given),
+          (client, filters) => client.connections.list(filters),
         ],
         [
           many,
           CONNECTIONS,
           { tags: ["t-1", "t-2"], tagsMatch: "any" },
-          (client, given) => client.connections.list(given),
+          (client, filters) => client.connections.list(filters),
         ],
-        [many, CONNECTIONS, { active: false, q: "g" }, (client, given) => client.connections.list(given)],
+        [many, CONNECTIONS, { active: false, q: "g" }, (client, filters) => client.connections.list(filters)],
         [
           many,
           CONNECTIONS,
           { platform: "PLATFORM-5", platformVersion: "v1", limit: 7 },
-          (client, given) => client.connections.list(given),
+          (client, filters) => client.connections.list(filters),
         ],
       ]) {
         const { limit = 100, ...rest } = filter;
-        const expected = await all(fixture, key, path, rest);
+        const expected = await allRows(fixture, key, path, rest);
         assert.ok(expected.length > 5);
         const { recorder, client } = recordingClient(fixture, key);
         assert.deepEqual(await rowsOf(list(client, filter)), expected, JSON.stringify(filter));
@@ -153,13 +153,13 @@ export function walks(fixture) {
         [250, 3],
       ]) {
         recorder.calls = 0;
-        let met = 0;
+        let count = 0;
         for await (const row of client.connections.list()) {
-          assert.equal(row.id, connections[met].id);
-          met += 1;
-          if (met === stop) break;
+          assert.equal(row.id, connections[count].id);
+          count += 1;
+          if (count === stop) break;
         }
-        assert.deepEqual([met, recorder.calls], [stop, requests], `break after ${stop}`);
+        assert.deepEqual([count, recorder.calls], [stop, requests], `break after ${stop}`);
         recorder.calls = 0;
         assert.deepEqual(await client.connections.list().toArray({ max: stop }), connections.slice(0, stop));
         assert.equal(recorder.calls, requests, `max ${stop}`);
@@ -182,9 +182,9 @@ export function walks(fixture) {
       await iterator.return();
       assert.deepEqual(await iterator.next(), { done: true, value: undefined });
       assert.equal(recorder.calls, 1);
-      const failing = vault(fixture.keys.unknown).connections.list()[Symbol.asyncIterator]();
-      expectError(await failure(failing.next()), "AuthenticationError", { status: 401 });
-      assert.deepEqual(await failing.next(), { done: true, value: undefined });
+      const failingIterator = vault(fixture.keys.unknown).connections.list()[Symbol.asyncIterator]();
+      expectError(await failure(failingIterator.next()), "AuthenticationError", { status: 401 });
+      assert.deepEqual(await failingIterator.next(), { done: true, value: undefined });
     });
 
     test("a filter without rows takes one request", async () => {
@@ -201,11 +201,11 @@ export function walks(fixture) {
       const { recorder, client } = recordingClient(fixture, fixture.keys.many);
       const controller = new AbortController();
       const reason = new Error("enough");
-      let met = 0;
+      let count = 0;
       const error = await failure(async () => {
         for await (const row of client.connections.list({}, { signal: controller.signal })) {
-          met += row ? 1 : 0;
-          if (met === 150) controller.abort(reason);
+          count += row ? 1 : 0;
+          if (count === 150) controller.abort(reason);
         }
       });
       expectError(error, "AbortError", { code: "aborted", cause: reason, status: undefined });

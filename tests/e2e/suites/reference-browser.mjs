@@ -12,17 +12,17 @@ const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "
 const THEMES = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
 const PHONE = { width: 390, height: 844 };
 /** The number of operations or schemas that are open on one page: each click rerenders all of them. */
-const TOGETHER = 4;
+const OPEN_AT_ONCE = 4;
 /**
  * Operations that together cover everything that the page can show, every eighth schema, and all schemas with variants.
  */
 const REPRESENTATIVE = ["listConnections", "createConnection", "getAction", "runAction"];
 const EVERY = 8;
 /** Pages about error codes that together contain every element of such a page. */
-const PROBLEMS_LOOKED_AT = ["missing_key", "invalid_body", "internal"];
+const CHECKED_PROBLEMS = ["missing_key", "invalid_body", "internal"];
 /** Rules that depend on the theme. All other rules have the same result in both. */
-const OF_COLOURS = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
-const DESK = { width: 1280, height: 900 };
+const COLOUR_RULES = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
+const DESKTOP = { width: 1280, height: 900 };
 
 /** @param {{ reference: import("../support/reference.mjs").Reference }} fixture */
 export function referenceInBrowser(fixture) {
@@ -34,10 +34,10 @@ export function referenceInBrowser(fixture) {
     after(() => browser?.close());
 
     /** Opens a page, uses it, and asserts that it caused no error and sent no request to another host. */
-    async function look(path, use, script) {
+    async function visitPage(path, use, script) {
       const { page, faults, close } = await open(browser, `${fixture.reference.address}${path}`, script);
       try {
-        await page.setViewportSize(DESK);
+        await page.setViewportSize(DESKTOP);
         await use(page).catch(({ message }) => assert.fail([message, ...faults].join("\n")));
         const requested = await page.evaluate(() =>
           performance
@@ -59,7 +59,7 @@ export function referenceInBrowser(fixture) {
         await page.emulateMedia({ colorScheme });
         assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
         await page.evaluate(AXE);
-        const rules = colorScheme === "light" ? {} : OF_COLOURS;
+        const rules = colorScheme === "light" ? {} : COLOUR_RULES;
         const { violations, passes } = await page.evaluate(
           ([parts, rules]) => globalThis.axe.run(parts ?? document, { resultTypes: ["violations"], ...rules }),
           [parts, rules],
@@ -82,7 +82,7 @@ export function referenceInBrowser(fixture) {
         (await page.evaluate(() => document.documentElement.scrollWidth)) <= PHONE.width,
         `${what} is wider than a phone`,
       );
-      await page.setViewportSize(DESK);
+      await page.setViewportSize(DESKTOP);
     }
 
     /** Runs before the page's own scripts: a violation of its policy becomes an error in the console. */
@@ -93,19 +93,19 @@ export function referenceInBrowser(fixture) {
 
     const block = (page, id) =>
       page.locator(`#operations-${fixture.reference.description.operations.get(id).tags[0]}-${id}`);
-    const opened = async (page, id) => {
+    const openOperation = async (page, id) => {
       await block(page, id).locator(".opblock-summary-control").click();
       await block(page, id).locator(".responses-table").waitFor();
     };
 
     /** Checks some of `all` on each page: Swagger UI rerenders everything that is open on each click. */
-    async function lookAtEach(all, use) {
-      for (let index = 0; index < all.length; index += TOGETHER)
-        await look("/docs", (page) => use(page, all.slice(index, index + TOGETHER), index), logViolations);
+    async function checkEach(all, use) {
+      for (let index = 0; index < all.length; index += OPEN_AT_ONCE)
+        await visitPage("/docs", (page) => use(page, all.slice(index, index + OPEN_AT_ONCE), index), logViolations);
     }
 
     test("/docs lists every operation, accessibly in both themes", () =>
-      look(
+      visitPage(
         "/docs",
         async (page) => {
           await page.getByRole("heading", { name: "Schemas" }).waitFor();
@@ -120,12 +120,12 @@ export function referenceInBrowser(fixture) {
 
     proof("/docs shows an operation as the document describes it, accessibly in both themes", () => {
       const operations = REPRESENTATIVE.map((id) => [id, fixture.reference.description.operations.get(id)]);
-      return lookAtEach(operations, async (page) => {
+      return checkEach(operations, async (page) => {
         for (const [
           id,
           { path, method, summary, parameters = [], responses, requestBody, "x-codeSamples": samples },
         ] of operations) {
-          await opened(page, id);
+          await openOperation(page, id);
           const text = await block(page, id).innerText();
           for (const part of [path, method, summary, ...samples.map(({ source }) => source.trim())])
             assert.ok(text.replaceAll("\u200b", "").includes(part), `${id}: ${part}`);
@@ -152,12 +152,12 @@ export function referenceInBrowser(fixture) {
             id,
           );
           // Each header once, with the statuses that have it.
-          const having = new Map();
+          const statusesByHeader = new Map();
           for (const [status, response] of Object.entries(responses)) {
             for (const name of Object.keys(fixture.reference.description.resolve(response).headers))
-              having.set(name, [...(having.get(name) ?? []), status]);
+              statusesByHeader.set(name, [...(statusesByHeader.get(name) ?? []), status]);
           }
-          const shown = await block(page, id)
+          const shownHeaders = await block(page, id)
             .locator(".response-headers tbody tr")
             .evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[2].textContent]));
           const statusesOf = (text) => {
@@ -166,11 +166,11 @@ export function referenceInBrowser(fixture) {
             return Object.keys(responses).filter((status) => !others.includes(status));
           };
           assert.deepEqual(
-            Object.fromEntries(shown.map(([name, text]) => [name, statusesOf(text)])),
-            Object.fromEntries(having),
+            Object.fromEntries(shownHeaders.map(([name, text]) => [name, statusesOf(text)])),
+            Object.fromEntries(statusesByHeader),
             id,
           );
-          assert.equal(shown.length, having.size, id);
+          assert.equal(shownHeaders.length, statusesByHeader.size, id);
           assert.equal(await block(page, id).locator(".response .headers-wrapper, .response .headers").count(), 0, id);
         }
         for (const tab of await block(page, "createConnection").locator(".tablinks[data-name=model]").all())
@@ -184,23 +184,25 @@ export function referenceInBrowser(fixture) {
       // Enumerations, and schemas named after their parent, are shown where they are used.
       const has = (owner, name) => name !== owner && JSON.stringify(all[owner]).includes(`/schemas/${name}"`);
       const isPart = (name) => Object.keys(all).some((owner) => name.startsWith(owner) && has(owner, name));
-      const described = Object.entries(all).filter(([name, one]) => !one.enum && !isPart(name));
+      const describedSchemas = Object.entries(all).filter(([name, one]) => !one.enum && !isPart(name));
       const resolved = (schema) => (schema.$ref ? all[schema.$ref.split("/").at(-1)] : schema);
-      const chosen = described.filter(([, one], index) => one.oneOf || (one.properties && index % EVERY === 0));
-      assert.ok(chosen.length > 8);
-      return lookAtEach(chosen, async (page, few, first) => {
+      const chosenSchemas = describedSchemas.filter(
+        ([, one], index) => one.oneOf || (one.properties && index % EVERY === 0),
+      );
+      assert.ok(chosenSchemas.length > 8);
+      return checkEach(chosenSchemas, async (page, few, first) => {
         await page.getByRole("heading", { name: "Schemas" }).waitFor();
         const schemas = page.locator("section.models article[data-json-schema-level='0']");
-        await schemas.nth(described.length - 1).waitFor();
+        await schemas.nth(describedSchemas.length - 1).waitFor();
         const names = await schemas.evaluateAll((shown) =>
           shown.map((each) => each.querySelector(".json-schema-2020-12__title").textContent),
         );
         assert.deepEqual(
           names,
-          described.map(([name]) => name),
+          describedSchemas.map(([name]) => name),
         );
         for (const [name, schema] of few) {
-          const shown = schemas.nth(names.indexOf(name));
+          const schemaBlock = schemas.nth(names.indexOf(name));
           const members = [schema, ...(schema.oneOf ?? []).map(resolved)].flatMap(({ properties = {} }) =>
             Object.entries(properties),
           );
@@ -209,9 +211,9 @@ export function referenceInBrowser(fixture) {
             description ? [member, description.replaceAll("`", "")] : [member],
           );
           // A referenced schema has its own button, which appears when its parent is rendered.
-          const toggle = shown.getByRole("button", { name: /^(Expand|Collapse) all$/ }).first();
+          const toggle = schemaBlock.getByRole("button", { name: /^(Expand|Collapse) all$/ }).first();
           await toggle.waitFor();
-          const seen = await shown.elementHandle();
+          const element = await schemaBlock.elementHandle();
           const missing = await page.waitForFunction(
             ({ seen, texts, since }) => {
               const missing = texts.filter((text) => !seen.innerText.includes(text));
@@ -219,7 +221,7 @@ export function referenceInBrowser(fixture) {
               if (missing.length > 0) expand?.click();
               return (missing.length === 0 || performance.now() - since > 20_000) && { missing };
             },
-            { seen, texts: expected, since: await page.evaluate(() => performance.now()) },
+            { seen: element, texts: expected, since: await page.evaluate(() => performance.now()) },
           );
           assert.deepEqual((await missing.jsonValue()).missing, [], name);
         }
@@ -228,26 +230,26 @@ export function referenceInBrowser(fixture) {
     });
 
     test("a key authorizes requests, and is stored nowhere", () =>
-      look(
+      visitPage(
         "/docs",
         async (page) => {
           await page.getByLabel("API key", { exact: true }).fill(keys.reader.secret);
           await page.getByRole("button", { name: "Use the key" }).click();
           await page.getByText("Requests use your key.").waitFor();
-          const tried = async (id) => {
-            await opened(page, id);
+          const tryOperation = async (id) => {
+            await openOperation(page, id);
             await block(page, id).getByRole("button", { name: "Try it out" }).click();
             await block(page, id).getByRole("button", { name: "Execute" }).click();
             await block(page, id).locator(".live-responses-table").waitFor();
             return block(page, id).locator(".live-responses-table").innerText();
           };
-          assert.match(await tried("whoami"), /"account": "reader"/);
+          assert.match(await tryOperation("whoami"), /"account": "reader"/);
           if (proves) {
-            assert.match(await tried("createConnection"), /"key": "test::github::default::ann@example.com"/);
-            assert.match(await tried("listConnections"), /"total": 1/);
+            assert.match(await tryOperation("createConnection"), /"key": "test::github::default::ann@example.com"/);
+            assert.match(await tryOperation("listConnections"), /"total": 1/);
           }
           await expectFit(page, "a request that was tried out");
-          const kept = () =>
+          const storedText = () =>
             page.evaluate(() =>
               [
                 JSON.stringify(localStorage),
@@ -257,7 +259,7 @@ export function referenceInBrowser(fixture) {
                 document.documentElement.outerHTML,
               ].join(),
             );
-          assert.ok(!(await kept()).includes(keys.reader.secret));
+          assert.ok(!(await storedText()).includes(keys.reader.secret));
           await page.getByRole("button", { name: "Forget the key" }).click();
           await page.getByLabel("API key", { exact: true }).waitFor();
           assert.equal(await page.getByLabel("API key", { exact: true }).inputValue(), "");
@@ -266,7 +268,7 @@ export function referenceInBrowser(fixture) {
       ));
 
     proof("/docs has the console's frame, and uses the session's key for requests", () =>
-      look(
+      visitPage(
         "/problems/",
         async (page) => {
           await page.evaluate((secret) => sessionStorage.setItem("connector-vault.secret", secret), keys.reader.secret);
@@ -289,7 +291,7 @@ export function referenceInBrowser(fixture) {
             "page",
           );
           await page.getByText("Requests use the key that you are signed in with.").waitFor();
-          await opened(page, "whoami");
+          await openOperation(page, "whoami");
           await block(page, "whoami").getByRole("button", { name: "Try it out" }).click();
           await block(page, "whoami").getByRole("button", { name: "Execute" }).click();
           assert.match(await block(page, "whoami").locator(".live-responses-table").innerText(), /"account": "reader"/);
@@ -311,7 +313,7 @@ export function referenceInBrowser(fixture) {
           await page.evaluate(() => localStorage.clear());
           await page.reload();
           await page.getByText("Requests use the key that you are signed in with.").waitFor();
-          // Another key, and back.
+          // Switches to another key, and back.
           await page.getByRole("button", { name: "Use another key" }).click();
           await page.getByLabel("API key", { exact: true }).waitFor();
           await page.getByRole("button", { name: "Use the key that you are signed in with" }).click();
@@ -362,7 +364,7 @@ export function referenceInBrowser(fixture) {
     });
 
     proof("the keyboard opens an operation, and the address identifies it", () =>
-      look(
+      visitPage(
         "/docs",
         async (page) => {
           await block(page, "listActions").locator(".opblock-summary-control").focus();
@@ -378,16 +380,16 @@ export function referenceInBrowser(fixture) {
 
     for (const [choice, background] of Object.entries(THEMES)) {
       proof(`a user who chose ${choice} gets it, whatever the system's theme`, () =>
-        look(
+        visitPage(
           "/docs",
           async (page) => {
             // Requests still running would fail when the page closes.
-            const drawn = () => page.locator(".opblock").first().waitFor();
-            await drawn();
+            const operationsRendered = () => page.locator(".opblock").first().waitFor();
+            await operationsRendered();
             await page.emulateMedia({ colorScheme: choice === "light" ? "dark" : "light" });
             await page.evaluate((theme) => localStorage.setItem("theme", theme), choice);
             await page.reload();
-            await drawn();
+            await operationsRendered();
             await page.locator(`html[data-theme=${choice}]`).waitFor();
             assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
           },
@@ -397,7 +399,7 @@ export function referenceInBrowser(fixture) {
     }
 
     test("/problems/ links to a page for every code, accessible in both themes", () =>
-      look(
+      visitPage(
         "/problems/",
         async (page) => {
           await expectFit(page, "the list of problems");
@@ -406,7 +408,7 @@ export function referenceInBrowser(fixture) {
             links,
             CODES.map((code) => `/problems/${code}`),
           );
-          for (const code of PROBLEMS_LOOKED_AT) {
+          for (const code of CHECKED_PROBLEMS) {
             await page.goto(`${fixture.reference.address}/problems/${code}`);
             await expectFit(page, code);
             assert.deepEqual(await page.locator("h2").allTextContents(), [

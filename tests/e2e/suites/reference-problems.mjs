@@ -45,13 +45,13 @@ export function problemExamples(fixture) {
               identityType: "user",
               tags: ["eu", "billing"],
             });
-            const made = await fixture.reference.strict.send(CONNECTIONS, {
+            const creation = await fixture.reference.strict.send(CONNECTIONS, {
               method: "POST",
               secret: caller.secret,
               headers: [JSON_TYPE],
               body,
             });
-            assert.equal(made.status, 201, made.text);
+            assert.equal(creation.status, 201, creation.text);
           }
         }
         if (code === "connection_exists") await fixture.reference.connection(caller, { identity: "eve@example.com" });
@@ -59,8 +59,8 @@ export function problemExamples(fixture) {
         assert.equal(refused.header("content-type"), "application/problem+json");
         assert.ok(shows(JSON.parse(response), refused.json), `${response}\n${refused.text}`);
         assert.equal(refused.json.code, code);
-        const taken = await fixture.reference.responseTo(right, env);
-        assert.ok(taken.status < 300, taken.text);
+        const success = await fixture.reference.responseTo(right, env);
+        assert.ok(success.status < 300, success.text);
       });
     }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Agents } from "../support/agents.mjs";
 import { PROJECT, keys } from "../support/reference.mjs";
-import { one, query } from "../support/vault.mjs";
+import { connectionPath, query } from "../support/vault.mjs";
 
 /** Operations that call a platform, which does not exist here. `calls.test.mjs` covers one. */
 const CALLS = /^(runAction|proxy)/;
@@ -88,7 +88,7 @@ export function referenceSamples(fixture) {
           `${id}: ${lines}`,
         );
         if (id === "deleteConnection")
-          assert.equal((await fixture.reference.as(keys.samples)(one(env.ID))).status, 404);
+          assert.equal((await fixture.reference.as(keys.samples)(connectionPath(env.ID))).status, 404);
         else if (id === "deleteOauthClient")
           assert.equal((await fixture.reference.as(keys.samples)("/v1/oauth-clients/github")).status, 404);
         else if (id === "deleteWebhook")
@@ -156,8 +156,8 @@ export function referenceSamples(fixture) {
         if (CALLS.test(id)) continue;
         for (const { value } of Object.values(requestBody?.content["application/json"].examples ?? {})) {
           const env = await fixture.reference.environment(id, keys.examples);
-          const own = path.replace("{id}", env.WEBHOOK ?? env.ID).replace("{platform}", "github");
-          const response = await send(own, { method, body: withRequest(JSON.stringify(value), env) });
+          const requestPath = path.replace("{id}", env.WEBHOOK ?? env.ID).replace("{platform}", "github");
+          const response = await send(requestPath, { method, body: withRequest(JSON.stringify(value), env) });
           assert.ok(response.status < 300, `${id}: ${response.text}`);
           fixture.reference.description.expect(id, response);
           bodies += 1;
@@ -178,18 +178,20 @@ export function referenceSamples(fixture) {
       for (const [id, { path, parameters = [] }] of fixture.reference.description.operations) {
         if (CALLS.test(id) || id === "getUsage") continue;
         const exampleOf = (expected) => parameters.find(({ name }) => name === expected)?.schema.examples[0];
-        const own = path.replace("{platform}", () => exampleOf("platform")).replace("{key}", () => exampleOf("key"));
+        const requestPath = path
+          .replace("{platform}", () => exampleOf("platform"))
+          .replace("{key}", () => exampleOf("key"));
         for (const parameter of parameters) {
           const [example] = parameter.schema?.examples ?? [];
           if (example === undefined) continue;
-          const needed = parameters.filter((one) => one.in === "query" && one.required);
+          const needed = parameters.filter((parameter) => parameter.in === "query" && parameter.required);
           const all = Object.fromEntries(needed.map(({ name, schema }) => [name, schema.examples[0]]));
           const requested = parameter.in === "query" ? { ...all, [parameter.name]: example } : all;
           const filter = Object.keys(requested).length > 0 ? `?${query(requested)}` : "";
-          const response = await send(own + filter);
+          const response = await send(requestPath + filter);
           assert.equal(response.status, 200, `${id} ${parameter.name}: ${response.text}`);
-          const found = response.json.rows ?? [response.json];
-          assert.ok(found.length > 0, `${id} ${parameter.name}=${example} finds nothing`);
+          const rows = response.json.rows ?? [response.json];
+          assert.ok(rows.length > 0, `${id} ${parameter.name}=${example} finds nothing`);
           examples += 1;
         }
       }

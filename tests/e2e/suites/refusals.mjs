@@ -4,18 +4,18 @@ import assert from "node:assert/strict";
 import { afterEach, before, beforeEach, describe, test } from "node:test";
 import { AUDIT_ROWS, costOf, expectProblem } from "../support/expect.mjs";
 import { key, store } from "../support/keys.mjs";
-import { Caller, expectConnection, one, stored } from "../support/vault.mjs";
+import { Caller, expectConnection, connectionPath, stored } from "../support/vault.mjs";
 
 const JSON_TYPE = [["content-type", "application/json"]];
 const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 export function refusals(fixture) {
   const tenants = { account: "refusals" };
-  const made = {
+  const apiKeys = {
     owner: key(tenants),
     live: key({ ...tenants, environment: "live" }),
     other: key({ account: "refusals-other" }),
   };
-  const callers = Object.fromEntries(Object.entries(made).map(([name, each]) => [name, new Caller(fixture, each)]));
+  const callers = Object.fromEntries(Object.entries(apiKeys).map(([name, each]) => [name, new Caller(fixture, each)]));
   const { owner, live, other } = callers;
   const input = (identity) => ({ platform: "github", identity, identityType: "user", tags: ["kept"] });
   const ids = {};
@@ -35,7 +35,7 @@ export function refusals(fixture) {
 
   describe("rejected requests to the vault", () => {
     before(async () => {
-      await store(fixture.database, Object.values(made));
+      await store(fixture.database, Object.values(apiKeys));
       for (const [name, caller] of [
         ["own", owner],
         ["live", live],
@@ -55,7 +55,7 @@ export function refusals(fixture) {
 
     test("ids outside the key's access have the same response and cost as unknown ones", async () => {
       const { own } = ids;
-      const unseen = [
+      const invisibleIds = [
         UNKNOWN,
         ids.deleted,
         ids.foreign,
@@ -93,7 +93,7 @@ export function refusals(fixture) {
       ]) {
         const responses = new Set();
         for (const response of await Promise.all(
-          unseen.map((id) => ask(method, one(id), made.owner.secret, headers, body)),
+          invisibleIds.map((id) => ask(method, connectionPath(id), apiKeys.owner.secret, headers, body)),
         )) {
           if (method === "HEAD") assert.equal(response.status, 404);
           else {

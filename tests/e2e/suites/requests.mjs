@@ -184,17 +184,17 @@ export function requests(fixture) {
 
     test("the order of checks is key, route and method, scope, parameters, resource", async () => {
       const { noCatalog } = fixture.keys;
-      const wrong = "?limit=0&nothing=1";
+      const invalidQuery = "?limit=0&nothing=1";
       for (const [method, path, secret, code] of [
-        ["GET", `/v1/nothing${wrong}`, undefined, "missing_key"],
-        ["POST", `${CONNECTORS}${wrong}`, undefined, "missing_key"],
-        ["POST", `${CONNECTORS}${wrong}`, "sk_test_wrong", "invalid_key"],
-        ["GET", `/v1/nothing${wrong}`, noCatalog.secret, "route_not_found"],
-        ["DELETE", `/v1/nothing${wrong}`, noCatalog.secret, "route_not_found"],
-        ["POST", `${CONNECTORS}${wrong}`, noCatalog.secret, "method_not_allowed"],
-        ["GET", `${CONNECTORS}${wrong}`, noCatalog.secret, "insufficient_scope"],
-        ["GET", `/v1/available-actions/nothing${wrong}`, noCatalog.secret, "insufficient_scope"],
-        ["GET", `/v1/available-actions/nothing${wrong}`, full(), "invalid_parameter"],
+        ["GET", `/v1/nothing${invalidQuery}`, undefined, "missing_key"],
+        ["POST", `${CONNECTORS}${invalidQuery}`, undefined, "missing_key"],
+        ["POST", `${CONNECTORS}${invalidQuery}`, "sk_test_wrong", "invalid_key"],
+        ["GET", `/v1/nothing${invalidQuery}`, noCatalog.secret, "route_not_found"],
+        ["DELETE", `/v1/nothing${invalidQuery}`, noCatalog.secret, "route_not_found"],
+        ["POST", `${CONNECTORS}${invalidQuery}`, noCatalog.secret, "method_not_allowed"],
+        ["GET", `${CONNECTORS}${invalidQuery}`, noCatalog.secret, "insufficient_scope"],
+        ["GET", `/v1/available-actions/nothing${invalidQuery}`, noCatalog.secret, "insufficient_scope"],
+        ["GET", `/v1/available-actions/nothing${invalidQuery}`, full(), "invalid_parameter"],
         ["GET", "/v1/available-actions/nothing?nothing=1", full(), "unknown_parameter"],
         ["GET", "/v1/available-actions/nothing", full(), "platform_not_found"],
       ]) {
@@ -208,14 +208,14 @@ export function requests(fixture) {
 
     test("without ALLOWED_ORIGINS, cross-origin pages cannot call", async () => {
       const headers = [["origin", "https://a.example"]];
-      const own = { allow: READ_METHODS, "cache-control": "private, no-store" };
+      const ownHeaders = { allow: READ_METHODS, "cache-control": "private, no-store" };
       expectPage(await send(CONNECTORS, { secret: full(), headers }));
       for (const path of [...READS, "/health", "/v1/nothing"]) {
         const response = await send(path, {
           method: "OPTIONS",
           headers: [...headers, ["access-control-request-method", "GET"]],
         });
-        expectHeaders(response, own);
+        expectHeaders(response, ownHeaders);
         assert.deepEqual([response.status, response.body.length], [204, 0]);
       }
       expectProblem(await send("/nothing", { method: "OPTIONS", headers }), "route_not_found");

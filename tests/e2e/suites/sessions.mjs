@@ -12,7 +12,7 @@ import {
   expectConnection,
   expectConnections,
   follow,
-  one,
+  connectionPath,
   query,
 } from "../support/vault.mjs";
 
@@ -102,11 +102,11 @@ export function sessions(fixture) {
 
     test("are accepted by every call, for their identity only", async () => {
       const ann = await as({ identity: "ann", scopes: ALL });
-      const own = [rows[`ann ${OTHER}`], rows[`ann ${PLATFORM}`]];
+      const ownRows = [rows[`ann ${OTHER}`], rows[`ann ${PLATFORM}`]];
       for (const filter of [{}, { identity: "ann" }, { tags: "x" }, { q: "a" }]) {
         const response = await ann.list(filter);
         const page = expectConnections(response, { total: 2 });
-        assert.deepEqual(page.rows.map(({ key: name }) => name).sort(), own.map(({ key: name }) => name).sort());
+        assert.deepEqual(page.rows.map(({ key: name }) => name).sort(), ownRows.map(({ key: name }) => name).sort());
         const { calls, rowsRead } = costOf(response);
         assert.deepEqual([calls, rowsRead], [1, 0]);
       }
@@ -150,32 +150,32 @@ export function sessions(fixture) {
     });
 
     test("are restricted to their platforms", async () => {
-      const some = await as({ identity: "ann", platforms: [PLATFORM], scopes: ALL });
-      expectConnections(await some.list(), { total: 1 });
-      expectProblem(await some.read(rows[`ann ${OTHER}`].id), "connection_not_found");
-      expectProblem(await some.create(input("ann", OTHER, { label: "new" })), "insufficient_scope");
+      const restricted = await as({ identity: "ann", platforms: [PLATFORM], scopes: ALL });
+      expectConnections(await restricted.list(), { total: 1 });
+      expectProblem(await restricted.read(rows[`ann ${OTHER}`].id), "connection_not_found");
+      expectProblem(await restricted.create(input("ann", OTHER, { label: "new" })), "insufficient_scope");
       const all = await as({ identity: "ann", scopes: ALL });
-      const page = await some.send("GET", CONNECTORS);
+      const page = await restricted.send("GET", CONNECTORS);
       assert.deepEqual(
         expectPage(page, { total: 1 }).rows.map(({ platform }) => platform),
         [PLATFORM],
       );
-      const whole = await all.send("GET", CONNECTORS);
-      assert.ok(expectPage(whole).total > 1);
+      const unfiltered = await all.send("GET", CONNECTORS);
+      assert.ok(expectPage(unfiltered).total > 1);
       for (const [caller, tag, status] of [
-        [some, page, 304],
+        [restricted, page, 304],
         [all, page, 200],
-        [some, whole, 200],
-        [all, whole, 304],
+        [restricted, unfiltered, 200],
+        [all, unfiltered, 304],
       ]) {
         assert.equal(
           (await caller.send("GET", CONNECTORS, { headers: [["if-none-match", tag.header("etag")]] })).status,
           status,
         );
       }
-      expectPage(await some.send("GET", `/v1/available-actions/${PLATFORM}`));
+      expectPage(await restricted.send("GET", `/v1/available-actions/${PLATFORM}`));
       const { suggestions } = expectProblem(
-        await some.send("GET", `/v1/available-actions/${OTHER}`),
+        await restricted.send("GET", `/v1/available-actions/${OTHER}`),
         "platform_not_found",
       );
       assert.equal(suggestions, undefined, "no platform is similar");
@@ -189,15 +189,15 @@ export function sessions(fixture) {
     });
 
     test("can be replaced during an iteration", async () => {
-      const seen = [];
+      const listedIds = [];
       for (let n = 0; n < 5; n += 1)
         expectConnection(await owner.create(input("walker", PLATFORM, { label: `n${n}` })), {}, { status: 201 });
       const caller = await as({ identity: "walker", ttlSeconds: 60 });
       await follow(caller, { limit: 2 }, async (page) => {
-        seen.push(...page.rows.map(({ key: name }) => name));
+        listedIds.push(...page.rows.map(({ key: name }) => name));
         caller.key = { secret: await token({ identity: "walker", ttlSeconds: 120 }) };
       });
-      assert.equal(new Set(seen).size, 5);
+      assert.equal(new Set(listedIds).size, 5);
       const { next } = expectConnections(await caller.list({ limit: 2 }));
       expectProblem(await (await as({ identity: "ann" })).send("GET", next), "invalid_parameter");
       expectProblem(await owner.send("GET", next), "invalid_parameter");
@@ -205,11 +205,11 @@ export function sessions(fixture) {
 
     test("expire, and are rejected if altered", async () => {
       const claims = (more) => ({ v: 1, k: keys.maker.row.id, s: 3, e: Date.now() + 60_000, i: "ann", ...more });
-      const good = [WHOAMI, CONNECTORS, CONNECTIONS];
-      for (const path of good)
+      const allowedPaths = [WHOAMI, CONNECTORS, CONNECTIONS];
+      for (const path of allowedPaths)
         assert.equal((await fixture.server.send(path, { secret: forge(claims()) })).status, 200, path);
       const text = forge(claims());
-      const bad = [
+      const invalidTokens = [
         forge(claims({ e: Date.now() - 1 })),
         forge(claims(), "another secret of more than 32 letters"),
         forge(claims({ v: 2 })),
@@ -222,8 +222,8 @@ export function sessions(fixture) {
         "st_test_",
         "st_test_.",
       ];
-      for (const secret of bad) {
-        for (const path of good) {
+      for (const secret of invalidTokens) {
+        for (const path of allowedPaths) {
           const response = await fixture.server.send(path, { secret });
           expectProblem(response, "invalid_key");
           assert.deepEqual(costOf(response), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
@@ -232,7 +232,7 @@ export function sessions(fixture) {
       // Only the vault detects tokens of an unknown key or of another environment.
       for (const secret of [forge(claims({ k: "nobody" })), forge(claims(), SESSION_SECRET, "live")]) {
         assert.deepEqual(
-          await Promise.all(good.map(async (path) => (await fixture.server.send(path, { secret })).status)),
+          await Promise.all(allowedPaths.map(async (path) => (await fixture.server.send(path, { secret })).status)),
           [401, 200, 401],
         );
       }
@@ -246,7 +246,7 @@ export function sessions(fixture) {
         ["GET", CONNECTIONS],
         ["GET", SUMMARY],
         ["GET", WHOAMI],
-        ["DELETE", one(rows[`ann ${PLATFORM}`].id)],
+        ["DELETE", connectionPath(rows[`ann ${PLATFORM}`].id)],
       ]) {
         const response = await caller.send(method, path);
         expectProblem(response, "invalid_key");
@@ -257,11 +257,11 @@ export function sessions(fixture) {
     });
 
     test("are only accepted from their origins and the service's own", async () => {
-      const own = `http://127.0.0.1:${fixture.server.port}`;
+      const serviceOrigin = `http://127.0.0.1:${fixture.server.port}`;
       const caller = await as({ identity: "ann", origins: [ORIGIN] });
       for (const [headers, status] of [
         [[["origin", ORIGIN]], 200],
-        [[["origin", own]], 200],
+        [[["origin", serviceOrigin]], 200],
         [[["sec-fetch-site", "same-origin"]], 200],
         [[["sec-fetch-site", "cross-site"]], 401],
         [[], 401],

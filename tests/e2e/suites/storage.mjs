@@ -8,7 +8,7 @@ import { Server } from "../support/server.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 const ACTIONS = "/v1/available-actions/acme-store";
-const OTHERS = "/v1/available-actions/petstore-swagger";
+const OTHER_ACTIONS = "/v1/available-actions/petstore-swagger";
 const DETAIL = "The service can't reach its storage. Try again shortly.";
 
 export function storage(fixture) {
@@ -97,8 +97,8 @@ export function storage(fixture) {
           small.segmentWith("\napi::acme-store::"),
         ];
         for (const [id, other, broken, whole] of [
-          [pack, connectors, [ACTIONS, `${ACTIONS}?q=order`], [CONNECTORS, OTHERS]],
-          [connectors, pack, [CONNECTORS], [ACTIONS, OTHERS, "/v1/whoami"]],
+          [pack, connectors, [ACTIONS, `${ACTIONS}?q=order`], [CONNECTORS, OTHER_ACTIONS]],
+          [connectors, pack, [CONNECTORS], [ACTIONS, OTHER_ACTIONS, "/v1/whoami"]],
         ]) {
           const name = `segment:${id}`;
           const before = [];

@@ -80,9 +80,9 @@ export function endings() {
       for (const [fail] of Object.values(TRANSIENT)) {
         const controller = new AbortController();
         const { error, took, requests } = await timed(
-          (...given) => {
+          (...args) => {
             setTimeout(() => controller.abort(new Error("mine")), 30);
-            return fail(...given);
+            return fail(...args);
           },
           (vault) => vault.whoami({ signal: controller.signal }),
         );
@@ -94,15 +94,15 @@ export function endings() {
 
     test("a fetch that rejects with the caller's own abort has the same result", async () => {
       const controller = new AbortController();
-      const obeying = (request) =>
+      const abortableFetch = (request) =>
         new Promise((_, fail) => request.signal.addEventListener("abort", () => fail(request.signal.reason)));
       const { error, requests } = await timed(
-        (request) => (setTimeout(() => controller.abort("mine"), 20), obeying(request)),
+        (request) => (setTimeout(() => controller.abort("mine"), 20), abortableFetch(request)),
         (vault) => vault.whoami({ signal: controller.signal }),
       );
       expectError(error, "AbortError", { cause: "mine" });
       assert.equal(requests.length, 1);
-      expectError((await timed(obeying, (vault) => vault.whoami(), { timeoutMs: 100 })).error, "TimeoutError");
+      expectError((await timed(abortableFetch, (vault) => vault.whoami(), { timeoutMs: 100 })).error, "TimeoutError");
     });
 
     test("a late result is not an unhandled rejection", async () => {
@@ -114,13 +114,13 @@ export function endings() {
       );
       expectError(error, "TimeoutError");
       reject(new Error("late"));
-      const late = new Response(
+      const lateResponse = new Response(
         new ReadableStream({ start: (controller) => (reject = (reason) => controller.error(reason)) }),
       );
       expectError(
         (
           await timed(
-            () => late,
+            () => lateResponse,
             (vault) => vault.whoami(),
             { timeoutMs: 50 },
           )
@@ -146,13 +146,13 @@ export function endings() {
       const vault = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: async () => json(WHOAMI) });
       for (let i = 0; i < 20; i += 1) await vault.whoami({ signal });
       assert.equal(getEventListeners(signal, "abort").length, 0);
-      const failing = new ConnectorVault({
+      const failingClient = new ConnectorVault({
         baseUrl: BASE,
         secret: OWN,
         maxRetries: 0,
         fetch: async () => overloaded(),
       });
-      for (let i = 0; i < 20; i += 1) await failure(failing.whoami({ signal }));
+      for (let i = 0; i < 20; i += 1) await failure(failingClient.whoami({ signal }));
       assert.equal(getEventListeners(signal, "abort").length, 0);
     });
   });

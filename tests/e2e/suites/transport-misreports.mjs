@@ -55,8 +55,8 @@ export function misreports() {
       });
 
       test(`${what}: the same page again ends the iteration`, async () => {
-        const again = () => json({ rows: rows(1), total: 1e9, pages: 1e7, page: 1 }, 200, linked("same"));
-        const { error, requests } = await collect(again, list);
+        const samePage = () => json({ rows: rows(1), total: 1e9, pages: 1e7, page: 1 }, 200, linked("same"));
+        const { error, requests } = await collect(samePage, list);
         assert.deepEqual([error, requests.length], [undefined, 2]);
       });
     }

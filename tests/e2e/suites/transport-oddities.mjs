@@ -56,8 +56,8 @@ export function oddities() {
           return this.platform;
         }
       }
-      for (const good of [Object.assign(Object.create(null), { platform: "github" }), new Input()]) {
-        assert.equal((await vault.connectors.list(good)).total, 1);
+      for (const filters of [Object.assign(Object.create(null), { platform: "github" }), new Input()]) {
+        assert.equal((await vault.connectors.list(filters)).total, 1);
         assert.equal(new URL(recorder.requests.at(-1).url).search, "?platform=github");
       }
     });
@@ -118,8 +118,8 @@ export function oddities() {
       const { Instance } = WebAssembly;
       let memory;
       // biome-ignore lint/complexity/useArrowFunction: it is called with `new`
-      WebAssembly.Instance = function (...given) {
-        const instance = new Instance(...given);
+      WebAssembly.Instance = function (...args) {
+        const instance = new Instance(...args);
         ({ memory } = instance.exports);
         return instance;
       };
@@ -185,8 +185,15 @@ export function oddities() {
     });
 
     test("an invalid page is rejected", async () => {
-      for (const wrong of [{ page: 0 }, { page: -1 }, { page: 1.5 }, { total: "1" }, { pages: null }, { rows: {} }]) {
-        const { vault } = client(() => json({ ...page, ...wrong }));
+      for (const invalidPage of [
+        { page: 0 },
+        { page: -1 },
+        { page: 1.5 },
+        { total: "1" },
+        { pages: null },
+        { rows: {} },
+      ]) {
+        const { vault } = client(() => json({ ...page, ...invalidPage }));
         for (const list of [() => vault.connectors.list(), () => vault.connectors.list().toArray()]) {
           expectError(await failure(list()), "ServerError", { status: 200, code: "unexpected_response" });
         }
@@ -218,7 +225,7 @@ export function oddities() {
       };
       await refused(() => slim.parseConnectorKey("api::github::v1"));
       const empty = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
-      for (const wrong of [
+      for (const invalidModule of [
         empty,
         new WebAssembly.Module(empty),
         new Uint8Array(9),
@@ -226,9 +233,10 @@ export function oddities() {
         "not a URL",
         new Response("", { status: 404 }),
       ])
-        await refused(slim.init(wrong));
+        await refused(slim.init(invalidModule));
       await refused(slim.init(Promise.reject(new Error("no"))));
-      for (const wrong of [undefined, empty, new Uint8Array(9)]) await refused(() => slim.initSync(wrong));
+      for (const invalidModule of [undefined, empty, new Uint8Array(9)])
+        await refused(() => slim.initSync(invalidModule));
       await slim.init(readFileSync(join(dist, "connector-vault.wasm")));
       assert.deepEqual(slim.parseConnectorKey("api::github::v1"), { platform: "github", platformVersion: "v1" });
     });

@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConnectorVault, expectError, failure } from "../support/package.mjs";
-import { Supplier, expiring, numberOf, refused, refusing, runWithSupplier, whoami } from "../support/supplier.mjs";
+import {
+  Supplier,
+  expiring,
+  numberOf,
+  refused,
+  rejectingFetch,
+  runWithSupplier,
+  whoami,
+} from "../support/supplier.mjs";
 import {
   ALL,
   BASE,
@@ -46,9 +54,9 @@ export function renewal() {
             assert.equal(supplier.calls.length, 0, "creating a client requests no token");
             await failure(() => vault.connections.list({ limit: 0 }));
             assert.deepEqual([vault.connections.validateUpdate({ tags: [] }), supplier.calls.length], [[], 0]);
-            const many = await Promise.all(Array.from({ length: 50 }, () => vault.whoami()));
-            for (let i = 0; i < 5; i += 1) many.push(await vault.whoami());
-            return many;
+            const results = await Promise.all(Array.from({ length: 50 }, () => vault.whoami()));
+            for (let i = 0; i < 5; i += 1) results.push(await vault.whoami());
+            return results;
           },
         );
         assert.deepEqual(value, Array(55).fill(WHOAMI));
@@ -103,7 +111,7 @@ export function renewal() {
         const supplier = new Supplier((token) => ({ token, expiresAt }));
         const { supplies, tokens } = await runWithSupplier(
           supplier,
-          (request, n) => (n > 3 ? refusing(2)(request) : json(WHOAMI)),
+          (request, n) => (n > 3 ? rejectingFetch(2)(request) : json(WHOAMI)),
           async (vault) => {
             for (let i = 0; i < 5; i += 1, await pause(600_000)) await vault.whoami();
           },
@@ -169,7 +177,7 @@ export function renewal() {
         for (const options of [{}, { maxRetries: 0 }]) {
           const { error, requests, tokens, supplies, took } = await runWithSupplier(
             new Supplier(),
-            refusing(2, good),
+            rejectingFetch(2, good),
             call,
             options,
           );
@@ -191,7 +199,7 @@ export function renewal() {
     }
 
     test("after a second rejection, the next call requests another one", async () => {
-      const { value, tokens } = await runWithSupplier(new Supplier(), refusing(4), async (vault) => {
+      const { value, tokens } = await runWithSupplier(new Supplier(), rejectingFetch(4), async (vault) => {
         expectError(await failure(vault.whoami()), "AuthenticationError");
         return [await vault.whoami(), await vault.whoami()];
       });
@@ -209,9 +217,9 @@ export function renewal() {
       const { value, supplies, tokens } = await runWithSupplier(
         supplier,
         async (request, n) => {
-          // Some during the refresh, some long after.
+          // Some rejections arrive during the refresh, and others long after it.
           if (n <= 50) await pause(n * 40);
-          return refusing(2)(request);
+          return rejectingFetch(2)(request);
         },
         (vault) => Promise.all(Array.from({ length: 50 }, () => vault.whoami())),
       );

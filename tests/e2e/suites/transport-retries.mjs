@@ -35,7 +35,7 @@ export function retries() {
             assert.equal(requests.length, sent);
             for (const { method, url, body } of requests)
               assert.deepEqual([method, url, body], [requests[0].method, requests[0].url, requests[0].body]);
-            assert.ok(requests.every((each) => each.headers.get("x-service-secret") === OWN));
+            assert.ok(requests.every((request) => request.headers.get("x-service-secret") === OWN));
           }
           const { value, requests } = await timed(inSequence(fail, fail, good), call);
           assert.equal(requests.length, 3);
@@ -72,13 +72,13 @@ export function retries() {
           assert.deepEqual([error.status, error.code, requests.length, took], [status, code, 1, 0]);
         }
       }
-      for (const strange of [
+      for (const response of [
         () => new Response("<html>"),
         () => new Response(null, { status: 302 }),
         () => new Response("{"),
         () => json([]),
       ]) {
-        const { error, requests } = await timed(strange, REPEATABLE.whoami[0]);
+        const { error, requests } = await timed(response, REPEATABLE.whoami[0]);
         expectError(error, "ServerError", { code: "unexpected_response" });
         assert.equal(requests.length, 1);
       }
@@ -91,8 +91,8 @@ export function retries() {
           const { waits } = await timed(fail, REPEATABLE.whoami[0], { maxRetries: 7, timeoutMs: 600_000 });
           assert.equal(waits.length, 7);
           waits.forEach((wait, n) => {
-            const most = Math.min(500 * 2 ** n, 8000);
-            assert.ok(wait >= most * 0.25 && wait <= most + 2 * TICK_MS, `wait ${n}: ${wait} ms`);
+            const maxDelay = Math.min(500 * 2 ** n, 8000);
+            assert.ok(wait >= maxDelay * 0.25 && wait <= maxDelay + 2 * TICK_MS, `wait ${n}: ${wait} ms`);
           });
           firsts.add(waits[0]);
         }

@@ -4,7 +4,15 @@ import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { secrets } from "../support/http.mjs";
 import { ConnectorVault, expectError, expectNoResponse, failure } from "../support/package.mjs";
-import { Supplier, expiring, numberOf, refused, refusing, runWithSupplier, whoami } from "../support/supplier.mjs";
+import {
+  Supplier,
+  expiring,
+  numberOf,
+  refused,
+  rejectingFetch,
+  runWithSupplier,
+  whoami,
+} from "../support/supplier.mjs";
 import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, INPUT, idle, json, near, pause } from "../support/transport.mjs";
 
 export function supply() {
@@ -64,7 +72,7 @@ export function supply() {
         supplier.calls = [];
         const { tokens } = await runWithSupplier(
           supplier,
-          refusing(wait === 0 ? 2 : 1),
+          rejectingFetch(wait === 0 ? 2 : 1),
           async (vault) => {
             if (wait > 0) assert.deepEqual(await vault.whoami(), WHOAMI);
             await pause(wait);
@@ -101,7 +109,7 @@ export function supply() {
         expectNoResponse(error, "VaultError", { status: undefined, code: "secret_unavailable", cause: undefined });
         assert.equal(requests.length, 0);
       }
-      // As in the constructor.
+      // The constructor also rejects these secrets.
       for (const text of [
         "",
         "x",
@@ -114,8 +122,8 @@ export function supply() {
         `Bearer ${OWN}`,
       ]) {
         const expected = await failure(() => new ConnectorVault({ baseUrl: BASE, secret: text }));
-        for (const given of [text, { token: text }]) {
-          const { error, requests } = await runWithSupplier(new Supplier(() => given), () => json(WHOAMI), whoami);
+        for (const supplied of [text, { token: text }]) {
+          const { error, requests } = await runWithSupplier(new Supplier(() => supplied), () => json(WHOAMI), whoami);
           expectNoResponse(error, "ValidationError", { status: 401, code: expected.code, message: expected.message });
           assert.equal(requests.length, 0);
         }
@@ -180,15 +188,17 @@ export function supply() {
     });
 
     test("a function that never returns is called again, and the new result is used", async () => {
-      let late;
-      const supplier = new Supplier((text, n) => (n === 1 ? new Promise((done) => (late = () => done(text))) : text));
+      let resolveLate;
+      const supplier = new Supplier((text, n) =>
+        n === 1 ? new Promise((done) => (resolveLate = () => done(text))) : text,
+      );
       const { value, tokens, supplies } = await runWithSupplier(
         supplier,
         () => json(WHOAMI),
         async (vault) => {
           expectNoResponse(await failure(vault.whoami()), "TimeoutError", { code: "timeout" });
           const first = await vault.whoami();
-          late();
+          resolveLate();
           await idle();
           return [first, await vault.whoami()];
         },
@@ -274,12 +284,12 @@ export function supply() {
         },
       );
       assert.equal(error, undefined, String(error));
-      for (const shown of [
+      for (const printable of [
         JSON.stringify(value),
         inspect(value, { depth: 20, showHidden: true, getters: true }),
         ...Object.keys(value),
       ]) {
-        for (const text of secrets) assert.ok(!shown.includes(text), shown);
+        for (const text of secrets) assert.ok(!printable.includes(text), printable);
       }
       const broken = new Supplier((text) => ({ token: `${text} ` }));
       expectNoResponse((await runWithSupplier(broken, () => json(WHOAMI), whoami)).error, "ValidationError", {

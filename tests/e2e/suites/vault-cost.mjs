@@ -12,15 +12,15 @@ const LIMITS = [1, 20, 100, 500];
 const SIZES = proves ? { small: 4000, large: 20_000 } : { small: 4000, large: 12_000 };
 /** The limits that are also tested with the small vault. */
 const COMPARED = [20, 500];
-const ROOM = 64;
+const ALLOWANCE = 64;
 
 const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 const keyOf = (row) => `test::${row.platform}::default::${row.identity}`;
 const begins = (text, q) => text?.toLowerCase().startsWith(q.toLowerCase());
 /** The number of names plus the number of identities that start with `q`. A connection with both counts twice. */
-const prefixed = (q) => (rows) =>
+const countPrefixed = (q) => (rows) =>
   rows.filter(({ name }) => begins(name, q)).length + rows.filter(({ identity }) => begins(identity, q)).length;
-const having = (name, value) => (rows) => rows.filter((row) => row[name] === value).length;
+const countWith = (name, value) => (rows) => rows.filter((row) => row[name] === value).length;
 const none = () => 0;
 
 /** Filters; allowed rows read per row of a page; the number of values in the filter, each of which can cost three. */
@@ -48,13 +48,13 @@ const LISTS = [
   [{ tags: "rare-50" }, 2, none],
   [{ tags: "none" }, 2, none],
   [{ tags: "third", active: "false" }, 2, none],
-  [{ identity: "Group-00040" }, 1, having("identity", "Group-00040")],
+  [{ identity: "Group-00040" }, 1, countWith("identity", "Group-00040")],
   [{ identity: "nobody" }, 1, none],
-  [{ name: "ñame 00040" }, 1, having("name", "Ñame 00040")],
+  [{ name: "ñame 00040" }, 1, countWith("name", "Ñame 00040")],
   [{ name: "nobody" }, 1, none],
-  [{ q: "ÑAME 00040" }, 1, prefixed("Ñame 00040")],
-  [{ q: "group-00040" }, 1, prefixed("group-00040")],
-  [{ q: "group-0004" }, 1, prefixed("group-0004")],
+  [{ q: "ÑAME 00040" }, 1, countPrefixed("Ñame 00040")],
+  [{ q: "group-00040" }, 1, countPrefixed("group-00040")],
+  [{ q: "group-0004" }, 1, countPrefixed("group-0004")],
   [{ q: "nobody" }, 1, none],
 ];
 
@@ -65,11 +65,11 @@ export function vaultCost(fixture) {
   const writers = key({ account: "cost-writes" });
   const writer = new Caller(fixture, writers);
 
-  /** Asserts that a response cost one call, wrote nothing, and read at most `most` rows. Returns the rows read. */
-  function expectReads(response, most, what) {
+  /** Asserts that a response cost one call, wrote nothing, and read at most `maxRows` rows. Returns the rows read. */
+  function expectReads(response, maxRows, what) {
     const { calls, rowsRead, rowsWritten } = costOf(response);
     assert.deepEqual([calls, rowsWritten], [1, 0], what);
-    assert.ok(rowsRead <= most, `${what}: ${rowsRead} rows read, more than ${most}`);
+    assert.ok(rowsRead <= maxRows, `${what}: ${rowsRead} rows read, more than ${maxRows}`);
     return rowsRead;
   }
 
@@ -91,11 +91,14 @@ export function vaultCost(fixture) {
         for (const limit of LIMITS) {
           const read = {};
           for (const size of COMPARED.includes(limit) ? ["small", "large"] : ["large"]) {
-            const named = matches(rows[size].filter(({ active }) => String(active) === (filter.active ?? "true")));
-            const most = each * limit + ROOM + 3 * named;
+            const valueCount = matches(rows[size].filter(({ active }) => String(active) === (filter.active ?? "true")));
+            const maxRows = each * limit + ALLOWANCE + 3 * valueCount;
             read[size] = [];
             const note = (page, what) =>
-              read[size].push([page.rows.length, expectReads(page.answer, most, `${size}, limit ${limit}, ${what}`)]);
+              read[size].push([
+                page.rows.length,
+                expectReads(page.answer, maxRows, `${size}, limit ${limit}, ${what}`),
+              ]);
             // The first pages by Link, and a deep one by its number.
             let ask = `/v1/vault/connections?${new URLSearchParams({ ...filter, limit })}`;
             for (let page = 1; page <= 3 && ask; page += 1) {
@@ -108,9 +111,9 @@ export function vaultCost(fixture) {
                 const { next } = expectConnections(
                   await callers[size].list({ ...filter, limit, page: list.pages - 2 }),
                 );
-                const deep = await callers[size].send("GET", next);
+                const response = await callers[size].send("GET", next);
                 note(
-                  { ...expectConnections(deep, { page: list.pages - 1 }), answer: deep },
+                  { ...expectConnections(response, { page: list.pages - 1 }), answer: response },
                   `page ${list.pages - 1} by Link`,
                 );
               }
@@ -140,7 +143,7 @@ export function vaultCost(fixture) {
         const pages = await follow(callers.large, { ...filter, limit: 500 });
         assert.ok(pages.length > 5);
         pages.forEach(({ answer: response }, i) =>
-          expectReads(response, each * 500 + ROOM, `${JSON.stringify(filter)}, page ${i + 1}`),
+          expectReads(response, each * 500 + ALLOWANCE, `${JSON.stringify(filter)}, page ${i + 1}`),
         );
         assert.equal(pages.flatMap((page) => page.rows).length, pages[0].total);
       }
@@ -156,7 +159,7 @@ export function vaultCost(fixture) {
             const response = await callers[size].list({ key: keys.join(","), limit });
             const { total } = expectConnections(response);
             assert.ok(total <= count && (count === 1 || total > count / 2));
-            expectReads(response, limit + ROOM + 2 * count, `${count} keys, limit ${limit}`);
+            expectReads(response, limit + ALLOWANCE + 2 * count, `${count} keys, limit ${limit}`);
           }
         }
       }
@@ -173,7 +176,7 @@ export function vaultCost(fixture) {
         for (const page of [100_000, 1_000_000_000]) {
           const response = await callers.large.list({ ...filter, limit: 500, page });
           expectConnections(response, { rows: [], page });
-          expectReads(response, 500 + ROOM, JSON.stringify(filter));
+          expectReads(response, 500 + ALLOWANCE, JSON.stringify(filter));
         }
       }
     });
@@ -211,7 +214,7 @@ export function vaultCost(fixture) {
 
     test("queries that would read too much are rejected before reading", async () => {
       for (const [filter, names, most] of [
-        [{ tags: "all,third", tagsMatch: "any", identityType: "user" }, ["tags", "identityType"], ROOM],
+        [{ tags: "all,third", tagsMatch: "any", identityType: "user" }, ["tags", "identityType"], ALLOWANCE],
         // There is no counter for this prefix: the query stops at its limit.
         [{ q: "group", state: "failed" }, ["q"], 100_000],
       ]) {
@@ -234,25 +237,25 @@ export function vaultCost(fixture) {
       const known = times(50, (i) => `known-${i}`);
       for (let n = 0; n < 2; n += 1) {
         for (const tags of [[], ["a"], ["b", "b", "b"], known.slice(0, 20), known, times(50, (i) => `new-${n}-${i}`)]) {
-          for (const more of [
+          for (const extra of [
             {},
             { name: "A name" },
             { platform: "acme-store", active: false, platformVersion: `v${n}` },
           ]) {
             const response = await writer.create({
               platform: "github",
-              identity: `i-${n}-${tags.length}-${tags[0]}-${JSON.stringify(more).length}`,
+              identity: `i-${n}-${tags.length}-${tags[0]}-${JSON.stringify(extra).length}`,
               identityType: "user",
               tags,
-              ...more,
+              ...extra,
             });
             expectConnection(response, { tags }, { status: 201 });
             const { calls, rowsWritten } = costOf(response);
             assert.equal(calls, 1);
-            const most = 37 + 4 * new Set(tags).size;
+            const maxRows = 37 + 4 * new Set(tags).size;
             assert.ok(
-              rowsWritten > 0 && rowsWritten <= most,
-              `${tags.length} tags: ${rowsWritten} rows written, more than ${most}`,
+              rowsWritten > 0 && rowsWritten <= maxRows,
+              `${tags.length} tags: ${rowsWritten} rows written, more than ${maxRows}`,
             );
           }
         }
@@ -267,8 +270,8 @@ export function vaultCost(fixture) {
         {},
         { status: 201 },
       );
-      const some = (name, count) => times(count, (i) => `${name}-${i}`);
-      let had = [];
+      const numberedTags = (name, count) => times(count, (i) => `${name}-${i}`);
+      let previousTags = [];
       for (const tags of [
         ["a"],
         ["a", "b"],
@@ -276,12 +279,12 @@ export function vaultCost(fixture) {
         ["b", "b", "a"],
         ["c"],
         [],
-        some("x", 50),
-        some("x", 50).reverse(),
-        some("x", 49),
-        [...some("x", 25), ...some("y", 25)],
-        some("y", 50),
-        some("known", 50),
+        numberedTags("x", 50),
+        numberedTags("x", 50).reverse(),
+        numberedTags("x", 49),
+        [...numberedTags("x", 25), ...numberedTags("y", 25)],
+        numberedTags("y", 50),
+        numberedTags("known", 50),
         ["known-0"],
         [],
         ["a", "all"],
@@ -289,17 +292,17 @@ export function vaultCost(fixture) {
       ]) {
         const response = await writer.patch(id, { tags });
         expectConnection(response, { tags });
-        const differs = had.concat(tags).filter((tag) => had.includes(tag) !== tags.includes(tag));
+        const differs = previousTags.concat(tags).filter((tag) => previousTags.includes(tag) !== tags.includes(tag));
         const changed = new Set(differs).size;
         const { calls, rowsWritten, rowsRead } = costOf(response);
         assert.equal(calls, 1);
-        const same = JSON.stringify(had) === JSON.stringify(tags);
+        const same = JSON.stringify(previousTags) === JSON.stringify(tags);
         assert.ok(
           same ? rowsWritten === AUDIT_ROWS : rowsWritten > 0 && rowsWritten <= 10 + 2 * changed,
           `${changed} tags changed: ${rowsWritten} rows written`,
         );
         assert.ok(rowsRead < 1500, `${rowsRead} rows read`);
-        had = tags;
+        previousTags = tags;
       }
     });
 

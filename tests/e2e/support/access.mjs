@@ -21,15 +21,15 @@ const jwk = {
 };
 export const KEYS = { keys: [{ ...jwk, kid: "one", use: "sig", alg: "ES256" }] };
 
-const encoded = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const encode = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 /** The signed header that Access adds to the requests of a person. */
-function assertion(email) {
+function signedAssertion(email) {
   const now = Math.floor(Date.now() / 1000);
   const claims = { iss: `https://${TEAM}`, aud: [AUDIENCE], sub: email, email, iat: now, nbf: now, exp: now + 300 };
-  const signed = `${encoded({ alg: "ES256", kid: "one", typ: "JWT" })}.${encoded(claims)}`;
+  const signingInput = `${encode({ alg: "ES256", kid: "one", typ: "JWT" })}.${encode(claims)}`;
   const key = createPrivateKey({ format: "jwk", key: { ...jwk, d: secret.toString("base64url") } });
-  return `${signed}.${sign("sha256", Buffer.from(signed), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+  return `${signingInput}.${sign("sha256", Buffer.from(signingInput), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
 }
 
 export class ConsolePeople {
@@ -62,20 +62,20 @@ export class ConsolePeople {
     const origin = `http://127.0.0.1:${this.server.port}`;
     const address = origin + (await this.configure(email));
     const visitor = new Visitor();
-    const own = [
+    const cookies = [
       ["origin", origin],
       ["sec-fetch-site", "same-origin"],
     ];
-    const headers = [...own, ["cf-access-jwt-assertion", assertion(email)]];
+    const headers = [...cookies, ["cf-access-jwt-assertion", signedAssertion(email)]];
     const signedIn = await visitor.request("POST", address, { headers });
     assert.equal(signedIn.status, 303, signedIn.text);
     const [, code] = /#sign-in=[^.]+\.(.+)$/.exec(signedIn.header("location")) ?? assert.fail(signedIn.text);
-    const exchanged = await visitor.request("POST", `${address}/token`, {
-      headers: [...own, ["content-type", "application/json"]],
+    const tokenResponse = await visitor.request("POST", `${address}/token`, {
+      headers: [...cookies, ["content-type", "application/json"]],
       body: JSON.stringify({ code }),
     });
-    assert.equal(exchanged.status, 200, exchanged.text);
-    return exchanged.json.token;
+    assert.equal(tokenResponse.status, 200, tokenResponse.text);
+    return tokenResponse.json.token;
   }
 
   /** The id of the session of a person who just signed in. */

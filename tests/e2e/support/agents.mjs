@@ -47,9 +47,9 @@ export class Agents {
     const visitor = new Visitor();
     const metadata = { client_name: "Sample Agent", redirect_uris: [CALLBACK], token_endpoint_auth_method: "none" };
     const options = { method: "POST", headers: [JSON_TYPE], body: JSON.stringify(metadata) };
-    const registered = await this.server.send(`${endpoint}/register`, options);
-    assert.equal(registered.status, 201, registered.text);
-    const client = registered.json.client_id;
+    const registration = await this.server.send(`${endpoint}/register`, options);
+    assert.equal(registration.status, 201, registration.text);
+    const client = registration.json.client_id;
     const query = new URLSearchParams({
       response_type: "code",
       client_id: client,
@@ -71,9 +71,9 @@ export class Agents {
     const page = await visitor.get(this.#local(continueUrl));
     const [, grant] = /name="grant" value="([^"]+)"/.exec(page.text) ?? assert.fail(page.text);
     const fields = { grant, decision: "allow", access: "write", accounts: "all" };
-    const agreed = await visitor.submit(this.#local(`${endpoint}/consent`), fields);
-    assert.equal(agreed.status, 303, agreed.text);
-    const code = new URL(agreed.header("location")).searchParams.get("code");
+    const consentResponse = await visitor.submit(this.#local(`${endpoint}/consent`), fields);
+    assert.equal(consentResponse.status, 303, consentResponse.text);
+    const code = new URL(consentResponse.header("location")).searchParams.get("code");
     const exchange = { grant_type: "authorization_code", client_id: client, code, code_verifier: VERIFIER };
     const token = await visitor.submit(this.#local(`${endpoint}/token`), { ...exchange, redirect_uri: CALLBACK });
     assert.equal(token.status, 200, token.text);

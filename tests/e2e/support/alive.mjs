@@ -36,7 +36,7 @@ const receiver = (secret, events) =>
   });
 
 /** The console of a service, which also links to the authorization server. */
-class Pages extends Console {
+class LifecyclePages extends Console {
   get origins() {
     return [this.baseUrl, this.idp.issuer];
   }
@@ -56,7 +56,7 @@ export class ConnectionLifecycle {
     Object.assign(this, fixture);
     this.app = new App(() => this.server, this.key);
     const { browser, idp } = this;
-    this.pages = Object.assign(new Pages(), { baseUrl: `http://127.0.0.1:${this.server.port}`, browser, idp });
+    this.pages = Object.assign(new LifecyclePages(), { baseUrl: `http://127.0.0.1:${this.server.port}`, browser, idp });
   }
 
   /** Runs all phases. Throws at the first deviation. */
@@ -83,12 +83,12 @@ export class ConnectionLifecycle {
     const url = `http://127.0.0.1:${await listen(this.#receiver)}/hook`;
     this.#webhook = await this.app.expect(201, "POST", "/v1/webhooks", { url });
     const visitor = new Visitor();
-    const begun = await this.app.begin({ platform: PLATFORM, identity: USER });
+    const attempt = await this.app.begin({ platform: PLATFORM, identity: USER });
     await openCallback(
       visitor,
-      await this.idp.visit(visitor, await agree(visitor, begun.link), { login: USER }, isCallback),
+      await this.idp.visit(visitor, await agree(visitor, attempt.link), { login: USER }, isCallback),
     );
-    this.connection = await this.app.connected(begun.id);
+    this.connection = await this.app.expectConnected(attempt.id);
     this.id = this.connection.id;
     this.log(`connected: ${this.connection.key}, ${this.connection.state}`);
   }
@@ -106,7 +106,7 @@ export class ConnectionLifecycle {
       for (const end = passed + TOKEN_LIFETIME_MS; passed < end; await pass(READ_INTERVAL_MS)) {
         const reads = Array.from({ length: READERS }, () => this.app.credentials(this.id));
         for (const { accessToken, headers } of await Promise.all(reads)) {
-          assert.equal(await this.idp.whose(headers), USER);
+          assert.equal(await this.idp.userOf(headers), USER);
           tokens.add(accessToken);
           responses += 1;
         }
@@ -153,9 +153,9 @@ export class ConnectionLifecycle {
 
   /** The user revokes the grant at the platform. */
   async #loseGrant() {
-    const held = await this.app.credentials(this.id);
-    assert.equal(await this.idp.whose(held.headers), USER);
-    await this.idp.revoke(held.accessToken);
+    const credentials = await this.app.credentials(this.id);
+    assert.equal(await this.idp.userOf(credentials.headers), USER);
+    await this.idp.revoke(credentials.accessToken);
     const refused = await this.app.askCredentials(this.id, "?refresh=true");
     assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
     const { reason, actor } = await this.#stateBecomes("failed");
@@ -189,7 +189,7 @@ export class ConnectionLifecycle {
     });
     const { id, key, state, active } = await this.app.expect(200, "GET", `/v1/vault/connections/${this.id}`);
     assert.deepEqual([id, key, state, active], [this.id, this.connection.key, "operational", true]);
-    assert.equal(await this.idp.whose((await this.app.credentials(id)).headers), USER);
+    assert.equal(await this.idp.userOf((await this.app.credentials(id)).headers), USER);
     await this.#eventOf("connection.reconnected");
     this.log(`reconnected from the console: the same id and key, ${state}`);
   }
@@ -207,7 +207,7 @@ export class ConnectionLifecycle {
   /** Waits until the receiver has verified an event of this type. */
   async #eventOf(type) {
     for (const until = Date.now() + DELIVERY_TIMEOUT_MS; ; await pause(POLL_INTERVAL_MS)) {
-      const event = this.#events.find((one) => one.type === type);
+      const event = this.#events.find((event) => event.type === type);
       if (event) return event;
       assert.ok(Date.now() < until, `${type} has not arrived`);
     }

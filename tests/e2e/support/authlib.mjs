@@ -60,7 +60,7 @@ export class SecondServer {
   }
 
   /** The user of an access token, by the headers of requests; undefined if the server does not accept it. */
-  async whose(headers) {
+  async userOf(headers) {
     const response = await fetch(`${this.origin}/me`, { headers });
     return response.status === 200 ? (await response.json()).name : undefined;
   }

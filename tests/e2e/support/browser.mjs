@@ -6,7 +6,7 @@ import { browserPrograms } from "../../../scripts/setup/browser.mjs";
  * Chromium needs a quarter less CPU with these, and a page keeps its cache: one process renders all pages of a site in a
  * context. No name is resolved, so that no request leaves the machine.
  */
-const FRUGAL = [
+const FRUGAL_ARGS = [
   "--process-per-site",
   "--renderer-process-limit=1",
   "--enable-features=NetworkServiceInProcess2",
@@ -27,7 +27,7 @@ export function launch(args = [], { keepsPages = false, full = keepsPages, fruga
   return chromium.launch({
     executablePath,
     chromiumSandbox: false,
-    args: [...(frugal ? FRUGAL : []), ...args],
+    args: [...(frugal ? FRUGAL_ARGS : []), ...args],
     ignoreDefaultArgs,
   });
 }

@@ -163,8 +163,8 @@ export class Platform {
     for (let sent = 0; sent < bytes && !response.destroyed; sent += CHUNK.length)
       if (!response.write(CHUNK))
         await new Promise((done) => {
-          const goOn = () => done(response.off("drain", goOn).off("close", goOn));
-          response.on("drain", goOn).on("close", goOn);
+          const resume = () => done(response.off("drain", resume).off("close", resume));
+          response.on("drain", resume).on("close", resume);
         });
     response.end();
   }

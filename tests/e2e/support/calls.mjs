@@ -1,10 +1,10 @@
 // All calls of the npm package.
-import { CONNECTIONS, SUMMARY, one } from "./vault.mjs";
+import { CONNECTIONS, SUMMARY, connectionPath } from "./vault.mjs";
 
 export const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 
 /** Every call, with the equivalent HTTP request. */
-export const EVERY = {
+export const EVERY_CALL = {
   "connectors.list": [(client) => client.connectors.list(), "GET", "/v1/available-connectors", "catalog:read"],
   "actions.list": [(client) => client.actions.list("github"), "GET", "/v1/available-actions/github", "catalog:read"],
   "connectors.get": [
@@ -20,11 +20,11 @@ export const EVERY = {
     "catalog:read",
   ],
   "connections.list": [(client) => client.connections.list(), "GET", CONNECTIONS, "connections:read"],
-  "connections.get": [(client) => client.connections.get(UNKNOWN), "GET", one(UNKNOWN), "connections:read"],
+  "connections.get": [(client) => client.connections.get(UNKNOWN), "GET", connectionPath(UNKNOWN), "connections:read"],
   "connections.update": [
     (client) => client.connections.update(UNKNOWN, { tags: ["x"] }),
     "PATCH",
-    one(UNKNOWN),
+    connectionPath(UNKNOWN),
     "connections:write",
   ],
   "connections.create": [
@@ -36,16 +36,21 @@ export const EVERY = {
   "connections.setState": [
     (client) => client.connections.setState(UNKNOWN, { state: "failed" }),
     "PUT",
-    `${one(UNKNOWN)}/state`,
+    `${connectionPath(UNKNOWN)}/state`,
     "connections:write",
   ],
   "connections.setName": [
     (client) => client.connections.setName(UNKNOWN, "Ann"),
     "PUT",
-    `${one(UNKNOWN)}/name`,
+    `${connectionPath(UNKNOWN)}/name`,
     "connections:write",
   ],
-  "connections.delete": [(client) => client.connections.delete(UNKNOWN), "DELETE", one(UNKNOWN), "connections:write"],
+  "connections.delete": [
+    (client) => client.connections.delete(UNKNOWN),
+    "DELETE",
+    connectionPath(UNKNOWN),
+    "connections:write",
+  ],
   "connections.summary": [(client) => client.connections.summary(), "GET", SUMMARY, "connections:read"],
   whoami: [(client) => client.whoami(), "GET", "/v1/whoami", undefined],
   "connectors, iterated": [

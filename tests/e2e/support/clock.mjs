@@ -9,10 +9,10 @@ export class Clock {
 
   /** Replaces the platform's clock, starting at `start`. */
   constructor(start) {
-    globalThis.setTimeout = (then, milliseconds = 0, ...given) => {
+    globalThis.setTimeout = (then, milliseconds = 0, ...args) => {
       this.#last += 1;
       // Timers without a delay run after the current task.
-      this.#timers.set(this.#last, { at: this.passed + Math.max(1, milliseconds), then: () => then(...given) });
+      this.#timers.set(this.#last, { at: this.passed + Math.max(1, milliseconds), then: () => then(...args) });
       return this.#last;
     };
     globalThis.clearTimeout = (timer) => {

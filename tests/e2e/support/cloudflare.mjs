@@ -10,7 +10,7 @@ export const ACCOUNT = "a".repeat(32);
 const TOKEN = "stand-in";
 
 /** Splits SQL into statements. Does not support semicolons in strings or triggers. */
-const statements = (sql) => sql.split(";").filter((one) => one.trim() !== "");
+const statements = (sql) => sql.split(";").filter((statement) => statement.trim() !== "");
 
 class Refusal extends Error {
   constructor(status, code, message) {
@@ -79,12 +79,12 @@ export class CloudflareApi {
       let result = await this.ask(name, { url, body, request });
       // All results are on the first page.
       if (Array.isArray(result) && Number(url.searchParams.get("page") ?? 1) > 1) result = [];
-      const paged = Array.isArray(result)
+      const pageInfo = Array.isArray(result)
         ? { result_info: { page: 1, per_page: 100, count: result.length, total_count: result.length, total_pages: 1 } }
         : {};
       if (path === "/graphql") return send(200, { data: result });
       if (Buffer.isBuffer(result)) return response.writeHead(200).end(result);
-      return send(200, { success: true, errors: [], messages: [], result, ...paged });
+      return send(200, { success: true, errors: [], messages: [], result, ...pageInfo });
     } catch (error) {
       const { status = 500, code = 1, message } = error;
       return send(status, { success: false, errors: [{ code, message }], messages: [], result: null });
@@ -94,12 +94,12 @@ export class CloudflareApi {
   /** The result of a request, by "METHOD path". Throws for a rejected request. */
   async ask(name, { url = new URL("http://localhost"), body = Buffer.alloc(0), request } = {}) {
     if (this.broken?.test(name)) throw new Refusal(400, 7003, "the test rejects this request");
-    const found = ROUTES.find(([pattern]) => pattern.test(name));
-    if (!found) {
+    const route = ROUTES.find(([pattern]) => pattern.test(name));
+    if (!route) {
       this.unknown.push(name);
       throw new Refusal(404, 7000, `no route for ${name}`);
     }
-    const [pattern, response] = found;
+    const [pattern, response] = route;
     return response.call(this, { url, body, request, json: () => JSON.parse(body), parts: name.match(pattern) });
   }
 
@@ -135,7 +135,7 @@ function tablesOf(folder) {
 
 /** The table of a binding. */
 function bound(folder, binding) {
-  const table = tablesOf(folder).find((one) => one.binding === binding);
+  const table = tablesOf(folder).find((candidate) => candidate.binding === binding);
   if (!table) throw new Refusal(400, 1, `wrangler.toml has no binding ${binding}`);
   return table;
 }
@@ -250,8 +250,8 @@ export function commandsOf(current) {
 }
 
 const META = { duration: 1, rows_read: 1, rows_written: 1, size_after: 1, changes: 0, last_row_id: 0 };
-const shown = ({ uuid, name }) => ({ uuid, name, version: "production", created_at: "2026-11-22T00:00:00Z" });
-const missing = (kind) => new Refusal(404, 10007, `This ${kind} does not exist on your account.`);
+const databaseInfo = ({ uuid, name }) => ({ uuid, name, version: "production", created_at: "2026-11-22T00:00:00Z" });
+const missingError = (kind) => new Refusal(404, 10007, `This ${kind} does not exist on your account.`);
 
 const ROUTES = [
   [/^GET \/user$/, () => ({ id: "u", email: "ann@example.com" })],
@@ -305,7 +305,7 @@ const ROUTES = [
   [
     /^GET \/d1\/database$/,
     function () {
-      return this.databases.map(shown);
+      return this.databases.map(databaseInfo);
     },
   ],
   [
@@ -313,13 +313,13 @@ const ROUTES = [
     function ({ json }) {
       const made = { uuid: randomUUID(), name: json().name, sqlite: new DatabaseSync(":memory:") };
       this.databases.push(made);
-      return shown(made);
+      return databaseInfo(made);
     },
   ],
   [
     /^GET \/d1\/database\/([\w-]+)$/,
     function ({ parts }) {
-      return shown(this.database(parts[1]));
+      return databaseInfo(this.database(parts[1]));
     },
   ],
   [
@@ -397,7 +397,7 @@ const ROUTES = [
   [
     /^GET \/workers\/scripts\/connector-vault\/secrets$/,
     function () {
-      if (this.uploads.length === 0) throw missing("Worker");
+      if (this.uploads.length === 0) throw missingError("Worker");
       return Object.keys(this.secrets).map((name) => ({ name, type: "secret_text" }));
     },
   ],
@@ -429,7 +429,7 @@ const ROUTES = [
   [
     /^GET \/workers\/scripts\/connector-vault\/settings$/,
     function () {
-      if (this.uploads.length === 0) throw missing("Worker");
+      if (this.uploads.length === 0) throw missingError("Worker");
       return { bindings: [], compatibility_date: "2026-11-01", compatibility_flags: [] };
     },
   ],

@@ -37,7 +37,7 @@ const PAGE = `<!doctype html>
   const { base, token, ...options } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   // Users are sent back to the page's address, including its query.
   history.replaceState(null, "", location.pathname + location.search);
-  // Without one, the user returns from the window.
+  // Without base, the user has returned from the window.
   const vault = base && new ConnectorVault({ baseUrl: base, secret: async () => token });
   window.messages = [];
   addEventListener("message", ({ source, origin, data }) => {
@@ -133,14 +133,14 @@ ${fields && `fields = [${fields}]`}
     .join("\n");
 
 /** The credentials that users enter, which only the platform may receive. */
-export const entered = (what) => {
+export const enteredSecret = (what) => {
   const text = `${what}-${randomBytes(9).toString("hex")}`;
   secrets.add(text);
   return text;
 };
 
 /** A page of the authorization server, which sends no request to another host. */
-const asking = (title, content) => `<!doctype html>
+const providerPage = (title, content) => `<!doctype html>
 <html lang="en">
 <title>${title}</title>
 <link rel="icon" href="data:," />
@@ -170,7 +170,9 @@ async function startProvider(port, redirectUri) {
     const { prompt, params, session } = await provider.interactionDetails(request, response);
     const isLogin = prompt.name === "login";
     if (request.method === "GET") {
-      const html = isLogin ? asking("Sign in", '<label>Account <input name="account"></label>') : asking("Allow", "");
+      const html = isLogin
+        ? providerPage("Sign in", '<label>Account <input name="account"></label>')
+        : providerPage("Allow", "");
       response.writeHead(200, { "content-type": "text/html" }).end(html);
       return;
     }
@@ -194,13 +196,13 @@ async function startProvider(port, redirectUri) {
 }
 
 /** `Console` with an app, an authorization server, and tokens for users. */
-export class Connecting extends Console {
+export class ConnectConsole extends Console {
   /** The addresses that its browsers requested, as servers see them, with their referrers. */
   visited = [];
 
   static async start(name) {
     await build();
-    const fixture = new Connecting();
+    const fixture = new ConnectConsole();
     const scopes = [...SCOPES, "connections:write", "sessions:create", "clients:read", "clients:write"].join(" ");
     fixture.keys = { full: key({ scopes }) };
     const pages = join(folder, `${name}-pages`);
@@ -220,7 +222,7 @@ export class Connecting extends Console {
       writeFileSync(known, providers(issuer));
       const config = join(sources, "catalog.toml");
       const enabled = ["login", "keyed", "simple", "both", "shops", "amazonaws-polly"].map(
-        (one) => `[platforms.${one}]\nauthkit = true\n`,
+        (platform) => `[platforms.${platform}]\nauthkit = true\n`,
       );
       writeFileSync(config, enabled.join("\n"));
       const state = (fixture.state = new State(`${name}-state`));
@@ -302,11 +304,11 @@ export class Connecting extends Console {
 
   /** Opens a page. If it is the connect window, confirms the identity first, unless `asks` is false. */
   visit(path, use, { asks = path.startsWith("/connect#"), ...options } = {}) {
-    const confirmed = async (page) => {
+    const confirmThenUse = async (page) => {
       if (asks) await confirm(page);
       await use(page);
     };
-    return super.visit(path, confirmed, options);
+    return super.visit(path, confirmThenUse, options);
   }
 
   /** The address of the app's page for an identity. */
@@ -321,7 +323,7 @@ export class Connecting extends Console {
   }
 
   /** Stores a failed connection. */
-  async failed(identity, platform) {
+  async storeFailed(identity, platform) {
     const connection = { platform, identity, identityType: "user", state: "failed", active: false };
     const { json } = await this.caller().create(connection);
     return json;
@@ -332,21 +334,21 @@ export const heading = (page, name) => page.getByRole("heading", { level: 1, nam
 export const button = (page, name) => page.getByRole("button", { name, exact: true });
 
 /** Signs in at the authorization server, and consents. */
-export async function agree(page, account = "ann") {
+export async function consent(page, account = "ann") {
   await page.getByLabel("Account").fill(account);
   await button(page, "Sign in").click();
   await button(page, "Allow").click();
 }
 
 /** Declines at the authorization server. */
-export async function refuse(page) {
+export async function decline(page) {
   // The window that the page replaces has such a button, too.
   await page.getByLabel("Account").waitFor();
   await button(page, "Cancel").click();
 }
 
 /** Shows a link in the frame of the app's page, which vouches for it unless `vouches` is false. Returns the frame. */
-export async function framed(page, src, { vouches = true } = {}) {
+export async function openFrame(page, src, { vouches = true } = {}) {
   await page.evaluate(
     ([src, vouches]) => {
       const frame = document.querySelector("iframe");
@@ -362,10 +364,10 @@ export async function framed(page, src, { vouches = true } = {}) {
 export const confirm = (page) => page.getByRole("button", { name: /^Continue as / }).click();
 
 /** The button that confirms on the link's page that the user started the attempt. */
-export const question = (page, name) => button(page, `Yes, continue to ${name}`);
+export const linkConfirmation = (page, name) => button(page, `Yes, continue to ${name}`);
 
 /** Presses a button that opens a window, and returns that window. */
-export async function opened(page, press) {
+export async function openWindow(page, press) {
   const [popup] = await Promise.all([page.context().waitForEvent("page"), press()]);
   return popup;
 }

@@ -31,8 +31,8 @@ export class App {
 
   async call(method, path, value, headers = []) {
     const body = value === undefined ? undefined : JSON.stringify(value);
-    const typed = body === undefined ? headers : [["content-type", "application/json"], ...headers];
-    const response = await this.server().send(path, { method, secret: this.secret, headers: typed, body });
+    const allHeaders = body === undefined ? headers : [["content-type", "application/json"], ...headers];
+    const response = await this.server().send(path, { method, secret: this.secret, headers: allHeaders, body });
     const shows = /\/credentials\b|^\/v1\/sessions$/.test(path) || response.status === 202;
     if (!shows) recordedResponses.push(`${method} ${path}\n${response.text}`);
     return response;
@@ -55,12 +55,12 @@ export class App {
   /** Starts an attempt: { id, link }. */
   async begin(input) {
     const type = input.connection === undefined ? { identityType: "user" } : {};
-    const begun = await this.expect(202, "POST", "/v1/vault/connect", { ...type, ...input });
-    assert.equal(begun.status, "pending");
-    const link = begun.authorizationUrl;
+    const attempt = await this.expect(202, "POST", "/v1/vault/connect", { ...type, ...input });
+    assert.equal(attempt.status, "pending");
+    const link = attempt.authorizationUrl;
     assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/connect\/go\/[\w-]{43}$/);
     issuedSecrets.add(link.split("/").at(-1));
-    return { id: begun.id, link };
+    return { id: attempt.id, link };
   }
 
   attempt = (id) => this.expect(200, "GET", `/v1/vault/connect/${id}`);
@@ -76,14 +76,14 @@ export class App {
   }
 
   /** Asserts that an attempt has succeeded, and returns its connection. */
-  async connected(id) {
+  async expectConnected(id) {
     const attempt = await this.attempt(id);
     assert.deepEqual([attempt.status, attempt.error], ["succeeded", null], JSON.stringify(attempt));
     return attempt.connection;
   }
 
   /** Asserts that an attempt has failed for a reason, and returns its detail. */
-  async failed(id, code) {
+  async expectFailed(id, code) {
     const attempt = await this.attempt(id);
     assert.deepEqual(
       [attempt.status, attempt.error?.code, attempt.connection],

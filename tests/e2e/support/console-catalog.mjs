@@ -19,7 +19,7 @@ export function catalogOf(fixture) {
   const actions = (filter = {}) => ask("/v1/available-actions/github", { limit: ACTIONS, ...filter });
   const textsIn = (page, list, part) => page.getByRole("list", { name: list }).locator(part).allTextContents();
   /** Waits until a list announces this count. */
-  const counted = (page, total, word) =>
+  const waitForCount = (page, total, word) =>
     page
       .getByRole("status")
       .filter({ hasText: new RegExp(`^${total.toLocaleString("en")} ${word}s?$`) })
@@ -28,7 +28,7 @@ export function catalogOf(fixture) {
   /** Waits for a filter's response, and asserts that the page shows it. */
   async function expectCards(page, filter) {
     const { rows, total } = await connectors(filter);
-    await counted(page, total, "connector");
+    await waitForCount(page, total, "connector");
     await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
     assert.deepEqual(
       await textsIn(page, /^Connectors$/, ".connector-name"),
@@ -41,29 +41,29 @@ export function catalogOf(fixture) {
   async function expectKnown(page) {
     const { rows: all, total } = await connectors({ limit: 500 });
     assert.equal(all.length, total);
-    await counted(page, total, "connector");
-    const named = (name) => all.find(({ platform }) => platform === name)?.name;
+    await waitForCount(page, total, "connector");
+    const nameOf = (name) => all.find(({ platform }) => platform === name)?.name;
     const { platforms } = await ask("/v1/vault/summary", {});
     const { rows: enabled } = await connectors({ authkit: "true" });
-    const connected = platforms.map(({ platform }) => named(platform)).filter(Boolean);
+    const connected = platforms.map(({ platform }) => nameOf(platform)).filter(Boolean);
     const offered = enabled.map(({ name }) => name).filter((name) => !connected.includes(name));
     const isGoogle = ({ platform, name }) => platform.startsWith("googleapis-") || name.startsWith("Google ");
     const googles = all.filter(isGoogle).length;
-    const others = all.filter((row) => !isGoogle(row) && ![...connected, ...offered].includes(row.name));
+    const remaining = all.filter((row) => !isGoogle(row) && ![...connected, ...offered].includes(row.name));
     await page.getByRole("list", { name: "Connectors", exact: true }).waitFor();
     const namesIn = (list) => textsIn(page, list, ".connector-name");
-    assert.ok(connected.length > 0 && offered.length > 0 && googles > CONNECTORS && others.length > 0);
+    assert.ok(connected.length > 0 && offered.length > 0 && googles > CONNECTORS && remaining.length > 0);
     assert.deepEqual(await namesIn("Connected"), connected);
     assert.deepEqual(await namesIn("Enabled for hosted authorization"), offered);
     assert.deepEqual(await namesIn("Families"), ["Google"]);
     assert.deepEqual(await textsIn(page, "Families", ".muted"), [`${googles} connectors`]);
-    assert.deepEqual((await namesIn(/^Connectors$/)).sort(), others.map(({ name }) => name).sort());
-    return { connected, offered, googles, others };
+    assert.deepEqual((await namesIn(/^Connectors$/)).sort(), remaining.map(({ name }) => name).sort());
+    return { connected, offered, googles, others: remaining };
   }
 
   async function expectActions(page, filter) {
     const { rows, total } = await actions(filter);
-    await counted(page, total, "action");
+    await waitForCount(page, total, "action");
     await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
     assert.deepEqual(
       await textsIn(page, "Actions", ".action-title"),
@@ -72,5 +72,5 @@ export function catalogOf(fixture) {
     return { rows, total };
   }
 
-  return { connectors, actions, counted, expectCards, expectKnown, expectActions };
+  return { connectors, actions, counted: waitForCount, expectCards, expectKnown, expectActions };
 }

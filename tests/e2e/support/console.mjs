@@ -19,26 +19,26 @@ const DOCUMENTS = [
 ];
 const GOOGLE = join(openapiDirectory, "api", "googleapis.com");
 /** Popular Google services, and others with names similar to theirs or GitHub's. */
-const LOOKED_FOR = ["calendar", "digitalassetlinks", "drive", "driveactivity", "drivelabels", "gmail"];
-/** The same, and those of a provider with several services. */
+const SIMILAR_NAMES = ["calendar", "digitalassetlinks", "drive", "driveactivity", "drivelabels", "gmail"];
+/** `DOCUMENTS`, and those of a provider with several services. */
 export const SEVERAL_DOCUMENTS = [
   ...DOCUMENTS,
-  ...[...LOOKED_FOR, "gmailpostmastertools"].map((name) => join(GOOGLE, `${name}.json`)),
+  ...[...SIMILAR_NAMES, "gmailpostmastertools"].map((name) => join(GOOGLE, `${name}.json`)),
 ];
-/** The same, and those of a provider with hundreds of services. */
+/** `DOCUMENTS`, and those of a provider with hundreds of services. */
 export const MANY_DOCUMENTS = [...DOCUMENTS, GOOGLE];
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 /** What WCAG 2.2 AA requires, and axe's best practices. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** Rules that depend on the theme. All other rules have the same result in both. */
-const OF_COLOURS = ["color-contrast", "link-in-text-block"];
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 /** Rules that depend on the window's width, if the same elements are shown at each width. */
-const OF_SIZES = ["target-size"];
+const SIZE_RULES = ["target-size"];
 /** The page's background in the light and the dark theme: of the console, and of the connect window. */
-const GROUNDS = { "rgb(255, 255, 255)": "rgb(17, 19, 26)", "rgb(246, 247, 250)": "rgb(25, 28, 38)" };
+const BACKGROUNDS = { "rgb(255, 255, 255)": "rgb(17, 19, 26)", "rgb(246, 247, 250)": "rgb(25, 28, 38)" };
 const PHONE = 390;
 /** The path of the page that stays open in a reused context. It does not exist, so it loads nothing. */
-export const NO_PAGE = "/logos/none";
+export const EMPTY_PAGE = "/logos/none";
 const TIMEOUT_MS = 15_000;
 
 /** Connections of every kind, half of them to GitHub. */
@@ -57,19 +57,19 @@ function prepare(secret) {
 }
 
 /** The pending requests of each page. */
-const underWay = new WeakMap();
+const pendingRequests = new WeakMap();
 
 /** Tracks a page's pending requests. */
 function watchRequests(page) {
   const requests = new Set();
-  underWay.set(page, requests);
+  pendingRequests.set(page, requests);
   page.on("request", (request) => requests.add(request));
   for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => requests.delete(request));
 }
 
 /** Waits until all requests of a page have ended, and rendering the responses caused no new ones. */
 export async function waitForRequests(page) {
-  const requests = underWay.get(page);
+  const requests = pendingRequests.get(page);
   const until = Date.now() + TIMEOUT_MS;
   for (let quiet = 0; quiet < 3; quiet = requests.size > 0 ? 0 : quiet + 1) {
     assert.ok(Date.now() < until, `requests are still pending: ${[...requests].map((request) => request.url())}`);
@@ -207,7 +207,7 @@ export class Console {
       if (reason !== "net::ERR_ABORTED" && !isExpected(reason))
         faults.push(`failed: ${request.method()} ${request.url()}: ${reason}`);
     });
-    let passed = false;
+    let hasPassed = false;
     try {
       await page.goto(new URL(path, this.baseUrl).href);
       await use(page).catch((error) => {
@@ -215,13 +215,13 @@ export class Console {
         throw error;
       });
       assert.deepEqual(faults, []);
-      passed = true;
+      hasPassed = true;
     } finally {
       // A request that a test still holds or fetches would fail after the test, and fail the file instead of the test.
-      const routed = [context, ...context.pages()];
-      await Promise.all(routed.map((one) => one.unrouteAll({ behavior: "ignoreErrors" }).catch(unlessClosed)));
+      const routeOwners = [context, ...context.pages()];
+      await Promise.all(routeOwners.map((owner) => owner.unrouteAll({ behavior: "ignoreErrors" }).catch(unlessClosed)));
       context.off("request", watch);
-      await this.#release(context, passed);
+      await this.#release(context, hasPassed);
     }
   }
 
@@ -258,15 +258,15 @@ export class Console {
     if (isShared) {
       // The renderer process stays alive while one of its pages is open.
       const keeper = await context.newPage();
-      await keeper.goto(new URL(NO_PAGE, this.baseUrl).href);
-      shared.set(context, { kind, keeper });
+      await keeper.goto(new URL(EMPTY_PAGE, this.baseUrl).href);
+      reusedContexts.set(context, { kind, keeper });
     }
     return context;
   }
 
   /** Closes a context, or clears what a test left in it and keeps it for the next test. */
   async #release(context, keeps) {
-    const { kind, keeper } = shared.get(context) ?? {};
+    const { kind, keeper } = reusedContexts.get(context) ?? {};
     if (!keeps || !kind) return context.close();
     const session = await context.newCDPSession(keeper);
     for (const origin of this.origins)
@@ -274,13 +274,13 @@ export class Console {
     await context.clearCookies();
     await context.setOffline(false);
     await session.detach();
-    await Promise.all(context.pages().map((one) => one !== keeper && one.close()));
+    await Promise.all(context.pages().map((openPage) => openPage !== keeper && openPage.close()));
     this.#contexts.set(kind, [...(this.#contexts.get(kind) ?? []), context]);
   }
 }
 
 /** The contexts that are reused, each with its kind and a page that stays open. */
-const shared = new WeakMap();
+const reusedContexts = new WeakMap();
 
 /** A window that has closed itself has no pending requests. */
 function unlessClosed(error) {
@@ -318,7 +318,7 @@ async function expectColours(page, colorScheme, background, what) {
     background,
     `${what}: the page does not have the background of the theme`,
   );
-  const checked = await expectRules(page, { type: "rule", values: OF_COLOURS }, what);
+  const checked = await expectRules(page, { type: "rule", values: COLOUR_RULES }, what);
   assert.ok(checked.includes("color-contrast"), `${what}: no contrast was measured`);
 }
 
@@ -350,7 +350,7 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
   // A target half under the header would be too small.
   const toTop = () => page.evaluate(() => scrollTo(0, 0));
   const light = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-  const dark = GROUNDS[light];
+  const dark = BACKGROUNDS[light];
   assert.ok(dark, `${what}: the page must start in the light theme, but its background is ${light}`);
   await toTop();
   await expectAccessible(page, `${what}, light`);
@@ -366,7 +366,7 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
       await expectColours(page, "dark", dark, `${where}, dark`);
       await page.emulateMedia({ colorScheme: "light" });
       await expectAccessible(page, `${where}, light`);
-    } else await expectRules(page, { type: "rule", values: OF_SIZES }, where);
+    } else await expectRules(page, { type: "rule", values: SIZE_RULES }, where);
   }
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize(desk);
@@ -394,8 +394,8 @@ export async function readCopied(within) {
 }
 
 /** Presses Tab until an element has the focus, and asserts that the focus is visible. */
-export async function tabTo(page, target, most = 60) {
-  for (let pressed = 0; pressed < most; pressed += 1) {
+export async function tabTo(page, target, maxSteps = 60) {
+  for (let pressed = 0; pressed < maxSteps; pressed += 1) {
     await page.keyboard.press("Tab");
     if (!(await target.evaluate((element) => element === document.activeElement))) continue;
     const outline = await target.evaluate((element) => getComputedStyle(element).outlineStyle);

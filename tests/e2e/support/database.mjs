@@ -16,8 +16,8 @@ function fileOf(id) {
   return `${Buffer.concat([name, hmac(name)]).toString("hex")}.sqlite`;
 }
 
-/** The value as node:sqlite takes it. */
-const bound = (value) => (typeof value === "boolean" ? Number(value) : value);
+/** Converts a value for node:sqlite, which accepts no booleans. */
+const toSqlite = (value) => (typeof value === "boolean" ? Number(value) : value);
 
 class Statement {
   #database;
@@ -31,7 +31,7 @@ class Statement {
   }
 
   bind(...values) {
-    return new Statement(this.#database, this.#sql, values.map(bound));
+    return new Statement(this.#database, this.#sql, values.map(toSqlite));
   }
 
   rows() {

@@ -46,9 +46,9 @@ function configured(path) {
     const { name, main } = readConfig({ config: path });
     const { bindings: _, ...workerOptions } = optionsOf(path).workerOptions;
     mkdirSync(dirname(file), { recursive: true });
-    const unfinished = `${file}.${process.pid}`;
-    writeFileSync(unfinished, JSON.stringify({ name, main, workerOptions }));
-    renameSync(unfinished, file);
+    const temporaryFile = `${file}.${process.pid}`;
+    writeFileSync(temporaryFile, JSON.stringify({ name, main, workerOptions }));
+    renameSync(temporaryFile, file);
   }
   const { name, main, workerOptions } = JSON.parse(readFileSync(file, "utf8"));
   const bindings = { ...valuesIn(variables), ...valuesIn(readFileSync(join(dirname(path), ".dev.vars"), "utf8")) };

@@ -15,15 +15,15 @@ const TIMEOUT_MS = 300_000;
 export const SCRIPTS = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
 
 /** The words of a command line, without quotes and comments. */
-export const words = (line) =>
+export const wordsOf = (line) =>
   [...line.matchAll(/(?:^|\s)#.*$|"([^"]*)"|(\S+)/g)].flatMap(([, quoted, bare]) => quoted ?? bare ?? []);
 /** The commands of an example as words, without their input; `&&` separates commands as a line break does. */
-export const commands = (code) =>
+export const commandsOf = (code) =>
   code
     .replaceAll("\\\n", " ")
     .replaceAll(/ < \S+/g, "")
     .split(/\n|&&/)
-    .map(words)
+    .map(wordsOf)
     .filter((command) => command.length > 0);
 
 /** The commands in wrangler's registry: nodes with `subtree` and `definition`. */
@@ -44,8 +44,8 @@ function expectWrangler(args) {
   const options = { ...globalFlags, ...known };
   for (const option of args.filter((arg) => arg.startsWith("--"))) {
     const name = option.slice(2).split("=")[0];
-    const found = Object.entries(options).find(([one, { alias }]) => one === name || [alias].flat().includes(name));
-    assert.ok(found && !found[1].hidden && !positionalArgs.includes(found[0]), `${line}: it has no option ${option}`);
+    const match = Object.entries(options).find(([one, { alias }]) => one === name || [alias].flat().includes(name));
+    assert.ok(match && !match[1].hidden && !positionalArgs.includes(match[0]), `${line}: it has no option ${option}`);
   }
 }
 
@@ -55,10 +55,10 @@ const helps = new Map();
 function help(args) {
   const line = args.join(" ");
   if (!helps.has(line)) {
-    const running = promisify(execFile)(program, [...args, "--help"], { timeout: TIMEOUT_MS });
+    const helpProcess = promisify(execFile)(program, [...args, "--help"], { timeout: TIMEOUT_MS });
     helps.set(
       line,
-      running.then(({ stdout }) => stdout),
+      helpProcess.then(({ stdout }) => stdout),
     );
   }
   return helps.get(line);
@@ -109,8 +109,8 @@ export async function expectCommand(words) {
   if (command) return expectWrangler([command, ...options]);
   const [, own, name = options[0]] = SCRIPTS[script].match(/^node (\S+?)(?: (\S+))?$/);
   if (own === "lab/run.mjs") assert.ok(name in EXPERIMENTS, `there is no experiment ${name}`);
-  const shared = join("scripts", script, "command.mjs");
-  const path = own === "lab/run.mjs" ? `lab/${name}.mjs` : existsSync(join(root, shared)) ? shared : own;
+  const sharedCommand = join("scripts", script, "command.mjs");
+  const path = own === "lab/run.mjs" ? `lab/${name}.mjs` : existsSync(join(root, sharedCommand)) ? sharedCommand : own;
   const source = readFileSync(join(root, path), "utf8");
   for (const option of options.filter((option) => option.startsWith("--")))
     assert.match(source, new RegExp(`\\b${option.slice(2)}\\b`), `\`${script}\` has no option ${option}`);

@@ -94,4 +94,4 @@ export const pages = [
     .map((name) => join(root, "docs", name)),
 ].map((path) => new Page(path));
 
-export const page = (name) => pages.find((one) => one.name === name) ?? assert.fail(`there is no ${name}`);
+export const page = (name) => pages.find((candidate) => candidate.name === name) ?? assert.fail(`there is no ${name}`);

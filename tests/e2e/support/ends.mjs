@@ -22,8 +22,8 @@ if (process.env.NODE_TEST_CONTEXT && isMainThread) {
   }
   after(() => {
     const end = () => {
-      const held = [...new Set(process.getActiveResourcesInfo())].join(", ");
-      process.stderr.write(`Still open ${GRACE_MS / 1000} s after the last test: ${held}.\n`);
+      const handles = [...new Set(process.getActiveResourcesInfo())].join(", ");
+      process.stderr.write(`Still open ${GRACE_MS / 1000} s after the last test: ${handles}.\n`);
       process.exit(1);
     };
     setTimeout(end, GRACE_MS).unref();

@@ -3,45 +3,45 @@ import { freshTokens, reply } from "./stub.mjs";
 
 export class Grant {
   /** The issued access tokens, in order. */
-  given = [];
+  accessTokens = [];
   /** Whether a refresh token was reused, so that the platform revoked the grant. */
-  isOver = false;
+  isRevoked = false;
   /** Whether the newest tokens were lost in transit. */
   isLost = false;
   #refresh;
-  #former;
+  #previous;
 
   /**
    * @param {import("./stub.mjs").Stub} stub
    * @param {string} code
-   * @param {{ isStrict: boolean, life: number, isCut: (grant: Grant, what: "code" | "refresh") => boolean }} how
+   * @param {{ isStrict: boolean, lifetime: number, isWithheld: (grant: Grant, what: "code" | "refresh") => boolean }} how
    *   `isStrict`: a reused refresh token revokes the grant; otherwise, the previous refresh token is accepted until the newest
-   *   is used. `life`: the lifetime of access tokens in seconds. `isCut`: whether a response is withheld
+   *   is used. `lifetime`: the lifetime of access tokens in seconds. `isWithheld`: whether a response is withheld
    */
-  constructor(stub, code, { isStrict, life, isCut }) {
-    Object.assign(this, { stub, isStrict, life, isCut });
-    this.code = stub.on(code, (response) => this.#give(response, "code"));
+  constructor(stub, code, { isStrict, lifetime, isWithheld }) {
+    Object.assign(this, { stub, isStrict, lifetime, isWithheld });
+    this.code = stub.on(code, (response) => this.#issue(response, "code"));
   }
 
-  #give(response, what) {
-    const tokens = freshTokens({ expires_in: this.life });
-    this.given.push(tokens.access_token);
+  #issue(response, what) {
+    const tokens = freshTokens({ expires_in: this.lifetime });
+    this.accessTokens.push(tokens.access_token);
     this.#refresh = this.stub.on(tokens.refresh_token, (it) => this.#answerRefresh(it, tokens.refresh_token));
-    this.isLost = this.isCut(this, what);
+    this.isLost = this.isWithheld(this, what);
     if (!this.isLost) reply(response, tokens);
   }
 
   #answerRefresh(response, refresh) {
-    const isForgiven = !this.isStrict && refresh === this.#former;
-    if (this.isOver || !(refresh === this.#refresh || isForgiven)) {
-      this.isOver ||= this.isStrict;
+    const isForgiven = !this.isStrict && refresh === this.#previous;
+    if (this.isRevoked || !(refresh === this.#refresh || isForgiven)) {
+      this.isRevoked ||= this.isStrict;
       reply(response, { error: "invalid_grant" }, { status: 400 });
       return;
     }
-    this.#former = refresh;
-    this.#give(response, "refresh");
+    this.#previous = refresh;
+    this.#issue(response, "refresh");
   }
 
   /** Whether the platform accepts an access token. */
-  takes = (token) => !this.isOver && this.given.includes(token);
+  accepts = (token) => !this.isRevoked && this.accessTokens.includes(token);
 }

@@ -59,9 +59,9 @@ function joinChunks(bytes) {
 }
 
 /** A chunked body without a length. If `ends` is false, it never ends. */
-export class Chunked {
+export class ChunkedBody {
   constructor(chunks, { ends = true } = {}) {
-    const framed = chunks.map((chunk) =>
+    const chunkFrames = chunks.map((chunk) =>
       Buffer.concat([
         Buffer.from(`${Buffer.byteLength(chunk).toString(16)}\r\n`),
         Buffer.from(chunk),
@@ -69,12 +69,12 @@ export class Chunked {
       ]),
     );
     this.header = ["Transfer-Encoding", "chunked"];
-    this.bytes = Buffer.concat([...framed, Buffer.from(ends ? "0\r\n\r\n" : "")]);
+    this.bytes = Buffer.concat([...chunkFrames, Buffer.from(ends ? "0\r\n\r\n" : "")]);
   }
 }
 
 /** A body that is shorter than its announced length. */
-export class Announced {
+export class TruncatedBody {
   constructor(length, sent = "") {
     this.header = ["Content-Length", String(length)];
     this.bytes = Buffer.from(sent);
@@ -83,13 +83,13 @@ export class Announced {
 
 /** A header with the length of a body, and the body's bytes. */
 function framed(body) {
-  if (body instanceof Chunked || body instanceof Announced) return body;
+  if (body instanceof ChunkedBody || body instanceof TruncatedBody) return body;
   const bytes = Buffer.from(body);
   return { header: bytes.length > 0 ? ["Content-Length", String(bytes.length)] : undefined, bytes };
 }
 
 /** Whether these bytes are a complete response with a length. */
-function isWhole(bytes) {
+function isComplete(bytes) {
   const end = bytes.indexOf("\r\n\r\n");
   const length = end < 0 ? undefined : /\r\ncontent-length: *(\d+)/i.exec(bytes.toString("latin1", 0, end))?.[1];
   return length !== undefined && bytes.length >= end + 4 + Number(length);
@@ -115,7 +115,7 @@ export async function statusesOf(port, text) {
 /**
  * Sends one request and reads the whole response.
  * @param {{ port: number, host?: string, method?: string, path: string, headers?: [string, string][],
- *           body?: string | Buffer | Chunked | Announced }} request
+ *           body?: string | Buffer | ChunkedBody | TruncatedBody }} request
  * @returns {Promise<HttpResponse>}
  */
 export async function send({ port, host = `127.0.0.1:${port}`, method = "GET", path, headers = [], body = "" }) {
@@ -125,7 +125,7 @@ export async function send({ port, host = `127.0.0.1:${port}`, method = "GET", p
   const bytes = await new Promise((resolve, reject) => {
     const chunks = [];
     const received = () => Buffer.concat(chunks);
-    const mayNotEnd = body instanceof Announced || body instanceof Chunked;
+    const mayNotEnd = body instanceof TruncatedBody || body instanceof ChunkedBody;
     const socket = connect(port, "127.0.0.1", () =>
       socket.write(Buffer.concat([Buffer.from(head, "latin1"), payload])),
     );
@@ -133,7 +133,7 @@ export async function send({ port, host = `127.0.0.1:${port}`, method = "GET", p
     socket.on("data", (chunk) => {
       chunks.push(chunk);
       // A server that waits for the rest of a body keeps the connection open, so stop after the response.
-      if (mayNotEnd && isWhole(received())) socket.destroy();
+      if (mayNotEnd && isComplete(received())) socket.destroy();
     });
     // A server that rejects a request early resets the connection after its response.
     socket.on("error", (error) => (chunks.length > 0 ? resolve(received()) : reject(error)));

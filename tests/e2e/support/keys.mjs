@@ -7,9 +7,9 @@ import { secrets } from "./http.mjs";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** The default scopes of a key. */
-export const USUAL = "catalog:read connections:read connections:write";
+export const DEFAULT_SCOPES = "catalog:read connections:read connections:write";
 /** Every scope. */
-export const ALL = document.components.schemas.Scope.enum.join(" ");
+export const ALL_SCOPES = document.components.schemas.Scope.enum.join(" ");
 
 /** The CRC-32 of a string as six base62 digits. */
 export function checksum(text) {
@@ -22,16 +22,16 @@ export function checksum(text) {
 /** A well-formed key. */
 export function secret(environment = "test") {
   const body = `sk_${environment}_${[...randomBytes(32)].map((byte) => DIGITS[byte % 62]).join("")}`;
-  const whole = body + checksum(body);
-  secrets.add(whole);
-  return whole;
+  const apiKey = body + checksum(body);
+  secrets.add(apiKey);
+  return apiKey;
 }
 
 /** A key with its database row; `row` overrides columns. */
 export function key(row = {}) {
   const text = secret(row.environment);
   const hash = createHash("sha256").update(text).digest("hex");
-  const columns = { account: "acme", environment: "test", scopes: USUAL, expires_at: null, revoked_at: null };
+  const columns = { account: "acme", environment: "test", scopes: DEFAULT_SCOPES, expires_at: null, revoked_at: null };
   return { secret: text, row: { hash, id: randomUUID(), created_at: 0, ...columns, ...row } };
 }
 
@@ -50,8 +50,8 @@ export function token(signer, { row }, claims) {
 }
 
 export function signedToken(claims, signer, environment) {
-  const signed = `st_${environment}_${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
-  return `${signed}.${createHmac("sha256", signer).update(signed).digest("base64url")}`;
+  const signedPart = `st_${environment}_${Buffer.from(JSON.stringify(claims)).toString("base64url")}`;
+  return `${signedPart}.${createHmac("sha256", signer).update(signedPart).digest("base64url")}`;
 }
 
 /** Stores the rows of keys. Waits until no other process writes to the database. */

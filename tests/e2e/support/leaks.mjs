@@ -8,13 +8,13 @@ import { secrets } from "./http.mjs";
 import { folder } from "./workspace.mjs";
 
 // Files in which operators and developers store secrets; `config.json` has those of the test apps.
-const KEPT_IN = /^(\.dev\.vars|\.env.*|(vault|operator)-keys.*\.txt|config\.json)$/;
+const SECRET_FILES = /^(\.dev\.vars|\.env.*|(vault|operator)-keys.*\.txt|config\.json)$/;
 // Shorter values can be ordinary words.
-const SHORTEST = 12;
-const SHOWN = 8;
+const MIN_LENGTH = 12;
+const SHOWN_LENGTH = 8;
 
 /** The encodings of a secret: plain, URL, base64. */
-function forms(secret) {
+function encodingsOf(secret) {
   const base64 = Buffer.from(secret).toString("base64").replace(/=+$/, "");
   return [...new Set([secret, encodeURIComponent(secret), base64])];
 }
@@ -31,7 +31,7 @@ function contentOf(path) {
 function* written(outputs) {
   for (const [index, text] of outputs.entries()) yield [`what server ${index + 1} printed`, text];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || KEPT_IN.test(basename(entry.name))) continue;
+    if (!entry.isFile() || SECRET_FILES.test(basename(entry.name))) continue;
     const path = join(entry.parentPath, entry.name);
     const text = contentOf(path);
     if (text !== undefined) yield [relative(folder, path), text];
@@ -51,10 +51,10 @@ export const bytesBelow = (path) =>
  * @param {Iterable<[name: string, text: string]>} places
  */
 export function leaks(all, places) {
-  const sought = [...all].map((secret) => [secret, forms(secret)]);
+  const encodedSecrets = [...all].map((secret) => [secret, encodingsOf(secret)]);
   const found = [];
   for (const [place, text] of places) {
-    for (const [secret, written] of sought)
+    for (const [secret, written] of encodedSecrets)
       if (written.some((form) => text.includes(form))) found.push([secret, place]);
   }
   return found;
@@ -62,8 +62,10 @@ export function leaks(all, places) {
 
 /** Fails if a secret is in anything that was written; `outputs` are the logs of servers. */
 export function expectNoLeaks(outputs) {
-  const sought = [...secrets].filter((secret) => secret.length >= SHORTEST);
-  const found = leaks(sought, written(outputs)).map(([secret, place]) => `${secret.slice(0, SHOWN)}… in ${place}`);
+  const longSecrets = [...secrets].filter((secret) => secret.length >= MIN_LENGTH);
+  const found = leaks(longSecrets, written(outputs)).map(
+    ([secret, place]) => `${secret.slice(0, SHOWN_LENGTH)}… in ${place}`,
+  );
   assert.deepEqual(found, [], "secrets were written");
 }
 

@@ -23,7 +23,7 @@ export const rowsOf = async (list) => {
 };
 
 /** All rows of a list over plain HTTP, page by page. */
-export async function all(fixture, made, path, filters = {}) {
+export async function allRows(fixture, made, path, filters = {}) {
   const rows = [];
   for (let page = 1; ; page += 1) {
     const { json } = await fixture.plain(made, `${path}?${asQuery({ ...filters, limit: 500, page })}`);

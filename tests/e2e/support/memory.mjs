@@ -73,8 +73,8 @@ class Inspector {
 
 function within(what, promise) {
   let timer;
-  const late = new Promise((_, fail) => {
+  const timeout = new Promise((_, fail) => {
     timer = setTimeout(() => fail(new Error(`timed out waiting for ${what}`)), TIMEOUT_MS);
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }

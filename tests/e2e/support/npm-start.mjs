@@ -10,7 +10,7 @@ const START_MS = 600_000;
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 
 /** Options with free ports for a start. */
-export async function freePorts(state = {}) {
+export async function portOptions(state = {}) {
   // The demo platform must keep its port when it is started again, as it does by default.
   state.demoPort ??= await freePort();
   return { "--port": await freePort(), "--inspector-port": await freePort(), "--demo-port": state.demoPort };
@@ -60,7 +60,7 @@ export async function whileServing(program, args, { isAlone, ...options }, use) 
  * @returns {Promise<T>}
  */
 export async function whileStarted(state, use, options = []) {
-  const ports = await freePorts(state);
+  const ports = await portOptions(state);
   // Tests run without network, and with the catalog that the documentation describes.
   const args = [
     "start",

@@ -49,10 +49,10 @@ export const idpPlatforms = (issuer) =>
   );
 
 /** Delays a finished response by this many milliseconds. */
-function keepBack(response, milliseconds) {
+function delayResponse(response, milliseconds) {
   const end = response.end.bind(response);
-  response.end = (...given) => {
-    setTimeout(() => end(...given), milliseconds);
+  response.end = (...args) => {
+    setTimeout(() => end(...args), milliseconds);
     return response;
   };
 }
@@ -83,13 +83,13 @@ export class Idp {
 
   /** Creates the server with clients that have this redirect URI. */
   open(redirectUri) {
-    const usual = {
+    const defaults = {
       redirect_uris: [redirectUri],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
     };
     this.provider = new Provider(this.issuer, {
-      clients: Object.values(CLIENTS).map((client) => ({ ...usual, ...client })),
+      clients: Object.values(CLIENTS).map((client) => ({ ...defaults, ...client })),
       jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256", kid: "one" }] },
       cookies: { keys: [randomBytes(16).toString("hex")] },
       pkce: { required: () => true },
@@ -114,7 +114,7 @@ export class Idp {
   }
 
   #answer(request, response) {
-    if (this.late > 0 && request.url === "/token") keepBack(response, this.late);
+    if (this.late > 0 && request.url === "/token") delayResponse(response, this.late);
     if (!request.url.startsWith("/interaction/")) return this.callback(request, response);
     this.#interact(request, response).catch((error) => {
       this.faults.push(error);
@@ -164,7 +164,7 @@ export class Idp {
   }
 
   /** The user of an access token, by the headers of requests; undefined if the server does not accept it. */
-  async whose(headers) {
+  async userOf(headers) {
     const response = await fetch(`${this.issuer}/me`, { headers });
     return response.status === 200 ? (await response.json()).sub : undefined;
   }

@@ -70,9 +70,9 @@ export class Description {
   /** Asserts that the operation describes this response. */
   expect(id, response) {
     const where = `${id} ${response.status}`;
-    const described = this.operations.get(id).responses[response.status];
-    assert.ok(described, `${where} is not described: ${response.text.slice(0, 300)}`);
-    const { headers, content = {} } = this.resolve(described);
+    const description = this.operations.get(id).responses[response.status];
+    assert.ok(description, `${where} is not described: ${response.text.slice(0, 300)}`);
+    const { headers, content = {} } = this.resolve(description);
     for (const [name, header] of Object.entries(headers)) {
       const { required, schema } = this.resolve(header);
       const text = response.header(name);
@@ -84,8 +84,10 @@ export class Description {
           `${where}: ${name}`,
         );
     }
-    const others = response.headers.map(([name]) => name).filter((name) => !(name in headers) && !TRANSPORT.has(name));
-    assert.deepEqual(others, [], `${where}: headers that are not described`);
+    const undocumented = response.headers
+      .map(([name]) => name)
+      .filter((name) => !(name in headers) && !TRANSPORT.has(name));
+    assert.deepEqual(undocumented, [], `${where}: headers that are not described`);
     const media = Object.entries(content);
     if (media.length === 0) return assert.equal(response.body.length, 0, where);
     const [[type, { schema }]] = media;

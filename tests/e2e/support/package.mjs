@@ -50,11 +50,11 @@ export class Recorder {
 
   constructor(send = (request) => fetch(request)) {
     const recorder = this;
-    this.fetch = async function (...given) {
+    this.fetch = async function (...args) {
       recorder.calls += 1;
-      const [request] = given;
+      const [request] = args;
       if (this !== undefined) misuses.push("`fetch` is called as a method");
-      if (given.length !== 1 || !(request instanceof Request)) misuses.push(`\`fetch\` gets ${inspect(given)}`);
+      if (args.length !== 1 || !(request instanceof Request)) misuses.push(`\`fetch\` gets ${inspect(args)}`);
       const { pathname, searchParams } = new URL(request.url);
       const note = {
         method: request.method,
@@ -93,7 +93,7 @@ export async function failure(call) {
 }
 
 /** The visible content of an error, as strings. */
-const shown = (error) => [
+const visible = (error) => [
   JSON.stringify(error),
   String(error),
   error.message,
@@ -104,7 +104,7 @@ const shown = (error) => [
 /** Asserts that a value contains no secret of this run. */
 export function expectNoSecret(value) {
   assert.ok(secrets.size > 0);
-  for (const text of shown(value))
+  for (const text of visible(value))
     for (const secret of secrets)
       assert.ok(!text.includes(secret), `a secret is in ${text.replaceAll(secret, "(secret)").slice(0, 1000)}`);
 }
@@ -135,7 +135,7 @@ export const expectNoResponse = (error, kind, expected) =>
 export function expectInvalid(error, parameter, suggestion) {
   expectNoResponse(error, "ValidationError", { status: undefined, code: "invalid_argument" });
   const fault =
-    error.errors.find((each) => each.parameter === parameter) ??
+    error.errors.find((error) => error.parameter === parameter) ??
     assert.fail(`\`${parameter}\` is not among ${inspect(error.errors)}`);
   assert.ok(fault.detail.length > 10, fault.detail);
   if (suggestion !== undefined) assert.equal(fault.suggestion, suggestion);

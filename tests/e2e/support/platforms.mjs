@@ -8,7 +8,7 @@ function toml(value) {
   if (Array.isArray(value)) return `[${value.map(toml).join(", ")}]`;
   if (typeof value !== "object") return JSON.stringify(value);
   return `{ ${Object.entries(value)
-    .map(([name, one]) => `${JSON.stringify(name)} = ${toml(one)}`)
+    .map(([name, member]) => `${JSON.stringify(name)} = ${toml(member)}`)
     .join(", ")} }`;
 }
 

@@ -9,7 +9,7 @@ import { ConsolePeople } from "./access.mjs";
 import { agree } from "./connecting.mjs";
 import { HttpResponse } from "./http.mjs";
 import { Agents, BASE_URL } from "./agents.mjs";
-import { ALL, key, store } from "./keys.mjs";
+import { ALL_SCOPES, key, store } from "./keys.mjs";
 import { Description } from "./openapi.mjs";
 import { PLATFORMS, SESSION_SECRET, Server, VAULT_KEYS } from "./server.mjs";
 import { CONNECTIONS } from "./vault.mjs";
@@ -27,9 +27,9 @@ export const JSON_TYPE = ["content-type", "application/json"];
 
 /** The accounts of the sample responses, of the example connections, and of the browser. */
 export const keys = {
-  problems: key({ account: "problems", scopes: ALL }),
-  samples: key({ account: "samples", scopes: ALL }),
-  examples: key({ account: "examples", scopes: ALL }),
+  problems: key({ account: "problems", scopes: ALL_SCOPES }),
+  samples: key({ account: "samples", scopes: ALL_SCOPES }),
+  examples: key({ account: "examples", scopes: ALL_SCOPES }),
   reader: key({ account: "reader" }),
   scopeless: key({ account: "samples", scopes: "catalog:read" }),
 };
@@ -42,13 +42,13 @@ export const CODES = [
 export const EXAMPLES = Object.fromEntries(
   CODES.flatMap((code) => {
     const page = readFileSync(join(PROBLEMS, `${code}.html`), "utf8");
-    const shown = (name) =>
+    const contentsOf = (name) =>
       page
         .match(new RegExp(`<pre class="${name}"[^>]*><code>(.*?)</code></pre>`, "s"))?.[1]
         .replaceAll("&lt;", "<")
         .replaceAll("&gt;", ">")
         .replaceAll("&amp;", "&");
-    const example = { request: shown("request"), answer: shown("answer"), right: shown("right") };
+    const example = { request: contentsOf("request"), answer: contentsOf("answer"), right: contentsOf("right") };
     return example.request === undefined ? [] : [[code, example]];
   }),
 );
@@ -75,8 +75,8 @@ export class Reference {
       platforms,
     });
     /**
-     * The same storage with a service that reads few rows for a list: only there is the example's small vault too
-     * large.
+     * A second service on a copy of the storage, whose limit for a list is so low that the small vault of the example
+     * exceeds it.
      */
     reference.strict = await Server.start(copy, { name: "strict", variables: { MAX_ROWS_READ: "100" } });
     reference.description = new Description((await reference.server.send("/v1/openapi.json")).json);

@@ -46,8 +46,8 @@ export async function installServer(catalog) {
   mkdirSync(project);
   const files = { "connector-vault-server": packed.file, [commandLine.name]: commandLine.file };
   const dependencies = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, `file:${file}`]));
-  const own = { dependencies };
-  writeFileSync(join(project, "package.json"), JSON.stringify(own));
+  const packageJson = { dependencies };
+  writeFileSync(join(project, "package.json"), JSON.stringify(packageJson));
   const manifest = (name) => JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8"));
   const entry = (name, { version, bin, dependencies: needs, optionalDependencies }) => ({
     ...{ version, bin, dependencies: needs, optionalDependencies, resolved: dependencies[name] },
@@ -57,7 +57,7 @@ export async function installServer(catalog) {
     lockfileVersion: 3,
     requires: true,
     packages: {
-      "": own,
+      "": packageJson,
       "node_modules/connector-vault-server": entry("connector-vault-server", manifest("packing-server")),
       [`node_modules/${commandLine.name}`]: entry(commandLine.name, manifest("packing-command-line")),
       ...closure(packages, Object.keys(manifest("packing-server").dependencies)),

@@ -122,10 +122,16 @@ export class Server {
     const config = configuration(name, variables, bindings, secrets);
     const options = ["--config", config, "--persist-to", state.path];
     if (byWrangler) return Server.dev(root, options);
-    const others = platforms ? ["--platforms", platforms] : [];
-    const speed = timers === 1 ? [] : ["--timers", String(timers)];
-    const moved = clock ? ["--clock"] : [];
-    return Server.#serve(root, process.execPath, [DIRECT, ...options, ...others, ...speed, ...moved]);
+    const platformOptions = platforms ? ["--platforms", platforms] : [];
+    const timerOptions = timers === 1 ? [] : ["--timers", String(timers)];
+    const clockOptions = clock ? ["--clock"] : [];
+    return Server.#serve(root, process.execPath, [
+      DIRECT,
+      ...options,
+      ...platformOptions,
+      ...timerOptions,
+      ...clockOptions,
+    ]);
   }
 
   /** Starts `wrangler dev` in the folder of any Worker, and waits until `/health` responds. */
@@ -165,8 +171,8 @@ export class Server {
     for (;;) {
       const response = await send({ port: this.port, path: "/health" }).catch(() => undefined);
       if (response?.status === 200) return;
-      const over = this.child.exitCode !== null || Date.now() > until;
-      if (over) throw new Error(`the service did not become ready:\n${this.output}`);
+      const hasEnded = this.child.exitCode !== null || Date.now() > until;
+      if (hasEnded) throw new Error(`the service did not become ready:\n${this.output}`);
       await pause(POLL_MS);
     }
   }

@@ -30,7 +30,7 @@ npx() { "$@"; }
 `;
 
 /** Preserves functions and variables for the next block. */
-function kept(code) {
+function preserveState(code) {
   const functions = [...code.matchAll(/^(\w+)\(\) \{/gm)].map(([, name]) => name);
   const variables = [...code.matchAll(/^([A-Za-z_]\w*)=/gm)].map(([, name]) => name);
   const declare = (option, names) => (names.length > 0 ? `declare ${option} ${names.join(" ")}\n` : "");
@@ -53,7 +53,7 @@ export class Shell {
     rmSync(responses, { recursive: true, force: true });
     mkdirSync(responses, { recursive: true });
     const commands = code.replaceAll(/^(\S.*?) +# → (\d{3})\b.*$/gm, "EXPECT=$2 $1");
-    const script = `${PRELUDE}\n${this.#state}\n${commands}\n${kept(code)}\n`;
+    const script = `${PRELUDE}\n${this.#state}\n${commands}\n${preserveState(code)}\n`;
     const env = {
       ...environment(wranglerEnvironment),
       ...this.env,
@@ -61,8 +61,8 @@ export class Shell {
       KEPT: join(this.folder, ".kept"),
       PATH: `${nodeBin}:${process.env.PATH}`,
     };
-    const merged = ["-c", `exec 2>&1; ${script}`];
-    const { stdout } = await promisify(execFile)("bash", merged, {
+    const bashArgs = ["-c", `exec 2>&1; ${script}`];
+    const { stdout } = await promisify(execFile)("bash", bashArgs, {
       cwd: this.folder,
       env,
       timeout: TIMEOUT_MS,

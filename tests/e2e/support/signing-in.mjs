@@ -7,23 +7,23 @@ import { listen } from "./listening.mjs";
  * A proxy whose address is known before the service has a port, for `BASE_URL`. Forwards requests to the port `to`, with
  * these headers in addition to their own.
  */
-export async function front(more = {}) {
+export async function startProxy(more = {}) {
   const gate = createServer((request, response) => {
     const { method, url: path } = request;
     const headers = { ...request.headers, ...more };
-    const passed = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (reply) => {
+    const forwarded = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (reply) => {
       response.writeHead(reply.statusCode, reply.rawHeaders);
       reply.pipe(response);
     });
-    passed.on("error", () => response.destroy());
-    request.pipe(passed);
+    forwarded.on("error", () => response.destroy());
+    request.pipe(forwarded);
   });
   gate.port = await listen(gate);
   return gate;
 }
 
 /** The storage of an agent's OAuth client: its registration, tokens and code verifier. */
-export class Keeper {
+export class OAuthStorage {
   constructor(redirectUrl, name = "Sample Agent") {
     this.redirectUrl = redirectUrl;
     this.clientMetadata = {

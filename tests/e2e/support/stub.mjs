@@ -38,8 +38,8 @@ export class Stub {
       return response.writeHead(302, { location: back.href }).end();
     }
     if (pathname === "/api/checked") {
-      const received = this.#answers.get(request.headers["x-api-key"]) ?? ((it) => reply(it, {}, { status: 401 }));
-      return received(response);
+      const respond = this.#answers.get(request.headers["x-api-key"]) ?? ((it) => reply(it, {}, { status: 401 }));
+      return respond(response);
     }
     if (pathname !== "/token") {
       this.strays.push(`${request.method} ${request.url}`);
@@ -50,8 +50,8 @@ export class Stub {
     const parameters = type === "application/json" ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
     this.requests.push({ type, authorization, parameters });
     const grant = parameters.code ?? parameters.refresh_token;
-    const received = this.#answers.get(grant) ?? ((it) => reply(it, { error: "invalid_grant" }, { status: 400 }));
-    await received(response, parameters, request);
+    const handler = this.#answers.get(grant) ?? ((it) => reply(it, { error: "invalid_grant" }, { status: 400 }));
+    await handler(response, parameters, request);
   }
 
   /** The number of token requests with a code or a refresh token. */

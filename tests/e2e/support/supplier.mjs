@@ -9,8 +9,8 @@ export class Supplier {
 
   constructor(give = (text) => text) {
     const supplier = this;
-    this.supply = function (...given) {
-      supplier.calls.push({ at: Date.now(), given: [this, ...given] });
+    this.supply = function (...args) {
+      supplier.calls.push({ at: Date.now(), given: [this, ...args] });
       return give(supplier.token(supplier.calls.length), supplier.calls.length);
     };
   }
@@ -26,7 +26,7 @@ export class Supplier {
 export const numberOf = (request) => Number(/^st_test_(\d+)\./.exec(request.headers.get("x-service-secret"))?.[1]);
 export const refused = () => problem(401, "invalid_key");
 /** A `fetch` that rejects all tokens before the nth. */
-export const refusing =
+export const rejectingFetch =
   (n, good = () => json(WHOAMI)) =>
   (request) =>
     numberOf(request) < n ? refused() : good(request);

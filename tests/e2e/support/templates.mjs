@@ -56,12 +56,12 @@ export async function template(program, of, make) {
   if (existsSync(done)) return done;
   await locked(`e2e-${hashOf(of)}`, "it prepares storage for tests", async () => {
     if (existsSync(done)) return;
-    const unfinished = `${done}.unfinished`;
-    rmSync(unfinished, { recursive: true, force: true });
-    mkdirSync(unfinished, { recursive: true });
-    await make(unfinished);
-    await stopHelper(unfinished);
-    renameSync(unfinished, done);
+    const temporaryFolder = `${done}.unfinished`;
+    rmSync(temporaryFolder, { recursive: true, force: true });
+    mkdirSync(temporaryFolder, { recursive: true });
+    await make(temporaryFolder);
+    await stopHelper(temporaryFolder);
+    renameSync(temporaryFolder, done);
   });
   return done;
 }

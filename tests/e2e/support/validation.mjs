@@ -20,7 +20,7 @@ const faultsOf = ({ errors, message }) => (errors.length > 0 ? errors : [{ detai
 /** Compares the package with the service: { counted, plain, expectSame }. */
 export function comparing(fixture) {
   /** A client of the service whose requests are counted. */
-  const counted = () => {
+  const countingClient = () => {
     const recorder = new Recorder();
     return { recorder, client: fixture.vault(fixture.keys.full, { fetch: recorder.fetch, maxRetries: 0 }) };
   };
@@ -29,7 +29,7 @@ export function comparing(fixture) {
   /** Asserts that a call fails without a request, with the service's error; `validate` returns the same errors. */
   async function expectSame(what, call, response, validate) {
     assert.ok(response.status >= 400, `${what}: the service accepts it`);
-    const { recorder, client } = counted();
+    const { recorder, client } = countingClient();
     const error = await failure(() => call(client));
     assert.equal(recorder.calls, 0, `${what}: a request was sent`);
     expectNoResponse(error, "ValidationError");
@@ -39,5 +39,5 @@ export function comparing(fixture) {
     assert.equal(recorder.calls, 0, `${what}: the validation sent a request`);
   }
 
-  return { counted, plain, expectSame };
+  return { counted: countingClient, plain, expectSame };
 }

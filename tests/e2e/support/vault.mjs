@@ -30,7 +30,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const NEXT = /^<(http:\/\/127\.0\.0\.1:\d+)(\/v1\/vault\/connections\?[^<>"\s]*)>; rel="next"$/;
 
 export const query = (filter) => new URLSearchParams(filter).toString();
-export const one = (id) => `${CONNECTIONS}/${id}`;
+export const connectionPath = (id) => `${CONNECTIONS}/${id}`;
 
 /** Requests with one key. Bodies are sent as JSON unless they are bytes. */
 export class Caller {
@@ -46,27 +46,27 @@ export class Caller {
 
   sendJson(method, path, value, headers = []) {
     const body = typeof value === "string" || value?.constructor !== Object ? value : JSON.stringify(value);
-    const typed = headers.some(([name]) => name.toLowerCase() === "content-type");
+    const hasContentType = headers.some(([name]) => name.toLowerCase() === "content-type");
     return this.send(method, path, {
       body,
-      headers: typed ? headers : [["content-type", "application/json"], ...headers],
+      headers: hasContentType ? headers : [["content-type", "application/json"], ...headers],
     });
   }
 
   list = (filter = {}) => this.send("GET", `${CONNECTIONS}?${typeof filter === "string" ? filter : query(filter)}`);
-  read = (id, headers) => this.send("GET", one(id), { headers });
+  read = (id, headers) => this.send("GET", connectionPath(id), { headers });
   create = (value, headers) => this.sendJson("POST", CONNECTIONS, value, headers);
-  patch = (id, value, headers) => this.sendJson("PATCH", one(id), value, headers);
-  setState = (id, value, headers) => this.sendJson("PUT", `${one(id)}/state`, value, headers);
-  setName = (id, value, headers) => this.sendJson("PUT", `${one(id)}/name`, value, headers);
-  remove = (id, headers) => this.send("DELETE", one(id), { headers });
+  patch = (id, value, headers) => this.sendJson("PATCH", connectionPath(id), value, headers);
+  setState = (id, value, headers) => this.sendJson("PUT", `${connectionPath(id)}/state`, value, headers);
+  setName = (id, value, headers) => this.sendJson("PUT", `${connectionPath(id)}/name`, value, headers);
+  remove = (id, headers) => this.send("DELETE", connectionPath(id), { headers });
   summary = () => this.send("GET", SUMMARY);
   /** Records today's use of the key in advance, so that it does not count towards the cost of a request. */
   use = () => this.send("GET", "/v1/whoami");
 }
 
 /** The invariants of every connection, as functions: one assertion per connection is faster than one per invariant. */
-const HOLDS = Object.entries({
+const INVARIANTS = Object.entries({
   fields: (row) => Object.keys(row).join() === FIELDS.join(),
   id: ({ id }) => ID.test(id),
   type: ({ type }) => type === "api",
@@ -87,7 +87,8 @@ const HOLDS = Object.entries({
 
 /** Asserts that a connection has the members that docs/api.md describes, and returns it. */
 export function expectFields(connection) {
-  for (const [what, holds] of HOLDS) if (!holds(connection)) assert.fail(`${what} of ${JSON.stringify(connection)}`);
+  for (const [what, holds] of INVARIANTS)
+    if (!holds(connection)) assert.fail(`${what} of ${JSON.stringify(connection)}`);
   return connection;
 }
 
@@ -97,7 +98,7 @@ export function expectConnection(response, expected = {}, { status = 200, vary, 
   const etag = response.header("etag");
   assert.match(etag, /^"[^"]+"$/, "a strong entity tag");
   const connection = expectFields(response.json);
-  const location = `http://127.0.0.1:${response.port}${one(connection.id)}`;
+  const location = `http://127.0.0.1:${response.port}${connectionPath(connection.id)}`;
   const own = {
     "content-type": "application/json",
     "cache-control": "private, no-store",
@@ -177,7 +178,7 @@ const COLUMNS =
   "name_folded, description, state, tags, version, created_at, written_by";
 
 /** Retries once if the kept-alive connection to the database was just closed. */
-const whenConnected = (ask) =>
+const retryOnce = (ask) =>
   ask().catch((error) => (error.cause?.code === "UND_ERR_SOCKET" ? ask() : Promise.reject(error)));
 
 /** Inserts connections directly into the database; `rows` have the API's members, and `createdAt` in milliseconds. */
@@ -194,6 +195,6 @@ export async function seed(database, account, rows) {
       j.value ->> 'identityType', j.value ->> 'name', j.value ->> 'nameFolded', j.value ->> 'description', j.value ->> 'state',
       j.value -> 'tags', 1, j.value ->> 'createdAt', j.value ->> 'id' FROM json_each(?2) j`);
   for (let at = 0; at < values.length; at += 5000) {
-    await whenConnected(() => insert.bind(account, JSON.stringify(values.slice(at, at + 5000))).run());
+    await retryOnce(() => insert.bind(account, JSON.stringify(values.slice(at, at + 5000))).run());
   }
 }

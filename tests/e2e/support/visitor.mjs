@@ -15,8 +15,15 @@ export class Visitor {
     const jar = this.#jars.get(port) ?? new Map();
     this.#jars.set(port, jar);
     const cookie = [...jar].map((pair) => pair.join("=")).join("; ");
-    const own = [["Accept", "text/html,*/*"], ...(cookie ? [["Cookie", cookie]] : []), ...headers];
-    const response = await send({ port: Number(port), host, method, path: pathname + search, headers: own, body });
+    const allHeaders = [["Accept", "text/html,*/*"], ...(cookie ? [["Cookie", cookie]] : []), ...headers];
+    const response = await send({
+      port: Number(port),
+      host,
+      method,
+      path: pathname + search,
+      headers: allHeaders,
+      body,
+    });
     for (const line of response.all("set-cookie")) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
       if (value === "" || /; *max-age=0/i.test(line)) jar.delete(name);

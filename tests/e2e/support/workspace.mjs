@@ -123,7 +123,7 @@ export class State {
     return names.split("\n").filter(Boolean);
   }
 
-  /** The same with wrangler's command. */
+  /** Migrates the database with wrangler's own command. */
   async migrateByWrangler() {
     return run(wrangler, ["d1", "migrations", "apply", "VAULT", "--local", "--persist-to", this.path], options);
   }
@@ -131,13 +131,13 @@ export class State {
   /** Fills the storage with a migrated database and perhaps a catalog, as the commands do. */
   async prepare(catalog) {
     const migrated = await template(await program, "migrated", (path) => cli("migrate", "--persist-to", path));
-    const whole = catalog?.isShared
+    const source = catalog?.isShared
       ? await template(await program, ["published", catalog.path], async (path) => {
           copyStorage(migrated, path);
           await cli("catalog", "publish", "--local", "--persist-to", path, "--catalog", catalog.path);
         })
       : migrated;
-    copyStorage(whole, this.path);
+    copyStorage(source, this.path);
     if (catalog && !catalog.isShared) await this.publish(catalog);
   }
 

@@ -110,26 +110,26 @@ export class WranglerStandIn {
     const about = { ...values, folder, output };
     const variant = command.variant?.(about);
     const form = variant ? `${command.form} (${variant})` : command.form;
-    const own = async () => {
+    const runOwn = async () => {
       const output = await command.answers(about);
       return typeof output === "string" || Buffer.isBuffer(output) ? output : JSON.stringify(output);
     };
-    if (!(proves || command.isReal) || this.accepted.has(form)) return { code: 0, text: await own() };
+    if (!(proves || command.isReal) || this.accepted.has(form)) return { code: 0, text: await runOwn() };
     const real = await runReal(args, { folder, output });
     this.accepted.add(form);
     if (command.reads) {
-      const expected = await own().then(
+      const expected = await runOwn().then(
         (text) => ({ code: 0, text }),
         () => ({ code: 1 }),
       );
-      if (!isLike(real, expected)) this.different.push({ form, real: String(real.text), expected });
+      if (!matchesResult(real, expected)) this.different.push({ form, real: String(real.text), expected });
     }
     return real;
   }
 }
 
 /** Whether the real wrangler's result contains everything of this one. */
-function isLike(real, expected) {
+function matchesResult(real, expected) {
   if (real.code !== expected.code) return false;
   // Without output here, only the success of the command is compared.
   if (real.code !== 0 || expected.text === "") return true;
@@ -158,7 +158,7 @@ export function localCommands(current) {
   const place = "--local --persist-to STATE";
   const runs = async (sql) => {
     const { vault } = current();
-    const all = await vault.batch(unstable_splitSqlQuery(sql).map((one) => vault.prepare(one)));
+    const all = await vault.batch(unstable_splitSqlQuery(sql).map((statement) => vault.prepare(statement)));
     return all.map(({ results, success }) => ({ results, success }));
   };
   const read = (file) => readFileSync(file, "utf8");
