@@ -26,6 +26,7 @@ const OPERATIONS: &[(&str, usize)] = &[
     ("clio", 26),
     ("cloudconvert", 9),
     ("cloudflare", 38),
+    ("coinbase", 14),
     ("confluence", 33),
     ("contentful", 36),
     ("databricks", 40),
@@ -44,6 +45,7 @@ const OPERATIONS: &[(&str, usize)] = &[
     ("hugging-face", 31),
     ("jotform", 25),
     ("linkedin", 21),
+    ("mapbox", 13),
     ("meraki", 39),
     ("messagebird", 18),
     ("mixpanel", 29),
@@ -55,12 +57,14 @@ const OPERATIONS: &[(&str, usize)] = &[
     ("segment", 33),
     ("shippo", 27),
     ("smartsheet", 36),
+    ("snapchat", 14),
     ("snowflake", 31),
     ("supabase", 35),
     ("tiktok", 5),
     ("todoist", 30),
     ("twitch", 40),
     ("typeform", 22),
+    ("unbounce", 15),
     ("vultr", 39),
     ("webflow", 39),
     ("what3words", 5),
@@ -68,6 +72,7 @@ const OPERATIONS: &[(&str, usize)] = &[
     ("wordpress-site", 36),
     ("wordpress", 32),
     ("wrike", 28),
+    ("zoho-calendar", 9),
 ];
 
 /// A document of the operator.
