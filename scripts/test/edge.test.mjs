@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
-import { bytes, isMatch, open } from "../../src/edge/glue.js";
+import { bytes, isMatch, open, writePoints } from "../../src/edge/glue.js";
 import { runShards, shardsDueAt } from "../../src/edge/shards.js";
 
 const TIMEOUT_MS = 20_000;
@@ -154,4 +154,18 @@ test("patterns are compiled as in HTML, or else as in JSON Schema", () => {
     ["(", "anything", true],
   ])
     assert.equal(isMatch(pattern, text), expected, `${pattern} ${text}`);
+});
+
+test("data points are written in the form of Workers Analytics Engine, if there is a dataset", () => {
+  const written = [];
+  const points = JSON.stringify([
+    ["acme", ["acme", "test", "calls", "2xx", "github", ""], 2],
+    ["other", ["other", "live", "catalog", "4xx", "", "ann"], 1],
+  ]);
+  writePoints({ USAGE: { writeDataPoint: (point) => void written.push(point) } }, points);
+  assert.deepEqual(written, [
+    { indexes: ["acme"], blobs: ["acme", "test", "calls", "2xx", "github", ""], doubles: [2] },
+    { indexes: ["other"], blobs: ["other", "live", "catalog", "4xx", "", "ann"], doubles: [1] },
+  ]);
+  writePoints({}, points);
 });

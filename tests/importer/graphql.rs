@@ -107,6 +107,14 @@ fn each_root_field_becomes_an_action_with_its_method_and_address() {
 }
 
 #[test]
+fn descriptions_may_have_characters_of_four_bytes() {
+    let sdl = "type Query { \"\"\"\n\u{1f4a1} All issues\n\"\"\" issues: [ID!] }";
+    let server = "https://api.acme.example";
+    let acme = imported("graphql-emoji", sdl, "https://api.acme.example/graphql", server);
+    assert_eq!(shown(&acme, "query.issues")["description"], "All issues");
+}
+
+#[test]
 fn a_schema_that_cannot_be_read_is_reported() {
     let (documents, cache) = (folder("graphql-broken"), folder("graphql-broken-cache"));
     fs::write(
