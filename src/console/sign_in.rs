@@ -171,13 +171,13 @@ impl SignIn {
     /// The JSON.
     pub fn to_json(&self, base: &str) -> Vec<u8> {
         let is_oidc = self.r#type == SignInType::Oidc;
-        let if_oidc = |text| Some(text).filter(|_| is_oidc);
+        let only_oidc = |text| Some(text).filter(|_| is_oidc);
         let team = self.issuer.strip_prefix("https://").filter(|_| !is_oidc);
         crate::util::json::bytes(&SignInView {
             sign_in_url: address(base, &self.id),
             r#type: self.r#type,
-            issuer: if_oidc(self.issuer.as_str()),
-            client_id: if_oidc(self.client_id.as_str()),
+            issuer: only_oidc(self.issuer.as_str()),
+            client_id: only_oidc(self.client_id.as_str()),
             has_secret: self.sealed.is_some(),
             scopes: is_oidc
                 .then(|| self.scopes.as_deref().unwrap_or(DEFAULT_SCOPES).split(' ').collect()),

@@ -111,7 +111,7 @@ fn descriptions_may_have_characters_of_four_bytes() {
     let sdl = "type Query { \"\"\"\n\u{1f4a1} All issues\n\"\"\" issues: [ID!] }";
     let server = "https://api.acme.example";
     let acme = imported("graphql-emoji", sdl, "https://api.acme.example/graphql", server);
-    assert_eq!(shown(&acme, "query.issues")["description"], "All issues");
+    assert_eq!(action_details(&acme, "query.issues")["description"], "All issues");
 }
 
 #[test]

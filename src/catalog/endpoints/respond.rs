@@ -96,12 +96,10 @@ pub(super) async fn respond<P: Ports>(
         CatalogQuery::Connectors { filter, paging } => {
             let visible = filter.platforms.as_ref();
             // The restrictions on which the response depends in addition to the stored list.
-            let restrictions = match &filter.connectable {
-                None => names(visible).to_owned(),
-                Some(clients) => {
-                    [visible.map_or("*", Names::as_str), "/", clients.as_str()].concat()
-                }
-            };
+            let restrictions = filter.connectable.as_ref().map_or_else(
+                || names(visible).to_owned(),
+                |clients| [visible.map_or("*", Names::as_str), "/", clients.as_str()].concat(),
+            );
             let tag =
                 etag::for_query(catalog.connectors_id()?, &request_key(request), &restrictions);
             if let Some(response) = cached_response(request, cache, &tag) {
