@@ -98,12 +98,11 @@ pub fn create<'a, P: Ports>(
     let (id, secret) = (ports.uuid(), ports.secret());
     let secret_hash = hash(&secret);
     let mut statements = Statements::default();
-    let mut own_endpoint = None;
+    let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
+    let own_endpoint = statements.ask::<Found>(select);
     let created = match &request.purpose {
         // The user has opened the link of an approval.
         Purpose::Approval { id } => {
-            let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
-            own_endpoint = Some(statements.ask::<Found>(select));
             let approval = (request.endpoint.as_str(), id.as_str());
             let user = (identity.as_str(), identity_type);
             let secrets = (secret_hash.as_str(), request.browser_hash.as_str());
@@ -139,12 +138,15 @@ pub fn create<'a, P: Ports>(
     };
     statements.run(statements::prune(now));
     let address = address(base, &request.endpoint);
+    let is_access = matches!(request.purpose, Purpose::Access(_));
     Ok(Handler::render(statements, move |results, _| {
         let url = if results.first(created)?.is_some() {
             format!("{address}/continue?grant={secret}")
         } else {
-            let own = own_endpoint.map(|own| results.first(own)).transpose()?.flatten();
-            own.ok_or_else(refused)?;
+            results.first(own_endpoint)?.ok_or_else(refused)?;
+            if is_access {
+                return Err(too_many_requests());
+            }
             // The call no longer waits for this user: without an id, the page says so.
             format!("{address}/approval")
         };
@@ -212,6 +214,12 @@ fn reach(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
 
 /// The maximum length of all actions of a grant, in characters: each access token contains them.
 const MAX_ACTIONS_TEXT: usize = 4500;
+
+/// The error if the user has already made too many requests without a decision.
+fn too_many_requests() -> Problem {
+    let detail = "Too many requests of agents wait for this user's consent. The user can decide about them, or wait until they expire after 10 minutes.";
+    Problem { retry_after: Some(600), ..Problem::new(Code::TooManyRequests, detail) }
+}
 
 const NO_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` of the user's visit to your app, unchanged";
 
