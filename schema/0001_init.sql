@@ -828,6 +828,10 @@ CREATE INDEX agent_grants_listed ON agent_grants (account, environment, created_
 CREATE INDEX agent_grants_of_identity ON agent_grants (account, environment, identity, created_at DESC, id DESC)
   WHERE state = 'active';
 
+-- The requests of a user that wait for consent, to limit their number.
+CREATE INDEX agent_grants_requested ON agent_grants (account, environment, identity, expires_at)
+  WHERE state IN ('authenticated', 'opened');
+
 -- The expired grants, to delete.
 CREATE INDEX agent_grants_by_age ON agent_grants (expires_at);
 

@@ -60,7 +60,7 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-test("a response that counts against a budget fails after a minute", async (context) => {
+test("a body must arrive within 30 seconds", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const slow = () => {
     let source;
@@ -71,19 +71,18 @@ test("a response that counts against a budget fails after a minute", async (cont
   const counted = slow();
   const sizes = [];
   const read = bytes(counted.message, 10, (size) => sizes.push(size) > 0);
-  // Any other body, such as that of a caller's request, may take longer.
   const other = slow();
   const whole = bytes(other.message, 10);
   await new Promise(setImmediate);
-  context.mock.timers.tick(59_999);
+  context.mock.timers.tick(29_999);
   counted.source.enqueue(new Uint8Array(1));
   await new Promise(setImmediate);
   assert.deepEqual(sizes, [5, 6]);
-  context.mock.timers.tick(1);
-  await assert.rejects(read, /too long/);
-  assert.throws(() => counted.source.enqueue(new Uint8Array(1)), TypeError, "the transfer has ended");
   other.source.close();
   assert.equal((await whole).length, 5);
+  context.mock.timers.tick(1);
+  assert.equal(await read, undefined);
+  assert.throws(() => counted.source.enqueue(new Uint8Array(1)), TypeError, "the transfer has ended");
   for (const [limit, grow] of [
     [4, undefined],
     [10, () => false],

@@ -141,7 +141,18 @@ pub struct NewGrant<'a> {
 
 const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, actions, connections, confirm, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
 
+/// The maximum number of requests of a user that wait for consent, so that a user who repeats the sign-in does not fill the
+/// database. Each of them lasts for at most ten minutes.
+const MAX_REQUESTS: u64 = 20;
+
 impl NewGrant<'_> {
+    /// Adds the condition that not too many requests of the user wait.
+    fn push_room<'s, 'g>(&self, sql: &'s mut Sql<'g>) -> &'s mut Sql<'g> {
+        sql.push(" AND (SELECT count(*) FROM agent_grants g INDEXED BY agent_grants_requested WHERE g.account = e.account AND g.environment = e.environment AND g.state IN ('authenticated', 'opened') AND g.identity = ");
+        sql.text(self.identity).push(" AND g.id <> ").text(self.id);
+        sql.push(" AND g.expires_at > ").integer(self.now).push(") < ").integer(MAX_REQUESTS)
+    }
+
     /// Adds the values from `id` to `expires_at`. `key` is SQL for the key's id.
     fn push(&self, sql: &mut Sql<'_>, key: &str, state: State, lifetime: u64) {
         let requested = self.access_request;
@@ -173,20 +184,21 @@ impl NewGrant<'_> {
     }
 
     /// Inserts the grant of a user whom the app, the owner of the key, has authenticated. Returns its id, unless the endpoint
-    /// belongs to another account, or its sign-in is not of the type `app`.
+    /// belongs to another account, its sign-in is not of the type `app`, or too many requests of the user wait.
     pub fn insert_by_app(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
         sql.push(NEW);
         self.push(&mut sql, "k.id", State::Authenticated, CONTINUE_MS);
         sql.push(" FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
         sql.text(&self.request.endpoint).push(" WHERE ").guard();
+        self.push_room(&mut sql);
         // A repeated insert, whose first response was lost, also returns the row.
         sql.push(" ON CONFLICT (id) DO UPDATE SET claimed_by = claimed_by RETURNING id");
         sql.finish()
     }
 
-    /// Inserts the grant of a user whom the OpenID provider has authenticated, unless the sign-in has changed meanwhile or the
-    /// key that configured it is no longer valid.
+    /// Inserts the grant of a user whom the OpenID provider has authenticated, unless the sign-in has changed meanwhile, the
+    /// key that configured it is no longer valid, or too many requests of the user wait.
     pub fn insert_by_provider(&self, configured_at: u64) -> Statement {
         let guard =
             Guard { condition: "", params: Vec::new(), restriction: None, signed_scopes: None };
@@ -196,7 +208,8 @@ impl NewGrant<'_> {
         sql.push(" FROM agent_endpoints e WHERE e.type = 'oidc' AND e.id = ");
         sql.text(&self.request.endpoint).push(" AND e.updated_at = ").integer(configured_at);
         sql.push(" AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = e.key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ");
-        sql.integer(self.now).push(")) ON CONFLICT (id) DO NOTHING");
+        sql.integer(self.now).push("))");
+        self.push_room(&mut sql).push(" ON CONFLICT (id) DO NOTHING");
         sql.finish()
     }
 }

@@ -41,7 +41,7 @@ extern "C" {
     #[wasm_bindgen(catch)]
     fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
     /// Resolves to the bytes of a message's body; to null when there are more than `max`, or `grow`, a function of the size
-    /// unless it is undefined, returns false.
+    /// unless it is undefined, returns false; to undefined when they arrive too slowly.
     #[wasm_bindgen(catch)]
     pub fn bytes(message: &JsValue, max: u32, grow: &JsValue) -> Result<Promise, JsValue>;
     /// All headers of a message.
@@ -131,6 +131,9 @@ pub async fn sleep(milliseconds: u32) -> bool {
 pub async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsValue> {
     let max = u32::try_from(max).unwrap_or(u32::MAX);
     let bytes = JsFuture::from(bytes(request, max, &JsValue::UNDEFINED)?).await?;
+    if bytes.is_undefined() {
+        return Ok(Body::Late);
+    }
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }
 

@@ -17,6 +17,7 @@ use worker::Env;
 use crate::auth::Shard;
 use crate::http::config::Variables;
 use crate::http::handle::{MAX_FORWARDS, handle};
+use crate::http::message::{MAX_BODY, MAX_HELD};
 use crate::http::problem::Problem;
 use crate::http::service::{Reads, is_mcp};
 use crate::http::{Config, Service};
@@ -157,7 +158,8 @@ fn begin(
     env: Env,
     context: Option<Context>,
 ) -> Result<JsValue, JsValue> {
-    let context_of_call = context.clone().filter(|_| calls_platform(request));
+    let holds = request.body().is_some() || calls_platform(request);
+    let context_of_call = context.clone().filter(|_| holds);
     let mut response = Box::pin(respond(isolate, request, env, context));
     match response.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => response,
@@ -172,6 +174,23 @@ fn begin(
             }
             Ok(promise.into())
         }
+    }
+}
+
+/// How many bytes of a body would be read, if it may be large: it is longer than [`MAX_BODY`], or its length is unknown.
+fn large_body(request: &web_sys::Request, reads: &Reads) -> Option<usize> {
+    let max = match reads {
+        Reads::Nothing => return None,
+        Reads::Body(max) => *max,
+        Reads::All => MAX_HELD,
+    };
+    request.body()?;
+    let stated = request.headers().get("content-length").ok().flatten();
+    match stated.and_then(|length| length.parse::<usize>().ok()) {
+        // It is streamed, or rejected by its length.
+        Some(length) if length > max => None,
+        None if matches!(reads, Reads::All) => None,
+        length => Some(length.unwrap_or(max)).filter(|length| *length > MAX_BODY),
     }
 }
 
@@ -191,12 +210,34 @@ fn respond(
     if is_mcp(&request.path) {
         request.headers = http::headers(&http::lines(sent));
     }
-    let reads = isolate.service.reads(&request);
+    let mut reads = isolate.service.reads(&request);
     // A secret that names an unbound shard is looked up in the first one, where it is unknown.
     let shard = Some(isolate.service.shard(&request)).filter(|shard| is_bound(&env, *shard));
     let shard = shard.unwrap_or_default();
     let sent = Clone::clone(sent);
     async move {
+        // Before any of it is read. It is held until there is a response.
+        let _reservation = match large_body(&sent, &reads) {
+            None => None,
+            Some(bytes) => {
+                let ports = EdgePorts {
+                    env: &env,
+                    shard,
+                    was_forwarded: false,
+                    request: Some(&sent),
+                    context: context.as_ref(),
+                };
+                let now = ports.now();
+                match isolate.service.reserve_body(&ports, &request, bytes, now).await {
+                    Ok(reservation) => Some(reservation),
+                    Err(body) => {
+                        request.body = body;
+                        reads = Reads::Nothing;
+                        None
+                    }
+                }
+            }
+        };
         match reads {
             Reads::Nothing => {}
             Reads::Body(max) => {

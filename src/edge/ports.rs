@@ -304,6 +304,9 @@ async fn read_body(body: Rc<dyn Any>, max: usize, grow: &JsValue) -> Result<Vec<
     let bytes = http::bytes(&response, u32::try_from(max).unwrap_or(u32::MAX), grow);
     let bytes = async { JsFuture::from(bytes?).await };
     let bytes = bytes.await.map_err(|_| HttpError::Unreachable)?;
+    if bytes.is_undefined() {
+        return Err(HttpError::TimedOut);
+    }
     bytes.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec).ok_or(HttpError::TooLarge)
 }
 

@@ -40,6 +40,10 @@ pub enum Body {
     TooLarge,
     /// Not read: the platform code holds it as a stream.
     Stream,
+    /// It did not arrive in time.
+    Late,
+    /// Not read: the isolate or the caller holds too many bodies.
+    Refused,
 }
 
 /// The maximum size of a request body, unless the endpoint has its own.

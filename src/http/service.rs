@@ -1,15 +1,20 @@
 //! The state of an isolate: configuration and caches.
 
+use std::rc::Rc;
+
+use serde::de::IgnoredAny;
+
 use super::config::Config;
 use super::cors;
 use super::endpoint::{Endpoint, Open};
-use super::message::{MAX_BODY, Request};
+use super::message::{Body, MAX_BODY, Request};
 use super::route::Route;
 use crate::agents::endpoints as agents;
 use crate::auth::authenticate::KeyCache;
 use crate::auth::caller::shard_of;
 use crate::auth::error::AuthenticationError;
 use crate::auth::last_use::LastUses;
+use crate::auth::statements::{key_name, select_key};
 use crate::auth::{Caller, Shard};
 use crate::catalog::cache::CatalogCache;
 use crate::connect::endpoints::link::shard_of_browser;
@@ -18,7 +23,8 @@ use crate::console::endpoints as console;
 use crate::mcp;
 use crate::oidc::documents::Documents;
 use crate::platform_calls::endpoints::download::shard_of_download;
-use crate::platform_calls::response_budget::ResponseBudget;
+use crate::platform_calls::response_budget::{Holder, Reservation, ResponseBudget};
+use crate::ports::{Db, first_row};
 use crate::storage::capacity::DatabaseCapacity;
 use crate::usage::counts::UsageCounts;
 
@@ -35,6 +41,7 @@ pub struct Service {
     starts: StartUrls,
     usage: UsageCounts,
     responses: ResponseBudget,
+    bodies: ResponseBudget,
 }
 
 /// The parts of a request that the Worker must read before it calls `handle`.
@@ -67,6 +74,7 @@ impl Service {
             starts,
             usage,
             responses,
+            bodies: ResponseBudget::default(),
         }
     }
 
@@ -107,6 +115,36 @@ impl Service {
     /// The memory budget for platforms' responses, shared by this isolate's requests.
     pub const fn responses(&self) -> &ResponseBudget {
         &self.responses
+    }
+
+    /// What this isolate holds of large bodies of requests.
+    pub const fn bodies(&self) -> &ResponseBudget {
+        &self.bodies
+    }
+
+    /// Reserves the memory for a large body of a request. Fails for a key that is not stored, since everybody can make a
+    /// well-formed one: then the body stays empty. Also fails when the isolate or the caller holds too much.
+    pub async fn reserve_body(
+        &self,
+        db: &impl Db,
+        request: &Request,
+        bytes: usize,
+        now: u64,
+    ) -> Result<Rc<Reservation>, Body> {
+        let caller = self.caller(request).map_err(|_| Body::default())?;
+        if let Caller::Key(key) = &caller
+            && !matches!(self.keys.recall(key, now), Ok(Some(_)))
+        {
+            let found = db.batch(vec![select_key(&caller, now)]).await;
+            // If storage is unavailable, the response says so.
+            let row = found.and_then(|sets| first_row::<IgnoredAny>(&sets, 0));
+            if row.is_ok_and(|row| row.is_none()) {
+                return Err(Body::default());
+            }
+        }
+        let identity = caller.token().map(|token| token.restriction.identity.as_str());
+        let holder = Holder { account: &key_name(&caller), identity };
+        self.bodies.reserve_bytes(bytes, holder, now).map_err(|_| Body::Refused)
     }
 
     /// The counts of requests that this isolate has not written yet.

@@ -1,9 +1,11 @@
 //! HTTP client for a connection's platform. Adds valid credentials; calls only the platform's own servers.
 
+use std::rc::Rc;
+
 use serde::Serialize;
 
 use crate::auth::Principal;
-use crate::catalog::detail::{AuthMethod, Kind};
+use crate::catalog::detail::{AuthMethod, Field, Kind, Server, variables};
 use crate::connect::endpoints::platform::PlatformAuth;
 use crate::connect::method::Connector;
 use crate::credentials::lifecycle::statements::check_soon;
@@ -16,6 +18,7 @@ use crate::platform_calls::address::{redirected, without};
 use crate::platform_calls::headers::{NEXT, RETRIES, RETRY_AT};
 use crate::platform_calls::links::{next, path_below, with_addresses};
 use crate::platform_calls::overrides;
+use crate::platform_calls::response_budget::{Holder, Reservation};
 use crate::platform_calls::retry;
 use crate::platform_calls::sigv4::{self, Signer, UNSIGNED, stamp};
 use crate::ports::{
@@ -25,6 +28,7 @@ use crate::storage::metering::Metered;
 use crate::traces::context::TraceContext;
 use crate::traces::span::{PlatformSpan, SpanIds};
 use crate::util::json;
+use crate::util::percent::encode;
 use crate::util::rfc3339::rfc3339;
 
 /// The timeout until a platform's response begins, in milliseconds.
@@ -420,14 +424,30 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         Problem::from_fault(Fault { code, location, detail, suggestion: None })
     }
 
+    /// Replaces the secrets that are part of the servers' URLs by their names, as in the catalog.
+    pub fn without_server_secrets(&self, text: &str) -> String {
+        let mut shown = text.to_owned();
+        let Ok((connector, method)) = self.connector_and_method() else { return shown };
+        for Field { name, .. } in method.fields.iter().filter(|field| field.secret) {
+            let is_in = |server: &Server| variables(&server.url).any(|known| known == name);
+            let value = self.usable.credentials.variable(name).filter(|value| !value.is_empty());
+            if let Some(value) = value.filter(|_| connector.servers.iter().any(is_in)) {
+                let named = format!("{{{name}}}");
+                shown = shown.replace(&encode(value), &named).replace(value, &named);
+            }
+        }
+        shown
+    }
+
     /// Removes the service's secrets from the URLs in a response's headers.
     fn without_credentials(&self, mut response: StreamingResponse) -> StreamingResponse {
         let platform_auth = self.usable.auth(self.context.config());
-        let Some(Ok(auth)) = platform_auth.map(PlatformAuth::available_auth) else {
-            return response;
-        };
+        let auth = platform_auth.and_then(|auth| PlatformAuth::available_auth(auth).ok());
         for (name, value) in &mut response.headers {
-            let public = |url: &str| without(url, |name, _| auth.has_secret(name));
+            let public = |url: &str| {
+                let url = self.without_server_secrets(url);
+                without(&url, |name, _| auth.as_ref().is_some_and(|auth| auth.has_secret(name)))
+            };
             match name.as_str() {
                 "location" | "content-location" => *value = public(value),
                 "link" => *value = with_addresses(value, public),
@@ -484,6 +504,21 @@ fn too_long_to_sign(name: &str) -> Problem {
         "{name} requires a signature over the whole body: send at most 1 MiB, with a `Content-Length`."
     );
     Problem::new(Code::BodyTooLarge, detail)
+}
+
+/// The caller, as a holder of the budget.
+pub fn holder<'a>(context: &'a Context<'_>, principal: &'a Principal) -> Holder<'a> {
+    let identity = context.caller.token().map(|token| token.restriction.identity.as_str());
+    Holder { account: &principal.account, identity }
+}
+
+/// Reserves the budget of a call before it is sent.
+pub fn reserve(
+    context: &Context<'_>,
+    principal: &Principal,
+    method: &str,
+) -> Result<Rc<Reservation>, Problem> {
+    context.service.responses().reserve(method, holder(context, principal), context.now)
 }
 
 /// The error if a response can't be read to its end.

@@ -1,93 +1,130 @@
-//! The bytes of platforms' responses that an isolate holds at once. An isolate has 128 MB for all of its requests, and a
-//! response of up to 8 MiB is copied as it is decoded and rendered.
+//! The bytes of bodies that an isolate holds at once: those of platforms' responses, and those of callers' requests. An isolate
+//! has 128 MB for all of its requests, and a response of up to 8 MiB is copied as it is decoded and rendered.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::http::problem::{Code, Problem};
 
 /// The maximum number of bytes that are held at once.
 pub const MAX_HELD: usize = 24 << 20;
+/// The part of them that one account can hold, so that others keep room.
+pub const MAX_OF_ACCOUNT: usize = 16 << 20;
+/// The part of them that one user of an account can hold, with tokens.
+pub const MAX_OF_IDENTITY: usize = 8 << 20;
 /// The bytes that a call which may change something reserves before it is sent, so that a response of this size is
 /// never lost. It is small, because a slow platform may keep hundreds of calls waiting.
 pub const INITIAL_RESERVATION: usize = 64 << 10;
-
 /// After this time, in milliseconds, a reservation no longer counts. No call takes as long: the runtime has ended its request
 /// without dropping it, for example because it used too much CPU.
 const LAPSE_MS: u64 = 5 * 60 * 1000;
 
 /// The budget of an isolate.
 #[derive(Debug, Default)]
-pub struct ResponseBudget {
-    held: Rc<Cell<usize>>,
-    /// When each reservation was made, and what it holds.
-    reserved: RefCell<VecDeque<(u64, Rc<Cell<usize>>)>>,
+pub struct ResponseBudget(Rc<RefCell<Vec<Rc<Share>>>>);
+
+/// Whose call holds a part of the budget.
+#[derive(Debug, Clone, Copy)]
+pub struct Holder<'a> {
+    /// An account, or the name of a key.
+    pub account: &'a str,
+    /// The identity of a token.
+    pub identity: Option<&'a str>,
+}
+
+/// A part of the budget.
+#[derive(Debug)]
+struct Share {
+    since: u64,
+    account: String,
+    identity: Option<String>,
+    bytes: Cell<usize>,
 }
 
 /// The part of the budget that a call holds, until it is dropped.
 #[derive(Debug)]
 pub struct Reservation {
-    held: Rc<Cell<usize>>,
-    own: Rc<Cell<usize>>,
+    shares: Rc<RefCell<Vec<Rc<Share>>>>,
+    own: Rc<Share>,
     was_refused: Cell<bool>,
 }
 
 impl ResponseBudget {
-    /// Reserves the budget of a call before it is sent. Fails when the isolate holds too much.
-    pub fn reserve(&self, method: &str, now: u64) -> Result<Rc<Reservation>, Problem> {
-        self.remove_lapsed(now);
-        let own = Rc::new(Cell::new(0));
-        self.reserved.borrow_mut().push_back((now, Rc::clone(&own)));
-        let reservation = Rc::new(Reservation {
-            held: Rc::clone(&self.held),
-            own,
-            was_refused: Cell::new(false),
-        });
+    /// Reserves the budget of a call before it is sent. Fails when the isolate or the caller holds too much.
+    pub fn reserve(
+        &self,
+        method: &str,
+        holder: Holder<'_>,
+        now: u64,
+    ) -> Result<Rc<Reservation>, Problem> {
         // A call that changes nothing can be repeated, so it reserves only what arrives.
-        let first = if is_safe(method) { 0 } else { INITIAL_RESERVATION };
-        if reservation.grow_to(first) { Ok(reservation) } else { Err(exhausted()) }
+        self.reserve_bytes(if is_safe(method) { 0 } else { INITIAL_RESERVATION }, holder, now)
     }
 
-    /// Removes the reservations that have ended or lapsed from the front.
-    fn remove_lapsed(&self, now: u64) {
-        let mut reserved = self.reserved.borrow_mut();
-        while let Some((since, own)) = reserved.front()
-            && (Rc::strong_count(own) == 1 || now.saturating_sub(*since) >= LAPSE_MS)
-        {
-            self.held.set(self.held.get().saturating_sub(own.take()));
-            reserved.pop_front();
+    /// Reserves this many bytes.
+    pub fn reserve_bytes(
+        &self,
+        bytes: usize,
+        holder: Holder<'_>,
+        now: u64,
+    ) -> Result<Rc<Reservation>, Problem> {
+        let own = Rc::new(Share {
+            since: now,
+            account: holder.account.to_owned(),
+            identity: holder.identity.map(str::to_owned),
+            bytes: Cell::new(0),
+        });
+        if let Ok(mut shares) = self.0.try_borrow_mut() {
+            shares.retain(|share| now.saturating_sub(share.since) < LAPSE_MS);
+            shares.push(Rc::clone(&own));
         }
+        let shares = Rc::clone(&self.0);
+        let reservation = Rc::new(Reservation { shares, own, was_refused: Cell::new(false) });
+        if reservation.grow_to(bytes) { Ok(reservation) } else { Err(exhausted()) }
     }
 
     /// The number of bytes that are held.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.held.get()
+        self.0.try_borrow().map_or(0, |shares| shares.iter().map(|share| share.bytes.get()).sum())
     }
 }
 
 impl Reservation {
-    /// Reserves this many bytes in total. Returns `false` when the isolate would hold too much.
+    /// Reserves this many bytes in total. Returns `false` when the isolate or the caller would hold too much.
     #[must_use]
     pub fn grow_to(&self, bytes: usize) -> bool {
-        let more = bytes.saturating_sub(self.own.get());
-        let held = self.held.get().saturating_add(more);
-        let fits = more == 0 || held <= MAX_HELD;
+        let more = bytes.saturating_sub(self.own.bytes.get());
+        let fits = more == 0 || self.has_room(more);
         if fits {
-            self.held.set(held);
-            self.own.set(self.own.get().saturating_add(more));
+            self.own.bytes.set(self.own.bytes.get().saturating_add(more));
         } else {
             self.was_refused.set(true);
         }
         fits
     }
 
+    fn has_room(&self, more: usize) -> bool {
+        let Ok(shares) = self.shares.try_borrow() else { return false };
+        let (mut all, mut of_account, mut of_identity) = (more, more, more);
+        for share in shares.iter() {
+            let bytes = share.bytes.get();
+            all = all.saturating_add(bytes);
+            if share.account == self.own.account {
+                of_account = of_account.saturating_add(bytes);
+                if share.identity == self.own.identity {
+                    of_identity = of_identity.saturating_add(bytes);
+                }
+            }
+        }
+        all <= MAX_HELD
+            && of_account <= MAX_OF_ACCOUNT
+            && (self.own.identity.is_none() || of_identity <= MAX_OF_IDENTITY)
+    }
+
     /// Gives back what is reserved beyond this many bytes.
     pub fn shrink_to(&self, bytes: usize) {
-        let excess = self.own.get().saturating_sub(bytes);
-        self.own.set(self.own.get().saturating_sub(excess));
-        self.held.set(self.held.get().saturating_sub(excess));
+        self.own.bytes.set(self.own.bytes.get().min(bytes));
     }
 
     /// Fails when the response of a call that can be repeated did not fit. After a change, the response is returned
@@ -99,7 +136,9 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.shrink_to(0);
+        if let Ok(mut shares) = self.shares.try_borrow_mut() {
+            shares.retain(|share| !Rc::ptr_eq(share, &self.own));
+        }
     }
 }
 
@@ -107,64 +146,96 @@ fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD")
 }
 
-fn exhausted() -> Problem {
-    let detail = "The service is reading too many large responses of platforms. Try again shortly.";
+pub(crate) fn exhausted() -> Problem {
+    let detail = "The service is reading too many large bodies. Try again shortly.";
     Problem { retry_after: Some(5), ..Problem::new(Code::Unavailable, detail) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{INITIAL_RESERVATION, LAPSE_MS, MAX_HELD, ResponseBudget};
+    use super::{
+        Holder, INITIAL_RESERVATION, LAPSE_MS, MAX_HELD, MAX_OF_ACCOUNT, MAX_OF_IDENTITY,
+        ResponseBudget,
+    };
+
+    const ACME: Holder<'_> = Holder { account: "acme", identity: None };
+    const OTHER: Holder<'_> = Holder { account: "other", identity: None };
 
     #[test]
     fn a_reservation_grows_within_the_budget_and_ends_with_its_call() {
         let budget = ResponseBudget::default();
-        let (read, write) = (budget.reserve("GET", 0).unwrap(), budget.reserve("POST", 0).unwrap());
-        assert_eq!(budget.held(), INITIAL_RESERVATION);
+        let other = budget.reserve("GET", OTHER, 0).unwrap();
+        assert!(other.grow_to(MAX_HELD - MAX_OF_ACCOUNT));
+        let (read, write) =
+            (budget.reserve("GET", ACME, 0).unwrap(), budget.reserve("POST", ACME, 0).unwrap());
+        let used = MAX_HELD - MAX_OF_ACCOUNT + INITIAL_RESERVATION;
+        assert_eq!(budget.held(), used);
         for (bytes, fits, held) in [
-            (1, true, INITIAL_RESERVATION + 1),
-            (MAX_HELD - INITIAL_RESERVATION, true, MAX_HELD),
+            (1, true, used + 1),
+            (MAX_OF_ACCOUNT - INITIAL_RESERVATION, true, MAX_HELD),
             (1, true, MAX_HELD),
             (MAX_HELD, false, MAX_HELD),
             (usize::MAX, false, MAX_HELD),
         ] {
             assert_eq!((read.grow_to(bytes), budget.held()), (fits, held), "{bytes}");
         }
-        assert!(budget.reserve("GET", 0).is_ok());
+        assert!(budget.reserve("GET", OTHER, 0).is_ok());
         for method in ["POST", "DELETE"] {
-            assert_eq!(budget.reserve(method, 0).unwrap_err().retry_after, Some(5));
+            assert_eq!(budget.reserve(method, OTHER, 0).unwrap_err().retry_after, Some(5));
         }
         assert!(
             read.check("GET").is_err() && read.check("PUT").is_ok() && write.check("GET").is_ok()
         );
         read.shrink_to(5);
-        assert_eq!(budget.held(), INITIAL_RESERVATION + 5);
+        assert_eq!(budget.held(), used + 5);
         drop(read);
-        assert_eq!(budget.held(), INITIAL_RESERVATION);
+        assert_eq!(budget.held(), used);
         // A cancelled call drops its future.
         let waiting = async move {
             std::future::pending::<()>().await;
-            drop(write);
+            drop((write, other));
         };
         drop(waiting);
-        assert_eq!(budget.held(), 0);
+        assert_eq!((budget.held(), budget.0.borrow().len()), (0, 0));
+    }
+
+    #[test]
+    fn one_account_or_user_leaves_room_to_others() {
+        let budget = ResponseBudget::default();
+        let of = |account, identity| {
+            budget.reserve("GET", Holder { account, identity: Some(identity) }, 0).unwrap()
+        };
+        let held: Vec<_> = [
+            ("acme", "ann", MAX_OF_IDENTITY, true),
+            ("acme", "ann", 1, false),
+            ("acme", "bob", MAX_OF_ACCOUNT - MAX_OF_IDENTITY, true),
+            ("acme", "bob", 1, false),
+            ("acme", "cid", 1, false),
+            ("other", "ann", MAX_HELD - MAX_OF_ACCOUNT, true),
+            ("third", "ann", 1, false),
+        ]
+        .map(|(account, identity, bytes, fits)| {
+            let reservation = of(account, identity);
+            assert_eq!(reservation.grow_to(bytes), fits, "{account} {identity} {bytes}");
+            reservation
+        })
+        .into();
+        drop(held);
+        // A key acts for all users of its account.
+        let own = budget.reserve("GET", ACME, 0).unwrap();
+        assert!(own.grow_to(MAX_OF_ACCOUNT) && !own.grow_to(MAX_OF_ACCOUNT + 1));
     }
 
     #[test]
     fn a_reservation_that_is_never_dropped_lapses() {
         let budget = ResponseBudget::default();
-        let abandoned = budget.reserve("GET", 1).unwrap();
-        assert!(abandoned.grow_to(MAX_HELD));
-        assert!(budget.reserve("POST", LAPSE_MS).is_err());
-        let live = budget.reserve("POST", LAPSE_MS + 1).unwrap();
+        let abandoned = budget.reserve_bytes(MAX_OF_ACCOUNT, ACME, 1).unwrap();
+        assert!(budget.reserve("POST", ACME, LAPSE_MS).is_err());
+        let live = budget.reserve("POST", ACME, LAPSE_MS + 1).unwrap();
         assert_eq!(budget.held(), INITIAL_RESERVATION);
-        // If its call continues after all, it counts again.
-        assert!(abandoned.grow_to(1));
-        assert_eq!(budget.held(), INITIAL_RESERVATION + 1);
-        drop((abandoned, live));
+        drop(abandoned);
+        assert_eq!(budget.held(), INITIAL_RESERVATION);
+        drop(live);
         assert_eq!(budget.held(), 0);
-        drop(budget.reserve("POST", 2 * LAPSE_MS));
-        drop(budget.reserve("POST", 2 * LAPSE_MS));
-        assert_eq!(budget.reserved.borrow().len(), 1, "those that have ended are forgotten");
     }
 }

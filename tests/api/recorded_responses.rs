@@ -95,7 +95,7 @@ fn responses() -> String {
             .collect();
         let body = match body {
             Body::Whole(bytes) => String::from_utf8_lossy(bytes).chars().take(120).collect(),
-            Body::TooLarge | Body::Stream => "(too large)".to_owned(),
+            Body::TooLarge | Body::Stream | Body::Late | Body::Refused => "(too large)".to_owned(),
         };
         let shown = |text: &str, max: usize| text.chars().take(max).collect::<String>();
         let path = shown(&path, 80);

@@ -1,10 +1,13 @@
 //! Methods, paths, headers, the order of checks, and the format of errors.
 
-use connector_vault::http::Config;
+use connector_vault::http::message::Body;
+use connector_vault::http::{Config, Request};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::support::{Api, ORIGIN, TestEnv, anonymous, body, config, with_header};
+use crate::support::{
+    Api, ORIGIN, TestEnv, anonymous, as_key, as_secret, body, config, with_body, with_header,
+};
 
 const CONNECTORS: &str = "/v1/available-connectors";
 
@@ -294,7 +297,7 @@ fn allows_preflight_and_cross_origin_reads() {
         (Some("https://evil.example"), false),
         (None, false),
     ] {
-        let from_origin = |mut request: connector_vault::http::Request| {
+        let from_origin = |mut request: Request| {
             request.headers.extend(origin.map(|origin| ("origin".to_owned(), origin.to_owned())));
             request
         };
@@ -389,4 +392,48 @@ fn health_requires_no_key() {
     ));
     assert_eq!((response.status, body(&response)), (200, json!({"status": "ok"})));
     assert_eq!((env.db_calls.get(), env.blob_reads.borrow().len()), (0, 0));
+}
+
+#[test]
+fn a_large_body_is_read_only_for_a_caller_who_is_known_and_holds_little() {
+    const LARGE: usize = 1 << 20;
+    let api = Api::with_sessions("0123456789abcdef0123456789abcdef", "");
+    let path = "/v1/vault/connections/import";
+    let reserve = |request: &Request| {
+        let now = api.env.now.get();
+        pollster::block_on(api.service.reserve_body(&api.env, request, LARGE, now))
+    };
+    let own = api.request("POST", path);
+    let held: Vec<_> = (0..16).map(|_| reserve(&own).ok().unwrap()).collect();
+    assert_eq!(api.service.bodies().held(), 16 * LARGE);
+    assert!(reserve(&own).err() == Some(Body::Refused));
+    // A user has half of it, and other callers have the rest.
+    let sent = json!({"identity": "ann", "scopes": ["connections:connect"]}).to_string();
+    let session = api.send(&with_body(api.request("POST", "/v1/sessions"), &sent));
+    let of_ann = as_secret(body(&session)["token"].as_str().unwrap(), "POST", path);
+    let of_user: Vec<_> = (0..8).map(|_| reserve(&of_ann).ok().unwrap()).collect();
+    assert!(reserve(&of_ann).err() == Some(Body::Refused));
+    drop((held, of_user));
+    assert_eq!(api.service.bodies().held(), 0);
+    for (unread, status, code) in [
+        (Body::Refused, 503, "unavailable"),
+        (Body::Late, 400, "invalid_body"),
+        (Body::TooLarge, 413, "body_too_large"),
+    ] {
+        let request = with_header(
+            Request { body: unread, ..api.request("POST", path) },
+            "content-type",
+            "application/json",
+        );
+        let response = api.send(&request);
+        assert_eq!((response.status, body(&response)["code"].as_str()), (status, Some(code)));
+    }
+    // Anyone can make a well-formed key, or a token with a wrong signature.
+    let forged = api.env.key("acme", Environment::Test, &Scope::ALL, None);
+    let forged = as_key(&forged, "POST", path);
+    api.env.database.execute("DELETE FROM api_keys", []).unwrap();
+    api.env.wait(61_000);
+    assert!(reserve(&forged).err() == Some(Body::default()));
+    assert_eq!(api.send(&forged).status, 401);
+    assert_eq!(api.service.bodies().held(), 0);
 }

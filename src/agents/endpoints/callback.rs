@@ -127,7 +127,7 @@ impl<P: Ports> AgentContext<'_, P> {
             statements::prune(self.now),
             statements::select_grant(self.id, &id),
         ]);
-        // Nothing was written if the sign-in has changed, or its key is no longer valid.
+        // Nothing was written if the sign-in has changed, its key is no longer valid, or too many requests wait.
         match first_row::<Grant>(&sets.await?, 2)? {
             Some(grant) => self.ask_for_consent(&grant).await,
             None => Ok(self.sign_in_unavailable_page()),

@@ -99,12 +99,11 @@ pub fn create<'a, P: Ports>(
     let (id, secret) = (ports.uuid(), ports.secret());
     let secret_hash = hash(&secret);
     let mut statements = Statements::default();
-    let mut own_endpoint = None;
+    let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
+    let own_endpoint = statements.ask::<ExistingRow>(select);
     let created = match &request.purpose {
         // The user has opened the link of an approval.
         Purpose::Approval { id } => {
-            let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
-            own_endpoint = Some(statements.ask::<ExistingRow>(select));
             let approval = (request.endpoint.as_str(), id.as_str());
             let user = (identity.as_str(), identity_type);
             let secrets = (secret_hash.as_str(), request.browser_hash.as_str());
@@ -140,12 +139,15 @@ pub fn create<'a, P: Ports>(
     };
     statements.run(statements::prune(now));
     let address = address(base, &request.endpoint);
+    let is_access = matches!(request.purpose, Purpose::Access(_));
     Ok(Handler::render(statements, move |results, _| {
         let url = if results.first(created)?.is_some() {
             format!("{address}/continue?grant={secret}")
         } else {
-            let endpoint = own_endpoint.map(|rows| results.first(rows)).transpose()?.flatten();
-            endpoint.ok_or_else(wrong_endpoint_problem)?;
+            results.first(own_endpoint)?.ok_or_else(wrong_endpoint_problem)?;
+            if is_access {
+                return Err(too_many_requests());
+            }
             // The call no longer waits for this user's decision: without an id, the page says so.
             format!("{address}/approval")
         };
@@ -214,6 +216,12 @@ fn read_platforms_and_actions(body: &mut BodyReader) -> (Option<Names>, Option<N
 
 /// The maximum length of all actions of a grant, in characters: each access token contains them.
 const MAX_ACTIONS_TEXT: usize = 4500;
+
+/// The error if the user has already made too many requests without a decision.
+fn too_many_requests() -> Problem {
+    let detail = "Too many requests of agents wait for this user's consent. The user can decide about them, or wait until they expire after 10 minutes.";
+    Problem { retry_after: Some(600), ..Problem::new(Code::TooManyRequests, detail) }
+}
 
 const NO_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` of the user's visit to your app, unchanged";
 

@@ -112,6 +112,8 @@ pub(super) struct AgentContext<'a, P> {
     request_id: &'a str,
     /// The texts of the pages, in the language of the browser, with the name of the account's app.
     wording: Wording<'a>,
+    /// The endpoint as it was when the request arrived, if it was read then.
+    known: Option<Endpoint>,
 }
 
 /// Handles a request to one of the endpoints of an MCP endpoint.
@@ -124,10 +126,10 @@ pub(crate) async fn respond<P: Ports>(
 ) -> Result<Response, Problem> {
     let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
     let now = crate::ports::Clock::now(ports);
-    let branding = branding_of(ports, open, id).await?;
+    let (own, known) = branding_and_endpoint(ports, open, id).await?;
     let wording =
-        Wording::new(service.config(), Language::for_user(None, request)).for_account(&branding);
-    let agents = AgentContext { service, ports, base, id, now, request_id, wording };
+        Wording::new(service.config(), Language::for_user(None, request)).for_account(&own);
+    let agents = AgentContext { service, ports, base, id, now, request_id, wording, known };
     match open {
         Open::AgentResource => agents.resource().await,
         Open::AgentServer => agents.server().await,
@@ -148,21 +150,22 @@ pub(crate) async fn respond<P: Ports>(
     }
 }
 
-/// The branding of the account, for endpoints that show it.
-async fn branding_of<P: Ports>(
+/// The branding of the account and the endpoint, for pages, which need both.
+async fn branding_and_endpoint<P: Ports>(
     ports: &Metered<'_, P>,
     open: Open,
     id: &str,
-) -> Result<Branding, Problem> {
-    let shows_branding = !matches!(
+) -> Result<(Branding, Option<Endpoint>), Problem> {
+    let is_shown = !matches!(
         open,
         Open::AgentServer | Open::AgentRegister | Open::AgentToken | Open::AgentRevoke
     );
-    if !shows_branding || !is_secret(id) {
-        return Ok(Branding::default());
+    if !is_shown || !is_secret(id) {
+        return Ok((Branding::default(), None));
     }
-    let sets = run_for_id(ports, id, vec![branding::select_of_endpoint(id)]).await?;
-    Ok(first_row(&sets, 0)?.unwrap_or_default())
+    let batch = vec![branding::select_of_endpoint(id), statements::select_endpoint(id)];
+    let sets = run_for_id(ports, id, batch).await?;
+    Ok((first_row(&sets, 0)?.unwrap_or_default(), first_row(&sets, 1)?))
 }
 
 /// Runs statements in one batch, in the shard of the row that a URL names by its id.
@@ -219,8 +222,10 @@ impl<P: Ports> AgentContext<'_, P> {
         if !is_secret(self.id) || !self.secrets().can_sign() {
             return Ok(None);
         }
-        let sets = self.batch(vec![statements::select_endpoint(self.id)]).await?;
-        let endpoint: Option<Endpoint> = first_row(&sets, 0)?;
+        let endpoint: Option<Endpoint> = match &self.known {
+            Some(known) => Some(known.clone()),
+            None => first_row(&self.batch(vec![statements::select_endpoint(self.id)]).await?, 0)?,
+        };
         Ok(endpoint.filter(|endpoint| endpoint.r#type.is_some()))
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::doc::Doc;
 use super::message::{Body, Request};
 use super::problem::{Code, Fault, Location, MAX_FAULTS, Problem, joined};
+use crate::platform_calls::response_budget::exhausted;
 use crate::util::json::{self, Value};
 use crate::util::nearest::{nearest, shown};
 
@@ -81,7 +82,7 @@ impl BodyReader {
     /// declared as JSON, has more than `max` bytes, or is not a JSON object. [`Self::finish`] reports faults of fields.
     pub fn new(request: &Request, known: &[Field], max: usize) -> Result<Self, Problem> {
         require_json(request)?;
-        let Body::Whole(bytes) = &request.body else { return Err(too_large(max)) };
+        let Body::Whole(bytes) = &request.body else { return Err(unread(&request.body, max)) };
         if bytes.len() > max {
             return Err(too_large(max));
         }
@@ -382,6 +383,15 @@ impl BodyReader {
 /// The problem of a body of more than `max` bytes.
 pub fn too_large(max: usize) -> Problem {
     Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", max >> 10))
+}
+
+/// Why a body of at most `max` bytes was not read.
+pub fn unread(body: &Body, max: usize) -> Problem {
+    match body {
+        Body::Late => invalid_body("The body did not arrive within 30 seconds.".to_owned()),
+        Body::Refused => exhausted(),
+        Body::TooLarge | Body::Stream | Body::Whole(_) => too_large(max),
+    }
 }
 
 /// The problem of a body that is invalid as a whole.

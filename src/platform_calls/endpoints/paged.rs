@@ -9,7 +9,7 @@ use crate::http::problem::Problem;
 use crate::platform_calls::client::broken_off;
 use crate::platform_calls::headers::NEXT;
 use crate::platform_calls::pages::{MAX_BODY, next};
-use crate::platform_calls::response_budget::ResponseBudget;
+use crate::platform_calls::response_budget::{Holder, ResponseBudget};
 use crate::ports::{Clock, Http, HttpError, StreamingResponse};
 use crate::util::media_type::{essence, is_json};
 
@@ -41,7 +41,7 @@ pub fn add_next(
 /// Fails when the isolate holds too much: without the link to its next page, a list would look complete.
 pub async fn short_json(
     response: &StreamingResponse,
-    budget: &ResponseBudget,
+    (budget, holder): (&ResponseBudget, Holder<'_>),
     ports: &(impl Http + Clock),
 ) -> Result<Option<Value>, Problem> {
     let length = response.header("content-length").and_then(|length| length.parse().ok());
@@ -51,7 +51,7 @@ pub async fn short_json(
         return Ok(None);
     }
     let Some(copy) = ports.copy(&response.body) else { return Ok(None) };
-    let reservation = budget.reserve("GET", ports.now())?;
+    let reservation = budget.reserve("GET", holder, ports.now())?;
     let growing = Rc::clone(&reservation);
     let body = ports.read_within(copy, MAX_BODY, Rc::new(move |size| growing.grow_to(size))).await;
     reservation.check("GET")?;

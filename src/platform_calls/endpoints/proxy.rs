@@ -7,12 +7,15 @@ use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::credentials::request_auth::DEFAULT_ACCEPT;
 use crate::credentials::usable::CredentialsQuery;
+use crate::http::body::unread;
 use crate::http::context::{Context, Permit};
 use crate::http::handler::Handler;
-use crate::http::message::{Body, NO_STORE, ProxiedResponse, Request, Response};
+use crate::http::message::{Body, MAX_HELD, NO_STORE, ProxiedResponse, Request, Response};
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
 use crate::platform_calls::address::below;
-use crate::platform_calls::client::{Call, CallTarget, PlatformClient, invalid, retries};
+use crate::platform_calls::client::{
+    Call, CallTarget, PlatformClient, holder, invalid, reserve, retries,
+};
 use crate::platform_calls::headers::{AGENT, SERVER, SOURCE, to_caller, to_platform};
 use crate::platform_calls::links::path_below;
 use crate::ports::{Payload, Ports, StreamingResponse, user_agent};
@@ -76,10 +79,15 @@ impl ProxyCall<'_> {
         let target = CallTarget::Path(path);
         let client = PlatformClient { context, principal, ports, usable, target, retries, permit };
         let server = server(&client, request.header(SERVER))?;
-        let url = url(&server, request, path)?;
+        let url = url(&server, request, path).ok_or_else(|| {
+            // The server's URL may contain a secret that the caller must not see.
+            let shown = client.without_server_secrets(&server);
+            invalid("path", &format!("must be a path below `{shown}`"))
+        })?;
         let payload = match &request.body {
             Body::Whole(bytes) => Payload::Bytes(bytes),
             Body::Stream | Body::TooLarge => Payload::Stream,
+            Body::Late | Body::Refused => return Err(unread(&request.body, MAX_HELD)),
         };
         let headers = match &options {
             // The headers of an agent's request belong to MCP.
@@ -92,8 +100,8 @@ impl ProxyCall<'_> {
         let connection = client.usable.connection.clone();
         // The response to an agent's call is read completely; any other one is forwarded as it arrives.
         let is_read = options.is_some() && !download::is_requested(request);
-        let reserve = || context.service.responses().reserve(&request.method, context.now);
-        let reservation = is_read.then(reserve).transpose()?;
+        let reservation =
+            is_read.then(|| reserve(context, principal, &request.method)).transpose()?;
         let platform_response = client.send(call).await?;
         if download::is_requested(request) {
             return Ok(download::file(platform_response));
@@ -113,7 +121,7 @@ impl ProxyCall<'_> {
             return render_response(platform_response, &call, ports).await;
         }
         let mut continuation = platform_response.continuation(&server);
-        let budget = context.service.responses();
+        let budget = (context.service.responses(), holder(context, principal));
         if is_page(&pagination, &request.method, platform_response.incoming.status, &continuation)
             && let Some(body) = short_json(&platform_response.incoming, budget, ports).await?
         {
@@ -139,25 +147,24 @@ fn agent_headers(request: &Request) -> Vec<(String, String)> {
     [accept, user_agent()].into_iter().chain(content_type).collect()
 }
 
-/// The URL to call. Without a slash after `proxy`, it is the URL of the server itself.
-fn url(server: &str, request: &Request, path: &str) -> Result<String, Problem> {
-    let outside = || invalid("path", &format!("must be a path below `{server}`"));
+/// The URL to call, below the server. Without a slash after `proxy`, it is the URL of the server itself.
+fn url(server: &str, request: &Request, path: &str) -> Option<String> {
     if path.starts_with("https://") || path.starts_with("http://") {
         // An absolute URL, as platforms return for the next page.
-        let path = path_below(server, server, path).ok_or_else(outside)?;
-        return below(server, &path, &request.query).ok_or_else(outside);
+        let path = path_below(server, server, path)?;
+        return below(server, &path, &request.query);
     }
     if path.is_empty() && !request.path.ends_with('/') {
-        let url = below(server, "", &request.query).ok_or_else(outside)?;
+        let url = below(server, "", &request.query)?;
         let address = server.trim_end_matches('/');
         // A URL without a path has the path `/`.
         let has_path = address.matches('/').count() > 2;
         let rest = url.strip_prefix(address).and_then(|rest| rest.strip_prefix('/'));
-        return Ok(rest
-            .filter(|_| has_path)
-            .map_or(url.clone(), |rest| format!("{address}{rest}")));
+        return Some(
+            rest.filter(|_| has_path).map_or(url.clone(), |rest| format!("{address}{rest}")),
+        );
     }
-    below(server, path, &request.query).ok_or_else(outside)
+    below(server, path, &request.query)
 }
 
 /// The URL of the requested server: one of the platform's, as the catalog writes it or with its variables filled in.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    ALL, Agent, Browser, CALLBACK, app, at_consent, authenticated, consent_code, exchange,
-    hidden_field, redirected, register, sent_to_app, with_form,
+    ALL, Agent, Browser, CALLBACK, app, at_consent, authenticated, authorization_query,
+    consent_code, exchange, hidden_field, redirected, register, sent_to_app, with_form,
 };
 use crate::connect::{self, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, body, with_header};
@@ -359,4 +359,29 @@ fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
         assert_eq!(response.status, 400, "{more}");
         assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{more}");
     }
+}
+
+#[test]
+fn requests_that_a_user_does_not_decide_about_are_limited() {
+    let (api, id) = app();
+    let client = register(&api, &id);
+    let ask = |identity: &str| {
+        Browser::default().sign_in(
+            &api,
+            &format!("/mcp/{id}/authorize?{}", authorization_query(&client, &[])),
+            identity,
+        )
+    };
+    for _ in 0..20 {
+        assert_eq!(ask("ann").status, 200);
+    }
+    let refused = ask("ann");
+    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("600")));
+    assert_eq!(ask("bob").status, 200, "other users are not affected");
+    let rows = || api.env.texts("SELECT id FROM agent_grants").len();
+    assert_eq!(rows(), 21);
+    // An agent that already has access keeps it, and decisions make room.
+    api.env.wait(10 * 60_000);
+    assert_eq!(ask("ann").status, 200);
+    assert!(rows() <= 17, "expired requests are deleted");
 }

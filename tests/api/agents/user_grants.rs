@@ -34,6 +34,21 @@ fn users_see_and_end_their_own_grants() {
 }
 
 #[test]
+fn the_page_reads_endpoint_and_branding_in_one_batch() {
+    let (api, id) = app();
+    Agent::new(&api, &id, &ALL);
+    let calls = |send: &dyn Fn() -> u16| {
+        let before = api.env.db_calls.get();
+        assert!(send() < 400);
+        api.env.db_calls.get() - before
+    };
+    let link = format!("/mcp/{id}/grants");
+    assert_eq!(calls(&|| Browser::default().get(&api, &link).status), 1);
+    let (browser, page) = at_grants(&api, &id, "ann");
+    assert_eq!(calls(&|| api.send(&browser.end_first_grant(&id, &page)).status), 2);
+}
+
+#[test]
 fn only_its_user_can_end_a_grant() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);

@@ -1,6 +1,8 @@
 //! The bytes of platforms' responses that an isolate holds at once.
 
-use connector_vault::platform_calls::response_budget::{INITIAL_RESERVATION, MAX_HELD};
+use connector_vault::platform_calls::response_budget::{
+    Holder, INITIAL_RESERVATION, MAX_OF_ACCOUNT,
+};
 use serde_json::{Value, json};
 
 use super::run::{api, run};
@@ -31,8 +33,8 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
     let api = api();
     let path = acme(&api);
     for case in [
-        ok(MAX_HELD, "ping", LARGE),
-        ok(MAX_HELD, "getThing", LARGE),
+        ok(MAX_OF_ACCOUNT, "ping", LARGE),
+        ok(MAX_OF_ACCOUNT, "getThing", LARGE),
         ok(INITIAL_RESERVATION, "ping", INITIAL_RESERVATION),
         ok(INITIAL_RESERVATION, "getThing", INITIAL_RESERVATION),
         ok(0, "getThing", 0),
@@ -42,8 +44,9 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
     ] {
         let Case { free, key, length, status, is_sent, is_too_large } = case;
         let budget = api.service.responses();
-        let others = budget.reserve("GET", api.env.now.get()).unwrap();
-        assert!(others.grow_to(MAX_HELD - free));
+        let holder = Holder { account: "acme", identity: None };
+        let others = budget.reserve("GET", holder, api.env.now.get()).unwrap();
+        assert!(others.grow_to(MAX_OF_ACCOUNT - free));
         let text_of = move |_: &HttpRequest| {
             Ok(answered(200, &[("content-type", "text/plain")], &"x".repeat(length)))
         };
@@ -62,10 +65,6 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
             assert_eq!(code(&response), "unavailable", "{about}");
             assert!(response.header("retry-after").is_some(), "{about}");
         }
-        assert_eq!(
-            budget.held(),
-            MAX_HELD - free,
-            "a call releases the bytes that it held: {about}"
-        );
+        assert_eq!(budget.held(), MAX_OF_ACCOUNT - free, "A call gives back what it held: {about}");
     }
 }

@@ -7,6 +7,7 @@ mod documents;
 mod headers;
 mod pages;
 mod platforms;
+mod secret_addresses;
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! The next page of a list that only the response body names.
 
-use connector_vault::platform_calls::response_budget::MAX_HELD;
+use connector_vault::platform_calls::response_budget::{Holder, MAX_OF_ACCOUNT};
 
 use super::*;
 
@@ -55,12 +55,13 @@ fn a_list_fails_when_the_isolate_can_not_read_its_next_page() {
     let (api, path) = acme("pages-of-a-full-isolate");
     platform(&api, |_| Ok(answered(200, &[JSON], REPLY)));
     let budget = api.service.responses();
-    let others = budget.reserve("GET", api.env.now.get()).unwrap();
+    let holder = Holder { account: "acme", identity: None };
+    let others = budget.reserve("GET", holder, api.env.now.get()).unwrap();
     let users = || api.get(&format!("{path}/proxy/users"));
-    assert!(others.grow_to(MAX_HELD - REPLY.len()));
+    assert!(others.grow_to(MAX_OF_ACCOUNT - REPLY.len()));
     assert_eq!(users().header("x-vault-next"), Some("users?cursor=c"));
-    assert_eq!(budget.held(), MAX_HELD - REPLY.len());
-    assert!(others.grow_to(MAX_HELD - REPLY.len() + 1));
+    assert_eq!(budget.held(), MAX_OF_ACCOUNT - REPLY.len());
+    assert!(others.grow_to(MAX_OF_ACCOUNT - REPLY.len() + 1));
     let refused = users();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
     // Without a link to search for, nothing is held.
