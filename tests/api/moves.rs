@@ -64,7 +64,9 @@ impl MoveDatabase for CommandDatabase<'_> {
         }
         let statement = |sql: &String| Statement { sql: sql.clone().into(), params: Vec::new() };
         self.api.env.within(self.shard, || {
-            sql.iter().for_each(|sql| assert_uses_index(&self.api.env, sql))
+            for sql in sql {
+                assert_uses_index(&self.api.env, sql);
+            }
         });
         let all = sql.iter().map(statement).collect();
         let sets = self.api.env.within(self.shard, || pollster::block_on(self.api.env.batch(all)));
