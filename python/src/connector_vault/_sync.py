@@ -142,7 +142,7 @@ class Sender:
         if isinstance(self._supply, str):
             return ActiveSecret(self._supply)
         with self._lock:
-            # Another task has refreshed it in the meantime.
+            # Another task has refreshed the secret in the meantime.
             if self._current is not None and self._current is not active and self._current.is_current:
                 return self._current
             try:
@@ -177,7 +177,7 @@ class Sender:
                 rejected = active
                 continue
             if call.method == "DELETE" and is_lost and error.code in NOT_FOUND_CODES:
-                # An earlier attempt whose response was lost has deleted it.
+                # An earlier attempt, whose response was lost, has deleted the resource.
                 return httpx.Response(204), active.value
             is_lost = is_lost or isinstance(error, NoResponseError) or error.status == 503
             wait = retry_delay(error, tries)
@@ -207,7 +207,7 @@ class Sender:
 
 
 class Rows(Generic[Row, SomePage]):
-    """A list: iterate over it for all rows, page by page, or request one page. Nothing is sent before that.
+    """A list. Iterate over it or over its `pages()`, or request one `page()`. No request is sent before that.
 
     Iterating requests 100 rows at a time unless you pass `limit`.
     """
@@ -223,11 +223,11 @@ class Rows(Generic[Row, SomePage]):
         self._next_query = next_query
 
     def page(self) -> SomePage:
-        """The first page, or the one that `page` or a cursor selects."""
+        """Returns the first page, or the one that the argument `page` or a cursor selects."""
         return self._get(self._query)
 
     def pages(self) -> Iterator[SomePage]:
-        """All pages, starting with that one."""
+        """Iterates over all pages, starting with the one that `page` returns."""
         query: Mapping[str, str] | None = {**self._query}
         if not self._query.keys() & {"limit", "page", "after", "before"}:
             query = {**self._query, "limit": str(PAGE_SIZE)}
@@ -518,8 +518,8 @@ class Connections:
     ) -> Connection:
         """Replaces all tags.
 
-        With `if_match`, a connection as you read it, nothing is written if another client changed it since: a
-        `PreconditionError`.
+        With `if_match`, a connection as you read it, this raises a `PreconditionError` and writes nothing if another
+        client has changed the connection since.
         """
         return self._change("PATCH", _connection(connection), {"tags": [*tags]}, if_match)
 
@@ -549,7 +549,7 @@ class Connections:
         )
 
     def status(self, connection: str | HasId) -> ConnectionStatus:
-        """Returns the state, why, and who must act."""
+        """Returns the state, the reason for it, and who must act."""
         return self._sender.result(Call("GET", _connection(connection, "status"), ConnectionStatus))
 
     def check(self, connection: str | HasId) -> Connection:
@@ -661,10 +661,10 @@ class ConnectAttempts:
         """Connects an account at `platform`, or reconnects `connection`.
 
         Returns the connection if the user's credentials are in `fields`. If the user must go to the platform, it returns an
-        attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it does so in each
-        case: the user enters a key, or chooses a method, on the page of the link. `client` is the name of the OAuth client,
-        if the platform has several. On the page, the user can change `fields`, but not `fixed_fields`. `lang`
-        is the language of the pages that the user sees (BCP 47), by default that of the browser. Never retried.
+        attempt: give its `authorization_url` to the user, then `wait` for the connection. With `link`, it always returns
+        an attempt, and the user enters a key or chooses a method on the page of the link. `client` is the name of the
+        OAuth client, if the platform has several. On the page, the user can change `fields`, but not `fixed_fields`.
+        `lang` is the language of the pages that the user sees (BCP 47), by default that of the browser. Never retried.
         """
         body = json_body(
             dict(
@@ -767,7 +767,7 @@ class OauthClients:
         start_url: str | None = None,
         pkce: Pkce | None = None,
     ) -> StoredOauthClient:
-        """Sets the OAuth client for a platform, all of it. An omitted secret stays as long as `client_id` does.
+        """Replaces the OAuth client for a platform. An omitted secret is kept if `client_id` stays the same.
 
         With a `name`, a platform can have several clients.
         """
@@ -887,7 +887,7 @@ class Webhooks:
         return self._sender.result(Call("POST", path, WebhookTest, repeatable=False))
 
     def replay(self, webhook: str | HasId, *, from_: str, to: str | None = None) -> Replayed:
-        """Sends events again, starting with an event, at most 1,000."""
+        """Sends events again, from `from_` up to `to`: at most 1,000."""
         body = json_body(dict(from_=from_, to=or_omitted(to)))
         return self._sender.result(
             Call("POST", api_path("webhooks", resource_id(webhook), "replay"), Replayed, body=body)
@@ -928,7 +928,7 @@ class ApiKeys:
         return self._sender.result(call)
 
     def rotate(self, key: str | HasId) -> ApiKeyWithSecret:
-        """Replaces a key by a new one; the old one stays valid for 24 hours. Never retried."""
+        """Replaces a key with a new one; the old one stays valid for 24 hours. Never retried."""
         path = api_path("keys", resource_id(key), "rotate")
         return self._sender.result(Call("POST", path, ApiKeyWithSecret, repeatable=False))
 
@@ -1123,7 +1123,7 @@ class ConsoleSessions:
         self._sender.result(Call[None]("DELETE", api_path("console-sessions", resource_id(session)), None))
 
     def sign_out(self) -> None:
-        """Ends the caller's own session. For the token of a person only."""
+        """Ends the caller's own session. Needs the token of a signed-in person."""
         self._sender.result(Call[None]("DELETE", api_path("console-sessions", "current"), None))
 
 
@@ -1215,7 +1215,7 @@ class ConnectorVault:
     """A client of one service with one API key or token. Use it with `with`, or close it.
 
     `timeout` is the number of seconds to wait for the service; a call is repeated at most `max_retries` times, if that is
-    safe. `http_client` is an `httpx.Client` of your own: it stays open.
+    safe. `http_client` is your own `httpx.Client`, which this class does not close.
     """
 
     def __init__(
@@ -1294,7 +1294,7 @@ class ConnectorVault:
 
         Returns the platform's response, regardless of its status; raises a `VaultError` if the service
         itself responds instead. `path` is a path below the platform's server, or below `server`, another one of its servers.
-        With `retries` (0–3), the service repeats a request that is safe to repeat when the platform refuses it for now.
+        With `retries` (0–3), the service retries a request that is safe to repeat if the platform temporarily refuses it.
         Needs the scope `connections:call`. Never repeated by this package.
         """
         with self.stream_platform(
@@ -1364,7 +1364,7 @@ class ConnectorVault:
                 if response.headers.get("x-vault-source") == "platform":
                     yield response
                     return
-                # Without this header, the service itself responds with a problem. If it rejected the secret, the platform was not called.
+                # Without this header, the response is a problem of the service. After a 401, the platform was not called.
                 response.read()
                 if response.status_code != 401 or not is_repeatable or rejected is not None:
                     raise response_error(response, active.value)
@@ -1382,7 +1382,7 @@ class ConnectorVault:
         server: str | None = None,
         retries: int | None = None,
     ) -> Iterator[httpx.Response]:
-        """Iterates over the pages of a platform's list, by the next page that the platform names in `Link`.
+        """Iterates over the pages of a platform's list, each of which names the next one.
 
         Stops after a response that is not a success.
         """
