@@ -182,7 +182,8 @@ CREATE TABLE connection_tags (
   PRIMARY KEY (account, environment, active, tag, created_at, id)
 ) STRICT, WITHOUT ROWID;
 
--- A counter: the number of connections with a value in a dimension. Without it, a total would read every row that it counts.
+-- A counter: the number of connections with a value in a dimension. Without it, a total would read every row that it
+-- counts.
 -- There is no row for zero.
 CREATE TABLE connection_counts (
   account     TEXT    NOT NULL,
