@@ -115,7 +115,7 @@ const fn is_apostrophe(letter: char) -> bool {
 
 /// A name for display: without invisible characters and quotation marks. Apostrophes stay between two letters; two of them
 /// look like a quotation mark.
-fn displayed(name: &str) -> String {
+fn display_name(name: &str) -> String {
     let mut shown = String::new();
     let mut letters = visible(name).filter(|letter| !breaks_quotation(*letter)).peekable();
     while let Some(letter) = letters.next() {
@@ -171,7 +171,7 @@ impl Metadata {
     /// The name for display. Returns `None` if nothing is left.
     fn name(&self) -> Option<String> {
         let name = self.client_name.as_ref().and_then(Value::as_str)?;
-        Some(displayed(name)).filter(|shown| !shown.is_empty())
+        Some(display_name(name)).filter(|shown| !shown.is_empty())
     }
 }
 
@@ -345,7 +345,7 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
 mod tests {
     use serde_json::json;
 
-    use super::{Client, Destination, MAX_NAME, displayed, redirect_uri};
+    use super::{Client, Destination, MAX_NAME, display_name, redirect_uri};
     use crate::auth::token::SessionSecrets;
 
     #[test]
@@ -489,7 +489,7 @@ mod tests {
             ("l'app d’Ann", "l'app d’Ann"),
             ("''", ""),
         ] {
-            assert_eq!(displayed(name), shown, "{name}");
+            assert_eq!(display_name(name), shown, "{name}");
         }
     }
 

@@ -71,6 +71,16 @@ pub struct PlatformResponse {
 }
 
 impl PlatformResponse {
+    /// The status to forward. Fails for one that HTTP does not have, which the runtime can't send.
+    pub fn status(&self) -> Result<u16, Problem> {
+        let status = self.incoming.status;
+        if (200..=599).contains(&status) {
+            return Ok(status);
+        }
+        let detail = format!("The platform responded with the status {status}, which is invalid.");
+        Err(Problem::new(Code::PlatformUnreachable, detail))
+    }
+
     /// The service's headers that tell the caller when to retry, and where the next page of `server` is.
     pub fn continuation(&self, server: &str) -> Vec<(&'static str, String)> {
         let mut links = self.incoming.headers.iter().filter(|(name, _)| name == "link");
