@@ -395,10 +395,10 @@ fn a_sign_in_that_is_repeated_opens_one_grant() {
         browser.open(&api, &callback(&id, &query))
     };
     let page = signed_in("ann");
-    let grant = hidden(&page, "grant");
+    let grant = hidden_field(&page, "grant");
     let before = api.env.dump();
     // The same user sees the same page again.
-    assert_eq!(hidden(&signed_in("ann"), "grant"), grant);
+    assert_eq!(hidden_field(&signed_in("ann"), "grant"), grant);
     // Another user of the browser must begin again.
     assert_eq!(signed_in("bob").status, 410);
     assert_eq!(api.env.dump(), before);
@@ -414,7 +414,7 @@ fn exhaust(api: &Api, target_type: &str) {
         "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 1000) INSERT INTO audit (account, environment, id, at, action, actor_type, actor, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%06xffffffff', {now}, n), {now}, 'x', 'person', 'ann', '{target_type}', n FROM n",
         now = api.env.now.get(),
     );
-    api.env.here().execute(&sql, []).unwrap();
+    api.env.current_database().execute(&sql, []).unwrap();
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn users_sign_in_for_agents_while_the_database_is_full() {
     };
     let (api, id) = oidc(&json!({}));
     fill(&api);
-    returned(&api, &id, &Signer::ec());
+    sign_in_agent(&api, &id, &Signer::ec());
     let (api, id) = super::app();
     fill(&api);
     Agent::new(&api, &id, &ALL);

@@ -136,7 +136,7 @@ fn stored(api: &Api) -> usize {
 /// Dates all events a day back.
 fn wait_for_tomorrow(api: &Api) {
     let earlier = "UPDATE events SET occurred_at = occurred_at - 86400000";
-    api.env.here().execute(earlier, []).unwrap();
+    api.env.current_database().execute(earlier, []).unwrap();
 }
 
 #[test]
