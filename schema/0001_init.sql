@@ -572,12 +572,20 @@ CREATE TABLE events (
   reason        TEXT,
   -- In events about calls: the called action or path, the caller, and the outcome. A JSON object.
   call          TEXT,
+  -- In `connection.called`: the number of this event among those of the tenant, and among those of the identity of the
+  -- token, on its day (UTC). So the last event shows whether the limit of the day is reached, and none are counted.
+  tenant_call   INTEGER,
+  identity_call INTEGER,
   CHECK ((connection IS NULL) = (subject IS NOT NULL))
 ) STRICT;
 
 -- The feed of a tenant, and the history of a connection.
 CREATE INDEX events_by_tenant     ON events (account, environment, id);
 CREATE INDEX events_by_connection ON events (account, environment, connection_id, id) WHERE connection_id IS NOT NULL;
+-- The last event about a call of a tenant, and of an identity.
+CREATE INDEX events_of_calls      ON events (account, environment, id) WHERE tenant_call IS NOT NULL;
+CREATE INDEX events_of_callers    ON events (account, environment, call ->> 'identity', id)
+  WHERE identity_call IS NOT NULL;
 
 -- An event about each connection in its current state, with an empty type.
 CREATE VIEW connection_events (seq, account, environment, type, connection_id, connection, reason) AS
@@ -1038,16 +1046,18 @@ CREATE VIEW audited (account, environment, action, target_type, target) AS
 -- batch whose response was lost may run twice.
 CREATE TRIGGER audit_entry INSTEAD OF INSERT ON audited
 WHEN NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
-  -- Each change of a connection stores an event with all its tags, so an end user may make 1000 changes in 24 hours.
-  -- Deletions free space, and reading credentials stores no event.
-  SELECT RAISE(ABORT, 'too many changes of connections within 24 hours') FROM audit_context c
+  -- Each change of a connection stores an event with all its tags, and each sign-in stores an entry for AUDIT_DAYS. So
+  -- an end user may make 1000 changes of connections, and of each kind of sign-in, in 24 hours. Deletions free space,
+  -- and reading credentials stores no event.
+  SELECT RAISE(ABORT, 'too many changes within 24 hours') FROM audit_context c
     WHERE c.actor_type IN ('token', 'grant', 'person')
-      AND NEW.target_type = 'connection'
-      AND NEW.action NOT IN ('connection.deleted', 'credentials.read')
+      AND NEW.target_type IN ('connection', 'agent_grant', 'console_session')
+      AND NEW.action NOT IN ('connection.deleted', 'credentials.read', 'agent_grant.declined', 'agent_grant.revoked',
+        'console_session.ended')
       AND (SELECT a.id FROM audit a INDEXED BY audit_by_actor
         WHERE a.account = NEW.account AND a.environment = NEW.environment AND a.actor = c.actor
           AND a.id >= printf('aud_%011x', c.at - 86400000)
-          AND a.target_type = 'connection' AND a.action <> 'credentials.read'
+          AND a.target_type = NEW.target_type AND a.action <> 'credentials.read'
         ORDER BY a.id LIMIT 1 OFFSET 999) IS NOT NULL;
   INSERT INTO audit (account, environment, id, at, action, actor_type, actor, key_id, target_type, target, request_id)
     SELECT NEW.account, NEW.environment,

@@ -12,7 +12,6 @@ use crate::branding::Branding;
 use crate::catalog::detail::OAuth2;
 use crate::ports::StorageError;
 use crate::terms::{AttemptStatus, Environment, IdentityType};
-use crate::util::json;
 
 /// How long an attempt is open, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
@@ -44,8 +43,9 @@ pub struct AttemptSecrets {
 /// stored. A code goes only to the server that issued it, even if the operator has changed the platform's endpoints since.
 pub fn code_parties(oauth: &OAuth2, client: &OauthClient) -> String {
     let endpoints = [oauth.issuer.as_deref(), oauth.authorization_url.as_deref()];
-    let client = (&client.client_id, client.updated_at);
-    hash(&json::text(&(endpoints, &oauth.token_url, client)))
+    let [issuer, authorization_url] = endpoints.map(Option::unwrap_or_default);
+    let updated_at = client.updated_at.to_string();
+    hash(&[issuer, authorization_url, &oauth.token_url, &updated_at, &client.client_id].join("\n"))
 }
 
 impl fmt::Debug for AttemptSecrets {

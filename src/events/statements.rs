@@ -66,22 +66,50 @@ pub(crate) fn push_id<'s, 'a>(sql: &'s mut Sql<'a>, id: EventId) -> &'s mut Sql<
     sql.integer(id.0).push(")")
 }
 
+/// The maximum number of events of the calls of an identity on a day. End users decide how often they call.
+const MAX_CALLS_OF_IDENTITY: u64 = 1000;
+
 /// Inserts the event of a platform call. `call` describes the caller and the result. A connection that was deleted in
-/// the meantime gets no event. Long tags are not stored: a call does not change them, and each event would store 27 KB of them.
+/// the meantime gets no event, nor does a call beyond `max_calls` of the tenant or the limit of the identity on this day.
+/// Long tags are not stored: a call does not change them, and each event would store 27 KB of them.
 #[must_use]
-pub fn insert_call(account: &str, environment: Environment, id: &str, call: String) -> Statement {
+pub fn insert_call(
+    (account, environment): (&str, Environment),
+    id: &str,
+    call: String,
+    max_calls: u64,
+) -> Statement {
+    const SQL: &str = "\
+WITH now AS (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS at), numbered AS MATERIALIZED (
+  SELECT at,
+    ifnull((SELECT iif(e.occurred_at / 86400000 = at / 86400000, e.tenant_call, 0)
+      FROM events e INDEXED BY events_of_calls
+      WHERE e.account = ?1 AND e.environment = ?2 AND e.tenant_call IS NOT NULL ORDER BY e.id DESC LIMIT 1), 0) + 1
+      AS tenant_call,
+    iif(?4 ->> 'identity' IS NULL, NULL,
+      ifnull((SELECT iif(e.occurred_at / 86400000 = at / 86400000, e.identity_call, 0)
+        FROM events e INDEXED BY events_of_callers
+        WHERE e.account = ?1 AND e.environment = ?2 AND e.call ->> 'identity' = ?4 ->> 'identity'
+          AND e.identity_call IS NOT NULL ORDER BY e.id DESC LIMIT 1), 0) + 1) AS identity_call
+  FROM now
+)
+INSERT INTO events
+  (account, environment, type, occurred_at, connection_id, connection, call, tenant_call, identity_call)
+SELECT account, environment, 'connection.called', n.at, connection_id,
+  iif(length(connection ->> 'tags') > 1024, json_set(connection, '$.tags', '[]'), connection), ?4,
+  n.tenant_call, n.identity_call
+FROM numbered n CROSS JOIN connection_events
+WHERE account = ?1 AND environment = ?2 AND connection_id = ?3
+  AND n.tenant_call <= ?5 AND ifnull(n.identity_call, 0) <= ?6";
     Statement {
-        sql: "INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, call) \
-            SELECT account, environment, 'connection.called', CAST(unixepoch('subsec') * 1000 AS INTEGER), \
-            connection_id, \
-            iif(length(connection ->> 'tags') > 1024, json_set(connection, '$.tags', '[]'), connection), ?4 \
-            FROM connection_events \
-            WHERE account = ?1 AND environment = ?2 AND connection_id = ?3".into(),
+        sql: SQL.into(),
         params: vec![
             Param::text(account),
             Param::text(environment.as_str()),
             Param::text(id),
             Param::Text(call),
+            Param::integer(max_calls),
+            Param::integer(MAX_CALLS_OF_IDENTITY),
         ],
     }
 }

@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use serde::de::IgnoredAny;
-
 use super::config::Config;
 use super::cors;
 use super::endpoint::{Endpoint, Open};
@@ -24,7 +22,7 @@ use crate::mcp;
 use crate::oidc::documents::Documents;
 use crate::platform_calls::endpoints::download::shard_of_download;
 use crate::platform_calls::response_budget::{Holder, Reservation, ResponseBudget};
-use crate::ports::{Db, first_row};
+use crate::ports::Db;
 use crate::storage::capacity::DatabaseCapacity;
 use crate::usage::counts::UsageCounts;
 
@@ -137,8 +135,7 @@ impl Service {
         {
             let found = db.batch(vec![select_key(&caller, now)]).await;
             // If storage is unavailable, the response says so.
-            let row = found.and_then(|sets| first_row::<IgnoredAny>(&sets, 0));
-            if row.is_ok_and(|row| row.is_none()) {
+            if found.is_ok_and(|sets| sets.first().is_none_or(|set| set.json == "[]")) {
                 return Err(Body::default());
             }
         }

@@ -22,7 +22,8 @@ use crate::platform_calls::response_budget::{Holder, Reservation};
 use crate::platform_calls::retry;
 use crate::platform_calls::sigv4::{self, Signer, UNSIGNED, stamp};
 use crate::ports::{
-    Background, Clock, Http, HttpError, Payload, Ports, StreamingRequest, StreamingResponse,
+    Background, Clock, Db as _, Http, HttpError, Payload, Ports, StreamingRequest,
+    StreamingResponse,
 };
 use crate::storage::metering::Metered;
 use crate::traces::context::TraceContext;
@@ -71,6 +72,16 @@ pub struct PlatformResponse {
 }
 
 impl PlatformResponse {
+    /// The status to forward. Fails for one that HTTP does not have, which the runtime can't send.
+    pub fn status(&self) -> Result<u16, Problem> {
+        let status = self.incoming.status;
+        if (200..=599).contains(&status) {
+            return Ok(status);
+        }
+        let detail = format!("The platform responded with the status {status}, which is invalid.");
+        Err(Problem::new(Code::PlatformUnreachable, detail))
+    }
+
     /// The service's headers that tell the caller when to retry, and where the next page of `server` is.
     pub fn continuation(&self, server: &str) -> Vec<(&'static str, String)> {
         let mut links = self.incoming.headers.iter().filter(|(name, _)| name == "link");
@@ -228,8 +239,11 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     /// the request temporarily, it is retried as often as the caller wants, provided that this is safe.
     pub async fn send(self, call: Call<'_>) -> Result<PlatformResponse, Problem> {
         let Self { context, principal, ports, target, .. } = self;
-        // A nearly full database reserves its remaining space for refreshes.
-        if !context.config().call_events.has(&call.method) || context.capacity_error.is_some() {
+        let config = context.config();
+        // Callers decide how often they call, so these events leave the last space to everything else.
+        if !config.call_events.has(&call.method)
+            || context.service.capacity().is_nearly_full(ports.number())
+        {
             return Ok(self.exchange(call).await?);
         }
         let (method, id) = (call.method.clone(), self.usable.connection.id.clone());
@@ -246,12 +260,8 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             identity: token.map(|token| token.restriction.identity.as_str()),
         };
         let call = json::text(&record);
-        ports.run_in_background(events::insert_call(
-            &principal.account,
-            principal.environment,
-            &id,
-            call,
-        ));
+        let tenant = (principal.account.as_str(), principal.environment);
+        ports.run_in_background(events::insert_call(tenant, &id, call, config.call_events_per_day));
         Ok(outcome?)
     }
 

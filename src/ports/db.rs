@@ -22,7 +22,7 @@ const BUSY: &str = "SQLITE_BUSY";
 /// The message of the triggers that refuse to change an account that is being moved.
 const MOVED: &str = "the account is being moved to another database";
 /// The message of the trigger that limits the changes of an end user.
-const TOO_MANY_CHANGES: &str = "too many changes of connections within 24 hours";
+const TOO_MANY_CHANGES: &str = "too many changes within 24 hours";
 
 /// An error of storage.
 #[derive(Debug, Clone, PartialEq, Eq)]

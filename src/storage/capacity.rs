@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::http::problem::Problem;
 use crate::ports::is_recent;
 
-/// The percentage of the limit from which the minute's run logs a warning.
+/// The percentage of the limit from which the minute's run logs a warning, and calls write no events.
 const WARNING_PERCENT: u64 = 80;
 /// The percentage of the limit from which additions are refused.
 pub const FULL: u64 = 95;
@@ -50,6 +50,12 @@ impl DatabaseCapacity {
     pub fn capacity_error(&self, number: u16) -> Option<Problem> {
         let bytes = self.known.try_borrow().ok()?.get(&number)?.bytes;
         self.reaches(bytes, FULL).then(|| Problem::vault_full(self.words(bytes)))
+    }
+
+    /// Whether this shard has no space left for what callers can write without limit.
+    pub fn is_nearly_full(&self, number: u16) -> bool {
+        let Ok(known) = self.known.try_borrow() else { return false };
+        known.get(&number).is_some_and(|known| self.reaches(known.bytes, WARNING_PERCENT))
     }
 
     /// The warning about this shard. Returns `None` when it has capacity, or when the warning was logged within the last hour.

@@ -19,7 +19,7 @@ use crate::oidc::id_token;
 use crate::oidc::provider::Credentials;
 use crate::oidc::relying_party::{CallbackParameters, Registration};
 use crate::oidc::verifier_and_nonce;
-use crate::ports::{Db as _, Ports, Random as _, first_row};
+use crate::ports::{Ports, Random as _, first_row};
 use crate::texts::agents::SIGN_IN_EXPIRED_NEXT;
 use crate::texts::connect::INCOMPLETE;
 
@@ -102,12 +102,11 @@ impl<P: Ports> AgentContext<'_, P> {
         identity: &str,
         endpoint: &Endpoint,
     ) -> Result<Response, Problem> {
-        if let Some(full) = self.service.capacity().capacity_error(self.ports.number()) {
-            return Err(full);
-        }
-        let (id, secret_hash) = (self.ports.uuid(), hash(&self.ports.secret()));
+        // A request opens one grant, so returning again with the same `state` writes nothing.
+        let id = &agent_request.id;
+        let secret_hash = hash(&self.ports.secret());
         let new = NewGrant {
-            id: &id,
+            id,
             request: agent_request,
             access_request: requested,
             identity,
@@ -125,11 +124,15 @@ impl<P: Ports> AgentContext<'_, P> {
         let sets = self.batch(vec![
             new.insert_by_provider(endpoint.updated_at),
             statements::prune(self.now),
-            statements::select_grant(self.id, &id),
+            statements::select_grant(self.id, id),
         ]);
         // Nothing was written if the sign-in has changed, its key is no longer valid, or too many requests wait.
         match first_row::<Grant>(&sets.await?, 2)? {
-            Some(grant) => self.ask_for_consent(&grant).await,
+            Some(grant) if grant.state == State::Opened && grant.identity == identity => {
+                self.ask_for_consent(&grant).await
+            }
+            // The user has decided already, or another user has signed in.
+            Some(_) => Ok(self.sign_in_expired_page()),
             None => Ok(self.sign_in_unavailable_page()),
         }
     }

@@ -93,7 +93,6 @@ pub fn create<'a, P: Ports>(
     if matches!(request.purpose, Purpose::Grants { .. }) {
         return Ok(continue_to_own_grants(context, request, (identity, identity_type), base));
     }
-    context.ensure_capacity()?;
     let connections = body.texts("connections").map(|ids| lower_case_ids(&ids));
     let access = body.text("access").and_then(|name| Access::parse(&name));
     let (id, secret) = (ports.uuid(), ports.secret());

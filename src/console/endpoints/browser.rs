@@ -191,9 +191,6 @@ impl<P: Ports> ConsoleContext<'_, P> {
         if scopes.iter().next().is_none() {
             return Ok(self.no_role_page(sign_in, person).response());
         }
-        if let Some(full) = self.service.capacity().capacity_error(self.ports.number()) {
-            return Err(full);
-        }
         let (id, code) = (self.ports.uuid(), self.ports.secret());
         let new = NewSession {
             id: &id,

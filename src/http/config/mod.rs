@@ -39,6 +39,8 @@ pub struct Config {
     pub usage_days: u64,
     /// The calls to platforms that write an event.
     pub call_events: CallEvents,
+    /// The maximum number of events of a tenant's calls on a day.
+    pub call_events_per_day: u64,
     /// Whether names of accounts at platforms are stored and shown.
     pub account_names: bool,
     /// The interval between checks of unused credentials, in milliseconds.
@@ -108,6 +110,10 @@ pub struct Variables {
     /// The calls to platforms that write an event: `all`, `writes` or `none`. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub call_events: String,
+    /// The maximum number of events of the calls of an account and environment on a day: a whole number from 1 to
+    /// 1,000,000. Anything else selects the default.
+    #[serde(deserialize_with = "text")]
+    pub call_events_per_day: String,
     /// `off` to store no names of accounts at platforms, only their ids.
     #[serde(deserialize_with = "text")]
     pub account_names: String,
@@ -168,6 +174,7 @@ pub const DEFAULT_MAX_DATABASE_BYTES: u64 = 10_000_000_000;
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 const DEFAULT_EVENT_DAYS: u64 = 30;
+const DEFAULT_CALL_EVENTS_PER_DAY: u64 = 20_000;
 const DEFAULT_AUDIT_DAYS: u64 = 90;
 const DEFAULT_USAGE_DAYS: u64 = 90;
 const DEFAULT_CHECK_HOURS: u64 = 24;
@@ -276,6 +283,8 @@ impl From<&Variables> for Config {
             audit_ms: audit.saturating_mul(24).saturating_mul(HOUR_MS),
             usage_days: usage_days(&variables.usage_days),
             call_events: CallEvents::parse(&variables.call_events),
+            call_events_per_day: up_to(1_000_000, &variables.call_events_per_day)
+                .unwrap_or(DEFAULT_CALL_EVENTS_PER_DAY),
             account_names: !variables.account_names.trim().eq_ignore_ascii_case("off"),
             check_ms: hours.saturating_mul(HOUR_MS),
             vault_keys,

@@ -103,6 +103,16 @@ fn call_events_is_all_writes_or_none() {
 }
 
 #[test]
+fn call_events_per_day_is_a_number_up_to_a_million() {
+    for (text, expected) in
+        [("", 20_000), ("3", 3), ("1000000", 1_000_000), ("0", 20_000), ("1000001", 20_000)]
+    {
+        let variables = Variables { call_events_per_day: text.into(), ..Variables::default() };
+        assert_eq!(Config::from(&variables).call_events_per_day, expected, "{text:?}");
+    }
+}
+
+#[test]
 fn local_targets_requires_the_value_allow() {
     for (text, allowed) in
         [("", false), ("allow", true), (" allow\n", true), ("Allow", false), ("true", false)]

@@ -305,7 +305,7 @@ pub(crate) fn joined(texts: &[&str], between: &str) -> String {
 impl From<StorageError> for Problem {
     fn from(error: StorageError) -> Self {
         if error.is_too_many_changes() {
-            let detail = "Within 24 hours, a user or an agent can change connections 1000 times. Try again later.";
+            let detail = "Within 24 hours, a user or an agent can change connections or sign in 1000 times. Try again later.";
             return Self { retry_after: Some(3600), ..Self::new(Code::TooManyRequests, detail) };
         }
         let is_moved = error.is_moved();

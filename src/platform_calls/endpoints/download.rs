@@ -183,9 +183,9 @@ pub fn is_requested(request: &Request) -> bool {
 }
 
 /// The platform's response itself, with the headers of a file.
-pub fn file(reply: PlatformResponse) -> Response {
+pub fn file(reply: PlatformResponse) -> Result<Response, Problem> {
     let disposition = reply.incoming.header("content-disposition").unwrap_or_default();
-    let mut response = Response::empty(reply.incoming.status);
+    let mut response = Response::empty(reply.status()?);
     response.add("content-disposition", attachment(disposition, &reply.url));
     response.add("content-security-policy", "default-src 'none'; sandbox");
     response.add("cache-control", NO_STORE);
@@ -194,7 +194,7 @@ pub fn file(reply: PlatformResponse) -> Response {
     let mut headers = to_caller(reply.incoming.headers);
     headers.retain(|(name, _)| FILE_HEADERS.contains(&name.as_str()));
     response.proxied = Some(ProxiedResponse { headers, body: reply.incoming.body });
-    response
+    Ok(response)
 }
 
 /// The `Content-Disposition` of a file: its name is the platform's, or else the last segment of the URL, without characters that

@@ -104,7 +104,7 @@ impl ProxyCall<'_> {
             is_read.then(|| reserve(context, principal, &request.method)).transpose()?;
         let platform_response = client.send(call).await?;
         if download::is_requested(request) {
-            return Ok(download::file(platform_response));
+            return download::file(platform_response);
         }
         if let Some((options, reservation)) = options.zip(reservation) {
             let call = RenderedCall {
@@ -120,14 +120,15 @@ impl ProxyCall<'_> {
             };
             return render_response(platform_response, &call, ports).await;
         }
+        let status = platform_response.status()?;
         let mut continuation = platform_response.continuation(&server);
         let budget = (context.service.responses(), holder(context, principal));
-        if is_page(&pagination, &request.method, platform_response.incoming.status, &continuation)
+        if is_page(&pagination, &request.method, status, &continuation)
             && let Some(body) = short_json(&platform_response.incoming, budget, ports).await?
         {
             add_next(&mut continuation, &pagination, &server, &platform_response.url, &body);
         }
-        let mut response = Response::empty(platform_response.incoming.status);
+        let mut response = Response::empty(status);
         response.add("cache-control", NO_STORE);
         response.add("content-security-policy", "default-src 'none'; sandbox");
         response.add(SOURCE, "platform");

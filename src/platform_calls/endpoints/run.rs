@@ -175,7 +175,7 @@ impl RunAction<'_> {
         let pagination = connector.pagination.clone();
         let connection = client.usable.connection.clone();
         if download::is_requested(context.request) {
-            return Ok(download::file(client.send(call).await?));
+            return download::file(client.send(call).await?);
         }
         let reservation = &reserve(context, principal, action.method.as_str())?;
         let platform_response = client.send(call).await?;

@@ -227,7 +227,7 @@ fn client_names_are_escaped_and_visible() {
     let (_, page) = at_consent(&api, &id, registered["client_id"].as_str().unwrap(), &json!({}));
     let html = text(&page);
     assert!(!html.contains("<script>alert") && !html.contains('\u{202e}'), "{html}");
-    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;Claude&quot;&#39;&amp;"), "{html}");
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;Claude&amp;"), "{html}");
     assert!(html.contains("this name is not verified"), "{html}");
     assert!(html.contains("Warning: any program on this computer"), "{html}");
 }

@@ -383,6 +383,68 @@ fn refuses_a_callback_in_another_browser() {
 }
 
 #[test]
+fn a_sign_in_that_is_repeated_opens_one_grant() {
+    let (api, id) = oidc(&json!({}));
+    let signer = Signer::ec();
+    let (browser, _, query) = at_provider(&api, &id);
+    let signed_in = |sub: &str| {
+        let mut claims = claims(&api, &query);
+        claims["sub"] = json!(sub);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
+        provide(&api, &token, &[key("k", &signer)]);
+        browser.open(&api, &callback(&id, &query))
+    };
+    let page = signed_in("ann");
+    let grant = hidden_field(&page, "grant");
+    let before = api.env.dump();
+    // The same user sees the same page again.
+    assert_eq!(hidden_field(&signed_in("ann"), "grant"), grant);
+    // Another user of the browser must begin again.
+    assert_eq!(signed_in("bob").status, 410);
+    assert_eq!(api.env.dump(), before);
+    let fields = [("grant", grant.as_str()), ("decision", "allow")];
+    assert_eq!(browser.decide(&api, &id, &[&fields[..], &ALL].concat()).status, 303);
+    assert_eq!(signed_in("ann").status, 410);
+    assert_eq!(api.env.texts("SELECT id FROM agent_grants"), [grant]);
+}
+
+/// Makes a person appear to have 1,000 audit entries about targets of this type.
+fn exhaust(api: &Api, target_type: &str) {
+    let sql = format!(
+        "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 1000) INSERT INTO audit (account, environment, id, at, action, actor_type, actor, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%06xffffffff', {now}, n), {now}, 'x', 'person', 'ann', '{target_type}', n FROM n",
+        now = api.env.now.get(),
+    );
+    api.env.current_database().execute(&sql, []).unwrap();
+}
+
+#[test]
+fn a_user_can_sign_in_for_agents_1000_times_within_24_hours() {
+    for (target_type, status) in [("connection", 200), ("agent_grant", 429)] {
+        let (api, id) = oidc(&json!({}));
+        let signer = Signer::ec();
+        let (browser, _, query) = at_provider(&api, &id);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
+        provide(&api, &token, &[key("k", &signer)]);
+        exhaust(&api, target_type);
+        assert_eq!(browser.open(&api, &callback(&id, &query)).status, status, "{target_type}");
+    }
+}
+
+#[test]
+fn users_sign_in_for_agents_while_the_database_is_full() {
+    let fill = |api: &Api| {
+        api.env.size.set(9_900_000_000);
+        assert_eq!(api.get("/v1/whoami").status, 200);
+    };
+    let (api, id) = oidc(&json!({}));
+    fill(&api);
+    sign_in_agent(&api, &id, &Signer::ec());
+    let (api, id) = super::app();
+    fill(&api);
+    Agent::new(&api, &id, &ALL);
+}
+
+#[test]
 fn fetches_rotated_provider_keys() {
     let (api, id) = oidc(&json!({}));
     let (first, second) = (Signer::ec(), Signer::ec());

@@ -116,17 +116,69 @@ fn events_truncate_long_paths() {
 }
 
 #[test]
-fn a_call_of_a_full_database_writes_no_event() {
+fn a_call_writes_no_event_when_the_database_is_80_percent_full() {
     let sizes = [("CALL_EVENTS", "all"), ("MAX_DATABASE_BYTES", "1000000")];
     let api = calling(&sizes, Units::default());
     platform(&api, |_| Ok(answered(201, &[], "")));
     let path = acme(&api);
-    for (bytes, expected) in [(949_999, 1), (950_000, 1), (2_000_000, 1), (949_999, 2)] {
+    for (bytes, expected) in [(799_999, 1), (800_000, 1), (2_000_000, 1), (799_999, 2)] {
         api.env.size.set(bytes);
         assert_eq!(api.get("/v1/whoami").status, 200);
         assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "").status, 201);
         assert_eq!(calls(&api).len(), expected, "{bytes}");
     }
+}
+
+fn stored(api: &Api) -> usize {
+    api.env.texts("SELECT id || '' FROM events WHERE type = 'connection.called'").len()
+}
+
+/// Dates all events a day back.
+fn wait_for_tomorrow(api: &Api) {
+    let earlier = "UPDATE events SET occurred_at = occurred_at - 86400000";
+    api.env.current_database().execute(earlier, []).unwrap();
+}
+
+#[test]
+fn the_calls_of_an_identity_write_up_to_1000_events_a_day() {
+    let api = api("all");
+    let path = acme(&api);
+    let ann = token(&api, &json!({"identity": "ann", "scopes": ["connections:call"]}));
+    let call_as_ann = || as_token(&ann, "DELETE", &format!("{path}/proxy/x"), &json!({}));
+    for _ in 0..1001 {
+        assert_eq!(api.send(&call_as_ann()).status, 201);
+    }
+    assert_eq!(stored(&api), 1000);
+    // Those of a key are limited only with the account.
+    assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "").status, 201);
+    assert_eq!(stored(&api), 1001);
+    wait_for_tomorrow(&api);
+    assert_eq!(api.send(&call_as_ann()).status, 201);
+    assert_eq!(stored(&api), 1002);
+}
+
+#[test]
+fn the_calls_of_an_account_write_a_limited_number_of_events_a_day() {
+    let limits = [("CALL_EVENTS", "all"), ("CALL_EVENTS_PER_DAY", "3")];
+    let mut api = calling(&limits, Units::default());
+    platform(&api, |_| Ok(answered(201, &[], "")));
+    let path = acme(&api);
+    let proxied = format!("{path}/proxy/x");
+    for _ in 0..5 {
+        assert_eq!(call(&api, "POST", &proxied, "").status, 201);
+    }
+    assert_eq!(stored(&api), 3);
+    wait_for_tomorrow(&api);
+    assert_eq!(call(&api, "POST", &proxied, "").status, 201);
+    assert_eq!(stored(&api), 4);
+    // Another account has its own limit.
+    for _ in 0..2 {
+        assert_eq!(call(&api, "POST", &proxied, "").status, 201);
+    }
+    api.key = api.env.key("zoo", Environment::Test, &Scope::ALL, None);
+    let path = acme(&api);
+    assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "").status, 201);
+    assert_eq!(stored(&api), 7);
 }
 
 #[test]

@@ -538,6 +538,14 @@ fn a_platform_without_a_response_is_a_problem() {
         assert_eq!(response.header("x-vault-source"), Some("vault"));
         assert!(!text(&response).contains("token=s"), "{}", text(&response));
     }
+    // The runtime can't send a status that HTTP does not have.
+    for (status, expected) in [(600, 502), (999, 502), (599, 599)] {
+        platform(&api, move |_| Ok(answered(status, &[], "theirs")));
+        let response = api.get(&format!("{path}/proxy/x"));
+        assert_eq!(response.status, expected);
+        let source = if expected == 502 { "vault" } else { "platform" };
+        assert_eq!(response.header("x-vault-source"), Some(source), "{status}");
+    }
     // A platform's own 502 is not reported as an error of the vault.
     platform(&api, |_| Ok(answered(502, &[], "theirs")));
     let response = api.get(&format!("{path}/proxy/x"));

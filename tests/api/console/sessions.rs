@@ -67,6 +67,15 @@ fn the_next_sign_in_deletes_abandoned_ones() {
 }
 
 #[test]
+fn a_person_signs_in_while_the_database_is_full() {
+    let (api, id) = console(&json!({}));
+    api.env.size.set(9_900_000_000);
+    assert_eq!(api.get("/v1/whoami").status, 200);
+    let session = admin(&api, &id);
+    assert_eq!(status(&api, &session), 200);
+}
+
+#[test]
 fn sessions_are_listed_and_end_at_once() {
     let (api, id) = console(&json!({}));
     let first = admin(&api, &id);
