@@ -117,6 +117,15 @@ export function lines(message) {
 /** How long a body can take, so that slow senders do not exhaust the memory of the isolate. */
 const READ_MS = 30_000;
 
+/** Starts a timer. Returns `undefined` where the runtime allows none: outside of a request, as in the rehearsal. */
+function startTimer(callback, milliseconds) {
+  try {
+    return setTimeout(callback, milliseconds);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The body of a request or response; null if it has more than `limit` bytes, or if `grow` returns false for its size so far; undefined
  * after `READ_MS`. Then the rest is not read.
@@ -127,7 +136,7 @@ export async function bytes(message, limit, grow) {
   let [size, isLate] = [0, false];
   const reader = message.body?.getReader();
   const cancel = () => reader.cancel().catch(() => {});
-  const timer = reader && setTimeout(() => cancel((isLate = true)), READ_MS);
+  const timer = reader && startTimer(() => cancel((isLate = true)), READ_MS);
   try {
     for (;;) {
       const { done, value } = (await reader?.read()) ?? { done: true };

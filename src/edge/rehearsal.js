@@ -6,6 +6,13 @@ import recorded from "./rehearsal.json";
 // In the second and third round, V8 detects and optimizes hot functions.
 const ROUNDS = 3;
 
+/** The members of a body that the Worker uses. */
+function createBody(text) {
+  const chunks = [new TextEncoder().encode(text)];
+  const read = async () => ({ done: chunks.length === 0, value: chunks.shift() });
+  return { getReader: () => ({ read, cancel: async () => {} }) };
+}
+
 /** The members of a request that the Worker uses. Outside of a request, the runtime cannot create a body. */
 function createRequest({ method, path, secret, body }) {
   const headers = new Headers({ "content-type": "application/json" });
@@ -14,7 +21,7 @@ function createRequest({ method, path, secret, body }) {
     method,
     url: `https://rehearsal.example${path}`,
     headers,
-    body: body === undefined ? null : [new TextEncoder().encode(body)],
+    body: body === undefined ? null : createBody(body),
   };
 }
 

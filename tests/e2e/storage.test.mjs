@@ -173,7 +173,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
 
   test("exits when it is idle, and leaves no files", async () => {
     const state = new State("helper-idle");
-    const { pid, port, token, closed } = await helper(state, 2);
+    const { pid, port, token, closed } = await helper(state, 5);
     // The helper does not exit while a command is connected.
     const other = connect({ port, host: "127.0.0.1" });
     other.write(`${JSON.stringify({ token })}\n`);
