@@ -30,10 +30,10 @@ export function guideFiles(): Map<string, string | Uint8Array> {
       const image = resolve(target);
       files.set(image, readFileSync(join(ROOT, image)));
     }
-    const shown = text.replaceAll(LINK, (link, words: string, target: string) =>
+    const rewritten = text.replaceAll(LINK, (link, words: string, target: string) =>
       pages.includes(resolve(target)) ? link : words,
     );
-    files.set(page, shown);
+    files.set(page, rewritten);
   }
   return files;
 }

@@ -22,36 +22,36 @@ export function logos(): Plugin {
 /** The logos that `providers.toml` refers to, by slug. Throws if a slug has no icon that may be used. */
 export function logosOf(providers: string): Map<string, string> {
   // The package's types also declare a default export, which does not exist.
-  const all = Object.values(icons) as SimpleIcon[];
-  const known = new Map(all.map((icon) => [icon.slug, icon]));
-  const found = new Map<string, string>();
+  const allIcons = Object.values(icons) as SimpleIcon[];
+  const iconsBySlug = new Map(allIcons.map((icon) => [icon.slug, icon]));
+  const logosBySlug = new Map<string, string>();
   const faults = [];
   for (const [, slug = ""] of providers.matchAll(/^\s*logo\s*=\s*["'](.*?)["']/gm)) {
-    const icon = known.get(slug);
+    const icon = iconsBySlug.get(slug);
     if (!icon) faults.push(`the package simple-icons has no icon \`${slug}\``);
     // The package itself is CC0, but some icons have licences with other conditions.
     else if (icon.license && icon.license.type !== "CC0-1.0")
       faults.push(`the icon \`${slug}\` has a licence of its own, ${icon.license.type}`);
-    else found.set(slug, tile(icon));
+    else logosBySlug.set(slug, tile(icon));
   }
   if (faults.length > 0)
     throw new Error(`providers.toml: ${faults.join("; ")}: name another \`logo\`, or leave it out.`);
-  return found;
+  return logosBySlug;
 }
 
 /** The icon on a tile of the brand's colour: white, or black if the colour is too bright. */
 function tile({ hex, path }: SimpleIcon) {
-  const ink = luminance(hex) > BRIGHTEST ? "#000" : "#fff";
+  const iconColour = luminance(hex) > BRIGHTEST ? "#000" : "#fff";
   return (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-7 -7 38 38">' +
-    `<rect x="-7" y="-7" width="38" height="38" rx="7" fill="#${hex}"/><path fill="${ink}" d="${path}"/></svg>`
+    `<rect x="-7" y="-7" width="38" height="38" rx="7" fill="#${hex}"/><path fill="${iconColour}" d="${path}"/></svg>`
   );
 }
 
 /** The relative luminance of a colour, as WCAG 2 defines it. */
 function luminance(hex: string) {
-  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
-    const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((offset) => {
+    const value = Number.parseInt(hex.slice(offset, offset + 2), 16) / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;

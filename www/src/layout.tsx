@@ -153,14 +153,14 @@ function Account({ session: { who } }: { session: Session }) {
 function ThemeButton() {
   const [theme, setTheme] = useState(currentTheme);
   useEffect(() => onThemeChange(() => setTheme(currentTheme())), []);
-  const other = theme === "dark" ? "light" : "dark";
+  const otherTheme = theme === "dark" ? "light" : "dark";
   return (
     <button
       type="button"
       class="icon"
-      onClick={() => window.chooseTheme(other)}
-      aria-label={`Use the ${other} theme`}
-      title={`Use the ${other} theme`}
+      onClick={() => window.chooseTheme(otherTheme)}
+      aria-label={`Use the ${otherTheme} theme`}
+      title={`Use the ${otherTheme} theme`}
     >
       {theme === "dark" ? <Sun size={18} aria-hidden="true" /> : <Moon size={18} aria-hidden="true" />}
     </button>

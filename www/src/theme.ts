@@ -16,8 +16,8 @@ export function currentTheme(): Theme {
 }
 
 /** Calls back when the theme changes, here or in another tab. Returns a function that unsubscribes. */
-export function onThemeChange(changed: () => void): () => void {
-  const observer = new MutationObserver(changed);
+export function onThemeChange(onChange: () => void): () => void {
+  const observer = new MutationObserver(onChange);
   observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   return () => observer.disconnect();
 }

@@ -1,8 +1,8 @@
 // Runs on the page where a connect attempt ends. It notifies the opener, then closes itself or returns to the app.
 {
   const { attempt, status, origin, return: back } = document.documentElement.dataset;
-  // A popup of an app returns to the connect window, which asks the app for its token again. If the app is gone, it
-  // stays here.
+  // A popup of an app returns to the connect window, which asks the app for its token again. If the app's page no
+  // longer exists, the popup stays here.
   const isPopup = back?.startsWith(`${location.origin}/connect?`);
   if (window.opener && !isPopup) {
     window.opener.postMessage({ type: "connector-vault:connect", attempt, status }, origin);

@@ -16,7 +16,7 @@ export interface RunInput {
   input?: ActionInput;
 }
 
-/** The request to run the action through the vault. Missing required values become placeholders. */
+/** The request that runs the action through the vault. Missing required values become placeholders. */
 export function runCall(
   { key, input: schema }: ActionDetail,
   { connection = "<connection>", input }: RunInput,
@@ -35,22 +35,25 @@ export function runCall(
 }
 
 /**
- * A curl command for the platform's own API, authorized with this method. `common` are headers of all the connector's
- * methods.
+ * A curl command for the platform's own API, authorized with this method. `commonHeaders` apply to all of the
+ * connector's methods.
  */
 export function platformCurl(
   action: ActionDetail,
   method: AuthMethod | undefined,
-  common: Record<string, string> = {},
+  commonHeaders: Record<string, string> = {},
 ): string {
-  const { method: verb, server, path, parameters } = action;
+  const { method: httpMethod, server, path, parameters } = action;
   const definitions = definitionsOf(action.input);
   const required = parameters.filter(({ required }) => required);
-  const valueOf = ({ name, schema }: (typeof parameters)[number]) => suggestedValue(schema, definitions) ?? `<${name}>`;
-  const query = required.filter((one) => one.in === "query").map((one) => queryParameter(one.name, valueOf(one)));
-  const templates = { ...lowerCaseNames(common), ...lowerCaseNames(method?.headers ?? {}) };
+  const placeholderOf = ({ name, schema }: (typeof parameters)[number]) =>
+    suggestedValue(schema, definitions) ?? `<${name}>`;
+  const query = required
+    .filter((parameter) => parameter.in === "query")
+    .map((parameter) => queryParameter(parameter.name, placeholderOf(parameter)));
+  const templates = { ...lowerCaseNames(commonHeaders), ...lowerCaseNames(method?.headers ?? {}) };
   const templateText = [...Object.values(templates), ...Object.values(method?.query ?? {})].join();
-  // A secret that a template contains is sent there only.
+  // If a template contains the secret, send it only there.
   const secret = method && SECRET_VARIABLES[method.type];
   const isInTemplate = secret !== undefined && templateText.includes(`{${secret}}`);
   const isKey = method?.type === "api_key" && !isInTemplate;
@@ -58,7 +61,7 @@ export function platformCurl(
   query.push(
     ...Object.entries(method?.query ?? {}).map(([name, value]) => queryParameter(name, withPlaceholders(value))),
   );
-  // Amazon's OpenAPI documents distinguish operations by a URL fragment, which is never sent. A parameter has the same
+  // Amazon's OpenAPI documents distinguish operations by a URL fragment, which is never sent. A parameter repeats its
   // value.
   const [pathWithoutFragment = ""] = path.split("#");
   const address = `${(server ?? "https://<server>").replace(/\/$/, "")}${pathWithoutFragment}`
@@ -66,13 +69,16 @@ export function platformCurl(
     .replaceAll("}", ">");
   // Some paths already contain a query.
   const url = query.length > 0 ? `${address}${address.includes("?") ? "&" : "?"}${query.join("&")}` : address;
-  const cookies = required.filter((one) => one.in === "cookie").map((one) => `${one.name}=${valueOf(one)}`);
+  const cookies = required
+    .filter((parameter) => parameter.in === "cookie")
+    .map((parameter) => `${parameter.name}=${placeholderOf(parameter)}`);
   if (isKey && method.in === "cookie") cookies.push(`${method.name}=<key>`);
   const headers = new Map(Object.entries(templates).map(([name, value]) => [name, withPlaceholders(value)]));
-  for (const one of required)
-    if (one.in === "header" && !headers.has(one.name.toLowerCase())) headers.set(one.name, String(valueOf(one)));
+  for (const parameter of required)
+    if (parameter.in === "header" && !headers.has(parameter.name.toLowerCase()))
+      headers.set(parameter.name, String(placeholderOf(parameter)));
   return [
-    `curl ${verb === "GET" ? "" : `-X ${verb} `}${shellQuote(url)}`,
+    `curl ${httpMethod === "GET" ? "" : `-X ${httpMethod} `}${shellQuote(url)}`,
     ...(isInTemplate ? [] : authorizationOptions(method)),
     ...[...headers].map(([name, value]) => header(name, value)),
     ...(cookies.length > 0 ? [`-b ${shellQuote(cookies.join("; "))}`] : []),
@@ -169,16 +175,16 @@ function exampleValue(
   const flat = flatten(schema, definitions);
   const [choice] = flat.choices;
   const [type] = typesOf(flat);
-  const [first] = choice?.schemas ?? [];
-  if (type === undefined && first !== undefined && depth < MAX_DEPTH) {
-    return exampleValue(first, definitions, name, depth + 1, budget);
+  const [firstSchema] = choice?.schemas ?? [];
+  if (type === undefined && firstSchema !== undefined && depth < MAX_DEPTH) {
+    return exampleValue(firstSchema, definitions, name, depth + 1, budget);
   }
   switch (type) {
     case "object": {
       const members = [...flat.required].filter(() => depth < MAX_DEPTH && budget.values > 0);
-      const member = (one: string) =>
-        exampleValue(flat.properties.get(one) ?? true, definitions, one, depth + 1, budget);
-      return Object.fromEntries(members.map((one) => [one, member(one)]));
+      const exampleMember = (memberName: string) =>
+        exampleValue(flat.properties.get(memberName) ?? true, definitions, memberName, depth + 1, budget);
+      return Object.fromEntries(members.map((memberName) => [memberName, exampleMember(memberName)]));
     }
     case "array": {
       const { items = true, minItems = 0 } = flat.keywords;

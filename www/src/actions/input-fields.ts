@@ -18,7 +18,7 @@ export interface InputField {
   values: unknown[];
 }
 
-/** What the user entered, by pointer. */
+/** The entered texts, by pointer. */
 export type FieldValues = Record<string, string>;
 
 /** The fields by location, required ones first. */
@@ -49,26 +49,26 @@ function inputFieldOf(
   const flat = flatten(schema, definitions);
   const types = typesOf(flat).filter((type) => type !== "null");
   const [type] = types;
-  const of = (kind: InputField["kind"], values: unknown[] = []) => ({
+  const withKind = (kind: InputField["kind"], values: unknown[] = []) => ({
     ...{ pointer, location, name, schema, isRequired, kind, values },
   });
   const values = allowedValues(flat)?.filter((value) => value !== null);
-  if (values) return of("choice", values);
-  if (types.length !== 1 || flat.choices.length > 0) return of("json");
-  if (type === "boolean") return of("choice", [true, false]);
-  if (type === "integer" || type === "number") return of("number");
-  return of(type === "string" ? "text" : "json");
+  if (values) return withKind("choice", values);
+  if (types.length !== 1 || flat.choices.length > 0) return withKind("json");
+  if (type === "boolean") return withKind("choice", [true, false]);
+  if (type === "integer" || type === "number") return withKind("number");
+  return withKind(type === "string" ? "text" : "json");
 }
 
-/** The input from what the user entered, and invalid JSON by pointer. Empty fields are omitted. */
+/** Builds the input from the entered values, and reports invalid JSON by pointer. Omits empty fields. */
 export function parseInput(
   entries: readonly InputField[],
-  filled: FieldValues,
+  fieldValues: FieldValues,
 ): { input: ActionInput; faults: FieldValues } {
   const input: Record<string, unknown> = {};
   const faults: FieldValues = {};
   for (const { pointer, location, name, kind, values, isRequired } of entries) {
-    const text = filled[pointer] ?? "";
+    const text = fieldValues[pointer] ?? "";
     // Locations with required members are always sent, so that the service reports each missing member.
     if (name !== undefined && isRequired) input[location] ??= {};
     if (text === "") continue;

@@ -17,9 +17,9 @@ export function Parameters({ parameters, definitions }: { parameters: ActionPara
       <h2 id="parameters">Parameters</h2>
       {parameters.length === 0 && <p class="muted">None.</p>}
       {LOCATIONS.map(([location, title]) => {
-        const here = parameters.filter((parameter) => parameter.in === location);
-        if (here.length === 0) return null;
-        const inOrder = here.sort((a, b) => Number(b.required) - Number(a.required));
+        const inLocation = parameters.filter((parameter) => parameter.in === location);
+        if (inLocation.length === 0) return null;
+        const sortedParameters = inLocation.sort((a, b) => Number(b.required) - Number(a.required));
         return (
           <div key={location} class="table parameters">
             <table role="table">
@@ -34,7 +34,7 @@ export function Parameters({ parameters, definitions }: { parameters: ActionPara
                 </tr>
               </thead>
               <tbody role="rowgroup">
-                {inOrder.map((parameter) => (
+                {sortedParameters.map((parameter) => (
                   <Row key={parameter.name} parameter={parameter} definitions={definitions} />
                 ))}
               </tbody>
@@ -70,7 +70,7 @@ function Row({ parameter, definitions }: { parameter: ActionParameter; definitio
       <td role="cell">
         <div class="schema">
           <SchemaKeywords flat={flat} />
-          <SchemaDetails flat={flat} what={name} definitions={definitions} />
+          <SchemaDetails flat={flat} owner={name} definitions={definitions} />
         </div>
       </td>
     </tr>

@@ -23,14 +23,14 @@ const MAX_SHOWN_VALUES = 12;
 /** A schema with its first level. */
 export function Schema({ schema, definitions }: { schema: JsonSchema; definitions: Definitions }) {
   const flat = flatten(schema, definitions);
-  const inner = nestedSchemaOf(flat, definitions);
+  const nested = nestedSchemaOf(flat, definitions);
   return (
     <div class="schema">
       <p>
         <span class="type">{describeType(schema, definitions)}</span>
       </p>
       <SchemaKeywords flat={flat} />
-      {inner && <Content flat={inner.flat} isItem={inner.isItem} definitions={definitions} />}
+      {nested && <Content flat={nested.flat} isItem={nested.isItem} definitions={definitions} />}
     </div>
   );
 }
@@ -68,18 +68,18 @@ export function SchemaKeywords({ flat }: { flat: FlatSchema }) {
 
 function Values({ values }: { values: unknown[] }) {
   const [isOpen, setOpen] = useState(false);
-  const shown = isOpen ? values : values.slice(0, MAX_SHOWN_VALUES);
+  const visibleValues = isOpen ? values : values.slice(0, MAX_SHOWN_VALUES);
   return (
     <p class="small values">
       {values.length === 1 ? "Always" : "One of"}{" "}
-      {shown.map((value, index) => (
+      {visibleValues.map((value, index) => (
         <span key={index}>
           <code>{formatValue(value)}</code>{" "}
         </span>
       ))}
-      {shown.length < values.length && (
+      {visibleValues.length < values.length && (
         <button type="button" class="link" onClick={() => setOpen(true)}>
-          and {(values.length - shown.length).toLocaleString("en")} more
+          and {(values.length - visibleValues.length).toLocaleString("en")} more
         </button>
       )}
     </p>
@@ -89,18 +89,18 @@ function Values({ values }: { values: unknown[] }) {
 interface ContentProps {
   flat: FlatSchema;
   isItem: boolean;
-  /** The title above, which is not repeated. */
-  titleShown?: string;
+  /** The title that is already shown above, and not repeated. */
+  shownTitle?: string;
   definitions: Definitions;
 }
 
 /** The next level: properties, alternatives, items or members. */
-function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
+function Content({ flat, isItem, shownTitle, definitions }: ContentProps) {
   const { properties, required, keywords } = flat;
   const { items, prefixItems, additionalProperties } = keywords;
-  const inOrder = [...properties].sort(([a], [b]) => Number(required.has(b)) - Number(required.has(a)));
+  const sortedProperties = [...properties].sort(([a], [b]) => Number(required.has(b)) - Number(required.has(a)));
   const choices = informativeAlternatives(flat, definitions);
-  const listed = inOrder.length + patternPropertiesOf(flat).length > 0;
+  const hasListedProperties = sortedProperties.length + patternPropertiesOf(flat).length > 0;
   const hasMembers = typeof additionalProperties === "object" && Object.keys(additionalProperties).length > 0;
   return (
     <div class="schema">
@@ -110,9 +110,9 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
           <SchemaKeywords flat={flat} />
         </>
       )}
-      {(listed || hasMembers) && (
+      {(hasListedProperties || hasMembers) && (
         <ul class="properties">
-          {inOrder.map(([name, property]) => (
+          {sortedProperties.map(([name, property]) => (
             <PropertyItem
               key={name}
               name={<code class="property-name">{name}</code>}
@@ -137,7 +137,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
           ))}
           {hasMembers && (
             <PropertyItem
-              name={<span>{listed ? "other properties" : "any property"}</span>}
+              name={<span>{hasListedProperties ? "other properties" : "any property"}</span>}
               accessibleName="any property"
               schema={additionalProperties}
               definitions={definitions}
@@ -149,7 +149,7 @@ function Content({ flat, isItem, titleShown, definitions }: ContentProps) {
         <AlternativeList
           key={index}
           choice={choice}
-          isTitled={describeAlternatives(choice) !== titleShown}
+          isTitled={describeAlternatives(choice) !== shownTitle}
           definitions={definitions}
         />
       ))}
@@ -234,7 +234,7 @@ function PropertyItem({ name, accessibleName, schema, isRequired = false, defini
         {writeOnly && <span class="badge">write-only</span>}
       </p>
       <SchemaKeywords flat={flat} />
-      <SchemaDetails flat={flat} what={accessibleName} definitions={definitions} />
+      <SchemaDetails flat={flat} owner={accessibleName} definitions={definitions} />
     </li>
   );
 }
@@ -248,24 +248,26 @@ export const RequiredBadge = () => (
 /** An expandable next level. */
 export function SchemaDetails({
   flat,
-  what,
+  owner,
   definitions,
 }: {
   flat: FlatSchema;
-  what: string;
+  owner: string;
   definitions: Definitions;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const inner = nestedSchemaOf(flat, definitions);
-  if (!inner) return null;
+  const nested = nestedSchemaOf(flat, definitions);
+  if (!nested) return null;
   return (
     <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {inner.title.charAt(0).toUpperCase() + inner.title.slice(1)}
-        <span class="visually-hidden"> of {what}</span>
-        {inner.flat.name && <code class="muted">{inner.flat.name}</code>}
+        {nested.title.charAt(0).toUpperCase() + nested.title.slice(1)}
+        <span class="visually-hidden"> of {owner}</span>
+        {nested.flat.name && <code class="muted">{nested.flat.name}</code>}
       </summary>
-      {isOpen && <Content flat={inner.flat} isItem={inner.isItem} titleShown={inner.title} definitions={definitions} />}
+      {isOpen && (
+        <Content flat={nested.flat} isItem={nested.isItem} shownTitle={nested.title} definitions={definitions} />
+      )}
     </details>
   );
 }

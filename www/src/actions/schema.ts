@@ -65,10 +65,10 @@ function collect(schema: JsonSchema, definitions: Definitions, flat: FlatSchema,
   for (const name of required) flat.required.add(name);
   if ($ref !== undefined) {
     const name = definitionName($ref);
-    const isNew = !seen.has(name);
+    const isFirstVisit = !seen.has(name);
     seen.add(name);
     flat.name ??= name;
-    if (isNew && Object.hasOwn(definitions, name)) collect(definitions[name] ?? true, definitions, flat, seen);
+    if (isFirstVisit && Object.hasOwn(definitions, name)) collect(definitions[name] ?? true, definitions, flat, seen);
   }
   const { name } = flat;
   for (const part of allOf) collect(part, definitions, flat, seen);
@@ -79,12 +79,12 @@ function collect(schema: JsonSchema, definitions: Definitions, flat: FlatSchema,
     [anyOf, false],
   ] as const) {
     if (!schemas) continue;
-    const rest = schemas.filter((one) => !isNull(one));
-    const [only] = rest;
-    if (rest.length < schemas.length) flat.isNullable = true;
+    const nonNullSchemas = schemas.filter((schema) => !isNull(schema));
+    const [onlySchema] = nonNullSchemas;
+    if (nonNullSchemas.length < schemas.length) flat.isNullable = true;
     // Most documents use alternatives only to say "this or null".
-    if (rest.length === 1 && only !== undefined) collect(only, definitions, flat, seen);
-    else if (rest.length > 1) flat.choices.push({ isExclusive, schemas: rest });
+    if (nonNullSchemas.length === 1 && onlySchema !== undefined) collect(onlySchema, definitions, flat, seen);
+    else if (nonNullSchemas.length > 1) flat.choices.push({ isExclusive, schemas: nonNullSchemas });
   }
 }
 
@@ -95,12 +95,12 @@ export function typesOf({ keywords, properties }: FlatSchema): JsonType[] {
   return items !== undefined || prefixItems !== undefined ? ["array"] : [];
 }
 
-/** The allowed values in words: "array of string", "integer, 1–100", "string or null". */
+/** The type and limits in words: "array of string", "integer, 1–100", "string or null". */
 export function describeType(schema: JsonSchema, definitions: Definitions): string {
   const flat = flatten(schema, definitions);
   const { items = true } = flat.keywords;
-  const ofItems = describeLimits(flatten(items, definitions).keywords).map((limit) => `each ${limit}`);
-  return [describeFlat(flat, definitions, 0), ...describeLimits(flat.keywords), ...ofItems].join(", ");
+  const itemLimits = describeLimits(flatten(items, definitions).keywords).map((limit) => `each ${limit}`);
+  return [describeFlat(flat, definitions, 0), ...describeLimits(flat.keywords), ...itemLimits].join(", ");
 }
 
 function describeFlat(flat: FlatSchema, definitions: Definitions, depth: number): string {
@@ -137,8 +137,8 @@ function joinAlternatives(names: string[]): string {
   const distinct = [...new Set(names)];
   // Null comes last.
   distinct.sort((a, b) => Number(a === "null") - Number(b === "null"));
-  const last = distinct.pop() ?? "any value";
-  return distinct.length > 0 ? `${distinct.join(", ")} or ${last}` : last;
+  const lastName = distinct.pop() ?? "any value";
+  return distinct.length > 0 ? `${distinct.join(", ")} or ${lastName}` : lastName;
 }
 
 function typeOfValue(value: unknown): string {
@@ -209,7 +209,7 @@ export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): Nest
     : undefined;
 }
 
-/** Whether the schema contains more than its description in words. */
+/** Whether the schema contains more than `describeType` says. */
 function hasNestedSchema(schema: JsonSchema, definitions: Definitions, depth: number): boolean {
   const flat = flatten(schema, definitions);
   if (nestedTitle(flat, definitions)) return true;

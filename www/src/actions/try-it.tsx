@@ -17,7 +17,7 @@ import { type InputField, type FieldValues, inputFieldsOf, parseInput } from "./
 import { STATUS_TONES } from "./responses";
 import { type Definitions, describeType, formatValue } from "./schema";
 
-/** How many connections are checked for credentials. */
+/** Maximum number of connections that are checked for credentials. */
 const MAX_CONNECTIONS = 20;
 const LOCATION_TITLES = {
   path: "In the path",
@@ -34,11 +34,11 @@ interface Props {
   onInputChange: (input: RunInput) => void;
 }
 
-/** The section. The form is loaded when it is opened. */
+/** A collapsed section, which loads the form when it is opened. */
 export function TryIt(props: Props) {
   const { may, noun } = useSession();
   const [isOpen, setOpen] = useState(false);
-  const missing = (["connections:read", "connections:call"] as const).find((scope) => !may(scope));
+  const missingScope = (["connections:read", "connections:call"] as const).find((scope) => !may(scope));
   return (
     <section class="section" aria-labelledby="try">
       <details class="responses" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -46,9 +46,9 @@ export function TryIt(props: Props) {
           <h2 id="try">Try it</h2>
         </summary>
         {isOpen &&
-          (missing ? (
+          (missingScope ? (
             <p class="muted">
-              Your {noun} can't run actions: it lacks the scope <code>{missing}</code>.
+              Your {noun} can't run actions: it lacks the scope <code>{missingScope}</code>.
             </p>
           ) : (
             <ConnectionLoader {...props} />
@@ -124,8 +124,8 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
     if (method === "GET") running.run({ connection, input });
     else setConfirming({ connection, input });
   };
-  const renderFields = (some: readonly InputField[]) =>
-    some.map((entry) => (
+  const renderFields = (fields: readonly InputField[]) =>
+    fields.map((entry) => (
       <FieldInput
         key={entry.pointer}
         entry={entry}
@@ -149,8 +149,8 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
         {(["path", "query", "header", "cookie", "body"] as const).map((location) => {
           const fieldsHere = entries.filter((entry) => entry.location === location);
           const [requiredFields, optionalFields] = [
-            fieldsHere.filter((one) => one.isRequired),
-            fieldsHere.filter((one) => !one.isRequired),
+            fieldsHere.filter((entry) => entry.isRequired),
+            fieldsHere.filter((entry) => !entry.isRequired),
           ];
           if (fieldsHere.length === 0) return null;
           return (
@@ -223,7 +223,7 @@ function FieldInput({ entry, definitions, value, fault, onChange }: FieldInputPr
   if (kind === "choice") {
     const options = [
       ["", isRequired ? "Choose" : "Omit"] as const,
-      ...values.map((one, index) => [String(index), formatValue(one)] as const),
+      ...values.map((option, index) => [String(index), formatValue(option)] as const),
     ];
     return <Select label={label} value={value} options={options} fault={fault} onChange={onChange} />;
   }

@@ -169,7 +169,7 @@ function Authorization({ action: { auth }, methods }: { action: ActionDetail; me
   return (
     <ul class="plain">
       {auth.map(({ method: id, scopes }, index) => {
-        const method = methods?.find((one) => one.id === id);
+        const method = methods?.find((candidate) => candidate.id === id);
         return (
           <li key={index}>
             {method ? authMethodTitle(method) : <code>{id}</code>}

@@ -20,7 +20,7 @@ interface Props {
   fallbackFocus: () => HTMLElement | null;
 }
 
-const IDENTITY_TYPE_OPTIONS: readonly (readonly [type: string, word: string])[] = [
+const IDENTITY_TYPE_OPTIONS: readonly (readonly [type: string, label: string])[] = [
   ["", "Any type"],
   ["user", "User"],
   ["team", "Team"],
@@ -28,7 +28,7 @@ const IDENTITY_TYPE_OPTIONS: readonly (readonly [type: string, word: string])[] 
   ["project", "Project"],
 ];
 
-const CONFIRM_OPTIONS: readonly (readonly [confirm: string, words: string])[] = [
+const CONFIRM_OPTIONS: readonly (readonly [confirm: string, label: string])[] = [
   ["", "Only what they choose themselves"],
   ["destructive", "At least each deletion"],
   ["write", "Each change"],
@@ -89,7 +89,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
             value={provider}
             hasSecret={signIn?.hasSecret === true}
             faults={faults}
-            onChange={(changed) => edit(() => setProvider({ ...provider, ...changed }))}
+            onChange={(changes) => edit(() => setProvider({ ...provider, ...changes }))}
           />
           <TextField
             label="Identity claim"

@@ -25,10 +25,11 @@ export function useSignIn() {
 /** Grants, newest first. An empty `identity` means all. */
 export function useGrants(identity: string) {
   const { vault } = useSession();
-  const only = identity === "" ? {} : { identity };
+  const filter = identity === "" ? {} : { identity };
   return useInfiniteQuery({
     queryKey: [...AGENTS_KEY, "grants", identity],
-    queryFn: ({ pageParam, signal }) => vault.agentGrants.list({ limit: ROWS, before: pageParam, ...only }, { signal }),
+    queryFn: ({ pageParam, signal }) =>
+      vault.agentGrants.list({ limit: ROWS, before: pageParam, ...filter }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });

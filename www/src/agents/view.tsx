@@ -15,7 +15,7 @@ import { SignInForm } from "./form";
 import { useGrants, useSignIn } from "./hooks";
 import "../keys/keys.css";
 
-type Dialog = { what: "form" } | { what: "off" } | { what: "revoke"; grant: AgentGrant };
+type Dialog = { kind: "form" } | { kind: "off" } | { kind: "revoke"; grant: AgentGrant };
 
 export function AgentsView() {
   const { may, noun } = useSession();
@@ -28,7 +28,7 @@ export function AgentsView() {
     setNotice(undefined);
     setDialog(next);
   };
-  const done = (text: string) => {
+  const finish = (text: string) => {
     setNotice(text);
     close();
   };
@@ -39,7 +39,7 @@ export function AgentsView() {
       actions={
         mayWrite &&
         query.data !== undefined && (
-          <button type="button" class="primary" onClick={() => openDialog({ what: "form" })}>
+          <button type="button" class="primary" onClick={() => openDialog({ kind: "form" })}>
             {signIn ? "Edit sign-in" : "Turn on sign-in"}
           </button>
         )
@@ -54,8 +54,8 @@ export function AgentsView() {
         {(signIn) =>
           signIn ? (
             <div class="section">
-              <SignIn signIn={signIn} onDisable={mayWrite ? () => openDialog({ what: "off" }) : undefined} />
-              <Grants onRevoke={mayWrite ? (grant) => openDialog({ what: "revoke", grant }) : undefined} />
+              <SignIn signIn={signIn} onDisable={mayWrite ? () => openDialog({ kind: "off" }) : undefined} />
+              <Grants onRevoke={mayWrite ? (grant) => openDialog({ kind: "revoke", grant }) : undefined} />
             </div>
           ) : (
             <EmptyState title="Sign-in is off">
@@ -72,22 +72,22 @@ export function AgentsView() {
           javascript: "const { rows } = await vault.agentGrants.list();",
         }}
       />
-      {dialog?.what === "form" && (
+      {dialog?.kind === "form" && (
         <SignInForm
           signIn={signIn}
           onClose={close}
-          onSaved={() => done("Sign-in was saved.")}
+          onSaved={() => finish("Sign-in was saved.")}
           fallbackFocus={pageHeading}
         />
       )}
-      {dialog?.what === "off" && (
-        <DisableSignIn onClose={close} onDone={() => done("Sign-in is off.")} fallbackFocus={pageHeading} />
+      {dialog?.kind === "off" && (
+        <DisableSignIn onClose={close} onDone={() => finish("Sign-in is off.")} fallbackFocus={pageHeading} />
       )}
-      {dialog?.what === "revoke" && (
+      {dialog?.kind === "revoke" && (
         <RevokeGrant
           grant={dialog.grant}
           onClose={close}
-          onDone={() => done("The grant was revoked.")}
+          onDone={() => finish("The grant was revoked.")}
           fallbackFocus={pageHeading}
         />
       )}
@@ -97,9 +97,9 @@ export function AgentsView() {
 
 function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => void) | undefined }) {
   const { endpoint, type, issuer, clientId, identityClaim, redirectUri, url, updatedAt } = signIn;
-  const copied = (text: string, what: string) => (
+  const copyableCode = (text: string, noun: string) => (
     <dd class="copyable">
-      <code>{text}</code> <CopyButton text={text} label={`Copy the ${what}`} />
+      <code>{text}</code> <CopyButton text={text} label={`Copy the ${noun}`} />
     </dd>
   );
   return (
@@ -112,7 +112,7 @@ function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => 
       </div>
       <dl class="description-list">
         <dt>Address for agents</dt>
-        {copied(endpoint, "address for agents")}
+        {copyableCode(endpoint, "address for agents")}
         {issuer !== null && (
           <>
             <dt>Issuer</dt>
@@ -128,7 +128,7 @@ function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => 
         {redirectUri !== null && (
           <>
             <dt>Redirect URI to register</dt>
-            {copied(redirectUri, "redirect URI")}
+            {copyableCode(redirectUri, "redirect URI")}
           </>
         )}
         {url !== null && (

@@ -7,7 +7,7 @@ const STATE_TONES: Record<ConnectionState, string> = {
   failed: "bad",
   unknown: "",
 };
-const STATUSES: Record<ConnectorStatus, [word: string, tone: string]> = {
+const STATUSES: Record<ConnectorStatus, [label: string, tone: string]> = {
   generally_available: ["Generally available", "good"],
   beta: ["Beta", "warn"],
   alpha: ["Alpha", "warn"],

@@ -15,7 +15,7 @@ interface Props {
   text: string;
   /** Best match first. */
   options: readonly Option[];
-  /** Below the options, such as how many more there are. */
+  /** Shown below the options, such as the number of further matches. */
   note?: string | undefined;
   /** Shown inside the field, before the text. */
   prefix?: ComponentChildren;
@@ -26,7 +26,7 @@ interface Props {
   autofocus?: boolean;
   onInput: (text: string) => void;
   onChoose: (value: string) => void;
-  /** Enter was pressed while no option was active. */
+  /** Called when Enter is pressed while no option is active. */
   onEnter?: () => void;
   onFocusChange?: (isFocused: boolean) => void;
 }
@@ -66,7 +66,7 @@ export function Combobox({
     if (active >= 0) list.current?.children[active]?.scrollIntoView({ block: "nearest" });
   }, [active, isShown]);
 
-  const open = (index: number) => {
+  const openAt = (index: number) => {
     setOpen(true);
     setHighlighted(index);
   };
@@ -78,19 +78,22 @@ export function Combobox({
     onChoose(option.value);
     return true;
   };
-  const step = (by: 1 | -1) => {
-    if (!isShown) open(by === 1 ? 0 : options.length - 1);
-    else setHighlighted(active < 0 && by === -1 ? options.length - 1 : (active + by + options.length) % options.length);
+  const moveHighlight = (offset: 1 | -1) => {
+    if (!isShown) openAt(offset === 1 ? 0 : options.length - 1);
+    else
+      setHighlighted(
+        active < 0 && offset === -1 ? options.length - 1 : (active + offset + options.length) % options.length,
+      );
   };
   const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLInputElement>) => {
     if (event.isComposing) return;
     const isHandled = (() => {
       switch (event.key) {
         case "ArrowDown":
-          event.altKey ? open(-1) : step(1);
+          event.altKey ? openAt(-1) : moveHighlight(1);
           return true;
         case "ArrowUp":
-          event.altKey ? close() : step(-1);
+          event.altKey ? close() : moveHighlight(-1);
           return true;
         case "Enter":
           if (choose(active)) return true;
@@ -137,9 +140,9 @@ export function Combobox({
             value={text}
             onInput={({ currentTarget: { value } }) => {
               onInput(value);
-              open(value.trim() === "" ? -1 : 0);
+              openAt(value.trim() === "" ? -1 : 0);
             }}
-            onClick={() => open(-1)}
+            onClick={() => openAt(-1)}
             onKeyDown={onKeyDown}
             onFocus={() => onFocusChange?.(true)}
             onBlur={() => {

@@ -6,9 +6,9 @@ import { useSingleFlight } from "./use-single-flight";
 
 interface Props extends Pick<ComponentProps<typeof Confirm>, "title" | "labels" | "onClose" | "fallbackFocus"> {
   remove: () => Promise<unknown>;
-  /** Called also if it was already removed. */
+  /** Also called if it had already been removed. */
   onDone: () => void;
-  /** Follows the error: "It may not have been deleted." */
+  /** Shown after the error, such as "It may not have been deleted." */
   hint: string;
   children: ComponentChildren;
 }

@@ -19,7 +19,7 @@ interface Explanation {
   requestId?: string;
 }
 
-/** Errors that the service returns but that are the platform's. */
+/** Titles by error code, for errors that the platform caused. */
 const PLATFORM_ERRORS: Partial<Record<string, string>> = {
   refresh_failed: "The platform did not issue a new access token",
   platform_unreachable: "The service can't reach the platform",
@@ -31,7 +31,7 @@ export function explainError(error: unknown): Explanation {
   if (!(error instanceof VaultError))
     return { title: "The console failed", detail: `Reload the page. (${String(error)})` };
   const detail = error.message;
-  // Without headers, the error is not a problem of the service.
+  // An error without headers did not come from the service, so its code has no page.
   const common = {
     ...(error.headers && { helpUrl: `/problems/${error.code}` }),
     ...(error.requestId && { requestId: error.requestId }),

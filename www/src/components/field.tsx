@@ -22,13 +22,13 @@ export interface InputAttributes {
 /** A form field with label, control, error and hint. */
 export function Field({ label, labelLang, hint, fault, children }: Props) {
   const id = useId();
-  const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(" ");
+  const describedBy = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
     <div class="field">
       <label class="label" for={id} lang={labelLang}>
         {label}
       </label>
-      {children({ id, "aria-invalid": fault !== undefined, "aria-describedby": described || undefined })}
+      {children({ id, "aria-invalid": fault !== undefined, "aria-describedby": describedBy || undefined })}
       <div aria-live="polite">
         {fault && (
           <p class="field-error" id={`${id}-fault`}>
@@ -53,13 +53,13 @@ type InputProps = Omit<Props, "children"> &
 export function TextField({ label, labelLang, hint, fault, onInput, ...input }: InputProps) {
   return (
     <Field {...{ label, labelLang, hint, fault }}>
-      {(ties) => (
+      {(attributes) => (
         <input
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
           {...input}
-          {...ties}
+          {...attributes}
           onInput={(event) => onInput(event.currentTarget.value)}
         />
       )}

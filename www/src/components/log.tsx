@@ -8,7 +8,7 @@ interface Props<Row> {
   /** An infinite query. */
   query: ComponentProps<typeof QueryView>["query"] & ComponentProps<typeof ShowOlder>["query"];
   rows: readonly Row[];
-  /** "Events" */
+  /** Such as "Events". */
   label: string;
   /** Shown when there are no rows. */
   empty: string;

@@ -22,8 +22,8 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
   const dismiss = () => !mustConfirm && onClose();
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  const after = useRef(fallbackFocus);
-  after.current = fallbackFocus;
+  const latestFallback = useRef(fallbackFocus);
+  latestFallback.current = fallbackFocus;
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -33,7 +33,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
   useEffect(
     () => () => {
       queueMicrotask(() => {
-        if (document.activeElement === document.body) after.current?.()?.focus();
+        if (document.activeElement === document.body) latestFallback.current?.()?.focus();
       });
     },
     [],

@@ -10,7 +10,7 @@ interface Props {
 
 export function Pager({ page, pages, previous, next }: Props) {
   if (pages <= 1 && page <= 1) return null;
-  const step = (name: string, href: string | undefined) =>
+  const pageLink = (name: string, href: string | undefined) =>
     href === undefined ? (
       <span class="button" aria-disabled="true">
         {name}
@@ -22,11 +22,11 @@ export function Pager({ page, pages, previous, next }: Props) {
     );
   return (
     <nav class="pager" aria-label="Pages">
-      {step("Previous", previous)}
+      {pageLink("Previous", previous)}
       <span>
         Page {page.toLocaleString("en")} of {pages.toLocaleString("en")}
       </span>
-      {step("Next", next)}
+      {pageLink("Next", next)}
     </nav>
   );
 }
@@ -38,14 +38,14 @@ export function NumberedPager({
   hrefOf,
 }: Pick<Props, "page" | "pages"> & { hrefOf: (values: { page: string | undefined }) => string }) {
   // Beyond the end, the previous page is the last one.
-  const before = Math.min(page - 1, Math.max(pages, 1));
-  const to = (number: number) => hrefOf({ page: number > 1 ? String(number) : undefined });
+  const previousPage = Math.min(page - 1, Math.max(pages, 1));
+  const pageHref = (number: number) => hrefOf({ page: number > 1 ? String(number) : undefined });
   return (
     <Pager
       page={page}
       pages={pages}
-      previous={page > 1 ? to(before) : undefined}
-      next={page < pages ? to(page + 1) : undefined}
+      previous={page > 1 ? pageHref(previousPage) : undefined}
+      next={page < pages ? pageHref(page + 1) : undefined}
     />
   );
 }

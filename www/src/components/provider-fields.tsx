@@ -2,7 +2,7 @@ import type { Fault } from "connector-vault/slim";
 import { faultAt } from "./faults";
 import { TextField } from "./field";
 
-/** What identifies an OpenID provider, and the service's client there. */
+/** An OpenID provider, with the credentials of the service's client there. */
 export interface Provider {
   issuer: string;
   clientId: string;
@@ -15,7 +15,7 @@ interface Props {
   /** Whether a secret is stored. */
   hasSecret: boolean;
   faults: readonly Fault[];
-  onChange: (changed: Partial<Provider>) => void;
+  onChange: (changes: Partial<Provider>) => void;
 }
 
 /** The members of a request to configure a sign-in at the provider. */

@@ -13,7 +13,7 @@ const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "m
 
 /** The largest unit that fits the distance. */
 const unitOf = (distance: number) =>
-  UNITS.find(([, step]) => Math.abs(distance) >= step) ?? (["second", 1_000] as const);
+  UNITS.find(([, unitMs]) => Math.abs(distance) >= unitMs) ?? (["second", 1_000] as const);
 
 /** "3 hours ago", "in 2 days". */
 export function formatRelative(at: string, now = Date.now()): string {
@@ -54,10 +54,10 @@ export function RelativeTime({ at, showExact = false }: { at: string; showExact?
 export function Duration({ at }: { at: string }) {
   const distance = useNow(at) - Date.parse(at);
   const [unit, length] = unitOf(distance);
-  const form = new Intl.NumberFormat("en", { style: "unit", unit, unitDisplay: "long" });
+  const format = new Intl.NumberFormat("en", { style: "unit", unit, unitDisplay: "long" });
   return (
     <time dateTime={at} title={at}>
-      {form.format(Math.round(distance / length))}
+      {format.format(Math.round(distance / length))}
     </time>
   );
 }

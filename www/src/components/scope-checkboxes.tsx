@@ -17,7 +17,9 @@ export const ScopeCheckboxes = ({ legend, options, value, fault, onChange }: Pro
         <input
           type="checkbox"
           checked={value.includes(scope)}
-          onChange={() => onChange(value.includes(scope) ? value.filter((one) => one !== scope) : [...value, scope])}
+          onChange={() =>
+            onChange(value.includes(scope) ? value.filter((other) => other !== scope) : [...value, scope])
+          }
         />{" "}
         <code>{scope}</code>
       </label>

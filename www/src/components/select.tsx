@@ -11,12 +11,12 @@ interface Props {
 
 export function Select({ label, value, options, hint, fault, onChange }: Props) {
   // A link can contain a value that is not in the list.
-  const all = options.some(([option]) => option === value) ? options : [...options, [value, value] as const];
+  const allOptions = options.some(([option]) => option === value) ? options : [...options, [value, value] as const];
   return (
     <Field label={label} hint={hint} fault={fault}>
       {(attributes) => (
         <select {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-          {all.map(([option, label]) => (
+          {allOptions.map(([option, label]) => (
             <option key={option} value={option} selected={option === value}>
               {label}
             </option>

@@ -16,7 +16,7 @@ export interface ApiCall {
 /** Quotes a string for a shell. */
 export const shellQuote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** On one line if it is short. */
+/** Formats a value as JSON, on one line if it is short. */
 export function toJson(value: unknown): string {
   const line = JSON.stringify(value);
   return line.length > MAX_LINE_LENGTH ? JSON.stringify(value, undefined, 2) : line;
@@ -39,10 +39,10 @@ ${call.javascript}`;
 
 /** An object as a JavaScript literal on one line. */
 export function toLiteral(value: object): string {
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const members = Object.entries(value).filter(([, memberValue]) => memberValue !== undefined);
   return members.length === 0
     ? ""
-    : `{ ${members.map(([name, member]) => `${name}: ${JSON.stringify(member)}`).join(", ")} }`;
+    : `{ ${members.map(([name, memberValue]) => `${name}: ${JSON.stringify(memberValue)}`).join(", ")} }`;
 }
 
 export function pathWithQuery(path: string, query: object = {}): string {

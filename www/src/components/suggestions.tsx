@@ -7,7 +7,7 @@ interface Props {
   hrefOf: (name: string) => string;
 }
 
-/** An unknown name in the address, with similar names. */
+/** Shown for an unknown name in the address. Links to similar names. */
 export function Suggestions({ title, suggestions, hrefOf }: Props) {
   return (
     <EmptyState title={title}>

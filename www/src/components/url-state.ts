@@ -37,9 +37,9 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
   const change = useCallback(
     (changes: Record<string, string | undefined>, options?: { replace?: boolean }) => {
       // The caller may have rendered before a later change.
-      const here = location.search.slice(1);
-      const href = withQuery(path, here, changes);
-      if (href !== path + (here && `?${here}`)) navigate(href, options);
+      const currentSearch = location.search.slice(1);
+      const href = withQuery(path, currentSearch, changes);
+      if (href !== path + (currentSearch && `?${currentSearch}`)) navigate(href, options);
     },
     [navigate, path],
   );

@@ -9,13 +9,13 @@ export function useSingleFlight<Data, Variables = void>(
   },
 ) {
   const inFlight = useRef(false);
-  // The query library takes over new options after rendering. Without this, Enter right after the last keystroke would
-  // send the previous input.
+  // The query library applies new options only after rendering. Without this, Enter right after the last keystroke
+  // would send the previous input.
   const latest = useRef(options.mutationFn);
   latest.current = options.mutationFn;
   const mutation = useMutation<Data, unknown, Variables>({
     ...options,
-    mutationFn: (...given) => latest.current(...given),
+    mutationFn: (...parameters) => latest.current(...parameters),
     onSettled: () => void (inFlight.current = false),
   });
   const run = (variables: Variables) => {

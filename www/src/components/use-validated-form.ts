@@ -9,8 +9,8 @@ import type { useSingleFlight } from "./use-single-flight";
 type Mutation = Pick<ReturnType<typeof useSingleFlight<unknown, never>>, "error" | "isError" | "isInFlight" | "reset">;
 
 /**
- * State of a form that submits a mutation. `localFaults` are found without the service. `isValid` overrides the
- * default, which is that there are none.
+ * State of a form that submits a mutation. `localFaults` are found without a request. By default, the form is valid if
+ * there are none.
  */
 export function useValidatedForm(change: Mutation, localFaults: readonly Fault[], isValid = localFaults.length === 0) {
   const form = useRef<HTMLFormElement>(null);
@@ -24,18 +24,18 @@ export function useValidatedForm(change: Mutation, localFaults: readonly Fault[]
   }, [error]);
   return {
     form,
-    isTried: isSubmitted,
+    isSubmitted,
     faults: isSubmitted ? [...localFaults, ...faultsOf(error)] : [],
     /** Applies a change, unless the form is being submitted. */
-    edit: (fill: () => void) => {
+    edit: (applyChange: () => void) => {
       if (change.isInFlight()) return;
-      fill();
+      applyChange();
       if (change.isError) change.reset();
     },
-    submit: (send: () => void) => (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
+    submit: (submitValid: () => void) => (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
       event.preventDefault();
       setSubmitted(true);
-      if (isValid) send();
+      if (isValid) submitValid();
       else focusFirstFault();
     },
   };

@@ -89,16 +89,20 @@ export class ApiClient {
    * any: a whole catalog is too long to scroll through.
    */
   async findPlatforms(q: string, isChosen: boolean, signal: AbortSignal): Promise<ConnectorPage> {
-    const list = (more: Record<string, string>) => {
-      const query = new URLSearchParams({ limit: `${PAGE_SIZE}`, connectable: "true", ...more });
+    const search = (filters: Record<string, string>) => {
+      const query = new URLSearchParams({ limit: `${PAGE_SIZE}`, connectable: "true", ...filters });
       return this.#read<ConnectorPage>(`/v1/available-connectors?${query}`, signal);
     };
-    if (q !== "") return list({ q });
-    if (isChosen) return list({});
-    const [all, ...first] = await Promise.all([list({}), list({ hasOauthClient: "true" }), list({ authkit: "true" })]);
+    if (q !== "") return search({ q });
+    if (isChosen) return search({});
+    const [all, ...first] = await Promise.all([
+      search({}),
+      search({ hasOauthClient: "true" }),
+      search({ authkit: "true" }),
+    ]);
     const byPlatform = new Map(first.flatMap(({ rows }) => rows).map((row) => [row.platform, row]));
     if (byPlatform.size === 0) return all;
-    const rows = [...byPlatform.values()].sort((one, other) => one.name.localeCompare(other.name, language));
+    const rows = [...byPlatform.values()].sort((a, b) => a.name.localeCompare(b.name, language));
     return { rows, total: all.total };
   }
 
@@ -124,8 +128,8 @@ export class ApiClient {
   /** Optional: reconnecting also works without a name and logo. */
   async #findConnector(platform: string): Promise<Connector | undefined> {
     const query = new URLSearchParams({ platform, limit: "1" });
-    const found = await this.#read<ConnectorPage>(`/v1/available-connectors?${query}`).catch(() => undefined);
-    return found?.rows[0];
+    const page = await this.#read<ConnectorPage>(`/v1/available-connectors?${query}`).catch(() => undefined);
+    return page?.rows[0];
   }
 
   /** Connects an account, or starts an attempt that continues at the platform. */
@@ -136,22 +140,22 @@ export class ApiClient {
 
   /** Waits until an attempt ends. An event on `wake` checks immediately. */
   async outcomeOf(id: string, signal: AbortSignal, wake: EventTarget): Promise<ConnectAttempt> {
-    for (let wait = true; ; ) {
+    for (let shouldWait = true; ; ) {
       const controller = new AbortController();
       const startedAt = Date.now();
       const abort = () => controller.abort();
       signal.addEventListener("abort", abort);
       wake.addEventListener("hurry", abort);
       try {
-        const address = `/v1/vault/connect/${id}${wait ? `?wait=${WAIT_SECONDS}` : ""}`;
+        const address = `/v1/vault/connect/${id}${shouldWait ? `?wait=${WAIT_SECONDS}` : ""}`;
         const attempt = await this.#send<ConnectAttempt>(address, { signal: controller.signal });
         if (attempt.status !== "pending") return attempt;
         // Avoid a tight loop if the service does not hold requests.
-        if (wait && Date.now() - startedAt < RETRY_PAUSE_MS) await pause(RETRY_PAUSE_MS, signal);
-        wait = true;
+        if (shouldWait && Date.now() - startedAt < RETRY_PAUSE_MS) await pause(RETRY_PAUSE_MS, signal);
+        shouldWait = true;
       } catch (error) {
         signal.throwIfAborted();
-        if (controller.signal.aborted) wait = false;
+        if (controller.signal.aborted) shouldWait = false;
         else if (isTransient(error)) await pause(RETRY_PAUSE_MS, signal);
         else throw error;
       } finally {

@@ -2,7 +2,7 @@ import type { AuthField } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Field, TextField } from "../components/field";
-import { catalogLanguage, fieldLabel, sayOfField as say } from "./say";
+import { catalogLanguage, fieldLabel, fieldText as say } from "./say";
 
 interface Props {
   field: AuthField;
@@ -21,7 +21,7 @@ export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, 
   const labelLang = catalogLanguage(field.label);
   if (isFixed)
     return <TextField {...{ label, labelLang, hint: say("field.fixed"), fault, name, value, onInput }} readOnly />;
-  const common = {
+  const commonAttributes = {
     label: required ? label : say("field.optional", { label }),
     labelLang,
     hint: description === null ? undefined : <span lang={catalogLanguage()}>{description}</span>,
@@ -29,7 +29,7 @@ export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, 
   };
   if (field.enum)
     return (
-      <Field {...common}>
+      <Field {...commonAttributes}>
         {(attributes) => (
           <select
             {...attributes}
@@ -40,9 +40,9 @@ export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, 
             onBlur={onBlur}
           >
             <option value="">{say(required ? "field.choose" : "field.none")}</option>
-            {field.enum?.map((one) => (
-              <option key={one} value={one} selected={one === value}>
-                {one}
+            {field.enum?.map((option) => (
+              <option key={option} value={option} selected={option === value}>
+                {option}
               </option>
             ))}
           </select>
@@ -50,8 +50,12 @@ export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, 
       </Field>
     );
   if (secret)
-    return <SecretField {...common} name={name} isRequired={required} value={value} {...{ onInput, onBlur }} />;
-  return <TextField {...common} name={name} required={required} value={value} onInput={onInput} onBlur={onBlur} />;
+    return (
+      <SecretField {...commonAttributes} name={name} isRequired={required} value={value} {...{ onInput, onBlur }} />
+    );
+  return (
+    <TextField {...commonAttributes} name={name} required={required} value={value} onInput={onInput} onBlur={onBlur} />
+  );
 }
 
 interface SecretProps extends Omit<Props, "field" | "isFixed"> {

@@ -1,4 +1,4 @@
-// What auth methods require, and from whom.
+// Which values an auth method requires, and whether the user, the app or the platform provides them.
 import type { AuthField, AuthMethod, ConnectorDetail } from "connector-vault/slim";
 
 /** Whether the method redirects to the platform's own page. */
@@ -6,8 +6,8 @@ export const isRedirectMethod = (method: AuthMethod) =>
   method.type === "oauth2" && method.grant === "authorization_code";
 
 /**
- * The connector with the methods that can work. Without an OAuth client, OAuth methods can't, so they are removed
- * unless there are no others.
+ * Removes the OAuth methods of a connector without an OAuth client, because they can't work. Keeps them if there are no
+ * others.
  */
 export function withUsableMethods(connector: ConnectorDetail, hasClient: boolean): ConnectorDetail {
   const others = connector.authMethods.filter(({ type }) => type !== "oauth2");
@@ -33,11 +33,14 @@ export const isSetByApp = (
 export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
   method.type === "oauth2" && method.fieldSources.some(({ field }) => field === name);
 
-/** The variables in a host whose last two labels are not literal. Before a domain that the catalog lists, they are literal. */
+/**
+ * The variables that decide which domain a host belongs to: none if its last two labels are literal, and only the
+ * domain's own variable if the catalog lists its values.
+ */
 function hostVariables(template: string, fields: readonly AuthField[]): string[] {
   const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];
-  const end = host.slice(host.lastIndexOf("}") + 1);
-  if (end.split(".").length > 2) return [];
+  const literalEnd = host.slice(host.lastIndexOf("}") + 1);
+  if (literalEnd.split(".").length > 2) return [];
   const names = [...host.matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
   const domain = names.at(-1);
   const isListed = fields.some((field) => field.name === domain && field.enum !== null);

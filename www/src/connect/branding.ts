@@ -23,7 +23,7 @@ export async function fetchBranding(secret: string | undefined): Promise<Brandin
 
 /** WCAG 2 (1.4.3): minimum contrast of text. */
 const MIN_CONTRAST = 4.5;
-/** The hardest background for links and monograms in each theme: `--accent-soft`. */
+/** The background on which links and monograms are hardest to read in each theme: `--accent-soft`. */
 const BACKGROUNDS = { light: [0xec, 0xea, 0xfd], dark: [0x26, 0x2a, 0x4a] } as const;
 const TEXT_COLORS = { dark: [0, 0, 0], light: [255, 255, 255] } as const;
 
@@ -35,22 +35,22 @@ function parseColor(color: string): Color | undefined {
   return [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16));
 }
 
-const inkOn = (background: Color) =>
+const readableTextColor = (background: Color) =>
   contrast(background, TEXT_COLORS.light) >= MIN_CONTRAST ? TEXT_COLORS.light : TEXT_COLORS.dark;
 
-/** The readable text colour on a background; undefined unless that is a colour. */
+/** The text colour that is readable on a background. Undefined if the background is not a valid colour. */
 export function textColorOn(background: string): string | undefined {
   const color = parseColor(background);
-  return color && css(inkOn(color));
+  return color && css(readableTextColor(color));
 }
 
-/** Applies the app's colour to buttons, and to links as far as they stay readable. */
+/** Applies the app's colour to buttons, and a readable shade of it to links. */
 export function applyBrandColor(color: string | null): void {
   const { style } = document.documentElement;
   const brand = parseColor(color ?? "");
   if (!brand) return;
   style.setProperty("--brand", css(brand));
-  style.setProperty("--on-brand", css(inkOn(brand)));
+  style.setProperty("--on-brand", css(readableTextColor(brand)));
   const [light, dark] = [
     readableColor(brand, BACKGROUNDS.light, TEXT_COLORS.dark),
     readableColor(brand, BACKGROUNDS.dark, TEXT_COLORS.light),
@@ -59,26 +59,26 @@ export function applyBrandColor(color: string | null): void {
 }
 
 /** Mixes in just enough of the text colour to reach the minimum contrast. */
-function readableColor(colour: Color, behind: Color, ink: Color): Color {
-  for (let part = 0; part < 1; part += 0.05) {
-    const mixed = colour.map((value, index) => Math.round(value + ((ink[index] ?? 0) - value) * part));
-    if (contrast(mixed, behind) >= MIN_CONTRAST) return mixed;
+function readableColor(color: Color, background: Color, textColor: Color): Color {
+  for (let weight = 0; weight < 1; weight += 0.05) {
+    const mixed = color.map((value, index) => Math.round(value + ((textColor[index] ?? 0) - value) * weight));
+    if (contrast(mixed, background) >= MIN_CONTRAST) return mixed;
   }
-  return ink;
+  return textColor;
 }
 
-const css = (colour: Color) => `rgb(${colour.join(" ")})`;
+const css = (color: Color) => `rgb(${color.join(" ")})`;
 
 /** Contrast ratio as WCAG 2 defines it. */
-export function contrast(one: Color, other: Color): number {
-  const [a, b] = [luminance(one), luminance(other)];
+export function contrast(first: Color, second: Color): number {
+  const [a, b] = [luminance(first), luminance(second)];
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 }
 
-function luminance(colour: Color): number {
-  const [red = 0, green = 0, blue = 0] = colour.map((value) => {
-    const part = value / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+function luminance(color: Color): number {
+  const [red = 0, green = 0, blue = 0] = color.map((value) => {
+    const fraction = value / 255;
+    return fraction <= 0.04045 ? fraction / 12.92 : ((fraction + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }

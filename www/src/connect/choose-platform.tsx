@@ -27,9 +27,9 @@ export function ChoosePlatform({ session: { service, may, who }, announce, onCho
     const controller = new AbortController();
     const search = async () => {
       // If the token names platforms, the app has already chosen them.
-      const next = await service.findPlatforms(q, (who.platforms ?? null) !== null, controller.signal);
-      setPage(next);
-      if (q !== "") announce(sayCount("choose.found", next.total));
+      const foundPage = await service.findPlatforms(q, (who.platforms ?? null) !== null, controller.signal);
+      setPage(foundPage);
+      if (q !== "") announce(sayCount("choose.found", foundPage.total));
     };
     search().catch((error) => !controller.signal.aborted && onError(error));
     return () => controller.abort();

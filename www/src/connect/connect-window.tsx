@@ -16,7 +16,7 @@ import { type FailureText, requestFailureText, attemptFailureText } from "./mess
 import { type EndReason, EndedStep, FailedStep, StatusIcon } from "./outcome";
 import { type Invitation, type Session, languageOf, readInvitation } from "./session";
 import { Step } from "./step";
-import { Say, capitalize, chooseLanguage, language, nameApp, say, loadLanguage } from "./texts";
+import { Say, capitalize, chooseLanguage, language, setAppName, say, loadLanguage } from "./texts";
 
 /** What to connect: a platform, or an existing connection. */
 interface Target {
@@ -26,7 +26,7 @@ interface Target {
 
 type View =
   | { kind: "opening" }
-  | { kind: "ended"; end: EndReason }
+  | { kind: "ended"; reason: EndReason }
   | { kind: "confirm"; invitation: Invitation }
   | { kind: "separate"; state: "open" | "blocked" | "done" }
   | { kind: "choose" }
@@ -41,8 +41,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const [view, setView] = useState<View>({ kind: "opening" });
   const [announcement, announce] = useState("");
   const isMounted = useRef(true);
-  // For callbacks that started before the name was loaded, too.
-  nameApp(branding?.name ?? undefined);
+  // Set globally, so that callbacks that started before the name was loaded use it, too.
+  setAppName(branding?.name ?? undefined);
 
   useEffect(() => {
     void begin();
@@ -52,16 +52,16 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const showView = (next: View) => {
     if (isMounted.current) setView(next);
   };
-  const end = (reason: EndReason) => {
+  const showEnd = (reason: EndReason) => {
     if (reason === "expired") notify({ status: "failed", code: reason });
-    showView({ kind: "ended", end: reason });
+    showView({ kind: "ended", reason });
   };
-  const notify: (...message: Tail<Parameters<typeof notifyEmbedder>>) => void = (about) =>
-    notifyEmbedder(session?.listener, about);
+  const notify: (...message: Tail<Parameters<typeof notifyEmbedder>>) => void = (status) =>
+    notifyEmbedder(session?.listener, status);
 
   /** Shows a failure. An expired token ends the session. */
   const showFailure = (error: unknown, onRetry: () => void, target?: Target, platform = target?.connector.name) => {
-    if (isExpired(error)) return end("expired");
+    if (isExpired(error)) return showEnd("expired");
     const failure = requestFailureText(error, platform ?? say("thePlatform"));
     showView({ kind: "failed", failure, target, onRetry });
   };
@@ -70,7 +70,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     const { isMalformed } = launchParams;
     if (isMalformed) {
       void showBranding(undefined);
-      return end("damaged");
+      return showEnd("damaged");
     }
     showView({ kind: "opening" });
     try {
@@ -80,7 +80,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       await loadLanguage(chooseLanguage(languageOf(secret)));
       const invitation = await readInvitation(launchParams, reply);
       if (launchParams.resumed && invitation) return await resume(invitation, launchParams.resumed);
-      if (invitation === undefined) return end(launchParams.resumed ? "returned" : "missing");
+      if (invitation === undefined) return showEnd(launchParams.resumed ? "returned" : "missing");
       if (invitation.isFromApp) return await enter(invitation);
       // Anyone could have sent this link.
       showView({ kind: "confirm", invitation });
@@ -98,17 +98,17 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
 
   /** Shows the outcome of an attempt in the popup that returns from the platform. */
   async function resume(invitation: Invitation, { attempt: id, connection }: NonNullable<LaunchParams["resumed"]>) {
-    const next = await invitation.open();
-    const attempt = await next.service.attempt(id);
-    const connector = await next.service.connector(attempt.platform);
+    const newSession = await invitation.open();
+    const attempt = await newSession.service.attempt(id);
+    const connector = await newSession.service.connector(attempt.platform);
     if (!isMounted.current) return;
-    setSession(next);
+    setSession(newSession);
     // The user has not confirmed their identity on this page. Seeing the outcome needs no confirmation, anything else
     // does.
     if (!invitation.isFromApp) unconfirmed.current = invitation;
     const target = { connector, connection };
     if (attempt.status === "pending") retry(target);
-    else finish(target, undefined, attempt, next.listener);
+    else finish(target, undefined, attempt, newSession.listener);
   }
 
   /** Continues with the confirmed identity. */
@@ -117,20 +117,20 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     unconfirmed.current = undefined;
     showView({ kind: "opening" });
     try {
-      const next = await invitation.open();
+      const newSession = await invitation.open();
       if (!isMounted.current) return;
-      setSession(next);
-      notifyEmbedder(next.listener, { status: "ready" });
-      if (!next.may("connections:connect") || !next.may("catalog:read")) return end("forbidden");
-      const [onlyPlatform, ...others] = next.who.platforms ?? [];
-      if (connection !== undefined) await openConnection(next, connection, platform);
-      else if (platform !== undefined) await openPlatform(next, platform);
-      else if (onlyPlatform !== undefined && others.length === 0 && !next.may("connections:read"))
-        await openPlatform(next, onlyPlatform);
+      setSession(newSession);
+      notifyEmbedder(newSession.listener, { status: "ready" });
+      if (!newSession.may("connections:connect") || !newSession.may("catalog:read")) return showEnd("forbidden");
+      const [onlyPlatform, ...others] = newSession.who.platforms ?? [];
+      if (connection !== undefined) await openConnection(newSession, connection, platform);
+      else if (platform !== undefined) await openPlatform(newSession, platform);
+      else if (onlyPlatform !== undefined && others.length === 0 && !newSession.may("connections:read"))
+        await openPlatform(newSession, onlyPlatform);
       else showView({ kind: "choose" });
     } catch (error) {
       // If the response to the exchange was lost, the code may be used up. Trying again then shows `used`.
-      if (launchParams.code !== undefined && isExpired(error)) end("used");
+      if (launchParams.code !== undefined && isExpired(error)) showEnd("used");
       else showFailure(error, () => void enter(invitation));
     }
   }
@@ -143,22 +143,24 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     showView({ kind: "separate", state: isOpen ? "open" : "blocked" });
   }
 
-  async function openConnection(from: Session, id: string, platform: string | undefined) {
+  async function openConnection(newSession: Session, id: string, platform: string | undefined) {
     try {
-      const named = from.may("connections:read") ? (await from.service.connection(id)).platform : platform;
-      if (named === undefined) return end("forbidden");
-      await openPlatform(from, named, id);
+      const knownPlatform = newSession.may("connections:read")
+        ? (await newSession.service.connection(id)).platform
+        : platform;
+      if (knownPlatform === undefined) return showEnd("forbidden");
+      await openPlatform(newSession, knownPlatform, id);
     } catch (error) {
       showFailure(error, () => showView({ kind: "choose" }));
     }
   }
 
-  async function openPlatform(from: Session, platform: string, connection?: string) {
+  async function openPlatform(newSession: Session, platform: string, connection?: string) {
     showView({ kind: "opening" });
     try {
       const [connector, hasClient] = await Promise.all([
-        from.service.connector(platform),
-        from.service.hasClient(platform),
+        newSession.service.connector(platform),
+        newSession.service.hasClient(platform),
       ]);
       if (connector.authMethods.length > 0)
         return showView({
@@ -212,14 +214,14 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     const faults: Values = {};
     for (const fault of faultsOf(error)) {
       const [, field] = /^\/fields\/(.+)$/.exec(fault.pointer ?? "") ?? [];
-      // The service describes it in English.
+      // The service's own message is in English.
       if (field !== undefined) faults[field] = language === "en" ? faultMessage(fault) : say("fieldInvalid");
     }
     const { method } = lastSubmission.current ?? {};
-    const isAppsFault = method?.fields.some(
+    const isAppFault = method?.fields.some(
       (field) => faults[field.name] !== undefined && isSetByApp(target.connector, method, field),
     );
-    if (!isAppsFault && Object.keys(faults).length > 0) return { faults };
+    if (!isAppFault && Object.keys(faults).length > 0) return { faults };
     if (error instanceof ApiError && error.code === "credentials_rejected")
       return { faults, failure: requestFailureText(error, target.connector.name) };
     if (error instanceof ApiError) notify({ status: "failed", code: error.code });
@@ -259,7 +261,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const canChoose =
     launchParams.platform === undefined && launchParams.connection === undefined && unconfirmed.current === undefined;
   const homeUrl = branding?.url ?? undefined;
-  const leave = <LeaveButton session={session} homeUrl={homeUrl} onCancel={() => notify({ status: "closed" })} />;
+  const leaveButton = <LeaveButton session={session} homeUrl={homeUrl} onCancel={() => notify({ status: "closed" })} />;
   return (
     <main class="window">
       <header class="app">
@@ -280,7 +282,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
             </p>
           )}
         </div>
-        {session && view.kind !== "done" && view.kind !== "ended" && leave}
+        {session && view.kind !== "done" && view.kind !== "ended" && leaveButton}
       </header>
       <div class="step">{step()}</div>
       <p class="visually-hidden" role="status">
@@ -298,7 +300,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
           </p>
         );
       case "ended":
-        return <EndedStep reason={view.end}>{leave}</EndedStep>;
+        return <EndedStep reason={view.reason}>{leaveButton}</EndedStep>;
       case "confirm": {
         const { invitation } = view;
         return (

@@ -10,7 +10,7 @@ import { language, say } from "./texts";
 
 export type Values = Record<string, string>;
 
-/** Values that the app entered, by field name. The user can't change the fixed ones. */
+/** Values that the app provides, by field name. The user can't change the fixed ones. */
 export interface Presets {
   fields: Values;
   fixed: Values;
@@ -101,17 +101,19 @@ export function CredentialsForm({ connector, isReconnect, presets, entered: init
     }
     setBusy(true);
     setRejection(undefined);
-    const entered = fields.filter((field) => presets.fixed[field.name] === undefined);
-    const filled = entered.map((field) => [field.name, trimmedValue(field.name)]).filter(([, value]) => value !== "");
-    const result = await onSubmit(method, Object.fromEntries(filled));
+    const enteredFields = fields.filter((field) => presets.fixed[field.name] === undefined);
+    const filledValues = enteredFields
+      .map((field) => [field.name, trimmedValue(field.name)])
+      .filter(([, value]) => value !== "");
+    const result = await onSubmit(method, Object.fromEntries(filledValues));
     if (!isMounted.current) return;
     setBusy(false);
-    const hidden = method.fields.filter((field) => !fields.includes(field)).map((field) => field.name);
-    const missing = hidden.filter((field) => result?.faults[field] !== undefined);
-    if (missing.length === 0) return setRejection(result);
+    const hiddenNames = method.fields.filter((field) => !fields.includes(field)).map((field) => field.name);
+    const missingNames = hiddenNames.filter((field) => result?.faults[field] !== undefined);
+    if (missingNames.length === 0) return setRejection(result);
     // The user has not seen these fields yet, so show no errors.
     setTouched(new Set());
-    setRequestedNames([...missing, ...requestedNames]);
+    setRequestedNames([...missingNames, ...requestedNames]);
   };
 
   return (
@@ -132,21 +134,21 @@ export function CredentialsForm({ connector, isReconnect, presets, entered: init
         {authMethods.length > 1 && (
           <fieldset class="methods">
             <legend>{say("form.method")}</legend>
-            {authMethods.map((one) => (
-              <label key={one.id} class="method">
+            {authMethods.map((option) => (
+              <label key={option.id} class="method">
                 <input
                   type="radio"
                   name="method"
-                  value={one.id}
-                  checked={one === method}
+                  value={option.id}
+                  checked={option === method}
                   onChange={() => {
-                    setMethod(one);
+                    setMethod(option);
                     setTouched(new Set());
                     setRequestedNames([]);
                     setRejection(undefined);
                   }}
                 />
-                {methodTitle(one, name)}
+                {methodTitle(option, name)}
               </label>
             ))}
           </fieldset>

@@ -35,30 +35,30 @@ const embedder = (): Window | null => (displayMode === "frame" ? window.parent :
  * Asks the embedder for the token or code that it opened the window with. Undefined if there is no embedder or no
  * reply.
  */
-export function requestFromEmbedder(opening: LaunchParams): Promise<Reply | undefined> {
+export function requestFromEmbedder(launchParams: LaunchParams): Promise<Reply | undefined> {
   const target = embedder();
   if (displayMode === "page" || !target) return Promise.resolve(undefined);
-  const isEmpty = (opening.code ?? opening.token) === undefined;
+  const isEmpty = (launchParams.code ?? launchParams.token) === undefined;
   // The message reveals nothing, so any page may receive it.
-  const ask = () =>
+  const sendRequest = () =>
     target.postMessage({ type: TYPE, status: "waiting" } satisfies StatusMessage & { type: string }, "*");
   return new Promise((resolve) => {
-    const end = (reply?: Reply) => {
+    const finish = (reply?: Reply) => {
       removeEventListener("message", onMessage);
       clearTimeout(timer);
-      clearInterval(asking);
+      clearInterval(requestInterval);
       resolve(reply);
     };
     const onMessage = ({ source, origin, data }: MessageEvent) => {
       // A sandboxed page has the opaque origin `null`, which several pages can share.
       if (source !== target || data?.type !== TYPE || originOf(origin) === undefined) return;
       const token = typeof data.token === "string" && TOKEN.test(data.token) ? data.token : undefined;
-      end({ origin, token, code: codeFromUrl(data.connectUrl) });
+      finish({ origin, token, code: codeFromUrl(data.connectUrl) });
     };
-    const timer = setTimeout(end, isEmpty ? TIMEOUT_MS : TIMEOUT_WITH_SECRET_MS);
-    const asking = setInterval(ask, REQUEST_INTERVAL_MS);
+    const timer = setTimeout(finish, isEmpty ? TIMEOUT_MS : TIMEOUT_WITH_SECRET_MS);
+    const requestInterval = setInterval(sendRequest, REQUEST_INTERVAL_MS);
     addEventListener("message", onMessage);
-    ask();
+    sendRequest();
   });
 }
 
@@ -71,12 +71,12 @@ function codeFromUrl(url: unknown): string | undefined {
  * Opens this window again as a popup and forwards its messages to `listener`. Returns false if the browser blocks it.
  */
 export function openInPopup(
-  opening: LaunchParams,
+  launchParams: LaunchParams,
   token: string | undefined,
   listener: string | undefined,
   onStatus: (message: StatusMessage) => void,
 ): boolean {
-  const popup = window.open(launchUrl(opening, token), "", "popup,width=600,height=760");
+  const popup = window.open(launchUrl(launchParams, token), "", "popup,width=600,height=760");
   if (!popup) return false;
   addEventListener("message", ({ source, origin, data }) => {
     if (source !== popup || origin !== location.origin || data?.type !== TYPE) return;
@@ -93,8 +93,8 @@ export function openInPopup(
  */
 export function allowedListener({ origin }: LaunchParams, { origins }: Whoami): string | undefined {
   if (origin === undefined || origin === location.origin) return origin;
-  const isMeant = origins ? origins.includes(origin) : originOf(document.referrer) === origin;
-  return isMeant ? origin : undefined;
+  const isAllowed = origins ? origins.includes(origin) : originOf(document.referrer) === origin;
+  return isAllowed ? origin : undefined;
 }
 
 export function notifyEmbedder(listener: string | undefined, message: StatusMessage): void {

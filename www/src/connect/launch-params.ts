@@ -1,5 +1,5 @@
-// How the window is opened: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. It is removed
-// from the address immediately, so that no history, bookmark or screenshot keeps it. Nothing is stored.
+// The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. It is
+// removed from the address immediately, so that no history, bookmark or screenshot keeps it. Nothing is stored.
 import { TOKEN, signedPattern } from "../session/link";
 
 export interface LaunchParams {
@@ -27,29 +27,29 @@ export function takeLaunchParams(): LaunchParams {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const attempt = new URLSearchParams(location.search).get("connect");
   if (location.hash !== "" || location.search !== "") history.replaceState(null, "", location.pathname);
-  const member = (name: string) => parameters.get(name) || undefined;
-  const [code, token] = [member("code"), member("token")];
+  const parameter = (name: string) => parameters.get(name) || undefined;
+  const [code, token] = [parameter("code"), parameter("token")];
   const isCode = code !== undefined && CODE_PATTERN.test(code);
   const isToken = token !== undefined && TOKEN.test(token);
   return {
     code: isCode ? code : undefined,
     token: isToken ? token : undefined,
     isMalformed: (code !== undefined && !isCode) || (token !== undefined && !isToken),
-    platform: member("platform")?.toLowerCase(),
-    connection: member("connection")?.toLowerCase(),
-    origin: originOf(member("origin")),
-    returnUrl: member("returnUrl"),
-    resumed: attempt !== null && parameters.has("began") ? { attempt, connection: member("began") } : undefined,
+    platform: parameter("platform")?.toLowerCase(),
+    connection: parameter("connection")?.toLowerCase(),
+    origin: originOf(parameter("origin")),
+    returnUrl: parameter("returnUrl"),
+    resumed: attempt !== null && parameters.has("began") ? { attempt, connection: parameter("began") } : undefined,
   };
 }
 
 /** The return URL of a popup. It contains no token: the page asks the app for it again. */
 export function popupReturnUrl(
   { platform, connection, origin }: LaunchParams,
-  reconnected: string | undefined,
+  reconnectedId: string | undefined,
 ): string {
   const entries = Object.entries({ platform, connection, origin }).filter(([, value]) => value !== undefined);
-  const members = new URLSearchParams([["began", reconnected ?? ""], ...(entries as [string, string][])]);
+  const members = new URLSearchParams([["began", reconnectedId ?? ""], ...(entries as [string, string][])]);
   return `${location.origin}${location.pathname}#${members}`;
 }
 

@@ -12,10 +12,11 @@ const root = document.getElementById("window");
 let renderCount = 0;
 async function renderWindow() {
   renderCount += 1;
-  const current = renderCount;
+  const ownRenderCount = renderCount;
   const launchParams = takeLaunchParams();
   await loadLanguage(chooseLanguage(languageOf(launchParams.token ?? launchParams.code)));
-  if (root && current === renderCount) render(<ConnectWindow key={current} launchParams={launchParams} />, root);
+  if (root && ownRenderCount === renderCount)
+    render(<ConnectWindow key={ownRenderCount} launchParams={launchParams} />, root);
 }
 void renderWindow();
 // Another link was opened in the same page.

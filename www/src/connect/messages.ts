@@ -32,8 +32,8 @@ const joinLabels = (labels: readonly string[]) =>
     );
 
 export function methodTitle(method: AuthMethod, platform: string): string {
-  const labelOf = (name: string, otherwise: string) =>
-    fieldLabel(method.fields.find((field) => field.name === name)?.label ?? otherwise);
+  const labelOf = (name: string, fallback: string) =>
+    fieldLabel(method.fields.find((field) => field.name === name)?.label ?? fallback);
   // Some platforms need several secrets.
   const joined = joinLabels(
     method.fields.filter(({ secret, required }) => secret && required).map(({ label }) => label),
@@ -55,7 +55,7 @@ export function methodTitle(method: AuthMethod, platform: string): string {
   }
 }
 
-/** The failures with texts of their own: `failure.<name>.title` and `.text`, and who must act. */
+/** The failures that have their own texts, `failure.<name>.title` and `.text`. */
 type FailureName = Extract<TextKey, `failure.${string}.title`> extends `failure.${infer Name}.title` ? Name : never;
 
 const ACTORS: Record<FailureName, Actor> = {
@@ -86,47 +86,49 @@ const ACTORS: Record<FailureName, Actor> = {
   other: "nobody",
 };
 
-/** Codes with the texts of another one. */
+/** Codes that use the texts of another failure. */
 const SAME_TEXTS: Record<string, FailureName> = {
   changed: "interrupted",
   code_rejected: "interrupted",
   issuer_mismatch: "invalid_answer",
 };
 
-/** The failures that no code of the service names. */
-const OWN = new Set(["internal", "offline", "no_response", "rejected", "service", "other"]);
+/** Failures that this window detects itself. A code of the service with such a name gets the default texts. */
+const LOCAL_FAILURES = new Set(["internal", "offline", "no_response", "rejected", "service", "other"]);
 
-function nameOf(code: string): FailureName | undefined {
+function failureNameOf(code: string): FailureName | undefined {
   const name = SAME_TEXTS[code] ?? code;
-  return Object.hasOwn(ACTORS, name) && !OWN.has(name) ? (name as FailureName) : undefined;
+  return Object.hasOwn(ACTORS, name) && !LOCAL_FAILURES.has(name) ? (name as FailureName) : undefined;
 }
 
-const describe = (name: FailureName, platform: string) => ({
+const failureTextOf = (name: FailureName, platform: string) => ({
   title: say(`failure.${name}.title`, { platform }),
   text: say(`failure.${name}.text`, { platform }),
   actor: ACTORS[name],
 });
 
-/** The service's message is in English. It is more precise than the text of its code. */
-const inEnglish = (failure: ReturnType<typeof describe>, detail: string) =>
+/** Uses the service's own message if the page is in English, because it is more precise than the text for its code. */
+const withEnglishDetail = (failure: ReturnType<typeof failureTextOf>, detail: string) =>
   language === "en" && detail !== "" ? { ...failure, text: detail } : failure;
 
 export function attemptFailureText({ code, detail }: { code: string; detail: string }, platform: string): FailureText {
-  const name = nameOf(code);
-  const failure = name ? describe(name, platform) : inEnglish(describe("other", platform), detail);
+  const name = failureNameOf(code);
+  const failure = name ? failureTextOf(name, platform) : withEnglishDetail(failureTextOf("other", platform), detail);
   return { ...failure, code, detail };
 }
 
 export function requestFailureText(error: unknown, platform: string): FailureText {
   if (!(error instanceof ApiError))
-    return { ...describe("internal", platform), code: "internal", detail: String(error) };
+    return { ...failureTextOf("internal", platform), code: "internal", detail: String(error) };
   const { code, message: detail, requestId, status, connectionId } = error;
-  const more = { code, detail, requestId, connectionId };
-  const name = nameOf(code);
-  if (name === "credentials_rejected") return { ...inEnglish(describe(name, platform), detail), ...more };
-  if (name) return { ...describe(name, platform), ...more };
-  if (status === undefined) return { ...describe(navigator.onLine ? "no_response" : "offline", platform), ...more };
+  const details = { code, detail, requestId, connectionId };
+  const name = failureNameOf(code);
+  if (name === "credentials_rejected")
+    return { ...withEnglishDetail(failureTextOf(name, platform), detail), ...details };
+  if (name) return { ...failureTextOf(name, platform), ...details };
+  if (status === undefined)
+    return { ...failureTextOf(navigator.onLine ? "no_response" : "offline", platform), ...details };
   return status >= 400 && status < 500
-    ? { ...inEnglish(describe("rejected", platform), detail), ...more }
-    : { ...describe("service", platform), ...more };
+    ? { ...withEnglishDetail(failureTextOf("rejected", platform), detail), ...details }
+    : { ...failureTextOf("service", platform), ...details };
 }

@@ -19,7 +19,7 @@ export interface Session {
   opensPopup: boolean;
 }
 
-/** What the window was opened with, before the user has confirmed their identity. */
+/** A request to connect as an identity, which the user has not confirmed yet. */
 export interface Invitation {
   /** The identity that gets the connection. */
   identity: string;
@@ -36,11 +36,14 @@ export interface Invitation {
 }
 
 /** Undefined if there is no usable token or code. */
-export async function readInvitation(opening: LaunchParams, reply: Reply | undefined): Promise<Invitation | undefined> {
+export async function readInvitation(
+  launchParams: LaunchParams,
+  reply: Reply | undefined,
+): Promise<Invitation | undefined> {
   // An embedder vouches only for what it sends: other pages can change the window's address.
-  const { token = opening.token } = reply ?? {};
+  const { token = launchParams.token } = reply ?? {};
   if (token !== undefined) {
-    const session = await openSession(opening, token, reply);
+    const session = await openSession(launchParams, token, reply);
     const { identity, origins } = session.who;
     if (identity === undefined) return undefined;
     const isFromApp = reply?.token !== undefined && origins?.includes(reply.origin) === true;
@@ -52,16 +55,16 @@ export async function readInvitation(opening: LaunchParams, reply: Reply | undef
       open: async () => session,
     };
   }
-  const { code } = opening;
+  const { code } = launchParams;
   if (code === undefined) return undefined;
-  const { i: identity, o } = decodeClaims(code);
+  const { i: identity, o: commaSeparatedOrigins } = decodeClaims(code);
   if (identity === undefined) return undefined;
-  const origins = o?.split(",");
+  const origins = commaSeparatedOrigins?.split(",");
   const isFromApp = reply?.code === code && origins?.includes(reply.origin) === true;
   let exchanged: string | undefined;
   const open = async () => {
     exchanged ??= await exchange(code);
-    return openSession(opening, exchanged, reply);
+    return openSession(launchParams, exchanged, reply);
   };
   return { identity, isFromApp, token: undefined, listener: allowedOrigin(reply, origins), open };
 }
@@ -91,20 +94,20 @@ function decodeClaims(secret: string): { i?: string; o?: string; w?: { l?: strin
   }
 }
 
-async function openSession(opening: LaunchParams, token: string, reply: Reply | undefined): Promise<Session> {
+async function openSession(launchParams: LaunchParams, token: string, reply: Reply | undefined): Promise<Session> {
   const service = new ApiClient(token);
   const who = await service.whoami();
-  const returnOrigin = originOf(opening.returnUrl);
-  const listener = allowedOrigin(reply, who.origins) ?? allowedListener(opening, who);
+  const returnOrigin = originOf(launchParams.returnUrl);
+  const listener = allowedOrigin(reply, who.origins) ?? allowedListener(launchParams, who);
   // Never redirect to a page that the token does not allow.
   const mayReturn =
-    returnOrigin !== undefined && allowedListener({ ...opening, origin: returnOrigin }, who) !== undefined;
+    returnOrigin !== undefined && allowedListener({ ...launchParams, origin: returnOrigin }, who) !== undefined;
   return {
     service,
     who,
     may: (scope) => who.scopes.includes(scope),
     listener,
-    returnUrl: mayReturn ? opening.returnUrl : undefined,
+    returnUrl: mayReturn ? launchParams.returnUrl : undefined,
     opensPopup:
       displayMode === "frame" || (displayMode === "popup" && listener !== undefined && reply?.token === undefined),
   };

@@ -18,7 +18,7 @@ export { fieldLabel, language } from "./say";
 
 export type TextKey = keyof typeof english | FieldTextKey;
 
-/** Each file is a chunk of its own. `src/texts/language.rs` has the same languages. */
+/** Loads each language as a separate chunk. Keep the list in step with `src/texts/language.rs`. */
 const LOADERS: Record<string, () => Promise<{ default: Record<TextKey, string> }>> = {
   de: () => import("./texts/de.json"),
   fr: () => import("./texts/fr.json"),
@@ -36,7 +36,7 @@ setCommonValues(valuesFor(undefined));
  */
 export function chooseLanguage(tag: string | undefined): string {
   const tags = tag === undefined ? navigator.languages : [tag];
-  const subtags = tags.map((one) => one.split("-")[0]?.toLowerCase() ?? "");
+  const subtags = tags.map((bcp47Tag) => bcp47Tag.split("-")[0]?.toLowerCase() ?? "");
   return subtags.find((subtag) => subtag === "en" || Object.hasOwn(LOADERS, subtag)) ?? "en";
 }
 
@@ -45,8 +45,8 @@ const LOADING_MS = 4_000;
 let lastLoad = 0;
 
 /**
- * Loads the texts of a language. Stays with the current language if they can't be loaded in time. Of overlapping calls,
- * the last one counts.
+ * Loads the texts of a language. Stays with the current language if they can't be loaded in time. If calls overlap, the
+ * last one wins.
  */
 export async function loadLanguage(chosen: string): Promise<void> {
   lastLoad += 1;
@@ -62,18 +62,18 @@ export async function loadLanguage(chosen: string): Promise<void> {
   if (!texts || load !== lastLoad) return;
   setTexts(chosen, texts);
   document.documentElement.lang = chosen;
-  nameApp(appName);
+  setAppName(appName);
 }
 
 let appName: string | undefined;
 
-/** Sets the app's name, which all texts can contain. */
-export function nameApp(name: string | undefined): void {
+/** Sets the app's name, which every text can use. */
+export function setAppName(name: string | undefined): void {
   appName = name;
   setCommonValues(valuesFor(name));
 }
 
-/** The app in a sentence: its name, or words for an app without one. German has the dative as well. */
+/** Values for the app in a sentence: its name, or a generic phrase if it has none. German also needs the dative. */
 function valuesFor(name: string | undefined): Values {
   const app = name ?? template("thisApp");
   return {
@@ -85,7 +85,7 @@ function valuesFor(name: string | undefined): Values {
   };
 }
 
-/** A text with its values. */
+/** A text with its placeholders filled in. */
 export const say = (key: TextKey, values: Values = {}): string => fill(key, values);
 
 /** Like `say`, with elements as values. */
@@ -96,7 +96,7 @@ export function Say({ text, values }: { text: TextKey; values: Record<string, Co
   ));
 }
 
-/** A number of things, by the plural rules of the language. */
+/** A count with its noun, in the plural form that the language requires. */
 export function sayCount(key: "choose.found", count: number): string {
   const form = new Intl.PluralRules(language).select(count) === "one" ? "one" : "other";
   return say(`${key}.${form}`, { count: formatNumber(count) });

@@ -12,7 +12,7 @@ const connectionKey = (id: string) => ["connection", id];
 export function useConnection(id: string) {
   const { vault } = useSession();
   const client = useQueryClient();
-  const inList = () =>
+  const newestCachedRow = () =>
     client
       .getQueryCache()
       .findAll({ queryKey: LISTS_KEY })
@@ -25,8 +25,8 @@ export function useConnection(id: string) {
   return useQuery({
     queryKey: connectionKey(id),
     queryFn: ({ signal }) => vault.connections.get(id, { signal }),
-    initialData: () => inList()?.row,
-    initialDataUpdatedAt: () => inList()?.at,
+    initialData: () => newestCachedRow()?.row,
+    initialDataUpdatedAt: () => newestCachedRow()?.at,
   });
 }
 
@@ -34,7 +34,7 @@ export function useConnection(id: string) {
 export function useConnectionCache() {
   const client = useQueryClient();
   const refresh = useCallback(() => {
-    for (const what of ["connections", "summary"]) void client.invalidateQueries({ queryKey: [what] });
+    for (const keyPrefix of ["connections", "summary"]) void client.invalidateQueries({ queryKey: [keyPrefix] });
   }, [client]);
   const update = useCallback(
     (connection: Connection) => {

@@ -100,7 +100,7 @@ function Steps({ connector, connection, onClose }: StepsProps) {
   }));
   const [pendingAttempt, setPendingAttempt] = useState<PendingAttempt>();
   const [connected, setConnected] = useState<Connection>();
-  const done = (connection: Connection) => {
+  const finish = (connection: Connection) => {
     update(connection);
     void client.invalidateQueries({ queryKey: statusKey(connection.id) });
     setConnected(connection);
@@ -112,7 +112,7 @@ function Steps({ connector, connection, onClose }: StepsProps) {
       <AwaitUser
         attempt={pendingAttempt}
         name={connector.name}
-        onDone={done}
+        onDone={finish}
         onRestart={() => setPendingAttempt(undefined)}
         onClose={onClose}
       />
@@ -123,7 +123,7 @@ function Steps({ connector, connection, onClose }: StepsProps) {
       connection={connection}
       values={values}
       onChange={(changes) => setValues({ ...values, ...changes })}
-      onResult={(result) => ("authorizationUrl" in result ? setPendingAttempt(result) : done(result))}
+      onResult={(result) => ("authorizationUrl" in result ? setPendingAttempt(result) : finish(result))}
       onClose={onClose}
     />
   );
@@ -141,8 +141,10 @@ const fieldValue = ({ values }: FormValues, { name }: AuthField) =>
 function useClientNames(platform: string, { id, type }: AuthMethod): readonly string[] {
   const { may } = useSession();
   const { data = [] } = useClients(type === "oauth2" && may("clients:read"));
-  const usable = data.filter((one) => one.platform === platform && (one.authMethod === null || one.authMethod === id));
-  const names = usable.map(({ name }) => name).sort((one) => (one === DEFAULT_CLIENT ? -1 : 0));
+  const usableClients = data.filter(
+    (client) => client.platform === platform && (client.authMethod === null || client.authMethod === id),
+  );
+  const names = usableClients.map(({ name }) => name).sort((name) => (name === DEFAULT_CLIENT ? -1 : 0));
   return type === "oauth2" && names.some((name) => name !== DEFAULT_CLIENT) ? names : [];
 }
 
@@ -186,7 +188,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
   const form = useRef<HTMLFormElement>(null);
   useFocusFirst(form);
   const clientNames = useClientNames(connector.platform, method);
-  const chosenClient = clientNames.find((one) => one === values.client) ?? (connection ? "" : clientNames[0]);
+  const chosenClient = clientNames.find((name) => name === values.client) ?? (connection ? "" : clientNames[0]);
   const attempt = toAttempt(values, chosenClient, connector, connection);
   const starting = useSingleFlight({
     mutationFn: (input: NewConnectAttempt) => vault.connectAttempts.start(input),
@@ -216,8 +218,8 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
     if (isValid) starting.run(attempt);
     else focusFirstFault();
   };
-  const isTitleAmbiguous = (one: AuthMethod) =>
-    authMethods.filter((other) => authMethodTitle(other) === authMethodTitle(one)).length > 1;
+  const isTitleAmbiguous = (candidate: AuthMethod) =>
+    authMethods.filter((other) => authMethodTitle(other) === authMethodTitle(candidate)).length > 1;
   const isRedirect = isRedirectMethod(method);
   return (
     <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
@@ -253,12 +255,12 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
         <Select
           label="Method"
           value={method.id}
-          options={authMethods.map((one) => [
-            one.id,
-            isTitleAmbiguous(one) ? `${authMethodTitle(one)} (${one.id})` : authMethodTitle(one),
+          options={authMethods.map((option) => [
+            option.id,
+            isTitleAmbiguous(option) ? `${authMethodTitle(option)} (${option.id})` : authMethodTitle(option),
           ])}
           fault={faultAt(faults, "/authMethod")}
-          onChange={(id) => edit({ method: authMethods.find((one) => one.id === id) ?? method })}
+          onChange={(id) => edit({ method: authMethods.find((option) => option.id === id) ?? method })}
         />
       )}
       {clientNames.length > 0 && (
@@ -267,7 +269,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           value={chosenClient ?? ""}
           options={[
             ...(connection ? ([["", "That of the connection"]] as const) : []),
-            ...clientNames.map((one) => [one, one] as const),
+            ...clientNames.map((clientName) => [clientName, clientName] as const),
           ]}
           fault={faultAt(faults, "/client")}
           onChange={(client) => edit({ client })}
@@ -346,7 +348,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
   const { data, error } = useQuery({
     queryKey: ["attempt", id],
     queryFn: ({ signal }) => vault.connectAttempts.get(id, { wait: WAIT_SECONDS }, { signal }),
-    // Poll until it ends, also after failures.
+    // Poll until the attempt ends, even after failed requests.
     refetchInterval: ({ state }) =>
       state.error instanceof NotFoundError || (state.data && state.data.status !== "pending") ? false : PAUSE_MS,
     refetchIntervalInBackground: true,

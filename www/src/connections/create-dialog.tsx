@@ -58,7 +58,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
     touch(...Object.keys(changes).filter((name) => name !== "platform"));
     if (creating.isError) creating.reset();
   };
-  const touch = (...names: string[]) => setTouched((before) => new Set([...before, ...names]));
+  const touch = (...names: string[]) => setTouched((touchedNames) => new Set([...touchedNames, ...names]));
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (localFaults.length === 0 && unknownPlatform === undefined) return creating.run(request);

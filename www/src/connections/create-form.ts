@@ -39,15 +39,16 @@ interface SavedForm {
 /** The last unsubmitted form: restored after signing in again, or when the dialog was closed by mistake. */
 const savedForm = untilSignOut(() => ({ current: undefined as SavedForm | undefined }));
 
-/** A session restricted to an identity can create connections for that one only. */
+/** A session restricted to an identity can create connections only for that identity. */
 export function useCreateForm({ account, environment, identity, identityType }: Whoami) {
   const saved = savedForm().current;
-  const isOurs = saved?.account === account && saved.environment === environment && saved.identity === identity;
+  const belongsToSession =
+    saved?.account === account && saved.environment === environment && saved.identity === identity;
   const empty = { ...EMPTY, ...(identity && { identity }), ...(identityType && { identityType }) };
-  const [form, setForm] = useState(isOurs && saved ? saved.form : empty);
+  const [form, setForm] = useState(belongsToSession && saved ? saved.form : empty);
   const change = (changes: Partial<CreateForm>) =>
-    setForm((before) => {
-      const next = { ...before, ...changes };
+    setForm((current) => {
+      const next = { ...current, ...changes };
       savedForm().current = { account, environment, identity, form: next };
       return next;
     });
@@ -58,7 +59,7 @@ export const clearForm = () => {
   savedForm().current = undefined;
 };
 
-/** The request. Empty fields are omitted. */
+/** Builds the request body. Omits empty fields. */
 export function toConnection(
   { platform, identity, identityType, name, label, platformVersion, state, active, tags, text }: CreateForm,
   platforms: Platforms | undefined,
@@ -70,10 +71,10 @@ export function toConnection(
     label: label.trim(),
     platformVersion: platformVersion.trim(),
   };
-  const filled = Object.fromEntries(Object.entries(trimmed).filter(([, value]) => value !== ""));
+  const nonEmpty = Object.fromEntries(Object.entries(trimmed).filter(([, value]) => value !== ""));
   // Validation reports missing and malformed values.
   return {
-    ...(filled as Pick<NewConnection, keyof typeof trimmed>),
+    ...(nonEmpty as Pick<NewConnection, keyof typeof trimmed>),
     identityType,
     state,
     active,

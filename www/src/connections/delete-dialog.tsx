@@ -69,12 +69,12 @@ export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props
 /** The differences between two versions, as sentences. */
 function differences(before: Connection, now: Connection): string[] {
   const fields = [
-    ["name", (of: Connection) => of.name ?? "none"],
-    ["state", (of: Connection) => of.state],
-    ["active", (of: Connection) => (of.active ? "yes" : "no")],
-    ["tags", (of: Connection) => of.tags.join(", ") || "none"],
+    ["name", (connection: Connection) => connection.name ?? "none"],
+    ["state", (connection: Connection) => connection.state],
+    ["active", (connection: Connection) => (connection.active ? "yes" : "no")],
+    ["tags", (connection: Connection) => connection.tags.join(", ") || "none"],
   ] as const;
   return fields
-    .filter(([, read]) => read(before) !== read(now))
-    .map(([name, read]) => `Its ${name} is now: ${read(now)}.`);
+    .filter(([, format]) => format(before) !== format(now))
+    .map(([name, format]) => `Its ${name} is now: ${format(now)}.`);
 }

@@ -9,7 +9,7 @@ export interface Draft<Values> {
   values: Values;
 }
 
-/** By connection id and part. */
+/** Drafts by connection id and part. */
 const drafts = untilSignOut(() => new Map<string, Map<string, Draft<unknown>>>());
 
 /** Returns the same object until it changes. */
@@ -39,7 +39,7 @@ export function useDraft<Values>(
   const change = useCallback(
     (next: Draft<Values> | undefined) => {
       saveDraft(id, part, next && isChanged(next) ? next : undefined);
-      setTick((times) => times + 1);
+      setTick((count) => count + 1);
     },
     [id, part],
   );

@@ -12,8 +12,8 @@ const trimmedName = ({ name }: Values) => name.trim() || null;
 const NAME: EditablePart<Values> = {
   name: "name",
   valuesOf: ({ name }) => ({ name: name ?? "" }),
-  isEqual: (some, others) => some.name === others.name,
-  save: (vault, over, values) => vault.connections.setName(over.id, trimmedName(values), { ifMatch: over }),
+  isEqual: (a, b) => a.name === b.name,
+  save: (vault, version, values) => vault.connections.setName(version.id, trimmedName(values), { ifMatch: version }),
   merge: mergeUnlessConflicting,
 };
 

@@ -22,9 +22,8 @@ const STATE: EditablePart<Values> = {
   name: "state",
   // The API does not return the reason, so the field starts empty.
   valuesOf: ({ state, active }) => ({ state, active, reason: "" }),
-  isEqual: (some, others) =>
-    some.state === others.state && some.active === others.active && some.reason === others.reason,
-  save: (vault, over, values) => vault.connections.setState(over.id, toStateChange(values), { ifMatch: over }),
+  isEqual: (a, b) => a.state === b.state && a.active === b.active && a.reason === b.reason,
+  save: (vault, version, values) => vault.connections.setState(version.id, toStateChange(values), { ifMatch: version }),
   merge: mergeUnlessConflicting,
 };
 

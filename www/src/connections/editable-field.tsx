@@ -43,7 +43,7 @@ export function EditableField<Values extends object>({
   const [status, setStatus] = useState("");
   const button = useRef<HTMLButtonElement>(null);
   const form = useRef<HTMLFormElement>(null);
-  // After rendering.
+  // The target exists only after rendering.
   const focusOn = (target: () => HTMLElement | null | undefined) => requestAnimationFrame(() => target()?.focus());
   const close = (message: string) => {
     setEditing(false);

@@ -44,13 +44,13 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
     maxLength: MAX_INPUT_LENGTH,
     onChange: (value: string) => onChange({ [name]: value }, { replace: true }),
   });
-  const choice = (name: ParameterName) => ({
+  const select = (name: ParameterName) => ({
     value: values[name] ?? "",
     fault: faultAt(faults, name),
     onChange: (value: string) => onChange({ [name]: value }),
   });
   const hasSeveralTags = values.tags?.includes(",") || values.tagsMatch !== undefined;
-  const hidden = BASIC_FILTERS.filter(
+  const hiddenFilters = BASIC_FILTERS.filter(
     (name) => name !== "q" && name !== "tagsMatch" && values[name] !== undefined,
   ).length;
   // Removes spaces around commas, and trailing commas.
@@ -72,14 +72,14 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
       </div>
       <div class="basic-filters" id={`${id}-basic`}>
         {may("catalog:read") ? (
-          <PlatformFilter platforms={platforms} {...choice("platform")} />
+          <PlatformFilter platforms={platforms} {...select("platform")} />
         ) : (
           <SearchField label="Platform" placeholder="github" {...text("platform")} />
         )}
         <Select
           label="State"
           options={[["", "All states"], ...STATES.map((state) => [state, state] as const)]}
-          {...choice("state")}
+          {...select("state")}
         />
         <Select
           label="Active"
@@ -88,12 +88,12 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
             ["false", "Inactive"],
             ["all", "All"],
           ]}
-          {...choice("active")}
+          {...select("active")}
         />
         <Select
           label="Identity type"
           options={[["", "All types"], ...IDENTITY_TYPES.map((type) => [type, type] as const)]}
-          {...choice("identityType")}
+          {...select("identityType")}
         />
         <SearchField
           label="Tags"
@@ -109,7 +109,7 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
               ["", "All tags"],
               ["any", "Any tag"],
             ]}
-            {...choice("tagsMatch")}
+            {...select("tagsMatch")}
           />
         )}
       </div>
@@ -140,9 +140,9 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
           <span>
             <span class="more-filters-verb">{isOpen ? "Fewer " : "More "}</span>filters
           </span>
-          {hidden > 0 && !isOpen && (
+          {hiddenFilters > 0 && !isOpen && (
             <span class="badge" data-tone="calm">
-              {hidden}
+              {hiddenFilters}
               <span class="visually-hidden"> in use</span>
             </span>
           )}
@@ -182,12 +182,12 @@ function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
     setInput(text);
     if (text.trim() === "") commit("");
   };
-  const leave = () => {
+  const commitIfPlatform = () => {
     const platform = findPlatform(platforms, input)?.platform;
     if (platform !== undefined && input !== value) commit(platform);
   };
   // Without the catalog, the service validates it.
-  const enter = () => (platforms === undefined ? commit(input.trim()) : leave());
+  const commitEntered = () => (platforms === undefined ? commit(input.trim()) : commitIfPlatform());
   return (
     <PlatformField
       label="Platform"
@@ -196,8 +196,8 @@ function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
       fault={fault}
       onInput={handleInput}
       onChoose={commit}
-      onEnter={enter}
-      onLeave={leave}
+      onEnter={commitEntered}
+      onLeave={commitIfPlatform}
     />
   );
 }

@@ -28,7 +28,7 @@ export function History({ connection }: { connection: Connection }) {
 
 function Events({ connection: { id, version } }: { connection: Connection }) {
   const { vault } = useSession();
-  const [shown, setShown] = useState(SHOWN_STEP);
+  const [shownCount, setShown] = useState(SHOWN_STEP);
   const query = useQuery({
     queryKey: ["history", id, version],
     queryFn: async ({ signal }) => {
@@ -49,13 +49,13 @@ function Events({ connection: { id, version } }: { connection: Connection }) {
         ) : (
           <div class="section">
             <ol class="history" aria-labelledby="history-title">
-              {events.slice(0, shown).map((event) => (
+              {events.slice(0, shownCount).map((event) => (
                 <EventItem key={event.id} event={event} />
               ))}
             </ol>
-            {events.length > shown && (
+            {events.length > shownCount && (
               <p>
-                <button type="button" onClick={() => setShown(shown + SHOWN_STEP)}>
+                <button type="button" onClick={() => setShown(shownCount + SHOWN_STEP)}>
                   Show older
                 </button>
               </p>

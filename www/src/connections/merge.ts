@@ -5,9 +5,9 @@ function subtract(list: readonly string[], removed: readonly string[]): string[]
   const remaining = new Map<string, number>();
   for (const item of removed) remaining.set(item, (remaining.get(item) ?? 0) + 1);
   return list.filter((item) => {
-    const times = remaining.get(item) ?? 0;
-    if (times > 0) remaining.set(item, times - 1);
-    return times === 0;
+    const count = remaining.get(item) ?? 0;
+    if (count > 0) remaining.set(item, count - 1);
+    return count === 0;
   });
 }
 

@@ -118,7 +118,7 @@ interface StateProps {
   connection: Connection;
   /** Display name of the platform, if known. */
   name: string | undefined;
-  /** Undefined if the key can't change it. */
+  /** Undefined if the key may not change the connection. */
   onGone?: () => void;
 }
 

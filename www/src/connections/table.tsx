@@ -61,13 +61,13 @@ function Row({
   const [, navigate] = useLocation();
   const connector = platforms?.byName.get(platform);
   // Keyboards and screen readers use the link; a mouse can click the whole row.
-  const open = (event: JSX.TargetedMouseEvent<HTMLTableRowElement>) => {
+  const openRow = (event: JSX.TargetedMouseEvent<HTMLTableRowElement>) => {
     const isOnLink = event.target instanceof Element && event.target.closest("a, button") !== null;
     if (!isOnLink && !event.defaultPrevented && getSelection()?.isCollapsed !== false)
       navigate(href, { state: OPENED_HERE });
   };
   return (
-    <tr role="row" onClick={open}>
+    <tr role="row" onClick={openRow}>
       <td role="cell" class="cell-identity">
         <span class="one-line">
           <Link href={href} state={OPENED_HERE} data-connection={id} title={identity}>

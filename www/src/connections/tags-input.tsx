@@ -20,7 +20,7 @@ interface ChipKind {
 }
 
 export const TAGS: ChipKind = { member: "tags", singular: "tag", plural: "Tags", separator: /[,\n]/ };
-/** Platforms separate them with spaces or commas. */
+/** Platforms separate scopes with spaces or commas. */
 export const SCOPES: ChipKind = { member: "scopes", singular: "scope", plural: "Scopes", separator: /[,\s]/ };
 
 const parseTags = (text: string, ends: RegExp) =>
@@ -37,9 +37,9 @@ interface Props extends TagsValue {
   isLabelHidden?: boolean;
   kind?: ChipKind;
   suggestions?: readonly string[];
-  /** Faults of all tags; the text's tags come last. */
+  /** Faults of all tags. Their indexes count the tags in the text last. */
   faults: readonly Fault[];
-  onChange: (changed: TagsValue) => void;
+  onChange: (value: TagsValue) => void;
 }
 
 /** Index of the faulty tag, or -1 for the whole list. */
@@ -64,13 +64,13 @@ export function TagsInput({
     ({ pointer }) => pointer === undefined || pointer === `/${member}` || pointer.startsWith(`/${member}/`),
   );
   const invalid = new Set(ownFaults.map(faultIndex));
-  const first = ownFaults[0];
+  const firstFault = ownFaults[0];
   const isTextInvalid = [...invalid].some((index) => index < 0 || index >= tags.length);
 
   const add = (input: string) => {
-    const found = parseTags(input, separator);
-    const added = [...new Set(found)].filter((tag) => !tags.includes(tag));
-    const duplicates = found.filter((tag) => tags.includes(tag));
+    const newTags = parseTags(input, separator);
+    const added = [...new Set(newTags)].filter((tag) => !tags.includes(tag));
+    const duplicates = newTags.filter((tag) => tags.includes(tag));
     onChange({ tags: [...tags, ...added], text: "" });
     setAnnouncement(
       [
@@ -82,7 +82,7 @@ export function TagsInput({
     );
   };
   const remove = (index: number) => {
-    onChange({ tags: tags.filter((_, other) => other !== index), text });
+    onChange({ tags: tags.filter((_, otherIndex) => otherIndex !== index), text });
     setAnnouncement(`Removed ${tags[index]}.`);
   };
   const removeAndFocus = (index: number) => {
@@ -108,7 +108,7 @@ export function TagsInput({
     event.preventDefault();
     add(`${text},${pasted}`);
   };
-  const described = [first && `${id}-fault`, `${id}-hint`].filter(Boolean).join(" ");
+  const describedBy = [firstFault && `${id}-fault`, `${id}-hint`].filter(Boolean).join(" ");
   return (
     <div class="field tags-input">
       <label class={isLabelHidden ? "visually-hidden" : "label"} for={id}>
@@ -150,7 +150,7 @@ export function TagsInput({
         spellcheck={false}
         enterkeyhint="enter"
         aria-invalid={isTextInvalid}
-        aria-describedby={described}
+        aria-describedby={describedBy}
         onInput={({ currentTarget: { value } }) =>
           separator.test(value) ? add(value) : onChange({ tags, text: value })
         }
@@ -159,15 +159,15 @@ export function TagsInput({
       />
       {suggestions && (
         <datalist id={`${id}-known`}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
           ))}
         </datalist>
       )}
       <div aria-live="polite">
-        {first && (
+        {firstFault && (
           <p class="field-error" id={`${id}-fault`}>
-            {faultMessage(first)}
+            {faultMessage(firstFault)}
           </p>
         )}
       </div>

@@ -11,8 +11,9 @@ import { useEdit, type EditablePart } from "./use-edit";
 const TAGS_PART: EditablePart<TagsValue> = {
   name: "tags",
   valuesOf: ({ tags }) => ({ tags, text: "" }),
-  isEqual: (some, others) => sameTags(some.tags, others.tags) && some.text.trim() === others.text.trim(),
-  save: (vault, over, values) => vault.connections.update(over.id, { tags: allTags(values) }, { ifMatch: over }),
+  isEqual: (a, b) => sameTags(a.tags, b.tags) && a.text.trim() === b.text.trim(),
+  save: (vault, version, values) =>
+    vault.connections.update(version.id, { tags: allTags(values) }, { ifMatch: version }),
   // Tags can always be merged, but the user should see what others have just changed.
   merge: (base, theirs, own) => (sameTags(base.tags, theirs.tags) ? own : undefined),
 };
@@ -62,9 +63,9 @@ export function Tags({ connection, onGone }: Props) {
             tags={values.tags}
             text={values.text}
             faults={faults}
-            onChange={(changed) => {
+            onChange={(newValues) => {
               setStatus("");
-              edit(changed);
+              edit(newValues);
             }}
           />
           <div class="buttons">

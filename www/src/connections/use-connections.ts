@@ -33,15 +33,15 @@ async function readPage(
   { after, page }: PagePosition,
   signal: AbortSignal,
 ): Promise<ConnectionPage> {
-  const ask = (where: ConnectionFilters) =>
-    vault.connections.list({ ...filters, limit: PAGE_SIZE, ...where, ...WITH_ACCOUNT }, { signal });
+  const list = (position: ConnectionFilters) =>
+    vault.connections.list({ ...filters, limit: PAGE_SIZE, ...position, ...WITH_ACCOUNT }, { signal });
   const result =
     after === undefined
-      ? await ask({ page })
-      : await ask({ after }).catch((error: unknown) => {
+      ? await list({ page })
+      : await list({ after }).catch((error: unknown) => {
           // Fall back to the page number, which costs more but also works with another key, for example.
           if (page === undefined || !isInvalidCursor(error)) throw error;
-          return ask({ page });
+          return list({ page });
         });
   const { rows, total, pages, page: number, after: nextCursor } = result;
   if (nextCursor !== undefined) previousPositions().set(nextCursor, { after, page: number });
@@ -55,11 +55,11 @@ async function readWithInactive(
   page: number,
   signal: AbortSignal,
 ): Promise<ConnectionPage> {
-  const ask = (active: boolean, where: ConnectionFilters) =>
-    vault.connections.list({ ...filters, active, ...where, ...WITH_ACCOUNT }, { signal });
-  const active = await ask(true, { limit: PAGE_SIZE, page });
+  const list = (active: boolean, position: ConnectionFilters) =>
+    vault.connections.list({ ...filters, active, ...position, ...WITH_ACCOUNT }, { signal });
+  const active = await list(true, { limit: PAGE_SIZE, page });
   const inactivePage = page - active.pages;
-  const inactive = await ask(false, inactivePage > 0 ? { limit: PAGE_SIZE, page: inactivePage } : { limit: 1 });
+  const inactive = await list(false, inactivePage > 0 ? { limit: PAGE_SIZE, page: inactivePage } : { limit: 1 });
   return {
     rows: inactivePage > 0 ? inactive.rows : active.rows,
     total: active.total + inactive.total,

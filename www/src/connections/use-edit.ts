@@ -79,8 +79,8 @@ export function useEdit<Values>(
     onSuccess: (saved, { draft: savedDraft }) => {
       if ("conflict" in saved) return setConflict(saved.conflict);
       // Keep changes that were made during the save, based on the saved version.
-      const later = findDraft<Values>(connection.id, part.name);
-      change(later === savedDraft || !later ? undefined : { ...later, base: saved.stored });
+      const latestDraft = findDraft<Values>(connection.id, part.name);
+      change(latestDraft === savedDraft || !latestDraft ? undefined : { ...latestDraft, base: saved.stored });
       setConflict(undefined);
       update(saved.stored);
       onSaved(saved.stored);
@@ -94,9 +94,9 @@ export function useEdit<Values>(
   // A reload or closed tab would lose unsaved changes.
   useEffect(() => {
     if (!isKept) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
+    const preventUnload = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", preventUnload);
+    return () => removeEventListener("beforeunload", preventUnload);
   }, [isKept]);
 
   return {

@@ -36,10 +36,10 @@ import "./connections.css";
 
 const FILTERS = [...BASIC_FILTERS, ...EXTRA_FILTERS];
 const PATH = "/connections";
-const FIRST: PagePosition = { after: undefined, page: undefined };
+const FIRST_PAGE: PagePosition = { after: undefined, page: undefined };
 const pathOf = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/${encodeURIComponent(id)}`);
 
-/** The list of connections, and the one with the id `selectedId` in a panel. */
+/** The list of connections, with the connection `selectedId` in a panel. */
 export function ConnectionsView({ selectedId }: { selectedId: string | undefined }) {
   const { vault, may, noun } = useSession();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);
@@ -73,7 +73,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
     limit: PAGE_SIZE,
     ...(position.after === undefined ? { page: position.page } : { after: position.after }),
   };
-  const hrefOfPage = (where: PagePosition) => hrefWithPanel(undefined, positionParameters(where));
+  const hrefOfPage = (target: PagePosition) => hrefWithPanel(undefined, positionParameters(target));
 
   return (
     <Page
@@ -101,7 +101,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
         faults={[...faults, ...faultsOf(query.error)]}
         platforms={platforms}
         clearHref={hasFilters ? PATH : undefined}
-        onChange={(changes, options) => change({ ...changes, ...positionParameters(FIRST) }, options)}
+        onChange={(changes, options) => change({ ...changes, ...positionParameters(FIRST_PAGE) }, options)}
       />
       {values.state !== undefined && values.active === undefined && faults.length === 0 && (
         <InactiveHint filters={filters} />
@@ -115,12 +115,12 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
       {isInvalidCursor(query.error) && !query.isPlaceholderData ? (
         <EmptyState title="This page is no longer available">
           <p>Its link belongs to another list or another key, or was changed.</p>
-          <Link href={hrefOfPage(FIRST)}>Go to the first page</Link>
+          <Link href={hrefOfPage(FIRST_PAGE)}>Go to the first page</Link>
         </EmptyState>
       ) : isPageTooFar(query.error) && !query.isPlaceholderData ? (
         <EmptyState title="This page is too far from the start">
           <p>It can't be opened by its number. Narrow the list with a filter, or start from an earlier page.</p>
-          <Link href={hrefOfPage(FIRST)}>Go to the first page</Link>
+          <Link href={hrefOfPage(FIRST_PAGE)}>Go to the first page</Link>
         </EmptyState>
       ) : (
         (faults.length === 0 || query.data) && (
@@ -132,7 +132,12 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
                   {found.rows.length > 0 ? (
                     <Table rows={found.rows} platforms={platforms} hrefOf={({ id }) => hrefWithPanel(id)} />
                   ) : (
-                    <NoRows total={found.total} values={values} hasFilters={hasFilters} firstHref={hrefOfPage(FIRST)} />
+                    <NoRows
+                      total={found.total}
+                      values={values}
+                      hasFilters={hasFilters}
+                      firstHref={hrefOfPage(FIRST_PAGE)}
+                    />
                   )}
                   <Pager
                     page={found.page}
@@ -186,34 +191,32 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   );
 }
 
-/**
- * The connection in the panel. It follows the address, except that unsaved changes hold it until they are discarded.
- */
+/** The connection in the panel. It follows the address, but with unsaved changes it stays until they are discarded. */
 function usePanel(selectedId: string | undefined, addressOf: (id: string | undefined) => string) {
   const [, navigate] = useLocation();
   const [, setTick] = useState(0);
-  const shown = useRef(selectedId);
-  const isLeaving = shown.current !== selectedId && hasDraft(shown.current);
-  if (!isLeaving) shown.current = selectedId;
-  const id = shown.current;
+  const shownId = useRef(selectedId);
+  const isLeaving = shownId.current !== selectedId && hasDraft(shownId.current);
+  if (!isLeaving) shownId.current = selectedId;
+  const id = shownId.current;
   return {
     id,
     isLeaving,
     close: () => (history.state?.openedHere ? history.back() : navigate(addressOf(undefined), { replace: true })),
     stay: () => navigate(addressOf(id), { state: OPENED_HERE }),
     /** Call after the draft has been dropped. */
-    leave: () => setTick((times) => times + 1),
+    leave: () => setTick((tick) => tick + 1),
   };
 }
 
 const inactiveHref = () => withQuery(PATH, location.search, { active: "false", page: undefined, after: undefined });
 
 /**
- * Failed connections are mostly inactive, and a list contains either active or inactive ones. Shows how many others
- * there are.
+ * Links to the inactive connections in the same state: a list contains only active or only inactive ones, and most
+ * failed connections are inactive.
  */
 function InactiveHint({ filters }: { filters: ConnectionFilters }) {
-  const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST, true);
+  const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
   if (!data || isPlaceholderData || data.total === 0) return null;
   return (
     <p class="muted">
@@ -223,7 +226,7 @@ function InactiveHint({ filters }: { filters: ConnectionFilters }) {
   );
 }
 
-/** Adds a record without credentials. */
+/** Button to add a record without credentials. */
 function AddButton({ href }: { href: string }) {
   const { may } = useSession();
   const [, navigate] = useLocation();

@@ -55,7 +55,7 @@ export function Actions({ platform }: { platform: string }) {
         <Select
           label="Method"
           value={method ?? ""}
-          options={[["", "All methods"], ...METHODS.map((known) => [known, known] as const)]}
+          options={[["", "All methods"], ...METHODS.map((name) => [name, name] as const)]}
           onChange={(chosen) => change({ method: chosen, page: undefined })}
         />
       </div>
@@ -63,7 +63,7 @@ export function Actions({ platform }: { platform: string }) {
         {({ rows, total, page, pages }) => (
           <>
             {rows.length === 0 ? (
-              <NoRows total={total} first={hrefOf({ page: undefined })} />
+              <NoRows total={total} firstHref={hrefOf({ page: undefined })} />
             ) : (
               <ul class="action-list" aria-label="Actions">
                 {rows.map((action) => (
@@ -86,8 +86,8 @@ export function Actions({ platform }: { platform: string }) {
   );
 }
 
-function NoRows({ total, first }: { total: number; first: string }) {
-  if (total > 0) return <NoSuchPage firstHref={first} />;
+function NoRows({ total, firstHref }: { total: number; firstHref: string }) {
+  if (total > 0) return <NoSuchPage firstHref={firstHref} />;
   return <EmptyState title="No actions match" />;
 }
 

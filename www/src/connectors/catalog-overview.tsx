@@ -14,7 +14,7 @@ import { ConnectorCards, PAGE_SIZE } from "./cards";
 import type { Family } from "./families";
 import type { Platforms } from "./platforms";
 
-/** Further ones are on the overview page and behind the filter. */
+/** Maximum number of connectors in a section, which links to the rest. */
 const MAX_SHOWN = 12;
 
 type HrefOf = (values: { page: string | undefined }) => string;
@@ -43,9 +43,9 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
   if (summary.isLoading || enabled.isLoading) return <Loading name="connectors" rows={8} />;
   const usedPlatforms = summary.data?.platforms ?? [];
   const connected = usedPlatforms.flatMap(({ platform }) => byName.get(platform) ?? []).slice(0, MAX_SHOWN);
-  const enabledRows = except(enabled.data?.rows ?? [], connected).slice(0, MAX_SHOWN);
+  const enabledRows = without(enabled.data?.rows ?? [], connected).slice(0, MAX_SHOWN);
   const counts = new Map(usedPlatforms.map(({ platform, total }) => [platform, pluralize(total, "connection")]));
-  const rest = except(others, [...connected, ...enabledRows]);
+  const remaining = without(others, [...connected, ...enabledRows]);
   const hasHighlights = page === 1 && connected.length + enabledRows.length + families.length > 0;
   return (
     <div class="catalog-overview">
@@ -77,17 +77,17 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
           )}
         </>
       )}
-      {(rest.length > 0 || page > 1) && (
+      {(remaining.length > 0 || page > 1) && (
         <OverviewSection title={hasHighlights || page > 1 ? "More connectors" : "All connectors"}>
-          {() => <PagedCards connectors={rest} page={page} hrefOf={hrefOf} />}
+          {() => <PagedCards connectors={remaining} page={page} hrefOf={hrefOf} />}
         </OverviewSection>
       )}
     </div>
   );
 }
 
-function except(connectors: readonly Connector[], shown: readonly Connector[]) {
-  const keys = new Set(shown.map(({ key }) => key));
+function without(connectors: readonly Connector[], excluded: readonly Connector[]) {
+  const keys = new Set(excluded.map(({ key }) => key));
   return connectors.filter(({ key }) => !keys.has(key));
 }
 

@@ -4,8 +4,8 @@ import type { Connector } from "connector-vault/slim";
 
 const MIN_FAMILY_SIZE = 10;
 /**
- * Share of a family's connectors whose names begin with the family's name: for its first word, and for each further
- * word.
+ * A word becomes part of a family's name if more than this share of its connectors have that word there: for the first
+ * word, and for each further word.
  */
 const [FIRST_WORD_SHARE, NEXT_WORD_SHARE] = [0.5, 0.9];
 /** Identifier prefixes that belong to the same provider. */
@@ -39,7 +39,7 @@ const rank = (connector: Connector) => (connector.active ? (isWellKnown(connecto
 /** Well-known ones first, inactive ones last, otherwise stable. */
 const sortByRank = (connectors: readonly Connector[]) => [...connectors].sort((a, b) => rank(a) - rank(b));
 
-/** Families in order of name, and the connectors that belong to none. */
+/** Families in alphabetical order, and the connectors that belong to no family. */
 export function familiesOf(connectors: readonly Connector[]): { families: Family[]; others: Connector[] } {
   const groups = new Map<string, Connector[]>();
   for (const connector of connectors) {
@@ -69,17 +69,19 @@ export function familiesOf(connectors: readonly Connector[]): { families: Family
 /** The common first words of the names; empty if there are none. */
 function commonName(group: readonly Connector[]): string {
   const words: string[] = [];
-  for (let sharing = group, share = FIRST_WORD_SHARE; ; share = NEXT_WORD_SHARE) {
+  for (let matching = group, share = FIRST_WORD_SHARE; ; share = NEXT_WORD_SHARE) {
     const counts = new Map<string, Connector[]>();
-    for (const connector of sharing) {
+    for (const connector of matching) {
       const word = wordsOf(connector)[words.length] ?? "";
       const group = counts.get(word);
       if (group) group.push(connector);
       else counts.set(word, [connector]);
     }
-    const [word, largest] = [...counts].reduce((most, one) => (one[1].length > most[1].length ? one : most));
+    const [word, largest] = [...counts].reduce((largestEntry, entry) =>
+      entry[1].length > largestEntry[1].length ? entry : largestEntry,
+    );
     if (word === "" || largest.length <= share * group.length) return words.join(" ");
     words.push(word);
-    sharing = largest;
+    matching = largest;
   }
 }

@@ -14,7 +14,7 @@ const PARAMETERS = ["q", "page"] as const;
 export function FamilyView({ id }: { id: string }) {
   const query = usePlatformsQuery();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);
-  const family = query.data?.families.find((one) => one.id === id);
+  const family = query.data?.families.find((candidate) => candidate.id === id);
   const matches = family && (values.q ? createSearch(family.connectors)(values.q) : family.connectors);
   const name = family?.name ?? id;
   return (

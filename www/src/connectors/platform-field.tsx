@@ -61,9 +61,9 @@ export function PlatformField({ text, platforms, hint, fault, onInput, onChoose,
       fault={platforms && text.trim() !== "" && !selected ? platformFault(platforms, text, isFocused) : fault}
       onInput={onInput}
       onChoose={onChoose}
-      onFocusChange={(now) => {
-        setFocused(now);
-        if (!now) onLeave?.();
+      onFocusChange={(hasFocus) => {
+        setFocused(hasFocus);
+        if (!hasFocus) onLeave?.();
       }}
     />
   );

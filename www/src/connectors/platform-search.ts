@@ -11,8 +11,8 @@ const wordsOf = (text: string): string[] =>
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** Equal, prefix, substring, or no match. */
-const matchScore = (word: string, other: string) =>
-  word === other ? 3 : other.startsWith(word) ? 2 : other.includes(word) ? 1 : 0;
+const matchScore = (word: string, candidate: string) =>
+  word === candidate ? 3 : candidate.startsWith(word) ? 2 : candidate.includes(word) ? 1 : 0;
 
 /** Each word of the query must match. Whole words score higher, then shorter identifiers. */
 export function createSearch(connectors: readonly Connector[]): (text: string) => readonly Connector[] {
@@ -24,17 +24,19 @@ export function createSearch(connectors: readonly Connector[]): (text: string) =
     const searchWords = wordsOf(text);
     if (searchWords.length === 0) return text.trim() === "" ? connectors : [];
     const exact = text.trim().toLowerCase();
-    const found = entries.flatMap(({ connector, words }) => {
-      const best = searchWords.map((word) => Math.max(0, ...words.map((other) => matchScore(word, other))));
-      if (best.includes(0)) return [];
+    const matches = entries.flatMap(({ connector, words }) => {
+      const bestScores = searchWords.map((word) =>
+        Math.max(0, ...words.map((candidate) => matchScore(word, candidate))),
+      );
+      if (bestScores.includes(0)) return [];
       const isExact = connector.platform === exact ? 1 : 0;
-      return [{ connector, isExact, score: best.reduce((sum, one) => sum + one, 0) }];
+      return [{ connector, isExact, score: bestScores.reduce((sum, score) => sum + score, 0) }];
     });
-    const order = (a: (typeof found)[number], b: (typeof found)[number]) =>
+    const order = (a: (typeof matches)[number], b: (typeof matches)[number]) =>
       b.isExact - a.isExact ||
       b.score - a.score ||
       a.connector.platform.length - b.connector.platform.length ||
       a.connector.platform.localeCompare(b.connector.platform, "en");
-    return found.sort(order).map(({ connector }) => connector);
+    return matches.sort(order).map(({ connector }) => connector);
   };
 }

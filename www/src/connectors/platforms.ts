@@ -43,11 +43,11 @@ export function usePlatformsQuery(isEnabled = true) {
     queryKey: ["platforms"],
     queryFn: async ({ signal }) => {
       const list = (page: number) => vault.connectors.list({ limit: PAGE_SIZE, page }, { signal });
-      const first = await list(1);
-      const others = await Promise.all(
-        Array.from({ length: Math.max(first.pages - 1, 0) }, (_, index) => list(index + 2)),
+      const firstPage = await list(1);
+      const otherPages = await Promise.all(
+        Array.from({ length: Math.max(firstPage.pages - 1, 0) }, (_, index) => list(index + 2)),
       );
-      return indexPlatforms([first, ...others].flatMap(({ rows }) => rows));
+      return indexPlatforms([firstPage, ...otherPages].flatMap(({ rows }) => rows));
     },
     enabled: isEnabled && may("catalog:read"),
     staleTime: CATALOG_FRESH_MS,

@@ -17,7 +17,7 @@ export function RecentConnections({ platform }: { platform: string }) {
   });
   if (!may("connections:read")) return null;
   const search = `?platform=${encodeURIComponent(platform)}`;
-  const all = `/connections${search}`;
+  const allHref = `/connections${search}`;
   return (
     <section class="section recent-connections" aria-labelledby="connections-title">
       <div class="title">
@@ -45,7 +45,7 @@ export function RecentConnections({ platform }: { platform: string }) {
                 ))}
               </ul>
               <p>
-                <Link href={all}>
+                <Link href={allHref}>
                   {total > SHOWN ? `All ${total.toLocaleString("en")} connections` : "Open in Connections"}
                 </Link>
               </p>

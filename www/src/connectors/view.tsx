@@ -59,7 +59,10 @@ function Catalog() {
         <Select
           label="Category"
           value={values.category ?? ""}
-          options={[["", "All categories"], ...categories.map(([name, n]) => [name, `${name} (${n})`] as const)]}
+          options={[
+            ["", "All categories"],
+            ...categories.map(([name, count]) => [name, `${name} (${count})`] as const),
+          ]}
           onChange={(category) => change({ category, page: undefined })}
         />
         <label class="check">

@@ -10,7 +10,7 @@ import { EditTags } from "./edit-tags";
 import { usePlatform } from "./hooks";
 
 /** Label, advice and tone of each state, for end users. */
-const STATE_LABELS: Record<ConnectionState, [word: string, cure: string | undefined, tone: string]> = {
+const STATE_LABELS: Record<ConnectionState, [label: string, advice: string | undefined, tone: string]> = {
   operational: ["Working", undefined, "good"],
   degraded: ["Interrupted", "It is being restored automatically. You don't need to do anything.", "warn"],
   failed: ["Stopped working", "Connect it again where you got your link.", "bad"],
@@ -44,7 +44,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
   const { id, platform, name, state, tags, active, createdAt, account } = connection;
   const platformName = connector?.name ?? titleCase(platform);
   // An inactive connection was switched off, which is not a failure.
-  const [label, cure, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
+  const [label, advice, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
   const closeDialog = () => setDialog(undefined);
   return (
     <li ref={card} class="card end-user-card" data-selected={isSelected || undefined} aria-labelledby={`own-${id}`}>
@@ -69,7 +69,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
             {label}
           </span>
         </p>
-        {cure !== undefined && !(state === "failed" && mayConnect) && <p class="muted small">{cure}</p>}
+        {advice !== undefined && !(state === "failed" && mayConnect) && <p class="muted small">{advice}</p>}
         {state === "failed" && mayConnect && (
           <ConnectButton target={{ connection: id }} label={`Connect again: ${platformName}`}>
             Connect again

@@ -28,25 +28,25 @@ export function EndUserView({ selectedId }: { selectedId: string | undefined }) 
 function Connections({ selectedId }: { selectedId: string | undefined }) {
   const mayConnect = useMayConnect();
   const [notice, setNotice] = useState<string>();
-  /** Removed here, before the lists are refetched. */
+  /** Connections that were removed on this page, which the lists contain until they are refetched. */
   const [removedIds, setRemovedIds] = useState<ReadonlySet<string>>(new Set());
   const activeQuery = useOwnConnections(true);
   const inactiveQuery = useOwnConnections(false);
   const queries = [activeQuery, inactiveQuery];
-  const allOf = (query: typeof activeQuery) => query.data?.pages.flatMap(({ rows }) => rows) ?? [];
-  const rowsOf = (query: typeof activeQuery) => allOf(query).filter(({ id }) => !removedIds.has(id));
+  const allRows = (query: typeof activeQuery) => query.data?.pages.flatMap(({ rows }) => rows) ?? [];
+  const rowsOf = (query: typeof activeQuery) => allRows(query).filter(({ id }) => !removedIds.has(id));
   const isLoaded = activeQuery.data !== undefined && inactiveQuery.data !== undefined;
   const total = isLoaded
     ? queries.reduce(
-        (sum, query) => sum + (query.data?.pages.at(-1)?.total ?? 0) - allOf(query).length + rowsOf(query).length,
+        (sum, query) => sum + (query.data?.pages.at(-1)?.total ?? 0) - allRows(query).length + rowsOf(query).length,
         0,
       )
     : undefined;
   const rows = queries.flatMap(rowsOf);
-  const failing = rows.filter(({ state }) => state === "failed");
-  const others = rows.filter(({ state }) => state !== "failed");
+  const failedRows = rows.filter(({ state }) => state === "failed");
+  const otherRows = rows.filter(({ state }) => state !== "failed");
   const failed = queries.find(({ error, isFetching }) => error && !isFetching);
-  const tryAgain = () => queries.forEach((query) => query.error && void query.refetch());
+  const retryFailed = () => queries.forEach((query) => query.error && void query.refetch());
   const cards = (connections: ConnectionWithAccount[], Heading: "h2" | "h3") =>
     connections.length > 0 && (
       <ul class="end-user-cards">
@@ -75,7 +75,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
     isLoaded &&
     selectedId !== undefined &&
     !removedIds.has(selectedId) &&
-    queries.every((query) => !query.hasNextPage && allOf(query).every(({ id }) => id !== selectedId));
+    queries.every((query) => !query.hasNextPage && allRows(query).every(({ id }) => id !== selectedId));
   return (
     <Page
       title="Your connections"
@@ -100,14 +100,14 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
           <p class="note" data-tone="warn" role="alert">
             {isTransient(failed.error) && "This may be out of date. "}
             {describeError(failed.error)}{" "}
-            <button type="button" class="link" onClick={tryAgain}>
+            <button type="button" class="link" onClick={retryFailed}>
               Try again
             </button>
           </p>
         )}
         {!isLoaded &&
           (failed ? (
-            <ErrorMessage error={failed.error} onRetry={tryAgain} />
+            <ErrorMessage error={failed.error} onRetry={retryFailed} />
           ) : (
             <Loading name="your connections" rows={3} />
           ))}
@@ -120,10 +120,10 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
             </p>
           </EmptyState>
         )}
-        {isLoaded && section("own-failing", "Needs attention", failing)}
+        {isLoaded && section("own-failing", "Needs attention", failedRows)}
         {isLoaded &&
           cards(
-            others.filter(({ active }) => active),
+            otherRows.filter(({ active }) => active),
             "h2",
           )}
         <ShowOlder query={activeQuery} label="Show more" />
@@ -131,7 +131,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
           section(
             "own-off",
             "Switched off",
-            others.filter(({ active }) => !active),
+            otherRows.filter(({ active }) => !active),
           )}
         <ShowOlder query={inactiveQuery} label="Show more" />
       </div>

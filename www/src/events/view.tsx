@@ -136,11 +136,11 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
 }
 
 /** Polls for events after a cursor, latest first. */
-function useNewEvents(filters: EventFilters, from: string | undefined, isFollowing: boolean) {
+function useNewEvents(filters: EventFilters, startCursor: string | undefined, isFollowing: boolean) {
   const { vault } = useSession();
   const [newEvents, setNewEvents] = useState<readonly VaultEvent[]>([]);
   const [cursor, setCursor] = useState<string>();
-  const after = cursor ?? from;
+  const after = cursor ?? startCursor;
   const { data, error } = useQuery({
     queryKey: ["events", filters, "after", after],
     queryFn: ({ signal }) => vault.events.page({ ...filters, limit: 100, after }, { signal }),
@@ -152,7 +152,7 @@ function useNewEvents(filters: EventFilters, from: string | undefined, isFollowi
   useEffect(() => {
     if (!data || data.next === after) return;
     setCursor(data.next);
-    setNewEvents((before) => [...data.rows.toReversed(), ...before]);
+    setNewEvents((current) => [...data.rows.toReversed(), ...current]);
   }, [data]);
   return { newEvents, error };
 }

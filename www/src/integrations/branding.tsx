@@ -63,9 +63,9 @@ export function BrandingSection({ onSaved }: { onSaved: () => void }) {
   );
 }
 
-/** The app as its users see it. What is not set here comes from the service's configuration. */
+/** The app as its users see it. Values that are not set here come from the service's configuration. */
 function Preview({ name, logo, color, url }: Pick<Branding, "name" | "logo" | "color" | "url">) {
-  const ink = color === null ? undefined : textColorOn(color);
+  const textColor = color === null ? undefined : textColorOn(color);
   return (
     <dl class="description-list">
       <dt>Name</dt>
@@ -83,8 +83,8 @@ function Preview({ name, logo, color, url }: Pick<Branding, "name" | "logo" | "c
       )}
       <dt>Colour</dt>
       <dd>
-        {ink ? (
-          <span class="chip" style={{ background: color ?? "", color: ink }}>
+        {textColor ? (
+          <span class="chip" style={{ background: color ?? "", color: textColor }}>
             {color}
           </span>
         ) : (
@@ -144,11 +144,11 @@ function Form({ branding, onClose, onSaved }: FormProps) {
         hint="Any image. It is stored as a small PNG image."
         fault={logoFault ?? faultAt(faults, "/logo")}
       >
-        {(ties) => (
+        {(attributes) => (
           <div class="app-preview">
             {values.logo !== null && <Logo name={values.name} image={values.logo} size={32} isAppLogo />}
             <input
-              {...ties}
+              {...attributes}
               type="file"
               accept="image/*"
               onChange={({ currentTarget }) => void choose(currentTarget.files?.[0])}

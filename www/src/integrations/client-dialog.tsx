@@ -249,8 +249,8 @@ function ClientForm({
   const secretFault = needsSecret && !values.secret && !keepsSecret ? `${name} needs the client's secret.` : undefined;
   const nameFault = isNew ? findNameFault(clientName, names) : undefined;
   const isValid = localFaults.length === 0 && !nameFault && !secretFault && !fields.some(variableFault);
-  const { form, isTried, faults, ...checked } = useValidatedForm(saving, localFaults, isValid);
-  const edit = (changes: Partial<FormValues>) => checked.edit(() => setValues({ ...values, ...changes }));
+  const { form, isSubmitted, faults, ...validatedForm } = useValidatedForm(saving, localFaults, isValid);
+  const edit = (changes: Partial<FormValues>) => validatedForm.edit(() => setValues({ ...values, ...changes }));
   const secretField: AuthField = {
     name: "clientSecret",
     label: "Client secret",
@@ -268,7 +268,13 @@ function ClientForm({
     default: null,
   };
   return (
-    <form class="section" ref={form} onSubmit={checked.submit(() => saving.run(request))} noValidate autocomplete="off">
+    <form
+      class="section"
+      ref={form}
+      onSubmit={validatedForm.submit(() => saving.run(request))}
+      noValidate
+      autocomplete="off"
+    >
       {connector && <RegistrationHint connector={connector} />}
       <RedirectUri />
       {isNew && (
@@ -276,11 +282,13 @@ function ClientForm({
           label="Name"
           aria-required="true"
           value={values.name}
-          fault={isTried ? nameFault : undefined}
+          fault={isSubmitted ? nameFault : undefined}
           hint={`${
-            names.length > 0 ? `${name} already has ${names.map((taken) => `“${taken}”`).join(", ")}. ` : ""
+            names.length > 0
+              ? `${name} already has ${names.map((existingName) => `“${existingName}”`).join(", ")}. `
+              : ""
           }Connect requests and sessions choose a client by its name; without one, they use “default”.`}
-          onInput={(changed) => edit({ name: changed })}
+          onInput={(newName) => edit({ name: newName })}
         />
       )}
       {methods.length > 1 && (
@@ -303,7 +311,7 @@ function ClientForm({
         <AuthFieldInput
           field={secretField}
           value={values.secret}
-          fault={faultAt(faults, "/clientSecret") ?? (isTried ? secretFault : undefined)}
+          fault={faultAt(faults, "/clientSecret") ?? (isSubmitted ? secretFault : undefined)}
           onInput={(secret) => edit({ secret })}
         />
       )}
@@ -354,7 +362,7 @@ function ClientForm({
             description: [field.description, "Leave this empty to ask each user."].filter(Boolean).join(" "),
           }}
           value={values.variables[field.name] ?? ""}
-          fault={isTried ? (variableFault(field) ?? faultAt(faults, `/variables/${field.name}`)) : undefined}
+          fault={isSubmitted ? (variableFault(field) ?? faultAt(faults, `/variables/${field.name}`)) : undefined}
           onInput={(value) => edit({ variables: { ...values.variables, [field.name]: value } })}
         />
       ))}
@@ -389,19 +397,19 @@ function ClientForm({
 }
 
 /** Why a new client can't have this name. */
-function findNameFault(name: string, taken: readonly string[]): string | undefined {
+function findNameFault(name: string, existingNames: readonly string[]): string | undefined {
   if (name === "") return "This is required.";
   if (!/^[a-z0-9-]{1,40}$/.test(name)) return "This must be 1 to 40 of a-z, 0-9 and -.";
-  return taken.includes(name) ? "There is already a client with this name." : undefined;
+  return existingNames.includes(name) ? "There is already a client with this name." : undefined;
 }
 
 /** The error of any parameter, prefixed with its name: all parameters share one field. */
 function parameterFault(faults: Parameters<typeof faultAt>[0]): string | undefined {
-  const at = "/authorizationParameters";
-  const pointer = faults.find((fault) => fault.pointer?.startsWith(at))?.pointer;
+  const prefix = "/authorizationParameters";
+  const pointer = faults.find((fault) => fault.pointer?.startsWith(prefix))?.pointer;
   if (pointer === undefined) return undefined;
   const name = pointer
-    .slice(at.length + 1)
+    .slice(prefix.length + 1)
     .replaceAll("~1", "/")
     .replaceAll("~0", "~");
   const message = faultAt(faults, pointer);

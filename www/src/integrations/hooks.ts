@@ -19,7 +19,7 @@ export function useClients(isEnabled = true) {
     enabled: isEnabled,
     queryFn: async ({ signal }) => {
       const clients = await collectAll(vault.oauthClients.list({ limit: PAGE_SIZE }, { signal }));
-      // Of a platform's, the one without a name of its own is shown first.
+      // The default client comes first among the clients of a platform.
       const isNamed = ({ name }: OauthClient) => Number(name !== DEFAULT_CLIENT);
       return clients.sort((a, b) => a.platform.localeCompare(b.platform) || isNamed(a) - isNamed(b));
     },

@@ -1,18 +1,21 @@
-/** The longest `data:` URL: an image of 32 KiB, the most that the service stores. */
+/** Maximum length of the `data:` URL. It allows an image of 32 KiB, the service's limit. */
 const MAX_LENGTH = 43_000;
-/** Widths and heights to try, in pixels: pages show up to 32 CSS pixels, each of up to four device pixels in a row. */
+/**
+ * Side lengths to try, in pixels. Pages show logos at up to 32 CSS pixels, and screens have up to four device pixels
+ * for each.
+ */
 const SIDES = [128, 96, 64];
 
 /**
- * An image file as a small square PNG image, in a `data:` URL. The service stores no SVG images, because they can contain
- * scripts. Undefined if the browser can't read the file.
+ * Converts an image file to a small square PNG image in a `data:` URL. The service stores no SVG images, because they
+ * can contain scripts. Undefined if the browser can't read the file.
  */
 export async function readLogo(file: File): Promise<string | undefined> {
   try {
     const image = new Image();
     image.src = await dataUrl(file);
     await image.decode();
-    return SIDES.map((side) => drawn(image, side)).find((url) => url.length <= MAX_LENGTH);
+    return SIDES.map((side) => drawToUrl(image, side)).find((url) => url.length <= MAX_LENGTH);
   } catch {
     return undefined;
   }
@@ -27,14 +30,14 @@ function dataUrl(file: File): Promise<string> {
   });
 }
 
-/** The whole image in the middle of a square. */
-function drawn(image: HTMLImageElement, side: number): string {
+/** Draws the whole image in the middle of a square. */
+function drawToUrl(image: HTMLImageElement, side: number): string {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = side;
-  // An SVG image without a size has none.
+  // An SVG image may have no size of its own.
   const [width, height] = [image.naturalWidth || side, image.naturalHeight || side];
   const scale = side / Math.max(width, height);
-  const [shownWidth, shownHeight] = [width * scale, height * scale];
-  canvas.getContext("2d")?.drawImage(image, (side - shownWidth) / 2, (side - shownHeight) / 2, shownWidth, shownHeight);
+  const [drawnWidth, drawnHeight] = [width * scale, height * scale];
+  canvas.getContext("2d")?.drawImage(image, (side - drawnWidth) / 2, (side - drawnHeight) / 2, drawnWidth, drawnHeight);
   return canvas.toDataURL("image/png");
 }

@@ -144,20 +144,20 @@ function MissingClients({ clients }: { clients: readonly OauthClient[] | undefin
   const { may } = useSession();
   const { data } = useConnectorsNeedingClient();
   const [showsAll, setShowsAll] = useState(false);
-  const missing = clients && data?.filter(({ platform }) => !clients.some((client) => client.platform === platform));
-  if (!missing || missing.length === 0) return null;
-  const shown = showsAll ? missing : missing.slice(0, MAX_SHOWN_MISSING);
+  const clientless = clients && data?.filter(({ platform }) => !clients.some((client) => client.platform === platform));
+  if (!clientless || clientless.length === 0) return null;
+  const visible = showsAll ? clientless : clientless.slice(0, MAX_SHOWN_MISSING);
   return (
     <section class="section" aria-labelledby="missing-title">
       <div class="title">
         <h2 id="missing-title">Missing</h2>
         <p class="muted">
-          {missing.length === 1 ? "This platform is" : `These ${missing.length} platforms are`} enabled for users, but
-          sign-in works only once you have set an OAuth client.
+          {clientless.length === 1 ? "This platform is" : `These ${clientless.length} platforms are`} enabled for users,
+          but sign-in works only once you have set an OAuth client.
         </p>
       </div>
       <ul class="clients" id="missing" aria-labelledby="missing-title">
-        {shown.map(({ platform, name, image }) => (
+        {visible.map(({ platform, name, image }) => (
           <li key={platform} class="card client">
             <ClientCardHeader platform={platform} name={name} image={image}>
               {may("clients:write") && (
@@ -169,10 +169,10 @@ function MissingClients({ clients }: { clients: readonly OauthClient[] | undefin
           </li>
         ))}
       </ul>
-      {missing.length > MAX_SHOWN_MISSING && (
+      {clientless.length > MAX_SHOWN_MISSING && (
         <p>
           <button type="button" aria-expanded={showsAll} aria-controls="missing" onClick={() => setShowsAll(!showsAll)}>
-            {showsAll ? `Show the first ${MAX_SHOWN_MISSING} only` : `Show all ${missing.length}`}
+            {showsAll ? `Show the first ${MAX_SHOWN_MISSING} only` : `Show all ${clientless.length}`}
           </button>
         </p>
       )}
@@ -213,7 +213,7 @@ interface ClientCardProps {
 function ClientCard({ client, name, image, onDelete }: ClientCardProps) {
   const { may } = useSession();
   const { platform, authMethod, clientId, hasSecret, scopes, rejectedSince, updatedAt } = client;
-  const more = Object.entries({ ...client.authorizationParameters, ...client.variables });
+  const settings = Object.entries({ ...client.authorizationParameters, ...client.variables });
   const label = client.name === DEFAULT_CLIENT ? name : `${name}, ${client.name}`;
   return (
     <li class="card client">
@@ -267,11 +267,11 @@ function ClientCard({ client, name, image, onDelete }: ClientCardProps) {
             <span class="muted">none</span>
           )}
         </dd>
-        {more.length > 0 && (
+        {settings.length > 0 && (
           <>
             <dt>Parameters</dt>
             <dd class="chips">
-              {more.map(([parameter, value]) => (
+              {settings.map(([parameter, value]) => (
                 <code key={parameter} class="chip">
                   {parameter}={value}
                 </code>

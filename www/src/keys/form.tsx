@@ -19,7 +19,7 @@ interface Props {
 }
 
 const DAY_MS = 24 * 3_600_000;
-const LIFETIMES: readonly (readonly [days: string, word: string])[] = [
+const LIFETIMES: readonly (readonly [days: string, label: string])[] = [
   ["7", "7 days"],
   ["30", "30 days"],
   ["90", "90 days"],
@@ -59,7 +59,7 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
   const { error, isPending } = creating;
   const scopesFault = scopes.length === 0 ? "Choose at least one." : undefined;
   const localFaults = scopesFault ? [] : vault.keys.validateCreate(request());
-  const { form, isTried, faults, edit, submit } = useValidatedForm(
+  const { form, isSubmitted, faults, edit, submit } = useValidatedForm(
     creating,
     localFaults,
     localFaults.length === 0 && !scopesFault,
@@ -88,8 +88,8 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
         legend="Scopes (at most those of your key)"
         options={who.scopes}
         value={scopes}
-        fault={isTried ? scopesFault : undefined}
-        onChange={(changed) => edit(() => setScopes(changed))}
+        fault={isSubmitted ? scopesFault : undefined}
+        onChange={(newScopes) => edit(() => setScopes(newScopes))}
       />
       {error && <FormError error={error} hint="Check the list before you try again." />}
       <div class="buttons">

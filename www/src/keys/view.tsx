@@ -17,9 +17,9 @@ import "./keys.css";
 const TONES = { active: "good", expired: "", revoked: "" } as const;
 
 type Dialog =
-  | { what: "form" }
-  | { what: "revoke" | "rotate"; apiKey: ApiKey }
-  | { what: "secret"; apiKey: ApiKeyWithSecret };
+  | { kind: "form" }
+  | { kind: "revoke" | "rotate"; apiKey: ApiKey }
+  | { kind: "secret"; apiKey: ApiKeyWithSecret };
 
 export function KeysView() {
   const { may } = useSession();
@@ -42,7 +42,7 @@ export function KeysView() {
       count={isComplete && `${active.length} active`}
       actions={
         mayWrite && (
-          <button type="button" class="primary" onClick={() => openDialog({ what: "form" })}>
+          <button type="button" class="primary" onClick={() => openDialog({ kind: "form" })}>
             New key
           </button>
         )
@@ -82,22 +82,22 @@ export function KeysView() {
           javascript: "for await (const key of vault.keys.list()) console.log(key.id, key.state);",
         }}
       />
-      {dialog?.what === "form" && (
+      {dialog?.kind === "form" && (
         <KeyForm
           onClose={close}
-          onCreated={(apiKey) => setDialog({ what: "secret", apiKey })}
+          onCreated={(apiKey) => setDialog({ kind: "secret", apiKey })}
           fallbackFocus={pageHeading}
         />
       )}
-      {dialog?.what === "rotate" && (
+      {dialog?.kind === "rotate" && (
         <RotateKey
           apiKey={dialog.apiKey}
           onClose={close}
-          onDone={(apiKey) => setDialog({ what: "secret", apiKey })}
+          onDone={(apiKey) => setDialog({ kind: "secret", apiKey })}
           fallbackFocus={pageHeading}
         />
       )}
-      {dialog?.what === "revoke" && (
+      {dialog?.kind === "revoke" && (
         <RevokeKey
           apiKey={dialog.apiKey}
           createdKeys={active.filter(({ createdBy }) => createdBy === dialog.apiKey.id).length}
@@ -109,7 +109,7 @@ export function KeysView() {
           fallbackFocus={pageHeading}
         />
       )}
-      {dialog?.what === "secret" && (
+      {dialog?.kind === "secret" && (
         <SecretDialog title="The new key" secret={dialog.apiKey.secret} onClose={close} fallbackFocus={pageHeading}>
           Your program sends it in the header <code>x-service-secret</code>.
         </SecretDialog>
@@ -179,7 +179,7 @@ function Row({ apiKey, keys, onOpenDialog }: RowProps) {
             <button
               type="button"
               aria-label={`Rotate ${keyName(apiKey)}`}
-              onClick={() => onOpenDialog({ what: "rotate", apiKey })}
+              onClick={() => onOpenDialog({ kind: "rotate", apiKey })}
             >
               Rotate
             </button>
@@ -188,7 +188,7 @@ function Row({ apiKey, keys, onOpenDialog }: RowProps) {
             type="button"
             class="danger"
             aria-label={`Revoke ${keyName(apiKey)}`}
-            onClick={() => onOpenDialog({ what: "revoke", apiKey })}
+            onClick={() => onOpenDialog({ kind: "revoke", apiKey })}
           >
             Revoke
           </button>

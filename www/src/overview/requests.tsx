@@ -1,4 +1,4 @@
-// The requests of the last days, by day. Shown to keys with the scope for usage.
+// Recent requests by day, shown to keys with the usage scope.
 import { useQuery } from "@tanstack/preact-query";
 import type { Usage } from "connector-vault/slim";
 import { QueryView } from "../components/query-view";
@@ -49,15 +49,15 @@ function RequestsOfKey() {
   );
 }
 
-/** A bar for each day, also for days without requests. */
+/** One bar per day, including days without requests. */
 function barsOf({ from, to, rows }: Usage): Bar[] {
   const counts = new Map(rows.map(({ day, requests }) => [day, requests]));
-  const most = Math.max(1, ...counts.values());
+  const maxCount = Math.max(1, ...counts.values());
   const bars: Bar[] = [];
-  for (let at = Date.parse(to); at >= Date.parse(from); at -= DAY_MS) {
-    const day = isoDay(at);
+  for (let dayStart = Date.parse(to); dayStart >= Date.parse(from); dayStart -= DAY_MS) {
+    const day = isoDay(dayStart);
     const count = counts.get(day) ?? 0;
-    bars.push({ key: day, label: <time dateTime={day}>{LABEL.format(at)}</time>, count, size: count / most });
+    bars.push({ key: day, label: <time dateTime={day}>{LABEL.format(dayStart)}</time>, count, size: count / maxCount });
   }
   return bars;
 }

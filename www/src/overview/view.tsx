@@ -25,7 +25,7 @@ const STATES: readonly (readonly [state: ConnectionState, tone: string])[] = [
   ["failed", "bad"],
   ["unknown", "none"],
 ];
-const IDENTITY_TYPES: readonly (readonly [type: IdentityType, word: string])[] = [
+const IDENTITY_TYPES: readonly (readonly [type: IdentityType, label: string])[] = [
   ["user", "Users"],
   ["team", "Teams"],
   ["organization", "Organizations"],
@@ -208,11 +208,11 @@ function Breakdown({ id, title, children }: { id: string; title: string; childre
 function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary: ConnectionSummary }) {
   const names = usePlatforms()?.byName;
   const [showsAll, setShowsAll] = useState(false);
-  const shown = showsAll ? platforms : platforms.slice(0, MAX_SHOWN_PLATFORMS);
-  const hidden = platforms.slice(shown.length);
-  const rest = hidden.reduce((sum, row) => sum + row.total, otherPlatforms);
+  const visible = showsAll ? platforms : platforms.slice(0, MAX_SHOWN_PLATFORMS);
+  const hidden = platforms.slice(visible.length);
+  const hiddenTotal = hidden.reduce((sum, row) => sum + row.total, otherPlatforms);
   const largest = platforms[0]?.total ?? 0;
-  const bars = shown.map((row) => {
+  const bars = visible.map((row) => {
     const connector = names?.get(row.platform);
     const name = connector?.name ?? row.platform;
     return bar(
@@ -233,7 +233,7 @@ function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary
         ? "1 more platform"
         : `${hidden.length} more platforms`;
   const others: Bar[] =
-    rest > 0 ? [{ key: "", label: <span class="muted">{more}</span>, count: rest, size: undefined }] : [];
+    hiddenTotal > 0 ? [{ key: "", label: <span class="muted">{more}</span>, count: hiddenTotal, size: undefined }] : [];
   return (
     <Breakdown id="by-platform" title="By platform">
       <BarChart

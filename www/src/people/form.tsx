@@ -27,7 +27,7 @@ interface Role {
 }
 
 const NEW_ROLE: Role = { name: "", scopes: ["catalog:read", "connections:read"] };
-/** As many as the service accepts. */
+/** The service's limit. */
 const MAX_ROLES = 50;
 
 /** Form for the OpenID provider or Access team that authenticates people, and for their roles. */
@@ -55,7 +55,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
     type === "oidc"
       ? {
           ...providerRequest(provider),
-          // This form does not show them.
+          // Keep the scopes, which this form does not show.
           ...(signIn?.scopes ? { scopes: signIn.scopes } : {}),
         }
       : { teamDomain: teamDomain.trim(), audience: audience.trim() };
@@ -74,13 +74,13 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   };
   const localFaults = vault.consoleSignIn.validateSet(request);
   const areRolesValid = roles.every(({ scopes }, index) => scopes.length > 0 && nameFault(index) === undefined);
-  const { form, isTried, faults, edit, submit } = useValidatedForm(
+  const { form, isSubmitted, faults, edit, submit } = useValidatedForm(
     saving,
     localFaults,
     localFaults.length === 0 && areRolesValid,
   );
-  const setRole = (at: number, changed: Partial<Role>) =>
-    edit(() => setRoles(roles.map((role, index) => (index === at ? { ...role, ...changed } : role))));
+  const setRole = (roleIndex: number, changes: Partial<Role>) =>
+    edit(() => setRoles(roles.map((role, index) => (index === roleIndex ? { ...role, ...changes } : role))));
   const rolesFault = faultAt(faults, "/roles");
   return (
     <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
@@ -99,7 +99,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
           value={provider}
           hasSecret={signIn?.hasSecret === true}
           faults={faults}
-          onChange={(changed) => edit(() => setProvider({ ...provider, ...changed }))}
+          onChange={(changes) => edit(() => setProvider({ ...provider, ...changes }))}
         />
       ) : (
         <>
@@ -136,21 +136,21 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
             label="Value of the claim"
             aria-required="true"
             value={name}
-            fault={isTried ? nameFault(index) : undefined}
+            fault={isSubmitted ? nameFault(index) : undefined}
             onInput={(text) => setRole(index, { name: text })}
           />
           <ScopeCheckboxes
             legend="Scopes (at most those of your key)"
             options={[...new Set([...who.scopes, ...scopes])]}
             value={scopes}
-            fault={isTried && scopes.length === 0 ? "Choose at least one." : undefined}
-            onChange={(changed) => setRole(index, { scopes: changed })}
+            fault={isSubmitted && scopes.length === 0 ? "Choose at least one." : undefined}
+            onChange={(newScopes) => setRole(index, { scopes: newScopes })}
           />
           {roles.length > 1 && (
             <div class="buttons">
               <button
                 type="button"
-                onClick={() => edit(() => setRoles(roles.filter((_, other) => other !== index)))}
+                onClick={() => edit(() => setRoles(roles.filter((_, otherIndex) => otherIndex !== index)))}
                 aria-label={`Remove role ${index + 1}`}
               >
                 Remove

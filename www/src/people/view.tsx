@@ -19,9 +19,9 @@ import "../keys/keys.css";
 const PEOPLE_KEY = ["people"];
 
 type Dialog =
-  | { what: "configure"; signIn: ConsoleSignIn | null }
-  | { what: "off" }
-  | { what: "end"; session: ConsoleSession };
+  | { kind: "configure"; signIn: ConsoleSignIn | null }
+  | { kind: "off" }
+  | { kind: "end"; session: ConsoleSession };
 
 export function PeopleView() {
   const { may, noun, vault } = useSession();
@@ -45,17 +45,17 @@ export function PeopleView() {
     setNotice(undefined);
     setDialog(next);
   };
-  const done = (text: string) => {
+  const finish = (text: string) => {
     void client.invalidateQueries({ queryKey: PEOPLE_KEY });
     setNotice(text);
     close();
   };
   const configured = (signIn: ConsoleSignIn) => (
     <div class="buttons">
-      <button type="button" onClick={() => openDialog({ what: "configure", signIn })}>
+      <button type="button" onClick={() => openDialog({ kind: "configure", signIn })}>
         Edit
       </button>
-      <button type="button" class="danger" onClick={() => openDialog({ what: "off" })}>
+      <button type="button" class="danger" onClick={() => openDialog({ kind: "off" })}>
         Turn off
       </button>
     </div>
@@ -72,14 +72,14 @@ export function PeopleView() {
           signIn ? (
             <div class="section">
               <SignIn signIn={signIn} buttons={mayWrite ? configured(signIn) : undefined} />
-              <Sessions onEnd={mayWrite ? (session) => openDialog({ what: "end", session }) : undefined} />
+              <Sessions onEnd={mayWrite ? (session) => openDialog({ kind: "end", session }) : undefined} />
             </div>
           ) : (
             <EmptyState title="Sign-in is off">
               Connect your OpenID provider or Cloudflare Access, and choose the scopes of each role.
               {mayWrite && (
                 <div class="buttons">
-                  <button type="button" class="primary" onClick={() => openDialog({ what: "configure", signIn: null })}>
+                  <button type="button" class="primary" onClick={() => openDialog({ kind: "configure", signIn: null })}>
                     Set up sign-in
                   </button>
                 </div>
@@ -95,35 +95,35 @@ export function PeopleView() {
           javascript: "const { rows } = await vault.consoleSessions.list();",
         }}
       />
-      {dialog?.what === "configure" && (
+      {dialog?.kind === "configure" && (
         <SignInForm
           signIn={dialog.signIn}
           onClose={close}
-          onSaved={() => done("Sign-in was saved.")}
+          onSaved={() => finish("Sign-in was saved.")}
           fallbackFocus={pageHeading}
         />
       )}
-      {dialog?.what === "off" && (
+      {dialog?.kind === "off" && (
         <ConfirmRemoval
           title="Turn off sign-in?"
           labels={{ cancel: "Keep it on", confirm: "Turn off", pending: "Turning off…" }}
           remove={() => vault.consoleSignIn.delete()}
           hint="It may still be on."
           onClose={close}
-          onDone={() => done("Sign-in is off.")}
+          onDone={() => finish("Sign-in is off.")}
           fallbackFocus={pageHeading}
         >
           <p>This ends all sessions. People can then use the console only with an API key.</p>
         </ConfirmRemoval>
       )}
-      {dialog?.what === "end" && (
+      {dialog?.kind === "end" && (
         <ConfirmRemoval
           title="End this session?"
           labels={{ cancel: "Keep it", confirm: "End session", pending: "Ending…" }}
           remove={() => vault.consoleSessions.delete(dialog.session.id)}
           hint="It may not have ended."
           onClose={close}
-          onDone={() => done("The session was ended.")}
+          onDone={() => finish("The session was ended.")}
           fallbackFocus={pageHeading}
         >
           <p class="break-words">
@@ -138,9 +138,9 @@ export function PeopleView() {
 
 function SignIn({ signIn, buttons }: { signIn: ConsoleSignIn; buttons: ComponentChildren }) {
   const { signInUrl, type, issuer, teamDomain, redirectUri, claim, roles, updatedAt } = signIn;
-  const copied = (text: string, what: string) => (
+  const copyableCode = (text: string, noun: string) => (
     <dd class="copyable">
-      <code>{text}</code> <CopyButton text={text} label={`Copy the ${what}`} />
+      <code>{text}</code> <CopyButton text={text} label={`Copy the ${noun}`} />
     </dd>
   );
   return (
@@ -153,13 +153,13 @@ function SignIn({ signIn, buttons }: { signIn: ConsoleSignIn; buttons: Component
       </div>
       <dl class="description-list">
         <dt>Address to sign in</dt>
-        {copied(signInUrl, "address to sign in")}
+        {copyableCode(signInUrl, "address to sign in")}
         <dt>{type === "oidc" ? "Issuer" : "Team domain"}</dt>
         <dd>{issuer ?? teamDomain}</dd>
         {redirectUri !== null && (
           <>
             <dt>Redirect URI to register</dt>
-            {copied(redirectUri, "redirect URI")}
+            {copyableCode(redirectUri, "redirect URI")}
           </>
         )}
         <dt>Claim with roles</dt>

@@ -11,7 +11,7 @@ function describeTarget(element: Element): string {
 const setLabel = (text: string) => (element: Element) => {
   if (!element.hasAttribute("aria-label")) element.setAttribute("aria-label", text);
 };
-const setLevel = (number: number) => (element: Element) => element.setAttribute("aria-level", String(number));
+const setLevel = (level: number) => (element: Element) => element.setAttribute("aria-level", String(level));
 
 /** Selectors with their fixes. */
 const FIXES: [string, (element: Element) => void][] = [

@@ -16,27 +16,27 @@ export function headersOf(document: any, path: string, method: string): Response
     const reference: string | undefined = value?.get("$ref");
     return reference === undefined ? value : resolved(document.getIn(reference.replace(/^#\//, "").split("/")));
   };
-  const found = new Map<string, { description: string; statuses: string[] }>();
+  const byName = new Map<string, { description: string; statuses: string[] }>();
   const responses = document.getIn(["paths", path, method, "responses"]);
   responses?.forEach((response: any, status: string) => {
     resolved(response)
       .get("headers")
       ?.forEach((header: any, name: string) => {
         const { statuses } =
-          found.get(name) ??
-          found
+          byName.get(name) ??
+          byName
             .set(name, { description: withoutBackticks(resolved(header).get("description") ?? ""), statuses: [] })
             .get(name)!;
         statuses.push(status);
       });
   });
-  const all = [...responses.keys()] as string[];
+  const allStatuses = [...responses.keys()] as string[];
   const describeStatuses = (statuses: string[]) => {
-    const others = all.filter((status) => !statuses.includes(status));
-    if (others.length >= statuses.length) return statuses.join(", ");
-    return others.length === 0 ? EVERY_RESPONSE : `${EVERY_RESPONSE} except ${others.join(", ")}`;
+    const otherStatuses = allStatuses.filter((status) => !statuses.includes(status));
+    if (otherStatuses.length >= statuses.length) return statuses.join(", ");
+    return otherStatuses.length === 0 ? EVERY_RESPONSE : `${EVERY_RESPONSE} except ${otherStatuses.join(", ")}`;
   };
-  return [...found]
+  return [...byName]
     .map(([name, { description, statuses }]) => ({ name, description, statuses: describeStatuses(statuses) }))
     .sort((a, b) => Number(a.statuses.startsWith(EVERY_RESPONSE)) - Number(b.statuses.startsWith(EVERY_RESPONSE)));
 }

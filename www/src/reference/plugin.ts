@@ -13,7 +13,7 @@ interface Sample {
 
 export function plugin({ React }: System): Plugin {
   const h = React.createElement;
-  const hidden = () => null;
+  const renderNothing = () => null;
 
   /** The key that requests use: the session's, or one entered here, which is kept in memory only. */
   function KeyForm(system: any) {
@@ -34,9 +34,9 @@ export function plugin({ React }: System): Plugin {
       value: text,
       onChange,
     });
-    const isOwn = usedKey !== undefined && usedKey === sessionKey;
-    const usedText = isOwn ? "Requests use the key that you are signed in with." : "Requests use your key.";
-    const submitLabel = isOwn ? "Use another key" : usedKey === undefined ? "Use the key" : "Forget the key";
+    const usesSessionKey = usedKey !== undefined && usedKey === sessionKey;
+    const keyStatus = usesSessionKey ? "Requests use the key that you are signed in with." : "Requests use your key.";
+    const submitLabel = usesSessionKey ? "Use another key" : usedKey === undefined ? "Use the key" : "Forget the key";
     const sessionKeyButton = h(
       "button",
       { className: "btn", type: "button", onClick: () => useSecret(system, sessionKey) },
@@ -46,18 +46,18 @@ export function plugin({ React }: System): Plugin {
       "form",
       { className: "key", onSubmit: submit },
       usedKey !== undefined
-        ? h("span", { className: "key-set" }, usedText)
+        ? h("span", { className: "key-set" }, keyStatus)
         : h(React.Fragment, null, h("label", { htmlFor: "key" }, "API key"), input),
       h(
         "button",
         { className: "btn", type: "submit", disabled: usedKey === undefined && text.trim() === "" },
         submitLabel,
       ),
-      sessionKey !== undefined && !isOwn && sessionKeyButton,
+      sessionKey !== undefined && !usesSessionKey && sessionKeyButton,
       h(
         "small",
         null,
-        isOwn
+        usesSessionKey
           ? "Requests that you try out affect this account."
           : "Used to try out requests. The key stays in this page's memory, and is sent only to this service.",
       ),
@@ -89,14 +89,14 @@ export function plugin({ React }: System): Plugin {
 
   /** All response headers of an operation, each once with its statuses. */
   function headerTable(headers: ReturnType<typeof headersOf>) {
-    const cells = (kind: string, ...texts: string[]) =>
+    const tableRow = (kind: string, ...texts: string[]) =>
       texts.map((text, index) => h(kind, { key: index, scope: kind === "th" ? "col" : undefined }, text));
     const row = ({ name, description, statuses }: (typeof headers)[number]) =>
-      h("tr", { key: name }, ...cells("td", name, description, statuses));
+      h("tr", { key: name }, ...tableRow("td", name, description, statuses));
     return h(
       "table",
       { className: "response-headers" },
-      h("thead", null, h("tr", null, ...cells("th", "Name", "Description", "Statuses"))),
+      h("thead", null, h("tr", null, ...tableRow("th", "Name", "Description", "Statuses"))),
       h("tbody", null, ...headers.map(row)),
     );
   }
@@ -106,12 +106,12 @@ export function plugin({ React }: System): Plugin {
     return (props: any) => {
       const document = props.specSelectors.specJson();
       const samples: Sample[] = document.getIn(["paths", props.path, props.method, "x-codeSamples"])?.toJS() ?? [];
-      const shown = samples.map((sample) => h(CodeSample, { key: sample.label, ...sample }));
+      const sampleElements = samples.map((sample) => h(CodeSample, { key: sample.label, ...sample }));
       const headers = headersOf(document, props.path, props.method);
       return h(
         React.Fragment,
         null,
-        samples.length > 0 && section("samples", "Code samples", ...shown),
+        samples.length > 0 && section("samples", "Code samples", ...sampleElements),
         h(Responses, props),
         headers.length > 0 && section("headers-section", "Response headers", headerTable(headers)),
       );
@@ -150,21 +150,21 @@ export function plugin({ React }: System): Plugin {
 
   /** A link within the page. It does not change the fragment, which deep links use. */
   function ContentsLink({ name, selector }: { name: string; selector: string }) {
-    const follow = (event: Event) => {
+    const scrollToTarget = (event: Event) => {
       event.preventDefault();
       const target = document.querySelector(selector);
       target?.scrollIntoView();
       target?.querySelector<HTMLElement>("button")?.focus({ preventScroll: true });
     };
-    return h("a", { href: "#", onClick: follow }, name);
+    return h("a", { href: "#", onClick: scrollToTarget }, name);
   }
 
   /** Wraps all content in one landmark. */
   function ReferenceLayout({ getComponent, specSelectors }: any) {
-    const all = (name: string) => h(getComponent(name, true));
-    if (specSelectors.loadingStatus() !== "success") return h("main", { id: "main" }, all("BaseLayout"));
+    const render = (name: string) => h(getComponent(name, true));
+    if (specSelectors.loadingStatus() !== "success") return h("main", { id: "main" }, render("BaseLayout"));
     const parts = ["InfoContainer", "AuthorizeBtnContainer", "operations", "Models"].map((name) =>
-      h("div", { className: "wrapper", key: name }, all(name)),
+      h("div", { className: "wrapper", key: name }, render(name)),
     );
     const groups = specSelectors
       .specJson()
@@ -185,7 +185,7 @@ export function plugin({ React }: System): Plugin {
       "div",
       { className: "swagger-ui" },
       h(getComponent("SvgAssets")),
-      h("main", { id: "main", tabIndex: -1 }, all("errors"), contents, ...parts),
+      h("main", { id: "main", tabIndex: -1 }, render("errors"), contents, ...parts),
     );
   }
 
@@ -196,10 +196,10 @@ export function plugin({ React }: System): Plugin {
       OAS31License: Licence,
       AuthorizeBtnContainer: KeyForm,
       // There is one key and one server.
-      authorizeOperationBtn: hidden,
-      ServersContainer: hidden,
+      authorizeOperationBtn: renderNothing,
+      ServersContainer: renderNothing,
       // Shown once per operation instead.
-      headers: hidden,
+      headers: renderNothing,
     },
     wrapComponents: { responses: withSamples, parameterRow: withoutDefault, curl: withoutKey },
     statePlugins: { spec: { wrapSelectors: { selectSchemas: withoutNestedSchemas } } },
@@ -214,15 +214,17 @@ type Schemas = Record<string, { enum?: unknown }>;
  */
 function withoutNestedSchemas(original: (...args: unknown[]) => Schemas) {
   return (...args: unknown[]) => {
-    const all = Object.entries(original(...args)).map(([name, schema]) => ({
+    const schemas = Object.entries(original(...args)).map(([name, schema]) => ({
       name,
       schema,
       text: JSON.stringify(schema),
     }));
     const isPart = (name: string) =>
-      all.some((one) => one.name !== name && name.startsWith(one.name) && one.text.includes(`/schemas/${name}"`));
+      schemas.some(
+        (schema) => schema.name !== name && name.startsWith(schema.name) && schema.text.includes(`/schemas/${name}"`),
+      );
     return Object.fromEntries(
-      all.flatMap(({ name, schema }) => (schema.enum === undefined && !isPart(name) ? [[name, schema]] : [])),
+      schemas.flatMap(({ name, schema }) => (schema.enum === undefined && !isPart(name) ? [[name, schema]] : [])),
     );
   };
 }

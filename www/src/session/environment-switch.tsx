@@ -22,7 +22,7 @@ export function EnvironmentSwitch() {
   const view = `/${path.split("/")[1] ?? ""}`;
   const switching = useSingleFlight({
     mutationFn: () => openOtherEnvironment(),
-    onSuccess: (isThere) => (isThere ? navigate(view) : setKeyRequired(true)),
+    onSuccess: (hasSwitched) => (hasSwitched ? navigate(view) : setKeyRequired(true)),
     onError: () => setKeyRequired(true),
   });
   return (
@@ -55,7 +55,7 @@ export function EnvironmentSwitch() {
 
 function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const { who } = useSession();
-  const other = who.environment === "test" ? "live" : "test";
+  const otherEnvironment = who.environment === "test" ? "live" : "test";
   const form = useRef<HTMLFormElement>(null);
   useFocusFirst(form);
   const [secret, setSecret] = useState("");
@@ -76,8 +76,8 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
   });
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (!secret.trim().startsWith(`sk_${other}_`)) {
-      setFault(`Enter an API key of the ${other} environment: it begins with sk_${other}_.`);
+    if (!secret.trim().startsWith(`sk_${otherEnvironment}_`)) {
+      setFault(`Enter an API key of the ${otherEnvironment} environment: it begins with sk_${otherEnvironment}_.`);
       form.current?.querySelector("input")?.focus();
     } else switching.run();
   };
@@ -85,9 +85,9 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
     <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
       <p>This tab keeps the keys of both environments until you sign out, so that you can switch between them.</p>
       <TextField
-        label={`API key of the ${other} environment`}
+        label={`API key of the ${otherEnvironment} environment`}
         type="password"
-        placeholder={`sk_${other}_…`}
+        placeholder={`sk_${otherEnvironment}_…`}
         value={secret}
         fault={fault}
         onInput={(text) => {
@@ -100,7 +100,7 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
           Cancel
         </button>
         <button type="submit" class="primary" aria-disabled={switching.isPending}>
-          {switching.isPending ? "Opening…" : `Open ${other}`}
+          {switching.isPending ? "Opening…" : `Open ${otherEnvironment}`}
         </button>
       </div>
     </form>

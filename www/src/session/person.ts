@@ -1,8 +1,8 @@
-// The sign-in of people: the service redirects them to `#sign-in=<sign-in>.<code>`, and the console exchanges the code for a
-// token. The code works once, and only in the browser in which the sign-in started.
+// Sign-in of people: the service redirects them to `#sign-in=<sign-in>.<code>`, and the console exchanges the code for
+// a token. The code works once, and only in the browser in which the sign-in started.
 import { readStorage, writeStorage } from "../components/storage";
 
-/** Neither is a secret: the page names the account, and asks before it continues. */
+/** The last sign-in in this browser. Contains no secret: the page names the account, and asks before it continues. */
 interface Remembered {
   id: string;
   account: string;
@@ -25,7 +25,7 @@ export function takeSignIn(): CompletedSignIn | undefined {
   if (id === undefined || code === undefined) return undefined;
   const page = readStorage("sessionStorage", RETURN_KEY);
   writeStorage("sessionStorage", RETURN_KEY, undefined);
-  // One slash: two would begin the address of another host.
+  // Require a single leading slash: two would begin the address of another host.
   history.replaceState(history.state, "", page !== undefined && /^\/(?![/\\])/.test(page) ? page : location.pathname);
   return { id, code };
 }
@@ -60,7 +60,7 @@ export function rememberedSignIn(): Remembered | undefined {
   }
 }
 
-/** Remembers the current page until the person is back. */
+/** Remembers the current page until the person returns. */
 export const rememberPage = () => writeStorage("sessionStorage", RETURN_KEY, location.pathname + location.search);
 
 /** Whether a secret is the token of a person. */

@@ -20,7 +20,7 @@ const VAULT_FRESH_MS = 5_000;
 /** `who`: what the key or token has access to. */
 export interface Session extends Pick<ActiveSession, "vault" | "who"> {
   may(scope: Scope): boolean;
-  /** What has the scopes, for messages: "Your key" or "Your role". */
+  /** The holder of the scopes, for messages: "Your key" or "Your role". */
   noun: "key" | "role";
   signOut(): void;
 }
@@ -47,8 +47,8 @@ export function useSessionState(): State {
 }
 
 /** The query client of one session. */
-function createQueryClient(opened: ActiveSession): QueryClient {
-  const onError = (error: unknown) => isUnauthorized(error) && endRejectedSession(opened);
+function createQueryClient(activeSession: ActiveSession): QueryClient {
+  const onError = (error: unknown) => isUnauthorized(error) && endRejectedSession(activeSession);
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),

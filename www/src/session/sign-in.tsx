@@ -25,8 +25,8 @@ export function SignIn({ reason, failure, onRetry }: Props) {
   const reasonText = reason && REASONS[reason];
   const [secret, setSecret] = useState("");
   const [remembered, setRemembered] = useState(rememberedSignIn);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const [message, setMessage] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     document.title = "Sign in · connector-vault";
@@ -35,20 +35,20 @@ export function SignIn({ reason, failure, onRetry }: Props) {
 
   const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (busy) return;
-    const typed = secret.trim();
-    if (!typed) {
-      setProblem("Enter an API key.");
+    if (isBusy) return;
+    const trimmed = secret.trim();
+    if (!trimmed) {
+      setMessage("Enter an API key.");
       input.current?.focus();
       return;
     }
     setBusy(true);
-    setProblem(undefined);
+    setMessage(undefined);
     try {
-      await signIn(typed);
+      await signIn(trimmed);
     } catch (error) {
       setBusy(false);
-      setProblem(isUnauthorized(error) ? KEY_REJECTED : describeError(error));
+      setMessage(isUnauthorized(error) ? KEY_REJECTED : describeError(error));
       input.current?.focus();
     }
   };
@@ -107,24 +107,24 @@ export function SignIn({ reason, failure, onRetry }: Props) {
             spellcheck={false}
             placeholder="sk_test_… or sk_live_…"
             value={secret}
-            aria-invalid={problem !== undefined}
-            aria-describedby={[problem && "secret-problem", reasonText && "sign-in-reason", "secret-help"]
+            aria-invalid={message !== undefined}
+            aria-describedby={[message && "secret-problem", reasonText && "sign-in-reason", "secret-help"]
               .filter(Boolean)
               .join(" ")}
             onInput={(event) => setSecret(event.currentTarget.value)}
           />
         </label>
-        {problem && (
+        {message && (
           <p class="field-error" id="secret-problem" role="alert">
-            {problem}
+            {message}
           </p>
         )}
         <p class="muted small" id="secret-help">
           The key stays in this browser's open tabs, and is removed when you close them. <code>npm start</code> prints a
           demo key; <code>npm run keys -- create</code> creates one.
         </p>
-        <button type="submit" class={remembered ? undefined : "primary"} aria-disabled={busy}>
-          {busy ? "Signing in…" : remembered ? "Sign in with the key" : "Sign in"}
+        <button type="submit" class={remembered ? undefined : "primary"} aria-disabled={isBusy}>
+          {isBusy ? "Signing in…" : remembered ? "Sign in with the key" : "Sign in"}
         </button>
       </form>
       <p class="muted small">

@@ -63,10 +63,10 @@ let memoized = new Map<() => unknown, unknown>();
  * Creates a value that lives until the user signs out. It survives an expired key, so that unsaved input is still there
  * after signing in again.
  */
-export function untilSignOut<Value>(make: () => Value): () => Value {
+export function untilSignOut<Value>(create: () => Value): () => Value {
   return () => {
-    if (!memoized.has(make)) memoized.set(make, make());
-    return memoized.get(make) as Value;
+    if (!memoized.has(create)) memoized.set(create, create());
+    return memoized.get(create) as Value;
   };
 }
 
@@ -77,14 +77,14 @@ const storeSecret = (secret: string | undefined) => writeStorage("sessionStorage
 
 let sessionCount = 0;
 
-async function open(secret: string): Promise<ActiveSession> {
+async function openSession(secret: string): Promise<ActiveSession> {
   const vault = await openVault(secret);
   return { number: (sessionCount += 1), secret, vault, who: await vault.whoami() };
 }
 
 /** Undefined if the secret is rejected. */
 const openIfAccepted = (secret: string) =>
-  open(secret).catch((error: unknown) => {
+  openSession(secret).catch((error: unknown) => {
     if (isUnauthorized(error)) return undefined;
     throw error;
   });
@@ -103,17 +103,17 @@ const isSameIdentity = ({ who: a }: ActiveSession, { who: b }: ActiveSession) =>
 /** A newer action cancels the one in progress. */
 let actionNumber = 0;
 const startAction = () => {
-  const own = (actionNumber += 1);
-  return () => own !== actionNumber;
+  const ownNumber = (actionNumber += 1);
+  return () => ownNumber !== actionNumber;
 };
 
-function enter(next: ActiveSession, more: { notice?: Reason | undefined; link?: ActiveSession } = {}) {
+function enterSession(session: ActiveSession, details: { notice?: Reason | undefined; link?: ActiveSession } = {}) {
   startAction();
-  storeSecret(next.secret);
-  setState({ kind: "in", session: next, ...more });
+  storeSecret(session.secret);
+  setState({ kind: "in", session, ...details });
 }
 
-function leave(reason: Reason | undefined) {
+function leaveSession(reason: Reason | undefined) {
   startAction();
   storeSecret(undefined);
   setState({ kind: "out", reason });
@@ -129,24 +129,29 @@ interface StartOptions {
 }
 
 /** Finds a session of this tab or of another one, then handles the link. */
-async function begin(from: StartOptions): Promise<void> {
+async function restoreSession(options: StartOptions): Promise<void> {
   const isSuperseded = startAction();
   setState({ kind: "opening" });
   try {
-    const { current, isOwn, reason } = await findSession(from);
-    const offeredSession = await openOffered(from.link, current);
+    const { current, isOwn, reason } = await findSession(options);
+    const offeredSession = await openOffered(options.link, current);
     if (isSuperseded()) return;
     const notice =
-      from.link === undefined || offeredSession ? undefined : from.link === "damaged" ? "link-damaged" : "link-refused";
+      options.link === undefined || offeredSession
+        ? undefined
+        : options.link === "damaged"
+          ? "link-damaged"
+          : "link-refused";
     if (current && offeredSession !== current && !(offeredSession && isSameIdentity(current, offeredSession))) {
-      enter(current, { notice, ...(offeredSession && { link: offeredSession }) });
+      enterSession(current, { notice, ...(offeredSession && { link: offeredSession }) });
       if (isOwn) broadcast("resumed");
     } else if (offeredSession) {
-      enter(offeredSession);
+      enterSession(offeredSession);
       broadcast("signed-in");
-    } else leave(notice ?? reason);
+    } else leaveSession(notice ?? reason);
   } catch (failure) {
-    if (!isSuperseded()) setState({ kind: "out", reason: from.reason, failure, retry: () => void begin(from) });
+    if (!isSuperseded())
+      setState({ kind: "out", reason: options.reason, failure, retry: () => void restoreSession(options) });
   }
 }
 
@@ -182,17 +187,17 @@ export function startSession(): void {
     secret: () => (state.kind === "in" ? state.session.secret : undefined),
     isSignedOut: () => state.kind === "out" && (state.reason === "signed-out" || state.reason === "link-left"),
     onSession: () => {
-      if (state.kind === "out") void begin({ stored: storedSecret(), reason: state.reason });
+      if (state.kind === "out") void restoreSession({ stored: storedSecret(), reason: state.reason });
     },
     onSignedOut: () => {
       // A user who is signed out for another reason keeps that message.
       if (state.kind !== "out" || state.failure !== undefined) endSession();
     },
   });
-  onLink((next) => void openLink(next));
+  onLink((newLink) => void openLink(newLink));
   const completed = takeSignIn();
   if (completed) void completeSignIn(completed);
-  else void begin({ stored: storedSecret(), link });
+  else void restoreSession({ stored: storedSecret(), link });
 }
 
 /** Exchanges the code of a person's sign-in, which replaces the session of this tab. */
@@ -201,23 +206,24 @@ async function completeSignIn(completed: CompletedSignIn): Promise<void> {
   setState({ kind: "opening" });
   try {
     const token = await exchange(completed);
-    const next = token === undefined ? undefined : await openIfAccepted(token);
+    const session = token === undefined ? undefined : await openIfAccepted(token);
     if (isSuperseded()) return;
-    if (next === undefined) return await begin({ stored: storedSecret(), reason: "sign-in-refused" });
-    const { account, environment } = next.who;
+    if (session === undefined) return await restoreSession({ stored: storedSecret(), reason: "sign-in-refused" });
+    const { account, environment } = session.who;
     rememberSignIn({ id: completed.id, account, environment });
     memoized = new Map();
-    enter(next);
+    enterSession(session);
     broadcast("signed-in");
   } catch (failure) {
     // The code may have been used, so a retry begins with the session that this tab had.
-    if (!isSuperseded()) setState({ kind: "out", failure, retry: () => void begin({ stored: storedSecret() }) });
+    if (!isSuperseded())
+      setState({ kind: "out", failure, retry: () => void restoreSession({ stored: storedSecret() }) });
   }
 }
 
 /** Handles a link that was opened in the same page. The current session stays until the user decides. */
 async function openLink(link: Link): Promise<void> {
-  if (state.kind !== "in") return begin({ stored: storedSecret(), link });
+  if (state.kind !== "in") return restoreSession({ stored: storedSecret(), link });
   const { session: current } = state;
   const isSuperseded = startAction();
   let notice: Reason = link === "damaged" ? "link-damaged" : "link-refused";
@@ -227,16 +233,16 @@ async function openLink(link: Link): Promise<void> {
   });
   if (isSuperseded() || offered === current) return;
   if (offered === undefined) setState({ kind: "in", session: current, notice });
-  else if (isSameIdentity(current, offered)) enter(offered);
+  else if (isSameIdentity(current, offered)) enterSession(offered);
   else setState({ kind: "in", session: current, link: offered });
 }
 
 /** Signs in with a key. Throws the service's error if it is rejected. */
 export async function signIn(secret: string): Promise<void> {
   const isSuperseded = startAction();
-  const next = await open(secret);
+  const session = await openSession(secret);
   if (isSuperseded()) return;
-  enter(next);
+  enterSession(session);
   broadcast("signed-in");
 }
 
@@ -256,12 +262,13 @@ export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   if (state.kind !== "in") return false;
   const { session: current } = state;
   const isSuperseded = startAction();
-  const other = secret ?? otherSecret();
-  const next = other === undefined ? undefined : await (secret ? open(secret) : openIfAccepted(other));
+  const targetSecret = secret ?? otherSecret();
+  const session =
+    targetSecret === undefined ? undefined : await (secret ? openSession(secret) : openIfAccepted(targetSecret));
   if (isSuperseded()) return true;
-  const { account, environment } = next?.who ?? {};
+  const { account, environment } = session?.who ?? {};
   const isOfAccount = account === current.who.account && environment !== current.who.environment;
-  if (next === undefined || !isOfAccount) {
+  if (session === undefined || !isOfAccount) {
     if (secret && account !== undefined) throw new OtherAccountError(account);
     storeOtherSecret(undefined);
     return false;
@@ -269,7 +276,7 @@ export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   storeOtherSecret(current.secret);
   // Unsaved input belongs to the other environment.
   memoized = new Map();
-  enter(next);
+  enterSession(session);
   return true;
 }
 
@@ -287,7 +294,7 @@ function endSession() {
   endAtService();
   memoized = new Map();
   storeOtherSecret(undefined);
-  leave(isToken(storedSecret()) ? "link-left" : "signed-out");
+  leaveSession(isToken(storedSecret()) ? "link-left" : "signed-out");
 }
 
 /** Signs out in all tabs. The sessions of people end at the service, too. */
@@ -300,7 +307,7 @@ export function signOut(): void {
 export function endRejectedSession(rejected: ActiveSession): void {
   if (state.kind !== "in" || state.session !== rejected) return;
   storeSecret(undefined);
-  void begin({ rejectedSecret: rejected.secret, reason: refusalReason(rejected.secret) });
+  void restoreSession({ rejectedSecret: rejected.secret, reason: refusalReason(rejected.secret) });
 }
 
 /** Opens the link in this tab, or keeps the current session. */
@@ -311,7 +318,7 @@ export function decideOnLink(isOpened: boolean): void {
     return;
   }
   memoized = new Map();
-  enter(state.link);
+  enterSession(state.link);
 }
 
 export function dismissNotice(): void {

@@ -59,13 +59,13 @@ const SessionOwner = ({ who: { account, environment, identity, person } }: { who
 );
 
 export function LinkNotice({ reason }: { reason: Reason }) {
-  const [title, cure] = isLinkError(reason)
+  const [title, advice] = isLinkError(reason)
     ? LINK_ERRORS[reason]
     : ["The link could not be opened", "The service can't be reached. Open it again in a moment."];
   return (
     <div class="banner notice">
       <p>
-        <strong>{title}.</strong> {cure} You are still signed in as before.
+        <strong>{title}.</strong> {advice} You are still signed in as before.
       </p>
       <button
         type="button"

@@ -18,9 +18,9 @@ export interface Tab {
   secret(): string | undefined;
   /** Whether the user signed out explicitly and has not signed in since. */
   isSignedOut(): boolean;
-  /** Another tab has a session. */
+  /** Called when another tab has a session. */
   onSession(): void;
-  /** Another tab signed out. */
+  /** Called when another tab signs out. */
   onSignedOut(): void;
 }
 
@@ -59,22 +59,22 @@ export async function requestSecrets(): Promise<string[]> {
   if (channel === undefined || holders === 0) return [];
   const from = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const replies: Extract<Message, { kind: "reply" }>[] = [];
-  await new Promise<void>((done) => {
-    const timer = setTimeout(done, holders === undefined ? TIMEOUT_WITHOUT_LOCKS_MS : TIMEOUT_MS);
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, holders === undefined ? TIMEOUT_WITHOUT_LOCKS_MS : TIMEOUT_MS);
     const ignore = listen((message) => {
       if (message.kind !== "reply" || message.to !== from) return;
       replies.push(message);
       if (replies.length !== holders) return;
       clearTimeout(timer);
       ignore();
-      done();
+      resolve();
     });
     send({ kind: "request", from });
   });
   return replies.sort((a, b) => b.lastUsedAt - a.lastUsedAt).map(({ secret }) => secret);
 }
 
-/** Undefined if the browser can't count them. */
+/** Undefined if the browser has no locks, or can't list them. */
 async function countSessionTabs(): Promise<number | undefined> {
   if (!("locks" in navigator)) return undefined;
   const state = await navigator.locks.query().catch(() => undefined);
@@ -93,12 +93,12 @@ export function setHolding(isHolding: boolean): void {
   release?.();
   release = undefined;
   if (!isHolding || !("locks" in navigator)) return;
-  const stored = new Promise<void>((done) => (release = done));
-  granted = new Promise((done) => {
-    const hold = () => {
-      done();
-      return stored;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  granted = new Promise((resolve) => {
+    const holdLock = () => {
+      resolve();
+      return released;
     };
-    navigator.locks.request(NAME, { mode: "shared" }, hold).catch(() => done());
+    navigator.locks.request(NAME, { mode: "shared" }, holdLock).catch(() => resolve());
   });
 }

@@ -86,7 +86,7 @@ export function DeliveriesView({ id }: { id: string }) {
         <Select
           label="State"
           value={state ?? ""}
-          options={[["", "All states"], ...STATES.map((word) => [word, word] as const)]}
+          options={[["", "All states"], ...STATES.map((name) => [name, name] as const)]}
           onChange={(value) => change({ state: value })}
         />
       </div>

@@ -57,13 +57,13 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   const { error, isPending } = saving;
   const localFaults = webhook ? vault.webhooks.validateUpdate(request) : vault.webhooks.validateCreate(request);
   const typesFault = types.length === 0 ? "Choose at least one." : undefined;
-  const { form, isTried, faults, edit, submit } = useValidatedForm(
+  const { form, isSubmitted, faults, edit, submit } = useValidatedForm(
     saving,
     localFaults,
     localFaults.length === 0 && !typesFault,
   );
   const toggle = (type: EventType) =>
-    edit(() => setTypes(types.includes(type) ? types.filter((one) => one !== type) : [...types, type]));
+    edit(() => setTypes(types.includes(type) ? types.filter((other) => other !== type) : [...types, type]));
   return (
     <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
       <TextField
@@ -82,7 +82,7 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
         fault={faultAt(faults, "/description")}
         onInput={(text) => edit(() => setDescription(text))}
       />
-      <fieldset class="checkbox-grid" data-invalid={isTried && typesFault ? "" : undefined}>
+      <fieldset class="checkbox-grid" data-invalid={isSubmitted && typesFault ? "" : undefined}>
         <legend class="label">Events to send</legend>
         {EVENT_TYPES.map((type) => (
           <label key={type} class="check">
@@ -90,7 +90,7 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
           </label>
         ))}
         <div aria-live="polite">
-          {isTried && (typesFault ?? faultAt(faults, "/types")) && (
+          {isSubmitted && (typesFault ?? faultAt(faults, "/types")) && (
             <p class="field-error">{typesFault ?? faultAt(faults, "/types")}</p>
           )}
         </div>

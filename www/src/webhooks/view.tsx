@@ -21,9 +21,9 @@ import "./webhooks.css";
 
 /** The open dialog and its webhook. */
 type Dialog =
-  | { what: "form"; webhook: Webhook | undefined }
-  | { what: "delete" | "rotate"; webhook: Webhook }
-  | { what: "secret"; webhook: WebhookWithSecret };
+  | { kind: "form"; webhook: Webhook | undefined }
+  | { kind: "delete" | "rotate"; webhook: Webhook }
+  | { kind: "secret"; webhook: WebhookWithSecret };
 
 export function WebhooksView() {
   const { may, noun } = useSession();
@@ -42,7 +42,7 @@ export function WebhooksView() {
       count={query.data && pluralize(query.data.length, "webhook")}
       actions={
         mayWrite && (
-          <button type="button" class="primary" onClick={() => openDialog({ what: "form", webhook: undefined })}>
+          <button type="button" class="primary" onClick={() => openDialog({ kind: "form", webhook: undefined })}>
             New webhook
           </button>
         )
@@ -71,18 +71,18 @@ export function WebhooksView() {
       <Snippet
         call={{ method: "GET", path: "/v1/webhooks", javascript: "const webhooks = await vault.webhooks.list();" }}
       />
-      {dialog?.what === "form" && (
+      {dialog?.kind === "form" && (
         <WebhookForm
           webhook={dialog.webhook}
           onClose={close}
           onSaved={(saved) => {
             setNotice(dialog.webhook ? "The webhook was saved." : "The webhook was created.");
-            setDialog("secret" in saved ? { what: "secret", webhook: saved } : undefined);
+            setDialog("secret" in saved ? { kind: "secret", webhook: saved } : undefined);
           }}
           fallbackFocus={pageHeading}
         />
       )}
-      {dialog?.what === "delete" && (
+      {dialog?.kind === "delete" && (
         <DeleteWebhook
           webhook={dialog.webhook}
           onClose={close}
@@ -93,15 +93,15 @@ export function WebhooksView() {
           fallbackFocus={pageHeading}
         />
       )}
-      {dialog?.what === "rotate" && (
+      {dialog?.kind === "rotate" && (
         <RotateSecret
           webhook={dialog.webhook}
           onClose={close}
-          onDone={(webhook) => setDialog({ what: "secret", webhook })}
+          onDone={(webhook) => setDialog({ kind: "secret", webhook })}
           fallbackFocus={pageHeading}
         />
       )}
-      {dialog?.what === "secret" && (
+      {dialog?.kind === "secret" && (
         <SecretDialog
           title="The webhook's secret"
           secret={dialog.webhook.secret}
@@ -166,13 +166,13 @@ function WebhookCard({ webhook, onOpenDialog }: { webhook: Webhook; onOpenDialog
             >
               {active ? "Pause" : "Enable"}
             </button>
-            <button type="button" aria-label={`Edit ${url}`} onClick={() => onOpenDialog({ what: "form", webhook })}>
+            <button type="button" aria-label={`Edit ${url}`} onClick={() => onOpenDialog({ kind: "form", webhook })}>
               Edit
             </button>
             <button
               type="button"
               aria-label={`Rotate secret of ${url}`}
-              onClick={() => onOpenDialog({ what: "rotate", webhook })}
+              onClick={() => onOpenDialog({ kind: "rotate", webhook })}
             >
               Rotate secret
             </button>
@@ -180,7 +180,7 @@ function WebhookCard({ webhook, onOpenDialog }: { webhook: Webhook; onOpenDialog
               type="button"
               class="danger"
               aria-label={`Delete ${url}`}
-              onClick={() => onOpenDialog({ what: "delete", webhook })}
+              onClick={() => onOpenDialog({ kind: "delete", webhook })}
             >
               Delete
             </button>
