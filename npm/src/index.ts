@@ -30,6 +30,7 @@ export type { ActionAnswer, ActionInput, OmittedPart, PlatformRequestInit } from
 export type {
   Action,
   ActionMethod,
+  ActionMatch,
   Actions,
   Connector,
   ConnectorDetail,

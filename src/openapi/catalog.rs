@@ -93,6 +93,7 @@ pub fn schemas() -> Vec<(&'static str, Node)> {
         ("ActionPage", page("Action", "actions")),
         ("ActionSearchPage", search_page()),
         ("Action", action()),
+        ("ActionMatch", action_match()),
         ("ActionDetail", details::action(&action())),
         (
             "ActionPattern",
@@ -105,7 +106,7 @@ pub fn schemas() -> Vec<(&'static str, Node)> {
 }
 
 fn search_page() -> Node {
-    let page = page("Action", "actions");
+    let page = page("ActionMatch", "actions");
     let more = described(
         "`true` if there are more matches than `total`; otherwise omitted.",
         object! {"type": "boolean", "const": true},
@@ -124,6 +125,21 @@ fn search_page() -> Node {
             "rows": own("rows"), "total": total, "pages": own("pages"), "page": own("page"), "totalIsMinimum": more,
             "notes": notes,
         },
+    }
+}
+
+fn action_match() -> Node {
+    let connected = described(
+        "`true` if the identity of the token has connected the platform; otherwise omitted.",
+        object! {"type": "boolean", "const": true},
+    );
+    let action = action();
+    let own = |name: &str| action.get(name).unwrap().clone();
+    object! {
+        "type": "object",
+        "description": "An operation of a platform that matches a search.",
+        "required": own("required"),
+        "properties": own("properties").with(object! {"connected": connected}),
     }
 }
 

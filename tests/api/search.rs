@@ -10,10 +10,14 @@ use connector_vault::terms::Method;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{Api, action, body, column, config, connector, small_catalog, units};
+use crate::support::{
+    Api, action, as_secret, body, column, config, connector, small_catalog, units, with_body,
+    with_header,
+};
 use crate::vault::faults;
 
 const SEARCH: &str = "/v1/available-actions";
+const CONNECTIONS: &str = "/v1/vault/connections";
 const SECRET: &str = "a secret of thirty-two characters";
 
 /// The method, title, key, path and description of an action.
@@ -185,8 +189,7 @@ fn token_sees_only_its_platforms() {
     };
     let (one, other) = (token(&json!(["gitlab"])), token(&json!(["post", "github"])));
     let get = |secret: &str, query: &str| {
-        let response =
-            api.send(&crate::support::as_secret(secret, "GET", &format!("{SEARCH}?{query}")));
+        let response = api.send(&as_secret(secret, "GET", &format!("{SEARCH}?{query}")));
         assert_eq!(response.status, 200);
         (
             column(&response, "platform").into_iter().collect::<BTreeSet<_>>(),
@@ -201,10 +204,84 @@ fn token_sees_only_its_platforms() {
         assert_eq!(found(&api, "q=issue").1, 5, "a response for a token is not returned to a key");
     }
     let tag = |secret: &str| {
-        let request = crate::support::as_secret(secret, "GET", &format!("{SEARCH}?q=issue"));
+        let request = as_secret(secret, "GET", &format!("{SEARCH}?q=issue"));
         api.send(&request).header("etag").unwrap().to_owned()
     };
     assert_ne!(tag(&one), tag(&other));
+}
+
+/// The search as a token of ann, who has connected GitLab and an unused Post Office, with these scopes.
+fn search_with_connections(scopes: &Value) -> (Api, String) {
+    let api = api();
+    for (platform, active) in [("gitlab", true), ("post", false)] {
+        let sent = json!({
+            "platform": platform, "identity": "ann", "identityType": "user", "active": active,
+        });
+        let response = api.send(&with_body(api.request("POST", CONNECTIONS), &sent.to_string()));
+        assert_eq!(response.status, 201, "{}", body(&response));
+    }
+    let session = api.session(&json!({"identity": "ann", "scopes": scopes}));
+    (api, session["token"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn connected_platforms_come_first_unless_the_query_names_another() {
+    let (api, token) = search_with_connections(&json!(["catalog:read", "connections:read"]));
+    let search = |query: &str| {
+        let path = format!("{SEARCH}?q={}&limit=50", query.replace(' ', "+"));
+        let response = api.send(&as_secret(&token, "GET", &path));
+        assert_eq!(response.status, 200, "{}", body(&response));
+        response
+    };
+    for (query, first, is_connected) in [
+        ("create an issue", "gitlab postIssues", true),
+        ("list issues", "gitlab postIssues", true),
+        ("create github issue", "github issuesCreate", false),
+        ("creating issues on git hub", "github issuesCreate", false),
+        ("create an issue in gitlab", "gitlab postIssues", true),
+        ("delete a repository", "github reposDelete", false),
+        ("letters", "post letters", false),
+    ] {
+        let rows = body(&search(query))["rows"].clone();
+        let row = &rows[0];
+        let name =
+            format!("{} {}", row["platform"].as_str().unwrap(), row["key"].as_str().unwrap());
+        assert_eq!(name, first, "{query}: {rows}");
+        for row in rows.as_array().unwrap() {
+            let expected = (row["platform"] == "gitlab").then_some(&Value::Bool(true));
+            assert_eq!(row.get("connected"), expected, "{query}: {row}");
+        }
+        assert_eq!(row.get("connected").is_some(), is_connected, "{query}");
+    }
+    // What a token asked is not shown to a key.
+    assert_eq!(found(&api, "q=create+an+issue").0[0], "github issuesCreate");
+}
+
+#[test]
+fn a_search_with_connections_needs_one_batch() {
+    let (api, token) = search_with_connections(&json!(["catalog:read", "connections:read"]));
+    let request = as_secret(&token, "GET", &format!("{SEARCH}?q=issue"));
+    for _ in 0..2 {
+        let before = api.env.db_calls.get();
+        let response = api.send(&request);
+        assert_eq!(api.env.db_calls.get() - before, 1);
+        assert!(String::from_utf8_lossy(&response.body).contains("\"connected\":true"));
+    }
+    let tag = api.send(&request).header("etag").unwrap().to_owned();
+    let id = column(&api.get(CONNECTIONS), "id").remove(0);
+    let deleted = api.send(&api.request("DELETE", &format!("{CONNECTIONS}/{id}")));
+    assert_eq!(deleted.status, 204);
+    let response = api.send(&with_header(request, "if-none-match", &tag));
+    assert_eq!(response.status, 200, "the connected platforms have changed");
+    assert!(!String::from_utf8_lossy(&response.body).contains("connected"));
+}
+
+#[test]
+fn a_token_that_may_not_read_connections_does_not_learn_which_exist() {
+    let (api, token) = search_with_connections(&json!(["catalog:read"]));
+    let response = api.send(&as_secret(&token, "GET", &format!("{SEARCH}?q=create+an+issue")));
+    assert_eq!(column(&response, "platform")[0], "github");
+    assert!(!String::from_utf8_lossy(&response.body).contains("connected"));
 }
 
 #[test]

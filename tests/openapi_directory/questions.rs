@@ -14,6 +14,7 @@ use connector_vault::catalog::list_search::Query;
 use connector_vault::catalog::reader::{Catalog, SearchFilter};
 use connector_vault::importer::folder::Folder;
 use connector_vault::ports::{Blob, Blobs, Clock, StorageError};
+use connector_vault::util::name_set::Names;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -84,6 +85,7 @@ fn ask(files: &Files, cache: &CatalogCache, question: &str, rows: usize) -> Vec<
         method: Constraint::Any,
         platforms: None,
         visible: None,
+        connected: Names::default(),
     };
     let found = pollster::block_on(async {
         let catalog = Catalog::open(cache, files).await?;

@@ -96,6 +96,12 @@ export interface Action {
   modelName: string;
 }
 
+/** An action that matches a search. */
+export interface ActionMatch extends Action {
+  /** Only for a session token that may read connections: whether its identity has connected the platform. */
+  connected?: true;
+}
+
 /** The catalog of connectors. Needs the scope `catalog:read`. */
 export interface Connectors {
   /** Lists connectors by name. */
@@ -116,7 +122,7 @@ export interface Actions {
    * Searches the actions of all platforms, the best match first; `q` can be a phrase in plain English. `total` is exact up to
    * 10,000; see `totalIsMinimum`.
    */
-  search(query: ActionSearch, options?: CallOptions): List<Action>;
+  search(query: ActionSearch, options?: CallOptions): List<ActionMatch>;
   /** The errors that `search` would find in this query, without a request. If there are none, the array is empty. */
   validateSearch(query: ActionSearch): readonly Fault[];
   /** Lists the actions of a platform by title. */

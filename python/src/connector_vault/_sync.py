@@ -53,6 +53,7 @@ from .models import (
     Action,
     ActionAnswer,
     ActionDetail,
+    ActionMatch,
     ActionPage,
     ActionSearchPage,
     AgentContinuation,
@@ -339,7 +340,7 @@ class Actions:
         method: Method | None = None,
         limit: int | None = None,
         page: int | None = None,
-    ) -> Rows[Action, CountedPage[Action]]:
+    ) -> Rows[ActionMatch, CountedPage[ActionMatch]]:
         """Searches the actions of all platforms by what they do, the best match first."""
         query = query_params(dict(q=q, platform=platforms, method=method, limit=limit, page=page))
         return _counted_list(self._sender, ActionSearchPage, api_path("available-actions"), query)

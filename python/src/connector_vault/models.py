@@ -1468,6 +1468,37 @@ class Action(Model):
     """
 
 
+class ActionMatch(Model):
+    """
+    An operation of a platform that matches a search.
+    """
+
+    title: str
+    """
+    A title in one line.
+    """
+    key: str
+    """
+    Unique within the platform.
+    """
+    method: Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] | str
+    """
+    The HTTP method that the action uses.
+    """
+    platform: str
+    """
+    The platform that the action belongs to.
+    """
+    model_name: str = Field(..., alias='modelName')
+    """
+    The resource that the action works on, in PascalCase; can be empty.
+    """
+    connected: Literal[True] | None = None
+    """
+    `true` if the identity of the token has connected the platform; otherwise omitted.
+    """
+
+
 class ActionDetail(Model):
     """
     An action, with its input and responses.
@@ -2805,7 +2836,7 @@ class ActionSearchPage(Model):
     A page of the matches.
     """
 
-    rows: list[Action]
+    rows: list[ActionMatch]
     """
     The rows of this page; empty past the last page.
     """

@@ -146,8 +146,8 @@ pub(super) async fn respond<P: Ports>(
         }
         CatalogQuery::SearchActions { filter, paging } => {
             let list = catalog.all_actions()?;
-            let tag =
-                etag::for_query(list.id, &request.query, &caller_restrictions(platforms, limits));
+            let dependencies = caller_dependencies(platforms, limits, &filter.connected);
+            let tag = etag::for_query(list.id, &request.query, &dependencies);
             if let Some(response) = cached_response(request, cache, &tag) {
                 return Ok(response);
             }
@@ -226,7 +226,8 @@ async fn search_with_notes<P: Ports>(
         (allowed(&all, limits, paging)?, platform_notes)
     };
     let total = page.total as u64;
-    let body = paging.envelope_up_to(MAX_COUNTED as u64, &page.rows, total);
+    let rows = mark_connected(page.rows, &filter.connected)?;
+    let body = paging.envelope_up_to(MAX_COUNTED as u64, &rows, total);
     let mut notes = notes(&platform_notes, filter, total);
     if !platform_notes.unknown.is_empty() {
         let known = catalog.platforms().await?;
@@ -236,18 +237,45 @@ async fn search_with_notes<P: Ports>(
     Ok(with_notes(body, &notes))
 }
 
-/// A page of those actions that the caller may run.
-fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
-    let list = [b"[".as_slice(), &all.rows, b"]"].concat();
+/// Marks the actions of platforms that the caller's identity has connected.
+fn mark_connected(rows: Vec<u8>, connected: &Names) -> Result<Vec<u8>, Problem> {
+    if *connected == Names::default() {
+        return Ok(rows);
+    }
+    let mut marked = Vec::new();
+    each_action(&rows, &mut |row, facts| {
+        marked.push(match row.strip_suffix('}') {
+            Some(start) if connected.has(&facts.platform) => {
+                format!("{start},\"connected\":true}}")
+            }
+            _ => row.to_owned(),
+        });
+    })?;
+    Ok(marked.join(",").into_bytes())
+}
+
+/// Visits the rows of a page with their facts.
+fn each_action(
+    rows: &[u8],
+    visit: &mut dyn FnMut(&str, ActionFacts<'_>),
+) -> Result<(), StorageError> {
+    let list = [b"[".as_slice(), rows, b"]"].concat();
     let unreadable = |_| StorageError::new("an action's row is malformed");
     let rows: Vec<&RawValue> = serde_json::from_slice(&list).map_err(unreadable)?;
-    let mut runnable = Vec::new();
     for row in rows {
-        let facts: ActionFacts<'_> = serde_json::from_str(row.get()).map_err(unreadable)?;
-        if limits.allows(&facts.platform, &facts.key, facts.method.as_str()) {
-            runnable.push(row.get());
-        }
+        visit(row.get(), serde_json::from_str(row.get()).map_err(unreadable)?);
     }
+    Ok(())
+}
+
+/// A page of those actions that the caller may run.
+fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
+    let mut runnable = Vec::new();
+    each_action(&all.rows, &mut |row, facts| {
+        if limits.allows(&facts.platform, &facts.key, facts.method.as_str()) {
+            runnable.push(row.to_owned());
+        }
+    })?;
     let page = runnable.get(paging.positions(runnable.len())).unwrap_or_default();
     Ok(Page { total: runnable.len(), rows: page.join(",").into_bytes() })
 }
@@ -267,12 +295,13 @@ fn names(platforms: Option<&Names>) -> &str {
     platforms.map_or("", Names::as_str)
 }
 
-/// The restrictions of the caller on which a list of actions depends, in addition to what is stored.
-fn caller_restrictions(platforms: Option<&Names>, limits: &Limits) -> String {
+/// What a list of actions depends on in addition to what is stored: the caller's restrictions and connected platforms.
+fn caller_dependencies(platforms: Option<&Names>, limits: &Limits, connected: &Names) -> String {
     let limits = limits.fingerprint();
-    // Platform names contain no slash.
+    // Platform names contain no slash, and limits contain no line feed.
     let between = if limits.is_empty() { "" } else { "/" };
-    [names(platforms), between, &limits].concat()
+    let before = if *connected == Names::default() { "" } else { "\n" };
+    [names(platforms), between, &limits, before, connected.as_str()].concat()
 }
 
 /// Explains results that a reader might misunderstand: actions of platforms other than the requested one, or none.

@@ -28,6 +28,8 @@ pub struct SearchFilter {
     pub platforms: Option<Names>,
     /// The platforms that the caller may see; `None` for all of them.
     pub visible: Option<Names>,
+    /// The platforms that the caller's identity has connected, whose actions come first.
+    pub connected: Names,
 }
 
 /// A platform that the query names should be among this many best matches.
@@ -90,7 +92,7 @@ fn platform_notes(
 
 impl From<&SearchFilter> for RowFilter {
     fn from(filter: &SearchFilter) -> Self {
-        let SearchFilter { q, method, platforms, visible } = filter;
+        let SearchFilter { q, method, platforms, visible, connected } = filter;
         let attributes = match method {
             Constraint::Any => Constraint::Any,
             Constraint::Equals(method) => Constraint::Equals(*method as u8),
@@ -98,7 +100,7 @@ impl From<&SearchFilter> for RowFilter {
         };
         // No name has a slash, and none is empty.
         let names = |names: &'_ Option<Names>| names.as_ref().map_or("", Names::as_str).to_owned();
-        let group = Some([names(platforms), names(visible)].join("/"));
+        let group = Some([&names(platforms), &names(visible), connected.as_str()].join("/"));
         Self { title: None, attributes, required_bits: 0, group, q: Some(q.clone()) }
     }
 }
@@ -216,7 +218,14 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
                 allowed.map_or_else(|| named_platforms.clone(), |known| intersect(known).collect()),
             );
         }
-        let row_filter = score::Filter { method: filter.method, platforms: allowed.as_deref() };
+        let is_any_connected = filter.connected != Names::default();
+        let connected = is_any_connected.then(|| platforms.with_names(&filter.connected));
+        let connected = connected.transpose()?;
+        let row_filter = score::Filter {
+            method: filter.method,
+            platforms: allowed.as_deref(),
+            connected: connected.as_deref(),
+        };
         let mut ranking = rank(query, &vocabulary, &platforms, list.rows, &row_filter, limit)?;
         ranking.platform_notes = platform_notes(filter, query, &vocabulary, &platforms, &ranking)?;
         Ok(ranking)

@@ -15,8 +15,11 @@ pub fn counters(guard: &Guard<'_>) -> Statement {
     if guard.restriction.is_some() {
         sql.push("SELECT c.active, d.column1 AS dimension, CASE d.column1 WHEN 'all' THEN '' WHEN 'state' THEN \
             c.state ELSE c.identity_type END AS value, count(*) AS n");
-        sql.visible_connections(" CROSS JOIN (VALUES ('all'), ('state'), ('identityType')) d")
-            .push(" GROUP BY 1, 2, 3");
+        sql.visible_connections(
+            "0, 1",
+            " CROSS JOIN (VALUES ('all'), ('state'), ('identityType')) d",
+        )
+        .push(" GROUP BY 1, 2, 3");
         return sql.finish();
     }
     sql.push(
@@ -38,7 +41,8 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     if guard.restriction.is_some() {
         sql.push("SELECT 2 AS active, 'platform' AS dimension, c.platform AS value, count(*) AS n");
-        sql.visible_connections("").push(" GROUP BY c.platform ORDER BY n DESC, c.platform LIMIT ");
+        sql.visible_connections("0, 1", "")
+            .push(" GROUP BY c.platform ORDER BY n DESC, c.platform LIMIT ");
     } else {
         sql.push("SELECT n.active, n.dimension, n.value, n.n \
             FROM api_keys k \
@@ -51,14 +55,26 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
+/// Selects the platforms whose active connections a token may see. Reads a few rows for each of them.
+#[must_use]
+pub fn connected_platforms(guard: &Guard<'_>) -> Statement {
+    let mut sql = Sql::new(guard);
+    sql.push("SELECT DISTINCT c.platform")
+        .visible_connections("1", "")
+        .push(" ORDER BY 1 LIMIT ")
+        .integer(PLATFORMS);
+    sql.finish()
+}
+
 impl Sql<'_> {
-    /// Adds ` FROM … WHERE …`: the connections `c` that a token may see, active or not, joined with `joined`.
-    fn visible_connections(&mut self, joined: &str) -> &mut Self {
+    /// Adds ` FROM … WHERE …`: the connections `c` that a token may see and whose `active` is one of the given values, joined with
+    /// `joined`.
+    fn visible_connections(&mut self, active: &str, joined: &str) -> &mut Self {
         self.push(
             " FROM api_keys k \
             CROSS JOIN connections c INDEXED BY connections_by_identity ON c.account = k.account \
-            AND c.environment = k.environment AND c.active IN (0, 1)",
+            AND c.environment = k.environment AND c.active IN (",
         );
-        self.push(joined).push(" WHERE ").guard_connection()
+        self.push(active).push(")").push(joined).push(" WHERE ").guard_connection()
     }
 }

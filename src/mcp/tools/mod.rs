@@ -132,7 +132,7 @@ pub const TOOLS: [Tool; 6] = [
     Tool {
         name: "search_actions",
         title: "Search actions",
-        about: "Find which actions of platforms do something, such as sending an email or deleting a contact. Returns the platform, key, title and method of each, the best match first.",
+        about: "Find which actions of platforms do something, such as sending an email or deleting a contact. Returns the platform, key, title and method of each, the best match first; those of the user's `connected` platforms before others.",
         arguments: &[
             ("query", Text, true, "What to do, such as `create github issue`"),
             ("platform", Text, false, "Only these platforms, comma-separated"),

@@ -83,7 +83,12 @@ pub struct Filter<'a> {
     pub method: Constraint<Method>,
     /// For each platform, whether its actions are requested; `None` when all are.
     pub platforms: Option<&'a [bool]>,
+    /// For each platform, whether the caller's identity has connected it; `None` when it has connected none.
+    pub connected: Option<&'a [bool]>,
 }
+
+type AddMatch<'a> =
+    dyn FnMut(u32, usize, (&Platform, &PlatformScore), RowScore) -> Result<(), StorageError> + 'a;
 
 /// A matching row whose features have not been read yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,6 +105,11 @@ impl Match {
         let RowScore { title, key, .. } = row_score;
         let score = score.saturating_add(max_feature_score(title, key, query));
         Self { upper_bound: ScoredRow::new(score, row), title, key }
+    }
+
+    fn raise(&mut self, bonus: i32) {
+        let score = self.upper_bound.score().saturating_add(bonus);
+        self.upper_bound = ScoredRow::new(score, self.upper_bound.row());
     }
 
     pub(super) const fn row(&self) -> usize {
@@ -267,11 +277,14 @@ impl Scorer {
             |platform_score: &PlatformScore| u32::from(platform_score.matched_rarity) >= min_rarity;
         let is_requested =
             |index: usize| filter.platforms.is_none_or(|allowed| allowed.get(index) == Some(&true));
+        let preferred = self.preferred(query, platforms, filter);
+        // For each match, the rarities of its words, or 0 if its platform is not preferred; and the largest sum of all matches.
+        let (mut preferred_rarities, mut max_rarity) = (Vec::new(), 1);
         let mut matches = Vec::new();
-        let mut take = |row: u32,
-                        platform_score: &PlatformScore,
-                        bonus: i32,
-                        row_score: RowScore| {
+        let mut add = |row: u32,
+                       index: usize,
+                       (platform, platform_score): (&Platform, &PlatformScore),
+                       row_score: RowScore| {
             let is_requested = match filter.method {
                 Constraint::Any => true,
                 Constraint::Equals(method) => platforms.features(row as usize)?.has_method(method),
@@ -280,27 +293,32 @@ impl Scorer {
             if is_requested {
                 let has = platform_score.matched_rarity.saturating_add(row_score.matched_rarity);
                 let missing = i32::from(self.query_rarity.saturating_sub(has));
+                let bonus = platform_bonus(platform, platform_score.matched_name_words);
                 let score =
                     platform_score.score.saturating_add(row_score.score).saturating_add(bonus);
                 let score = score.saturating_sub(missing.saturating_mul(MISSING_PENALTY));
+                max_rarity = max_rarity.max(has);
+                let is_preferred = preferred.get(index) == Some(&true);
+                preferred_rarities.push(if is_preferred { has } else { 0 });
                 matches.push(Match::new(score, row, row_score, query));
             }
             Ok(())
         };
+        // Behind a pointer, the closure is compiled once instead of into each of the two loops.
+        let add: &mut AddMatch<'_> = &mut add;
         for (index, (platform, platform_score)) in
             self.platforms.iter().zip(&self.platform_scores).enumerate()
         {
             if !covers_enough(platform_score) || !is_requested(index) {
                 continue;
             }
-            let bonus = platform_bonus(platform, platform_score.matched_name_words);
             for row in platform.first..platform.end {
                 let candidate_index =
                     self.candidate_indexes.get(row).copied().unwrap_or(0).checked_sub(1);
                 let candidate = candidate_index
                     .and_then(|candidate_index| self.candidates.get(candidate_index as usize));
                 let row_score = candidate.map(|candidate| candidate.row_score).unwrap_or_default();
-                take(number(row), platform_score, bonus, row_score)?;
+                add(number(row), index, (platform, platform_score), row_score)?;
             }
         }
         for candidate in &self.candidates {
@@ -314,15 +332,33 @@ impl Scorer {
                 platform_score.matched_rarity.saturating_add(candidate.row_score.matched_rarity),
             );
             if has >= min_rarity && !covers_enough(platform_score) && is_requested(index) {
-                take(
-                    candidate.row,
-                    platform_score,
-                    platform_bonus(platform, platform_score.matched_name_words),
-                    candidate.row_score,
-                )?;
+                add(candidate.row, index, (platform, platform_score), candidate.row_score)?;
             }
         }
+        for (matched, rarity) in matches.iter_mut().zip(preferred_rarities) {
+            let percent = u32::from(rarity).saturating_mul(100).checked_div(u32::from(max_rarity));
+            let percent = u8::try_from(percent.unwrap_or(0)).unwrap_or(100);
+            matched.raise(quadratic_share(percent, 100, CONNECTED_BONUS));
+        }
         Ok(matches)
+    }
+
+    /// For each platform, whether its matches come first: the caller's identity has connected it, or the query contains its name.
+    /// Empty if the identity has connected no platform.
+    fn preferred(
+        &self,
+        query: &ActionQuery,
+        platforms: &Platforms<'_>,
+        filter: &Filter<'_>,
+    ) -> Vec<bool> {
+        let Some(connected) = filter.connected else { return Vec::new() };
+        let scored = self.platforms.iter().zip(&self.platform_scores).enumerate();
+        let is_preferred = |(index, (platform, score)): (usize, (&Platform, &PlatformScore))| {
+            connected.get(index) == Some(&true)
+                || has_full_name(platform, score.matched_name_words)
+                || query.has_name(platforms.name(index))
+        };
+        scored.map(is_preferred).collect()
     }
 }
 
@@ -383,9 +419,18 @@ const UNREQUESTED_DELETE_PENALTY: i32 = POINT * 5 / 16;
 /// Compensates for the penalty of a rarely meant action if the query contains the action's special word.
 const SPECIAL_BONUS: i32 = POINT * 11 / 16;
 
+/// The bonus of a match from a preferred platform: more than all other bonuses together. It is less for a match that lacks words
+/// of the query that other matches have.
+const CONNECTED_BONUS: i32 = POINT * 8;
+
+/// Whether the query contains all words of the platform's display name.
+const fn has_full_name(platform: &Platform, matched_name_words: u8) -> bool {
+    matched_name_words > 0 && matched_name_words >= platform.name_words
+}
+
 fn platform_bonus(platform: &Platform, matched_name_words: u8) -> i32 {
     let known_bonus = if platform.is_well_known { KNOWN_PLATFORM_BONUS } else { 0 };
-    let has_full_name = matched_name_words > 0 && matched_name_words >= platform.name_words;
+    let has_full_name = has_full_name(platform, matched_name_words);
     let full_name_bonus =
         if platform.is_well_known && has_full_name { KNOWN_FULL_NAME_BONUS } else { 0 };
     known_bonus.saturating_add(full_name_bonus).saturating_add(quadratic_share(

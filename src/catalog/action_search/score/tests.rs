@@ -121,6 +121,7 @@ fn rows_with_enough_coverage_match_once() {
         (Some([false, false]), &[]),
     ] {
         let filter = Filter {
+            connected: None,
             method: Constraint::Any,
             platforms: requested.as_ref().map(<[bool; 2]>::as_slice),
         };
