@@ -7,7 +7,7 @@ const READY_MS = 120_000;
 const POLL_MS = 50;
 
 /**
- * Runs a program until it responds at a URL, calls `use` with a function that returns its output, and stops it.
+ * Starts a program, waits until it responds at a URL, calls `use` with a function that returns its output, and stops it.
  * @template T
  * @param {string} program
  * @param {string[]} args

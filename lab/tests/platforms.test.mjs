@@ -1,6 +1,6 @@
-// The laboratory of platforms on the real runtime: runs the journeys of tests/platforms through the built Worker. The Rust test
-// program sends the requests of users and apps over a socket, and simulates the platforms. This test forwards its requests to the
-// Worker, and the Worker's requests to it. Requests move the Worker's clock forward by hours.
+// Runs the platform scenarios of tests/platforms against the built Worker on the real runtime. The Rust test program plays the
+// users, the apps and the platforms. This test forwards the program's requests to the Worker, and the Worker's requests to the
+// program. Some requests move the Worker's clock forward by hours.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -26,7 +26,7 @@ import { type Webhooks, webhooks } from "./resources/webhooks.js";
 // Not a private field: a class with one is nominal in TypeScript, so tests could not pass a mock as a client.
 const clients = new WeakMap<ConnectorVault, { config: ClientConfig; executor: Executor }>();
 
-/** A client of one service with one API key or token. */
+/** A client for one service, with one API key or token. */
 export class ConnectorVault {
   /** The catalog of connectors. */
   readonly connectors: Connectors;
@@ -38,21 +38,21 @@ export class ConnectorVault {
   readonly connectAttempts: ConnectAttempts;
   /** The registrations of your app at platforms. */
   readonly oauthClients: OauthClients;
-  /** How your app is presented to its users. */
+  /** The name, logo, colour and address with which your app appears to its users. */
   readonly branding: Brandings;
-  /** Who authenticates the users of agents. */
+  /** The configuration of sign-in for agents. */
   readonly agentSignIn: AgentSignIns;
-  /** What users granted to agents. */
+  /** The access that users granted to agents. */
   readonly agentGrants: AgentGrants;
-  /** How people sign in to the console. */
+  /** The configuration of sign-in to the console. */
   readonly consoleSignIn: ConsoleSignIns;
-  /** Who is signed in to the console. */
+  /** The sessions of people who are signed in to the console. */
   readonly consoleSessions: ConsoleSessions;
-  /** Who changed what, and who read credentials. */
+  /** The audit log: changes, and reads of credentials. */
   readonly audit: Audit;
-  /** What happened in the vault. */
+  /** The events of the vault. */
   readonly events: Events;
-  /** Where events are sent. */
+  /** The URLs to which events are sent. */
   readonly webhooks: Webhooks;
   /** The API keys of the account and environment. */
   readonly keys: ApiKeys;
@@ -91,7 +91,7 @@ export class ConnectorVault {
     );
   }
 
-  /** Returns how many requests the account's keys and tokens sent, by day and more. Needs the scope `usage:read`. */
+  /** Returns the number of requests of the account's keys and tokens, per day by default. Needs the scope `usage:read`. */
   async usage(query?: UsageQuery, options?: CallOptions): Promise<Usage> {
     return usage(stateOf(this).executor, query, options);
   }
@@ -123,8 +123,8 @@ export class ConnectorVault {
   /**
    * Lets the user of a page connect an account: opens the service's connect window, and returns the connection.
    * Call it in a click handler: browsers block windows that open by themselves. The client's secret,
-   * or `token`, must be a short-lived token with the scopes `connections:connect` and `catalog:read`, and with the page's
-   * origin, if it is restricted to origins.
+   * or `token`, must be a short-lived token with the scopes `connections:connect` and `catalog:read`. If the token is
+   * restricted to origins, these must include the page's.
    *
    * @throws {ConnectError} if the user closes the window, if the browser blocks it, or if the account can't be connected
    */

@@ -29,13 +29,13 @@ export type Enumerations = Check<{
   AttemptStatus: SameNames<declared.AttemptStatus, Names["AttemptStatus"]>;
   AuditAction: SameNames<declared.AuditAction, Names["AuditAction"]>;
   CredentialType: SameNames<declared.CredentialType, Names["CredentialType"]>;
-  credentialsAreOfEach: SameNames<declared.Credentials["type"], declared.CredentialType>;
+  credentialsHaveEachType: SameNames<declared.Credentials["type"], declared.CredentialType>;
   ConnectionState: SameNames<declared.ConnectionState, Names["ConnectionState"]>;
   ConnectorStatus: SameNames<declared.ConnectorStatus, Names["ConnectorStatus"]>;
   DeliveryState: SameNames<declared.DeliveryState, Names["DeliveryState"]>;
   Environment: SameNames<declared.Environment, Names["Environment"]>;
   EventType: SameNames<declared.EventType, Names["EventType"]>;
-  eventsAreOfEach: SameNames<declared.VaultEvent["type"], declared.EventType>;
+  eventsHaveEachType: SameNames<declared.VaultEvent["type"], declared.EventType>;
   IdentityType: SameNames<declared.IdentityType, Names["IdentityType"]>;
   ProblemCode: SameNames<declared.ProblemCode, Names["ProblemCode"]>;
   Scope: SameNames<declared.Scope, Names["Scope"]>;
@@ -78,7 +78,7 @@ export type Enumerations = Check<{
   RevocationToken: SameNames<declared.OAuth2Method["revocationToken"], Names["RevocationToken"]>;
   TokenAuth: SameNames<declared.OAuth2Method["tokenAuth"], Names["TokenAuth"]>;
   TokenBody: SameNames<declared.OAuth2Method["tokenBody"], Names["TokenBody"]>;
-  apart: SameNames<declared.ClientCode & declared.ProblemCode, never>;
+  noCommonCodes: SameNames<declared.ClientCode & declared.ProblemCode, never>;
 }>;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -94,8 +94,8 @@ type SameMembers<Declared, Served> =
         : { member: Name; declared: Declared[Name]; served: Served[Name] };
     }[keyof Declared & keyof Served];
 
-/** Filters without `undefined`. */
-type Given<Declared> = { [Name in keyof Declared]-?: NonNullable<Declared[Name]> };
+/** Filters without `undefined` and null. */
+type Defined<Declared> = { [Name in keyof Declared]-?: NonNullable<Declared[Name]> };
 
 /** The required members of `Declared`. */
 type Required<Declared> = keyof { [Name in keyof Declared as {} extends Pick<Declared, Name> ? never : Name]: 0 };
@@ -111,7 +111,7 @@ type Mutable<Declared> = {
       : Exclude<Declared[Name], undefined>;
 };
 
-export type Asked = Check<{
+export type Requests = Check<{
   create: SameNames<keyof declared.NewConnection, (typeof fields.NewConnection.all)[number]>;
   createRequires: SameNames<Required<declared.NewConnection>, (typeof fields.NewConnection.required)[number]>;
   createMayBeNull: SameNames<Nullable<declared.NewConnection>, (typeof fields.NewConnection.nullable)[number]>;
@@ -123,7 +123,7 @@ export type Asked = Check<{
   stateMayBeNull: SameNames<Nullable<declared.StateChange>, (typeof fields.StateChange.nullable)[number]>;
   // The name is a separate argument.
   name: Same<(typeof fields.NameChange)[keyof typeof fields.NameChange], readonly ["name"]>;
-  nameIs: declared.Connections["setName"] extends (id: string, name: infer Name, ...more: never) => unknown
+  nameType: declared.Connections["setName"] extends (id: string, name: infer Name, ...more: never) => unknown
     ? Same<Name, declared.Connection["name"]>
     : never;
   connect: SameNames<keyof declared.NewConnectAttempt, (typeof fields.NewConnectAttempt.all)[number]>;
@@ -171,11 +171,11 @@ export type Asked = Check<{
   sessionRequires: SameNames<Required<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
   sessionMayBeNull: SameNames<Nullable<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;
   // Sent values have the type of returned ones.
-  sentForSession: SameMembers<
+  newSessionTypes: SameMembers<
     Omit<Mutable<declared.NewSession>, "ttlSeconds">,
-    Pick<Given<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>
+    Pick<Defined<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>
   >;
-  sent: SameMembers<
+  newConnectionTypes: SameMembers<
     Omit<
       { [Name in keyof declared.NewConnection]-?: Exclude<declared.NewConnection[Name], undefined> },
       "label" | "tags"
@@ -192,11 +192,11 @@ export type Asked = Check<{
 type Widened<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : T;
 
 /** Whether a type is a union of this many string literals, and neither `string` nor a pattern. */
-type Finite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false : true) : false;
+type IsFinite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false : true) : false;
 
 /** True if these values match the declaration: with exactly the same names, if it declares names. */
 type SameValue<Declared, Values> =
-  Finite<Declared> extends true
+  IsFinite<Declared> extends true
     ? SameNames<Declared, Values>
     : [null] extends [Declared]
       ? MaybeNull<Declared, Values>
@@ -233,11 +233,11 @@ type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
 /** Each member of a union without a property. */
 type Without<Shapes, Name extends PropertyKey> = Shapes extends Shapes ? Omit<Shapes, Name> : never;
-type Limits = "access" | "actions" | "client" | "connections" | "fields" | "fixedFields" | "lang";
+type RestrictionName = "access" | "actions" | "client" | "connections" | "fields" | "fixedFields" | "lang";
 /** The property names of all members of a union. */
 type AnyName<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
 
-export type Answered = Check<{
+export type Responses = Check<{
   Action: SameObject<declared.Action, Row<"Action">>;
   Connection: SameObject<declared.Connection, Row<"Connection">>;
   Connector: SameObject<declared.Connector, Row<"Connector">>;
@@ -245,16 +245,16 @@ export type Answered = Check<{
   ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
   // Restrictions of a token are `null` or `write` if there are none.
   Session: SameObject<
-    Omit<declared.Session, "connectUrl" | Limits>,
-    Without<Document<"Session">, "connectUrl" | Limits>
+    Omit<declared.Session, "connectUrl" | RestrictionName>,
+    Without<Document<"Session">, "connectUrl" | RestrictionName>
   >;
   // Only with the scope `connections:connect`.
   sessionMayHave: SameNames<keyof declared.Session, AnyName<Document<"Session">>>;
   // Some members only exist for tokens.
   Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
   WhoamiOfToken: SameObject<
-    Omit<WhoamiOfToken, "person" | "expiresAt" | "scopes" | Limits>,
-    Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes" | Limits>
+    Omit<WhoamiOfToken, "person" | "expiresAt" | "scopes" | RestrictionName>,
+    Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes" | RestrictionName>
   >;
   whoamiIsEither: SameNames<Exclude<keyof declared.Whoami, "person">, keyof Document<"WhoamiOfToken">>;
   ConnectorDetail: SameNames<keyof declared.ConnectorDetail, keyof Document<"ConnectorDetail">>;
@@ -269,7 +269,7 @@ export type Answered = Check<{
   authTypes: SameNames<declared.AuthMethod["type"], Method["type"]>;
   // The recorded action is not one of a GraphQL API.
   ActionDetail: SameNames<keyof declared.ActionDetail, keyof Action | "graphql">;
-  onlyResponsesAreAskedFor: SameNames<
+  onlyResponsesAreOptional: SameNames<
     keyof declared.ActionDetail,
     Required<declared.ActionDetail> | "responses" | "graphql"
   >;

@@ -1,4 +1,4 @@
-// Type tests of the entries for pages.
+// Type tests of `connector-vault/connect` and `connector-vault/react`.
 import { type ConnectError, type KnownPlatform, createConnect, errorText } from "connector-vault/connect";
 import {
   ConnectButton,
@@ -11,13 +11,13 @@ import {
 import { createElement } from "react";
 
 // Editors complete the names of the union; any other name is accepted too.
-const known: KnownPlatform = "github";
-const other: Platform = "a-platform-of-one-s-own";
+const knownPlatform: KnownPlatform = "github";
+const customPlatform: Platform = "a-platform-of-one-s-own";
 // @ts-expect-error: not a well-known platform
-const unknown: KnownPlatform = "githb";
+const misspeltPlatform: KnownPlatform = "githb";
 
 const props: ConnectButtonProps = {
-  platform: known,
+  platform: knownPlatform,
   ui: "page",
   className: "x",
   errorTexts: { denied: "You said no." },
@@ -25,12 +25,12 @@ const props: ConnectButtonProps = {
   onError: ({ code }) => errorText(code),
 };
 // @ts-expect-error: the button sets `onClick` itself
-const clicked: ConnectButtonProps = { onClick: () => {} };
+const propsWithOnClick: ConnectButtonProps = { onClick: () => {} };
 // @ts-expect-error: no such code
-const wrong: ConnectButtonProps = { errorTexts: { denyed: "" } };
+const propsWithUnknownCode: ConnectButtonProps = { errorTexts: { denyed: "" } };
 
 export function App() {
-  const { connect, error } = useConnect({ platform: other, connection: "x" });
+  const { connect, error } = useConnect({ platform: customPlatform, connection: "x" });
   const { connections } = useConnections({ state: "failed", active: false });
   const rows: readonly { id: string }[] | undefined = connections;
   const attempt: string | undefined = (error as ConnectError | undefined)?.attempt;
@@ -45,4 +45,10 @@ export function App() {
 }
 
 const { returned } = createConnect({ baseUrl: new URL("https://vault.example"), token: { token: "st_test_x" } });
-returned().then((back) => [back?.connection?.id, back?.error?.attempt, unknown, clicked, wrong]);
+returned().then((result) => [
+  result?.connection?.id,
+  result?.error?.attempt,
+  misspeltPlatform,
+  propsWithOnClick,
+  propsWithUnknownCode,
+]);

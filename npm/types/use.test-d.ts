@@ -181,7 +181,7 @@ export function options(secret: string, headers: Headers) {
   });
 }
 
-export async function sources(bytes: Uint8Array, buffer: ArrayBuffer, response: Response, request: Request) {
+export async function moduleSources(bytes: Uint8Array, buffer: ArrayBuffer, response: Response, request: Request) {
   await slim.init("/connector-vault.wasm");
   await slim.init(new URL("https://example.com/connector-vault.wasm"));
   await slim.init(fetch("/connector-vault.wasm"));
@@ -262,7 +262,7 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
   await vault.oauthClients.set("github", {});
 }
 
-export async function refused(page: Page<Connection>) {
+export async function invalidCalls(page: Page<Connection>) {
   // @ts-expect-error no such filter
   vault.connections.list({ platfrm: "github" });
   // @ts-expect-error no such name

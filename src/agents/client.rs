@@ -301,7 +301,7 @@ impl Destination {
     }
 }
 
-/// Checks a redirect URI: `https`, `http` with a loopback address, or the scheme of a program.
+/// Checks a redirect URI: `https`, `http` with a loopback address, or a native app's private-use scheme (RFC 8252).
 fn redirect_uri(uri: &str) -> Option<&'static str> {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&byte);
     if !(1..=MAX_URI).contains(&uri.len()) || !uri.bytes().all(is_plain) {

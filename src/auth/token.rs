@@ -81,10 +81,10 @@ impl Token {
     /// Whether it is valid at `now`, for a request from `origin` (`None` if unknown). The service's own pages, at
     /// `own_origin`, may use every token: the connect window is one of them.
     pub fn is_valid(&self, now: u64, origin: Option<&str>, own_origin: &str) -> bool {
-        let from = |origins: &Names| {
+        let allows_origin = |origins: &Names| {
             origin.is_some_and(|origin| origin == own_origin || origins.has(origin))
         };
-        now < self.expires_at && self.origins.as_ref().is_none_or(from)
+        now < self.expires_at && self.origins.as_ref().is_none_or(allows_origin)
     }
 
     /// The key of its rate limit, from its API key and its identity.

@@ -35,7 +35,7 @@ enum Command {
     /// Create, list, rotate and revoke API keys
     #[command(subcommand)]
     Keys(operator::keys::Command),
-    /// Watch and rotate the keys that seal credentials
+    /// Inspect and rotate the keys that seal credentials
     #[command(subcommand)]
     VaultKeys(operator::vault_keys::Command),
     /// Set, list and remove OAuth clients

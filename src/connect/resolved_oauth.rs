@@ -154,7 +154,7 @@ fn owner_variables<'a>(
     let Some(domain) = choosers.last().copied() else { return choosers };
     let listed = fields.iter().find(|field| field.name == domain);
     let listed = listed.and_then(|field| field.r#enum.as_deref()).unwrap_or_default();
-    // The OAuth client can set any other domain, and a user must not choose a label before, say, `com`.
+    // The OAuth client may set a domain that is not listed, even `com`. Then the label before it chooses the owner as well.
     let is_listed = variables.get(domain).is_none_or(|value| listed.contains(value));
     if is_listed && ends_with_domain(url, domain, listed) { vec![domain] } else { choosers }
 }

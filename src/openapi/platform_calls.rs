@@ -10,7 +10,7 @@ use crate::terms::Method;
 
 pub const CALLING: &str = "Calling";
 
-/// Inputs of an action, each with a name and a description.
+/// Example inputs for running an action: name, description and JSON.
 pub const INPUTS: [(&str, &str, &str); 1] = [(
     "issue",
     "Create an issue",

@@ -1,4 +1,4 @@
-//! The texts of the pages of links to files.
+//! The texts of the pages that file download links open.
 
 use super::{Text, texts};
 

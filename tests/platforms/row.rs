@@ -207,7 +207,7 @@ pub struct RestApi {
     /// Parameters that requests to a path must have.
     #[serde(default)]
     pub needs_query: BTreeMap<String, Vec<String>>,
-    /// The response without one of `headers`.
+    /// The response to a request that lacks one of `headers`.
     pub unversioned: Option<ScriptedResponse>,
     /// The response to invalid credentials.
     pub denied: Option<ScriptedResponse>,

@@ -4,11 +4,11 @@ import { Faults, knownMembers, rejectArgument } from "../core/arguments.js";
 import type { ConnectAttempts } from "../resources/connect-attempts.js";
 import { isSignal } from "../core/options.js";
 import type { Connection } from "../types/connection.js";
-import { checked } from "../core/wasm/start.js";
+import { callModule } from "../core/wasm/start.js";
 import type { ClientConfig } from "../core/client-options.js";
 import { type ConnectOptions, connectInWindow } from "./popup.js";
 
-const NAMES = ["platform", "connection", "token", "ui", "returnUrl", "signal"] as const;
+const OPTION_NAMES = ["platform", "connection", "token", "ui", "returnUrl", "signal"] as const;
 
 /** @internal */
 export async function connect(
@@ -16,12 +16,12 @@ export async function connect(
   attempts: ConnectAttempts,
   options?: ConnectOptions,
 ): Promise<Connection> {
-  const { token, ...given } = readOptions(options);
+  const { token, ...request } = readOptions(options);
   const service = { base: config.base, attempt: (id: string, wait: number) => attempts.get(id, { wait }) };
-  return connectInWindow(service, given, async () => {
+  return connectInWindow(service, request, async () => {
     const { value } =
       token !== undefined ? { value: token } : (config.secret.current ?? (await config.secret.refresh()));
-    if (checked(() => isApiKey(value)))
+    if (callModule(() => isApiKey(value)))
       rejectArgument("token", "must be a short-lived token: the connect window does not accept API keys");
     return value;
   });
@@ -36,7 +36,7 @@ function readOptions(options: ConnectOptions | undefined) {
     ui = "popup",
     returnUrl,
     signal,
-  } = knownMembers(options, "options", NAMES, faults);
+  } = knownMembers(options, "options", OPTION_NAMES, faults);
   const id = typeof connection === "object" ? connection?.id : connection;
   for (const [name, value] of Object.entries({ platform, connection: id, token, returnUrl }))
     if (value !== undefined && typeof value !== "string") faults.add(name, "must be a string");

@@ -1,5 +1,5 @@
 /**
- * Connecting accounts from a page, without WebAssembly.
+ * Connects accounts from a page, without WebAssembly.
  *
  * @packageDocumentation
  */
@@ -20,7 +20,7 @@ export { ConnectError, VaultError };
 /** A short-lived token, or a function that gets one from your server: it is called again when the token expires. */
 export type TokenSource = string | Token | (() => string | Token | Promise<string | Token>);
 
-/** Where the service is, and who the user is. */
+/** The service's address, and the user's token. */
 export interface ConnectSettings {
   /** The address of the service. */
   baseUrl: string | URL;
@@ -28,27 +28,27 @@ export interface ConnectSettings {
   token: TokenSource;
 }
 
-/** Which connections to list. */
+/** Filters of the user's connections. */
 export interface ConnectionQuery {
   /** Only connections to this platform. */
   platform?: string | undefined;
   /** Only connections in this state. */
   state?: ConnectionState | undefined;
-  /** `false`: only those that are not active, such as those that have failed. Default: active ones. */
+  /** `false`: only inactive connections, such as failed ones. Default: only active ones. */
   active?: boolean | undefined;
 }
 
-/** The result of a connect attempt that left the page. */
+/** The result of an attempt with `ui: "page"`. */
 export interface Return {
   /** The platform's identifier. */
   platform: string;
   /** The connection, if the attempt succeeded. */
   connection: Connection | undefined;
-  /** Why it failed, if it did. */
+  /** The error, if the attempt failed. */
   error: ConnectError | undefined;
 }
 
-/** What a page can do for its user. */
+/** The functions that `createConnect` returns. */
 export interface Connect {
   /**
    * Lets the user connect an account: opens the service's connect window, and returns the connection. Call it in a click
@@ -67,7 +67,7 @@ export interface Connect {
 }
 
 const PARAMETER = "connect";
-const ROWS_AT_A_TIME = 500;
+const PAGE_SIZE = 500;
 /** How long to wait for the function in `token` before it is called again. */
 const TOKEN_TIMEOUT_MS = 30_000;
 const WAIT_SECONDS = 20;
@@ -133,18 +133,18 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
       );
     },
     connections: async (query = {}) => {
-      const given = Object.entries(query).filter(([, value]) => value !== undefined);
-      const filters = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-      filters.set("limit", String(ROWS_AT_A_TIME));
-      const found: Connection[] = [];
+      const entries = Object.entries(query).filter(([, value]) => value !== undefined);
+      const filters = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
+      filters.set("limit", String(PAGE_SIZE));
+      const connections: Connection[] = [];
       for (;;) {
         const response = await get(`/v1/vault/connections?${filters}`);
         const { rows } = await bodyOf<{ rows: Connection[] }>(response, ({ rows }) => Array.isArray(rows));
-        found.push(...rows);
+        connections.push(...rows);
         const next = /[?&]after=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
         const after = next && decodeURIComponent(next);
         // As in `core/pages.ts`: the loop ends even if a proxy returns the same page again.
-        if (!after || rows.length === 0 || after === filters.get("after")) return found;
+        if (!after || rows.length === 0 || after === filters.get("after")) return connections;
         filters.set("after", after);
       }
     },

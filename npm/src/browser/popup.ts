@@ -26,7 +26,7 @@ export interface ConnectOptions extends CallOptions {
   returnUrl?: string | undefined;
 }
 
-/** Checked options. @internal */
+/** The options of `connect` after their checks. @internal */
 export interface ConnectRequest {
   platform: string | undefined;
   connection: string | undefined;
@@ -35,7 +35,7 @@ export interface ConnectRequest {
   signal: AbortSignal | undefined;
 }
 
-/** The service that opens the window, and a function that retrieves an attempt. @internal */
+/** The service's address, and a function that retrieves an attempt. @internal */
 export interface ConnectService {
   base: string;
   attempt: (id: string, waitSeconds: number) => Promise<ConnectAttempt>;
@@ -46,9 +46,9 @@ const [WIDTH, HEIGHT] = [600, 760];
 const CLOSED_CHECK_MS = 300;
 /** How long to wait for the result of an attempt after its window was closed. */
 const GRACE_SECONDS = 5;
-/** How long the service may hold a request for an attempt until the attempt ends. */
+/** How long a request may wait in the service for an attempt to end. */
 const POLL_SECONDS = 25;
-/** The minimum time between two such requests. */
+/** The minimum time between two requests for the attempt. */
 const MIN_POLL_INTERVAL_MS = 2_000;
 /** The `type` of messages between the page and the window. */
 const MESSAGE_TYPE = "connector-vault:connect";

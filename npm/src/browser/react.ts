@@ -79,24 +79,24 @@ class VaultStore {
 
 const Context = createContext<VaultStore | undefined>(undefined);
 
-/** Where the service is, and who the user is. */
+/** The service's address, and the user's token. */
 export interface VaultProviderProps extends ConnectSettings {
   children?: ReactNode;
 }
 
 /** Provides the service and the token to all components and hooks below. On a server, it sends no requests. */
 export function VaultProvider({ baseUrl, token, children }: VaultProviderProps): ReactElement {
-  // A function can be a new one in each render; a different string means another user.
-  const latest = useRef(token);
+  // A function can be a different one in each render; only a different string means another user.
+  const latestToken = useRef(token);
   useEffect(() => {
-    latest.current = token;
+    latestToken.current = token;
   });
   const address = String(baseUrl);
   const staticToken = typeof token === "function" ? undefined : token;
   const value = typeof staticToken === "object" ? staticToken.token : staticToken;
   const store = useMemo(() => {
-    const supplied = () => (typeof latest.current === "function" ? latest.current() : latest.current);
-    return new VaultStore(createConnect({ baseUrl: address, token: value === undefined ? supplied : value }));
+    const supplyToken = () => (typeof latestToken.current === "function" ? latestToken.current() : latestToken.current);
+    return new VaultStore(createConnect({ baseUrl: address, token: value === undefined ? supplyToken : value }));
   }, [address, value]);
   useEffect(() => {
     store.connect.returned().then(
@@ -135,7 +135,7 @@ export interface UseConnect {
   isConnecting: boolean;
   /** The latest connection. */
   connection: Connection | undefined;
-  /** Why the latest attempt failed. */
+  /** The error of the latest attempt, if it failed. */
   error: ConnectError | VaultError | undefined;
   /** A message for the user about the error, in English. */
   errorText: string | undefined;
@@ -152,27 +152,27 @@ export function useConnect(options: UseConnectOptions = {}): UseConnect {
   const store = useStore();
   const changes = useChanges(store);
   const [outcome, setOutcome] = useState<Outcome>({ isConnecting: false });
-  const latest = useRef(options);
+  const latestOptions = useRef(options);
   useEffect(() => {
-    latest.current = options;
+    latestOptions.current = options;
   });
   const setResult = useCallback((connection?: Connection, error?: ConnectError | VaultError) => {
     setOutcome({ isConnecting: false, connection, error });
-    if (connection) latest.current.onConnect?.(connection);
-    if (error) latest.current.onError?.(error);
+    if (connection) latestOptions.current.onConnect?.(connection);
+    if (error) latestOptions.current.onError?.(error);
   }, []);
   // A change can be the result of a `ui: "page"` attempt.
   useEffect(() => {
-    const returned = store.takeReturned(latest.current.platform);
+    const returned = store.takeReturned(latestOptions.current.platform);
     if (returned)
       "platform" in returned ? setResult(returned.connection, returned.error) : setResult(undefined, returned);
   }, [store, changes, setResult]);
   const connect = useCallback<UseConnect["connect"]>(
-    async (more) => {
-      const { onConnect: _, onError: __, ...connectOptions } = latest.current;
+    async (overrides) => {
+      const { onConnect: _, onError: __, ...connectOptions } = latestOptions.current;
       setOutcome({ isConnecting: true });
       try {
-        const connection = await store.connect.connect({ ...connectOptions, ...more });
+        const connection = await store.connect.connect({ ...connectOptions, ...overrides });
         setResult(connection);
         store.notify();
         return connection;
@@ -189,9 +189,9 @@ export function useConnect(options: UseConnectOptions = {}): UseConnect {
 
 /** The result of `useConnections`. */
 export interface UseConnections {
-  /** The connections, the newest first; undefined until they are known. */
+  /** The connections, the newest first; undefined until they are loaded. */
   connections: Connection[] | undefined;
-  /** Why they could not be listed. */
+  /** The error, if they could not be listed. */
   error: VaultError | undefined;
   /** Lists the connections again. */
   reload(): void;
@@ -204,7 +204,7 @@ export function useConnections(query: ConnectionQuery = {}): UseConnections {
   const [result, setResult] = useState<{ connections?: Connection[]; error?: VaultError }>({});
   const [reloads, setReloads] = useState(0);
   const { platform, state, active } = query;
-  // Also depends on `changes` and `reloads`.
+  // `changes` and `reloads` are dependencies so that a change of either lists the connections again.
   useEffect(() => {
     let isLatest = true;
     store.connect.connections({ platform, state, active }).then(

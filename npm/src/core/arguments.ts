@@ -2,10 +2,10 @@
 import { nearest } from "glue";
 import { type ErrorDetails, type Fault, ValidationError } from "./errors.js";
 
-// Longer bodies are rejected by their length before their content is checked. A character has at least one byte.
+// Longer bodies are rejected for their length before their content is checked. A character takes at least one byte.
 const MAX_BODY = 64 << 10;
 
-interface More {
+interface FaultDetails {
   suggestion?: string;
   cause?: unknown;
 }
@@ -15,9 +15,9 @@ export class Faults {
   #faults: Fault[] = [];
   #cause: unknown;
 
-  /** Adds an error; `what` completes a sentence that begins with the argument's name. */
-  add(parameter: string, what: string, { suggestion, cause }: More = {}): void {
-    this.#faults.push({ parameter, detail: `\`${parameter}\` ${what}`, ...(suggestion && { suggestion }) });
+  /** Adds an error; `predicate` completes a sentence that begins with the argument's name. */
+  add(parameter: string, predicate: string, { suggestion, cause }: FaultDetails = {}): void {
+    this.#faults.push({ parameter, detail: `\`${parameter}\` ${predicate}`, ...(suggestion && { suggestion }) });
     this.#cause ??= cause;
   }
 
@@ -25,14 +25,14 @@ export class Faults {
   throwIfAny(details: ErrorDetails = { code: "invalid_argument" }): void {
     const [first, ...more] = this.#faults;
     if (!first) return;
-    const rest = more.length > 0 ? ` (${more.length} more in \`errors\`)` : "";
-    throw new ValidationError(first.detail + rest, { ...details, errors: this.#faults, cause: this.#cause });
+    const suffix = more.length > 0 ? ` (${more.length} more in \`errors\`)` : "";
+    throw new ValidationError(first.detail + suffix, { ...details, errors: this.#faults, cause: this.#cause });
   }
 }
 
-export function rejectArgument(name: string, what: string, more?: More): never {
+export function rejectArgument(name: string, predicate: string, details?: FaultDetails): never {
   const faults = new Faults();
-  faults.add(name, what, more);
+  faults.add(name, predicate, details);
   return faults.throwIfAny() as never;
 }
 
@@ -78,8 +78,8 @@ export function knownMembers<T extends object>(
   const members = copyMembers(value, name);
   for (const member of Object.keys(members).filter((member) => !known.includes(member as keyof T & string))) {
     const suggestion = nearest(member, known.join());
-    const meant = suggestion && `; did you mean \`${suggestion}\`?`;
-    faults.add(member, `is not a member of \`${name}\`${meant}`, { suggestion });
+    const hint = suggestion && `; did you mean \`${suggestion}\`?`;
+    faults.add(member, `is not a member of \`${name}\`${hint}`, { suggestion });
   }
   return members;
 }
@@ -90,10 +90,10 @@ export function stringArgument(value: unknown, name: string): string {
 }
 
 /** Why a value is not an integer in a range; undefined if it is one. */
-export function integerError(value: unknown, least: number, most: number): string | undefined {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+export function integerError(value: unknown, min: number, max: number): string | undefined {
+  return Number.isInteger(value) && (value as number) >= min && (value as number) <= max
     ? undefined
-    : `must be a whole number from ${least} to ${most}`;
+    : `must be a whole number from ${min} to ${max}`;
 }
 
 /** Encodes filters as a query. Those named in `lists` may be arrays. The WebAssembly module validates the values. */
@@ -101,8 +101,8 @@ export function queryString(filters: object, lists: readonly string[]): string {
   const faults = new Faults();
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(filters)) {
-    const what = encodingError(value, lists.includes(name));
-    if (what) faults.add(name, what);
+    const predicate = encodingError(value, lists.includes(name));
+    if (predicate) faults.add(name, predicate);
     else pairs.push(`${encodeURIComponent(wellFormed(name))}=${encodeURIComponent(filterString(value))}`);
   }
   faults.throwIfAny({ status: 400, code: "invalid_parameter" });
@@ -125,7 +125,7 @@ function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** Replaces lone surrogates, where the platform can. */
+/** Replaces lone surrogates, if the runtime supports it. */
 function wellFormed(text: string & { toWellFormed?(): string }): string {
   return text.toWellFormed?.() ?? text;
 }

@@ -46,11 +46,11 @@ export class CallAbort {
 
   sleep(milliseconds: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout>;
-    const elapsed = () =>
-      new Promise<void>((done) => {
-        timer = setTimeout(done, milliseconds);
+    const startTimer = () =>
+      new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, milliseconds);
       });
-    return this.race(elapsed).finally(() => clearTimeout(timer));
+    return this.race(startTimer).finally(() => clearTimeout(timer));
   }
 
   close(): void {
@@ -66,21 +66,21 @@ export class CallAbort {
 const listenersBySignal = new WeakMap<AbortSignal, { listeners: Set<() => void>; notify: () => void }>();
 
 function addAbortListener(signal: AbortSignal, listener: () => void): void {
-  const known = listenersBySignal.get(signal);
-  if (known) {
-    known.listeners.add(listener);
+  const entry = listenersBySignal.get(signal);
+  if (entry) {
+    entry.listeners.add(listener);
     return;
   }
   const listeners = new Set([listener]);
-  const notify = () => listeners.forEach((one) => one());
+  const notify = () => listeners.forEach((listener) => listener());
   listenersBySignal.set(signal, { listeners, notify });
   signal.addEventListener("abort", notify);
 }
 
 function removeAbortListener(signal: AbortSignal, listener: () => void): void {
-  const known = listenersBySignal.get(signal);
-  known?.listeners.delete(listener);
-  if (!known || known.listeners.size > 0) return;
+  const entry = listenersBySignal.get(signal);
+  entry?.listeners.delete(listener);
+  if (!entry || entry.listeners.size > 0) return;
   listenersBySignal.delete(signal);
-  signal.removeEventListener("abort", known.notify);
+  signal.removeEventListener("abort", entry.notify);
 }

@@ -1,7 +1,7 @@
 // The options of a client.
 import { isApiKey } from "glue";
 import { Faults, knownMembers, integerError } from "./arguments.js";
-import { checked } from "./wasm/start.js";
+import { callModule } from "./wasm/start.js";
 import { ValidationError } from "./errors.js";
 import { ReplicaSession } from "./read-replica.js";
 import { SECRET_HEADER, type SecretSource, SuppliedSecret, type Token, staticSecret } from "./secret.js";
@@ -24,8 +24,8 @@ export interface ConnectorVaultOptions {
   /** How many milliseconds a call may take, including retries, before it fails with a `TimeoutError`. Default: 30,000. */
   timeoutMs?: number | undefined;
   /**
-   * How often a call that is safe to repeat is retried after a failure that may be temporary. Default: 2. A retry with a
-   * new token after a rejected one does not count.
+   * How many times a call that is safe to repeat is retried after a failure that may be temporary. Default: 2. A retry
+   * with a new token after a rejected one does not count.
    */
   maxRetries?: number | undefined;
   /**
@@ -42,9 +42,9 @@ export interface ConnectorVaultOptions {
   allowSecretInBrowser?: boolean | undefined;
 }
 
-/** Checked options. @internal */
+/** The options of a client after their checks. @internal */
 export interface ClientConfig {
-  /** The URL of the service, without a slash at its end. */
+  /** The URL of the service, without a trailing slash. */
   base: string;
   headers: Headers;
   secret: SecretSource;
@@ -54,7 +54,7 @@ export interface ClientConfig {
   replicaSession: ReplicaSession | undefined;
 }
 
-const NAMES = [
+const OPTION_NAMES = [
   "baseUrl",
   "secret",
   "fetch",
@@ -71,11 +71,18 @@ const MAX_RETRIES = 100;
 /** Checks the options of a client. @internal */
 export function readOptions(options: ConnectorVaultOptions): ClientConfig {
   const faults = new Faults();
-  const given = knownMembers(options, "options", NAMES, faults);
-  const { fetch, timeoutMs = 30_000, maxRetries = 2, nearReads = false, allowSecretInBrowser = false, secret } = given;
-  const base = baseOf(given.baseUrl, faults);
-  const headers = headersOf(given.headers, faults);
-  for (const [name, what] of Object.entries({
+  const members = knownMembers(options, "options", OPTION_NAMES, faults);
+  const {
+    fetch,
+    timeoutMs = 30_000,
+    maxRetries = 2,
+    nearReads = false,
+    allowSecretInBrowser = false,
+    secret,
+  } = members;
+  const base = baseOf(members.baseUrl, faults);
+  const headers = headersOf(members.headers, faults);
+  for (const [name, predicate] of Object.entries({
     fetch: fetch !== undefined && typeof fetch !== "function" && "must be a function",
     timeoutMs: integerError(timeoutMs, 1, MAX_TIMEOUT_MS),
     maxRetries: integerError(maxRetries, 0, MAX_RETRIES),
@@ -85,11 +92,11 @@ export function readOptions(options: ConnectorVaultOptions): ClientConfig {
       !["string", "function"].includes(typeof secret) &&
       "must be an API key, a token, or a function that gives one: is an environment variable missing?",
   })) {
-    if (what) faults.add(name, what);
+    if (predicate) faults.add(name, predicate);
   }
   faults.throwIfAny();
   const check = (value: string) => {
-    if (checked(() => isApiKey(value)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
+    if (callModule(() => isApiKey(value)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
   };
   if (typeof secret === "string") check(secret);
   headers.set("accept", "application/json");
@@ -106,7 +113,7 @@ export function readOptions(options: ConnectorVaultOptions): ClientConfig {
   };
 }
 
-/** The service's URL without a slash at its end; empty if it is invalid. */
+/** The service's URL without a trailing slash; empty if it is invalid. */
 function baseOf(value: string | URL | undefined, faults: Faults): string {
   let url: URL | undefined;
   try {

@@ -25,7 +25,7 @@ export type ClientCode =
   /** The WebAssembly module can't be loaded or compiled, for example because of the page's Content-Security-Policy. */
   | "no_webassembly";
 
-/** Why an account was not connected: the codes of failed attempts, and those of the connect window. */
+/** The reason for which an account was not connected: a code of a failed attempt, or one of the connect window. */
 export type ConnectCode =
   | Names["AttemptErrorCode"]
   /** The user did not finish in time, or the token has expired. */
@@ -37,18 +37,18 @@ export type ConnectCode =
   /** Another reason, which the window showed to the user. */
   | "failed";
 
-/** What went wrong, for programs. */
+/** A stable code that identifies the kind of error. */
 export type ErrorCode = ProblemCode | ClientCode | ConnectCode;
 
 /** One error in a request. It concerns the request as a whole if it has neither `parameter` nor `pointer`. */
 export interface Fault {
   /** The query parameter, argument or option. */
   parameter?: string;
-  /** Where in the body the error is: a JSON pointer (RFC 6901). */
+  /** The location of the error in the body: a JSON Pointer (RFC 6901). */
   pointer?: string;
   /** A human-readable description. */
   detail: string;
-  /** What you may have meant. */
+  /** A similar value that is valid. */
   suggestion?: string;
 }
 
@@ -70,7 +70,7 @@ export interface ErrorDetails {
 export class VaultError extends Error {
   /** The HTTP status: that of the response, or the one that the service would have returned. */
   readonly status: number | undefined;
-  /** What went wrong, for programs. */
+  /** A stable code that identifies the kind of error. */
   readonly code: ErrorCode;
   /** Identifies the request in the service's log; undefined without a response. */
   readonly requestId: string | undefined;
@@ -78,7 +78,7 @@ export class VaultError extends Error {
   readonly errors: readonly Fault[];
   /** The headers of the response; undefined without a response. */
   readonly headers: Headers | undefined;
-  /** The error that led to this one, if there is one. */
+  /** The error that caused this one, if there is one. */
   readonly cause?: unknown;
 
   /** @internal */
@@ -96,11 +96,11 @@ export class VaultError extends Error {
 }
 // Built-in errors have their name on the prototype, where `util.inspect` and others read it. It can't be taken from the
 // class, because minifiers rename classes.
-const named = (name: string, type: typeof VaultError) => {
+const setClassName = (name: string, type: typeof VaultError) => {
   for (const target of [type, type.prototype])
     Object.defineProperty(target, "name", { value: name, configurable: true, writable: true });
 };
-named("VaultError", VaultError);
+setClassName("VaultError", VaultError);
 
 /** A failure that may be temporary. */
 class TemporaryError extends VaultError {
@@ -115,8 +115,9 @@ class TemporaryError extends VaultError {
 }
 
 /**
- * The request is invalid (400 and others). Usually found before anything is sent: then `headers` is undefined, and
- * `status` and `code` are those that the service would return, such as 404 and `connection_not_found` for a malformed id.
+ * The request is invalid (400 and others). The package usually finds this before it sends anything: then `headers` is
+ * undefined, and `status` and `code` are those that the service would return, such as 404 and `connection_not_found` for a
+ * malformed id.
  */
 export class ValidationError extends VaultError {}
 /**
@@ -161,7 +162,7 @@ export class ServerError extends TemporaryError {}
 export class ConnectionError extends VaultError {}
 /** The call took longer than `timeoutMs`. It may or may not have been carried out. */
 export class TimeoutError extends VaultError {}
-/** No account was connected by `connect`: `code` says why. */
+/** `connect` did not connect an account: `code` says why. */
 export class ConnectError extends VaultError {
   /** The id of the attempt; undefined if none was started at the platform. */
   readonly attempt: string | undefined;
@@ -189,5 +190,5 @@ for (const [name, type] of Object.entries({
   ConnectError,
   AbortError,
 })) {
-  named(name, type);
+  setClassName(name, type);
 }

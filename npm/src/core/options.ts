@@ -17,7 +17,7 @@ export interface ChangeOptions extends CallOptions {
   ifMatch?: string | Pick<Connection, "id" | "version"> | undefined;
 }
 
-/** Checked options. @internal */
+/** The options of a call after their checks. @internal */
 export interface CheckedCallOptions {
   signal: AbortSignal | undefined;
   /** The header `If-Match`. */

@@ -22,9 +22,9 @@ export interface Page<Row> extends AsyncIterable<Row> {
   readonly rows: Row[];
   /** The number of rows in the whole list. */
   readonly total: number;
-  /** Whether the list can have more rows than `total`. Only a search over all actions does not count all of its matches. */
+  /** Whether the list can have more rows than `total`: a search over all actions stops counting after 10,000 matches. */
   readonly totalIsMinimum: boolean;
-  /** What a search over all actions did not find, as sentences for users. Empty in all other lists. */
+  /** Sentences for users about what a search over all actions did not find. Empty in all other lists. */
   readonly notes: readonly string[];
   /** The number of pages in the whole list. */
   readonly pages: number;
@@ -49,7 +49,8 @@ export interface Page<Row> extends AsyncIterable<Row> {
  * for await (const connection of vault.connections.list({ platform: "github" })) { … }
  * ```
  *
- * Nothing is sent before you do one of them. Iterating requests 100 rows at a time unless you pass `limit`, `page` or `after`.
+ * No request is sent until you do one of these. Iterating requests 100 rows at a time unless you pass `limit`, `page` or
+ * `after`.
  */
 export interface List<Row> extends Promise<Page<Row>>, AsyncIterable<Row> {
   /** Collects the rows of all pages. */
@@ -57,7 +58,7 @@ export interface List<Row> extends Promise<Page<Row>>, AsyncIterable<Row> {
 }
 
 // Rows per request while iterating. More than the service's default, to save requests, but still a small response.
-const ROWS_AT_A_TIME = 100;
+const PAGE_SIZE = 100;
 
 /** The filters of every list. @internal */
 export interface ListFilters extends Paging {
@@ -71,7 +72,7 @@ export type Envelope<Row> = Pick<Page<Row>, "rows" | "total" | "pages" | "page">
 };
 
 /** A response, with the cursor of the next page from its `Link`. */
-interface Received<Row> {
+interface ListResponse<Row> {
   json: Envelope<Row>;
   after: string | undefined;
 }
@@ -92,7 +93,7 @@ export async function* iterateRows<Filters extends object, Row>(
   page: (filters: Filters) => Promise<{ rows: Row[]; next: string | null }>,
   cursor: "after" | "before",
 ): AsyncGenerator<Row> {
-  let current: Filters & { after?: string | null; before?: string | null } = { limit: ROWS_AT_A_TIME, ...filters };
+  let current: Filters & { after?: string | null; before?: string | null } = { limit: PAGE_SIZE, ...filters };
   for (;;) {
     const { rows, next } = await page(current);
     yield* rows;
@@ -140,8 +141,8 @@ class ListPage<Row> implements Page<Row> {
 function maxRows(options: ToArrayOptions | undefined): number {
   const faults = new Faults();
   const { max = Infinity } = knownMembers(options, "options", ["max"], faults);
-  const what = max !== Infinity && integerError(max, 0, Number.MAX_SAFE_INTEGER);
-  if (what) faults.add("max", what);
+  const predicate = max !== Infinity && integerError(max, 0, Number.MAX_SAFE_INTEGER);
+  if (predicate) faults.add("max", predicate);
   faults.throwIfAny();
   return max;
 }
@@ -158,7 +159,7 @@ async function collect<Row>(rows: AsyncIterable<Row>, max: number): Promise<Row[
 
 /** A lazy list: awaiting it requests the first page, iterating over it requests all pages. @internal */
 export class PagedList<Row> implements List<Row> {
-  #get: (filters: ListFilters, options: CallOptions | undefined) => Promise<Received<Row>>;
+  #get: (filters: ListFilters, options: CallOptions | undefined) => Promise<ListResponse<Row>>;
   #filters: ListFilters = {};
   #fault: unknown;
   #options: CallOptions | undefined;
@@ -170,7 +171,7 @@ export class PagedList<Row> implements List<Row> {
    * @param options unchecked, from the caller
    */
   constructor(
-    get: (filters: ListFilters, options: CallOptions | undefined) => Promise<Received<Row>>,
+    get: (filters: ListFilters, options: CallOptions | undefined) => Promise<ListResponse<Row>>,
     filters: ListFilters | undefined,
     options: CallOptions | undefined,
   ) {
@@ -205,12 +206,12 @@ export class PagedList<Row> implements List<Row> {
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Row> {
-    return this.#rows(ROWS_AT_A_TIME);
+    return this.#rows(PAGE_SIZE);
   }
 
   async toArray(options?: ToArrayOptions): Promise<Row[]> {
     const max = maxRows(options);
-    return collect(this.#rows(Math.min(max, ROWS_AT_A_TIME)), max);
+    return collect(this.#rows(Math.min(max, PAGE_SIZE)), max);
   }
 
   /** The promise of the first page, requested once. */
@@ -231,11 +232,11 @@ export class PagedList<Row> implements List<Row> {
   }
 
   /** The page of a response to these filters, requested with these options. */
-  #pageOf({ json, after }: Received<Row>, filters: ListFilters, options: CallOptions | undefined): Page<Row> {
+  #pageOf({ json, after }: ListResponse<Row>, filters: ListFilters, options: CallOptions | undefined): Page<Row> {
     const next = nextFilters(json, after, filters);
-    const follow = async (more?: CallOptions) => {
+    const follow = async (overrides?: CallOptions) => {
       if (!next) return undefined;
-      const merged = more === undefined ? options : { ...options, ...more };
+      const merged = overrides === undefined ? options : { ...options, ...overrides };
       return this.#pageOf(await this.#get(next, merged), next, merged);
     };
     return new ListPage(json, next?.after, follow);

@@ -69,11 +69,11 @@ export function responseError(status: number, headers: Headers, json: unknown): 
       connectionId: stringOrUndefined(connectionId),
     });
   }
-  const what =
+  const message =
     status === 0 || status >= 300
       ? "The response is a redirect, which is not followed."
       : "The response does not come from a connector-vault.";
-  return unexpectedResponse(ServerError, what, details);
+  return unexpectedResponse(ServerError, message, details);
 }
 
 /** Removes the secret from JSON: a service or a proxy may echo the request. @internal */
@@ -86,8 +86,8 @@ const arrayOrEmpty = <Item>(value: unknown): Item[] => (Array.isArray(value) ? v
 const stringOrUndefined = (value: unknown) => (typeof value === "string" ? value : undefined);
 
 /** @internal */
-export function unexpectedResponse(type: typeof VaultError, what: string, details: ErrorDetails): VaultError {
-  return new type(`${what} Is \`baseUrl\` the address of a connector-vault?`, {
+export function unexpectedResponse(type: typeof VaultError, message: string, details: ErrorDetails): VaultError {
+  return new type(`${message} Is \`baseUrl\` the address of a connector-vault?`, {
     ...details,
     code: "unexpected_response",
   });

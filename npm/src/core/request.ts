@@ -2,7 +2,7 @@
 import type { Call } from "glue";
 import { copyMembers } from "./arguments.js";
 import { type CallOptions, type CheckedCallOptions, checkCallOptions } from "./options.js";
-import { checked } from "./wasm/start.js";
+import { callModule } from "./wasm/start.js";
 import { type Fault, ValidationError } from "./errors.js";
 import type { ClientConfig } from "./client-options.js";
 import { type Envelope, type List, type ListFilters, PagedList, isPage } from "./pages.js";
@@ -41,7 +41,7 @@ export class Executor {
   /** Returns the errors of a call without sending it. A problem without a list of errors is reported as one error. */
   validate(build: BuildRequest): readonly Fault[] {
     try {
-      checked(build).free();
+      callModule(build).free();
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error;
       return error.errors.length > 0 ? error.errors : [{ detail: error.message }];
@@ -55,7 +55,7 @@ export class Executor {
   }
 
   async #send(build: BuildRequest, options: CheckedCallOptions & SendOptions, isExpected: IsExpected) {
-    const call = checked(build);
+    const call = callModule(build);
     try {
       return await send(this.#config, call, options, isExpected);
     } finally {

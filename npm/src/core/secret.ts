@@ -4,7 +4,7 @@ import { VaultError } from "./errors.js";
 /** @internal */
 export const SECRET_HEADER = "x-service-secret";
 
-/** A short-lived token, as the function in `secret` may return it: what `sessions.create` returned to your server. */
+/** A short-lived token as the function in `secret` can return it, such as the result of `sessions.create`. */
 export interface Token {
   /** `st_test_…` or `st_live_…` */
   token: string;
@@ -12,7 +12,7 @@ export interface Token {
   expiresAt?: string | null | undefined;
 }
 
-/** A secret that can be sent. Two of them are the same only if they are the same object. @internal */
+/** A secret to send. Compared by identity: two objects with the same value are different secrets. @internal */
 export interface ActiveSecret {
   readonly value: string;
 }
@@ -33,14 +33,14 @@ export function staticSecret(value: string): SecretSource {
   return { current, refresh: async () => current, invalidate: () => false };
 }
 
-// A secret is refreshed when this fraction of its lifetime is left, or this time if that is shorter.
+// A secret is refreshed when this fraction of its lifetime is left, or this time, whichever is shorter.
 const REFRESH_FRACTION = 0.1;
 const REFRESH_MARGIN_MS = 30_000;
 // A secret with a shorter lifetime is refreshed only after the service rejects it: either the clock is wrong, or the secret
 // was delayed, and refreshing it repeatedly would not help.
 const MIN_LIFETIME_MS = 30_000;
 
-/** Secrets that a function supplies. All calls that wait for one share a call of the function. @internal */
+/** Secrets that a function supplies. Concurrent calls share one call of the function. @internal */
 export class SuppliedSecret implements SecretSource {
   #supply: () => unknown;
   #check: (value: string) => void;
@@ -51,7 +51,7 @@ export class SuppliedSecret implements SecretSource {
   /**
    * @param supply returns a string, or an object with a `token` and possibly its `expiresAt`
    * @param check throws if a value can't be a secret
-   * @param timeoutMs after how long without a result the function is called again
+   * @param timeoutMs how long to wait for a result before the function is called again
    */
   constructor(supply: () => unknown, check: (value: string) => void, timeoutMs: number) {
     this.#supply = supply;
@@ -91,7 +91,7 @@ export class SuppliedSecret implements SecretSource {
     let value: unknown;
     let lifetimeMs: number;
     try {
-      // Called as a function, not as a method.
+      // Called as a function, so that `this` is not this object.
       const supply = this.#supply;
       const supplied = await supply();
       const { token, expiresAt } = (supplied ?? {}) as Partial<Token>;
@@ -107,6 +107,6 @@ export class SuppliedSecret implements SecretSource {
   }
 }
 
-function secretUnavailable(what: string, cause?: unknown): VaultError {
-  return new VaultError(`The function in \`secret\` ${what}`, { code: "secret_unavailable", cause });
+function secretUnavailable(predicate: string, cause?: unknown): VaultError {
+  return new VaultError(`The function in \`secret\` ${predicate}`, { code: "secret_unavailable", cause });
 }

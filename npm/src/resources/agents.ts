@@ -19,7 +19,7 @@ export interface AgentSignIn {
   clientId: string | null;
   /** Whether the service has the client's secret. */
   hasSecret: boolean;
-  /** The claim that is the user's identity; null with `app`. */
+  /** The claim that contains the user's identity; null with `app`. */
   identityClaim: string | null;
   /** The type of the users' identities; null for any. */
   identityType: IdentityType | null;
@@ -43,9 +43,9 @@ export interface NewAgentSignIn {
   issuer?: string | undefined;
   /** The client that you registered at the provider. Required with `oidc`. */
   clientId?: string | undefined;
-  /** The client's secret. If omitted, it stays as long as `issuer` and `clientId` do; null removes it. */
+  /** The client's secret. If omitted, it is kept while `issuer` and `clientId` stay the same; null removes it. */
   clientSecret?: string | null | undefined;
-  /** The claim that is the user's identity. Default: `sub`. */
+  /** The claim that contains the user's identity. Default: `sub`. */
   identityClaim?: string | undefined;
   /** The type of the users' identities. Default: any. */
   identityType?: IdentityType | undefined;
@@ -61,7 +61,7 @@ export interface AgentSignIns {
   get(options?: CallOptions): Promise<AgentSignIn>;
   /** Replaces the configuration, and returns it. */
   set(signIn: NewAgentSignIn, options?: CallOptions): Promise<AgentSignIn>;
-  /** The errors that `set` would find, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `set` would find, without a request; an empty array if there are none. */
   validateSet(signIn: NewAgentSignIn): readonly Fault[];
   /** Disables sign-in, and revokes every grant. */
   delete(options?: CallOptions): Promise<void>;
@@ -77,7 +77,7 @@ export interface AgentGrant {
   identityType: IdentityType | null;
   /** Only these platforms; null for all. */
   platforms: string[] | null;
-  /** `read`: the agent calls platforms with `GET`, `HEAD` and GraphQL queries only. */
+  /** `read`: the agent can call platforms only with `GET`, `HEAD` and GraphQL queries. */
   access: "read" | "write";
   /** Only these actions, each as `platform/key` or `platform/prefix*`; null for all. */
   actions: string[] | null;
@@ -99,7 +99,7 @@ export interface AgentGrant {
 export interface NewAgentGrant {
   /** The query parameter `request` of the user's request to your app, unchanged. */
   request: string;
-  /** Who the user is, as in connections. */
+  /** The user's identity, as in connections. */
   identity: string;
   /** The type of the identity. Default: any. */
   identityType?: IdentityType | undefined;
@@ -115,7 +115,7 @@ export interface NewAgentGrant {
   confirm?: "write" | "destructive" | undefined;
 }
 
-/** Where to redirect a user. */
+/** The address that continues a user's sign-in. */
 export interface AgentContinuation {
   /** Where to redirect the user's browser. It works once. */
   continueUrl: string;
@@ -127,7 +127,7 @@ export interface AgentContinuation {
 export interface AgentGrantPage {
   /** The grants, newest first. */
   rows: AgentGrant[];
-  /** The `before` of the next page; null on the last one. */
+  /** The cursor for `before`; null on the last page. */
   next: string | null;
 }
 
@@ -137,24 +137,24 @@ export interface AgentGrants {
   list(filters?: AgentGrantFilters, options?: CallOptions): Promise<AgentGrantPage>;
   /** Identifies the user whom an agent's request has redirected to your app. Redirect the user to `continueUrl` next. */
   create(grant: NewAgentGrant, options?: CallOptions): Promise<AgentContinuation>;
-  /** The errors that `create` would find, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `create` would find, without a request; an empty array if there are none. */
   validateCreate(grant: NewAgentGrant): readonly Fault[];
   /** Revokes a grant: the agent's tokens are rejected immediately. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
-const has = (member: string) => (json: unknown) =>
+const hasString = (member: string) => (json: unknown) =>
   typeof (json as Record<string, unknown> | null)?.[member] === "string";
 const isDeleted = (_: unknown, status: number) => status === 204;
 
 /** @internal */
 export function agentSignIns(executor: Executor): AgentSignIns {
-  const setting = (signIn: NewAgentSignIn) => () => Call.of("setAgentSignIn", [], "", ...jsonBody(signIn, "signIn"));
+  const buildSet = (signIn: NewAgentSignIn) => () => Call.of("setAgentSignIn", [], "", ...jsonBody(signIn, "signIn"));
   return {
     get: async (options) =>
-      executor.send(() => Call.of("getAgentSignIn", []), checkCallOptions(options), has("endpoint")),
-    set: async (signIn, options) => executor.send(setting(signIn), checkCallOptions(options), has("endpoint")),
-    validateSet: (signIn) => executor.validate(setting(signIn)),
+      executor.send(() => Call.of("getAgentSignIn", []), checkCallOptions(options), hasString("endpoint")),
+    set: async (signIn, options) => executor.send(buildSet(signIn), checkCallOptions(options), hasString("endpoint")),
+    validateSet: (signIn) => executor.validate(buildSet(signIn)),
     delete: async (options) => {
       await executor.send(
         () => Call.of("deleteAgentSignIn", []),
@@ -167,7 +167,7 @@ export function agentSignIns(executor: Executor): AgentSignIns {
 
 /** @internal */
 export function agentGrants(executor: Executor): AgentGrants {
-  const creating = (grant: NewAgentGrant) => () => Call.of("createAgentGrant", [], "", ...jsonBody(grant, "grant"));
+  const buildCreate = (grant: NewAgentGrant) => () => Call.of("createAgentGrant", [], "", ...jsonBody(grant, "grant"));
   const isPage = (json: unknown) => Array.isArray((json as Partial<AgentGrantPage> | null)?.rows);
   return {
     list: async (filters, options) =>
@@ -176,8 +176,9 @@ export function agentGrants(executor: Executor): AgentGrants {
         checkCallOptions(options),
         isPage,
       ),
-    create: async (grant, options) => executor.send(creating(grant), checkCallOptions(options), has("continueUrl")),
-    validateCreate: (grant) => executor.validate(creating(grant)),
+    create: async (grant, options) =>
+      executor.send(buildCreate(grant), checkCallOptions(options), hasString("continueUrl")),
+    validateCreate: (grant) => executor.validate(buildCreate(grant)),
     delete: async (id, options) => {
       await executor.send(
         () => Call.of("deleteAgentGrant", [stringArgument(id, "id")]),

@@ -18,7 +18,7 @@ export interface ApiKey {
   id: string;
   /** The purpose of the key. */
   name: string | null;
-  /** What the key permits. */
+  /** The scopes of the key. */
   scopes: Scope[];
   /** Whether it can be used. */
   state: ApiKeyState;
@@ -48,9 +48,9 @@ export interface ApiKeyWithSecret extends ApiKey {
 export interface NewApiKey {
   /** The purpose of the key: 1–128 characters. */
   name?: string | null | undefined;
-  /** What the key permits: a subset of the scopes of the client's key. */
+  /** The scopes of the key: a subset of those of the client's key. */
   scopes: readonly Scope[];
-  /** When it expires (RFC 3339): no later than the client's key. Default: when that one does. */
+  /** When it expires (RFC 3339): no later than the client's key. Default: the expiry of the client's key. */
   expiresAt?: string | null | undefined;
 }
 
@@ -62,15 +62,15 @@ export interface ApiKeyPage {
   next: string | null;
 }
 
-/** API keys. Needs the scope `keys:read`; changes need `keys:write`. Only API keys can have them. */
+/** API keys. Needs the scope `keys:read`; changes need `keys:write`. Only API keys can have these scopes. */
 export interface ApiKeys {
-  /** Iterates over the keys of the account and environment, newest first, with those that are revoked or expired. */
+  /** Iterates over the keys of the account and environment, newest first, including revoked and expired ones. */
   list(query?: ApiKeyQuery, options?: CallOptions): AsyncIterable<ApiKey>;
   /** Returns one page of keys. */
   page(query?: ApiKeyQuery, options?: CallOptions): Promise<ApiKeyPage>;
   /** Creates a key. It never outlives the client's key. Never retried, since a second one would be created. */
   create(key: NewApiKey, options?: CallOptions): Promise<ApiKeyWithSecret>;
-  /** The errors that `create` would find in this key, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `create` would find in this key, without a request; an empty array if there are none. */
   validateCreate(key: NewApiKey): readonly Fault[];
   /** Creates a key that replaces this one, which stays valid for 24 hours. Never retried. */
   rotate(id: string, options?: CallOptions): Promise<ApiKeyWithSecret>;
@@ -84,7 +84,7 @@ const hasSecret = (json: unknown) => typeof (json as Partial<ApiKeyWithSecret> |
 /** @internal */
 export function apiKeys(executor: Executor): ApiKeys {
   const withoutRetries = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
-  const creating =
+  const buildCreate =
     (key: NewApiKey): BuildRequest =>
     () =>
       Call.of("createKey", [], "", ...jsonBody(key, "key"));
@@ -97,8 +97,8 @@ export function apiKeys(executor: Executor): ApiKeys {
       yield* iterateRows(copyMembers(query, "query"), (query) => page(query, options), "before");
     },
     page,
-    create: async (key, options) => executor.send(creating(key), withoutRetries(options), hasSecret),
-    validateCreate: (key) => executor.validate(creating(key)),
+    create: async (key, options) => executor.send(buildCreate(key), withoutRetries(options), hasSecret),
+    validateCreate: (key) => executor.validate(buildCreate(key)),
     rotate: async (id, options) =>
       executor.send(() => Call.of("rotateKey", [stringArgument(id, "id")]), withoutRetries(options), hasSecret),
     revoke: async (id, options) => {

@@ -11,17 +11,17 @@ import type { AuditFilters } from "../types/filters.js";
 /** The action that an entry records. */
 export type AuditAction = Names["AuditAction"];
 
-/** Who did it. */
+/** The actor of an entry. */
 export interface AuditActor {
   /** The type of the actor. */
   type: Names["ActorType"];
   /** The id of the API key, the identity of the token or the person, or the id of the agent's grant; null for `operator` and `service`. */
   id: string | null;
-  /** The id of the API key by which the actor acts; null for `operator` and `service`. */
+  /** The id of the API key with which the actor acts; null for `operator` and `service`. */
   keyId: string | null;
 }
 
-/** What was changed, or whose credentials were read. */
+/** The object that was changed, or the connection whose credentials were read. */
 export interface AuditTarget {
   /** The type of the target. */
   type:
@@ -38,17 +38,17 @@ export interface AuditTarget {
   id: string;
 }
 
-/** Something that was changed, or credentials that were read. */
+/** An entry of the audit log: a change, or a read of credentials. */
 export interface AuditEntry {
   /** Identifies the entry. Later entries have greater ids. */
   id: string;
   /** When it happened (RFC 3339). If reads were counted together, when the first one happened. */
   at: string;
-  /** What was done. */
+  /** The action that the entry records. */
   action: AuditAction;
-  /** Who did it. */
+  /** The actor. */
   actor: AuditActor;
-  /** What was changed, or whose credentials were read. */
+  /** The object that was changed, or the connection whose credentials were read. */
   target: AuditTarget;
   /** The `x-request-id` of the request; null for `operator` and `service`. */
   requestId: string | null;
@@ -60,7 +60,7 @@ export interface AuditEntry {
 export interface AuditPage {
   /** The entries, newest first. With several filters, there may be none although more follow. */
   rows: AuditEntry[];
-  /** The `before` of the next page; null on the last one. */
+  /** The cursor for `before`; null on the last page. */
   next: string | null;
 }
 
@@ -70,7 +70,7 @@ export interface Audit {
   list(filters?: AuditFilters, options?: CallOptions): AsyncIterable<AuditEntry>;
   /** Returns one page, with a cursor to continue from. */
   page(filters?: AuditFilters, options?: CallOptions): Promise<AuditPage>;
-  /** The errors that `list` and `page` would find, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `list` and `page` would find, without a request; an empty array if there are none. */
   validateList(filters?: AuditFilters): readonly Fault[];
 }
 
@@ -81,16 +81,16 @@ function isPage(json: unknown): boolean {
 
 /** @internal */
 export function audit(executor: Executor): Audit {
-  const listing = (filters: object) => Call.of("listAudit", [], queryString(filters, ["actions"]));
+  const buildList = (filters: object) => Call.of("listAudit", [], queryString(filters, ["actions"]));
   const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<AuditPage> => {
     const query = copyMembers(filters, "filters");
-    return executor.send(() => listing(query), checkCallOptions(options), isPage);
+    return executor.send(() => buildList(query), checkCallOptions(options), isPage);
   };
   return {
     async *list(filters, options) {
       yield* iterateRows(copyMembers(filters, "filters"), (query) => page(query, options), "before");
     },
     page: (filters, options) => page(filters, options),
-    validateList: (filters) => executor.validateList(listing, filters),
+    validateList: (filters) => executor.validateList(buildList, filters),
   };
 }

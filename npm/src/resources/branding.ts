@@ -1,4 +1,4 @@
-// How the app is presented to its users.
+// Branding: how the app is presented to its users.
 import { Call } from "glue";
 import { jsonBody } from "../core/arguments.js";
 import type { Fault } from "../core/errors.js";
@@ -15,7 +15,7 @@ export interface Branding {
   color: string | null;
   /** The app's address. */
   url: string | null;
-  /** When it was last set (RFC 3339); null if it never was. */
+  /** When it was last set (RFC 3339); null if never. */
   updatedAt: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface NewBranding {
   name?: string | null | undefined;
   /** A PNG or WebP image of at most 32 KiB and 1024 × 1024 pixels, as a `data:` URL. */
   logo?: string | null | undefined;
-  /** As in `#1a2b3c`. */
+  /** A colour such as `#1a2b3c`. */
   color?: string | null | undefined;
   /** An `https` URL. */
   url?: string | null | undefined;
@@ -37,7 +37,7 @@ export interface Brandings {
   get(options?: CallOptions): Promise<Branding>;
   /** Replaces the branding, and returns it. */
   set(branding: NewBranding, options?: CallOptions): Promise<Branding>;
-  /** The errors that `set` would find, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `set` would find, without a request; an empty array if there are none. */
   validateSet(branding: NewBranding): readonly Fault[];
 }
 
@@ -45,10 +45,10 @@ const isBranding = (json: unknown) => (json as Partial<Branding> | null)?.update
 
 /** @internal */
 export function brandings(executor: Executor): Brandings {
-  const setting = (branding: NewBranding) => () => Call.of("setBranding", [], "", ...jsonBody(branding, "branding"));
+  const buildSet = (branding: NewBranding) => () => Call.of("setBranding", [], "", ...jsonBody(branding, "branding"));
   return {
     get: async (options) => executor.send(() => Call.of("getBranding", []), checkCallOptions(options), isBranding),
-    set: async (branding, options) => executor.send(setting(branding), checkCallOptions(options), isBranding),
-    validateSet: (branding) => executor.validate(setting(branding)),
+    set: async (branding, options) => executor.send(buildSet(branding), checkCallOptions(options), isBranding),
+    validateSet: (branding) => executor.validate(buildSet(branding)),
   };
 }

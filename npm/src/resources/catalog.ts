@@ -32,7 +32,7 @@ export interface Connector {
   platformVersion: PlatformVersion;
   /** The release stage of the connector. */
   status: ConnectorStatus;
-  /** A description in one line, at most 500 characters. */
+  /** A one-line description, at most 500 characters. */
   description: string;
   /** The category, such as `Developer Tools`. `Other` if unknown. */
   category: string;
@@ -42,7 +42,7 @@ export interface Connector {
   tags: string[];
   /** Whether the platform offers OAuth. */
   oauth: boolean;
-  /** How many actions the platform has. */
+  /** The number of actions of the platform. */
   tools: number;
   /** The version that the platform's own OpenAPI document states. */
   version: string;
@@ -50,7 +50,7 @@ export interface Connector {
   active: boolean;
 }
 
-/** How to find the next page of a list in a JSON response. */
+/** Where a JSON response contains the next page of a list. */
 export interface Pagination {
   /** The JSON Pointer of the next page's URL, or of the value of `parameter`. */
   next: string;
@@ -58,7 +58,7 @@ export interface Pagination {
   parameter: string | null;
   /** The JSON Pointer of the array whose last item contains the value; null if the response itself contains it. */
   items: string | null;
-  /** The JSON Pointer of a member that is true if there is another page; null if the presence of the value says so. */
+  /** The JSON Pointer of a member that is true if there is another page; null if the value itself is present only then. */
   more: string | null;
 }
 
@@ -78,13 +78,13 @@ export interface ConnectorDetail extends Connector {
   verify: VerifyRequest | null;
   /** The request that identifies the account; null if unknown. `id` and `name` are JSON Pointers into the response. */
   account: (PlatformRequest & { id: string; name: string | null }) | null;
-  /** Where responses state the next page of a list, in addition to the header `Link`. The first match applies. */
+  /** Where responses contain the next page of a list, in addition to the header `Link`. The first match applies. */
   pagination: Pagination[];
 }
 
 /** An operation of a platform's API. */
 export interface Action {
-  /** A title in one line. */
+  /** A one-line title. */
   title: string;
   /** Unique within the platform. */
   key: string;
@@ -106,7 +106,7 @@ export interface ActionMatch extends Action {
 export interface Connectors {
   /** Lists connectors by name. */
   list(filters?: ConnectorFilters, options?: CallOptions): List<Connector>;
-  /** The errors that `list` would find in these filters, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `list` would find in these filters, without a request; an empty array if there are none. */
   validateList(filters?: ConnectorFilters): readonly Fault[];
   /**
    * Retrieves a connector, with the ways to connect to its platform.
@@ -123,13 +123,13 @@ export interface Actions {
    * 10,000; see `totalIsMinimum`.
    */
   search(query: ActionSearch, options?: CallOptions): List<ActionMatch>;
-  /** The errors that `search` would find in this query, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `search` would find in this query, without a request; an empty array if there are none. */
   validateSearch(query: ActionSearch): readonly Fault[];
   /** Lists the actions of a platform by title. */
   list(platform: string, filters?: ActionFilters, options?: CallOptions): List<Action>;
   /**
-   * The errors that `list` would find in these arguments, without a request. If there are none, the array is empty. Only
-   * the service knows whether the platform exists.
+   * Returns the errors that `list` would find in these arguments, without a request; an empty array if there are none.
+   * Only the service knows whether the platform exists.
    */
   validateList(platform: string, filters?: ActionFilters): readonly Fault[];
   /**
@@ -155,10 +155,10 @@ export interface Actions {
 
 /** @internal */
 export function connectors(executor: Executor): Connectors {
-  const listing: BuildListRequest = (filters) => Call.of("listConnectors", [], queryString(filters, []));
+  const buildList: BuildListRequest = (filters) => Call.of("listConnectors", [], queryString(filters, []));
   return {
-    list: (filters, options) => executor.list(listing, filters, options),
-    validateList: (filters) => executor.validateList(listing, filters),
+    list: (filters, options) => executor.list(buildList, filters, options),
+    validateList: (filters) => executor.validateList(buildList, filters),
     get: async (platform, options) =>
       executor.send(
         () => Call.of("getConnector", [stringArgument(platform, "platform")]),
@@ -170,18 +170,18 @@ export function connectors(executor: Executor): Connectors {
 
 /** @internal */
 export function actions(executor: Executor): Actions {
-  const listing =
+  const buildList =
     (platform: string): BuildListRequest =>
     (filters) => {
       const query = queryString(filters, []);
       return Call.of("listActions", [stringArgument(platform, "platform")], query);
     };
-  const searching: BuildListRequest = (query) => Call.of("searchActions", [], queryString(query, ["platform"]));
+  const buildSearch: BuildListRequest = (query) => Call.of("searchActions", [], queryString(query, ["platform"]));
   return {
-    search: (query, options) => executor.list(searching, query, options),
-    validateSearch: (query) => executor.validateList(searching, query),
-    list: (platform, filters, options) => executor.list(listing(platform), filters, options),
-    validateList: (platform, filters) => executor.validateList(listing(platform), filters),
+    search: (query, options) => executor.list(buildSearch, query, options),
+    validateSearch: (query) => executor.validateList(buildSearch, query),
+    list: (platform, filters, options) => executor.list(buildList(platform), filters, options),
+    validateList: (platform, filters) => executor.validateList(buildList(platform), filters),
     get: async (platform: string, key: string, query?: ActionQuery, options?: CallOptions) =>
       executor.send<ActionDetail & { responses: ActionResponse[] }>(
         () => {

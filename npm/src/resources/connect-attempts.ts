@@ -36,8 +36,8 @@ export interface NewConnectAttempt {
   /** At most 50 tags of 1–128 characters, without commas. */
   tags?: readonly string[] | undefined;
   /**
-   * What the user entered, by the names of the method's `fields`. If a link leads to the connect window: values that the
-   * user can change there, no secrets.
+   * The values that the user entered, by the names of the method's `fields`. If a link leads to the connect window: values
+   * that the user can change there, no secrets.
    */
   fields?: Readonly<Record<string, string>> | undefined;
   /** Values that the user can't change, no secrets. */
@@ -72,10 +72,10 @@ export interface PendingAttempt {
 /** The status of an attempt. */
 export type AttemptStatus = Names["AttemptStatus"];
 
-/** Why an attempt failed. */
+/** The code of a failed attempt. */
 export type AttemptErrorCode = Names["AttemptErrorCode"];
 
-/** Why an attempt failed. */
+/** The error of a failed attempt. */
 export interface AttemptError {
   /** The reason, for programs. */
   code: AttemptErrorCode;
@@ -93,7 +93,7 @@ export interface ConnectAttempt {
   status: AttemptStatus;
   /** The connection, if it succeeded. */
   connection: Connection | null;
-  /** Why it failed, if it did. */
+  /** The error, if the attempt failed. */
   error: AttemptError | null;
   /** When the attempt expires (RFC 3339). */
   expiresAt: string;
@@ -134,14 +134,14 @@ export interface ConnectAttempts {
    */
   start(attempt: NewConnectAttempt, options?: CallOptions): Promise<Connection | PendingAttempt>;
   /**
-   * The errors that `start` would find in this attempt, without a request. If there are none, the array is empty. Only the
-   * service knows the fields of the platform's methods.
+   * Returns the errors that `start` would find in this attempt, without a request; an empty array if there are none. Only
+   * the service knows the fields of the platform's methods.
    */
   validateStart(attempt: NewConnectAttempt): readonly Fault[];
   /** Returns an attempt that you started. */
   get(id: string, query?: AttemptQuery, options?: CallOptions): Promise<ConnectAttempt>;
   /**
-   * Iterates over attempts, the newest first; they are kept for at least a day after they expired. Needs the scope
+   * Iterates over attempts, the newest first; they are kept for at least a day after they expire. Needs the scope
    * `connections:read`.
    */
   list(filters?: AttemptFilters, options?: CallOptions): AsyncIterable<AttemptSummary>;
@@ -151,7 +151,7 @@ export interface ConnectAttempts {
 
 /** @internal */
 export function connectAttempts(executor: Executor): ConnectAttempts {
-  const starting = (attempt: NewConnectAttempt) => () => Call.of("connect", [], "", ...jsonBody(attempt, "attempt"));
+  const buildStart = (attempt: NewConnectAttempt) => () => Call.of("connect", [], "", ...jsonBody(attempt, "attempt"));
   const page: ConnectAttempts["page"] = async (filters, options) => {
     const encoded = queryString(copyMembers(filters, "filters"), ["status"]);
     return executor.send(
@@ -162,10 +162,10 @@ export function connectAttempts(executor: Executor): ConnectAttempts {
   };
   return {
     start: async (attempt, options) =>
-      executor.send(starting(attempt), { ...checkCallOptions(options), repeatable: false }, (json, status) =>
+      executor.send(buildStart(attempt), { ...checkCallOptions(options), repeatable: false }, (json, status) =>
         status === 202 ? isPending(json) : isConnection(json),
       ),
-    validateStart: (attempt) => executor.validate(starting(attempt)),
+    validateStart: (attempt) => executor.validate(buildStart(attempt)),
     get: async (id, query, options) =>
       executor.send(
         () => {

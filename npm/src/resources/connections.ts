@@ -16,11 +16,11 @@ import type { Fault } from "../core/errors.js";
 import type { List } from "../core/pages.js";
 import type { ConnectionFilters, CredentialsQuery } from "../types/filters.js";
 
-/** The exact number of connections of the key's account and environment. */
+/** Exact counts of the connections in the key's account and environment. */
 export interface ConnectionSummary {
   /** All connections, active or not. */
   total: number;
-  /** By whether they are active. */
+  /** By `active`. */
   active: Record<"true" | "false", number>;
   /** By state. */
   state: Record<ConnectionState, number>;
@@ -85,8 +85,8 @@ export interface Connections {
   list(filters: ConnectionFilters & { include: "account" }, options?: CallOptions): List<ConnectionWithAccount>;
   list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>;
   /**
-   * The errors that `list` would find in these filters, without a request. If there are none, the array is empty. Only the
-   * service knows whether `after` is a cursor of this list.
+   * Returns the errors that `list` would find in these filters, without a request; an empty array if there are none. Only
+   * the service knows whether `after` is a cursor of this list.
    */
   validateList(filters?: ConnectionFilters): readonly Fault[];
   /** Returns one connection, active or not. */
@@ -94,17 +94,17 @@ export interface Connections {
   /** Replaces the tags of a connection, and returns the changed connection. */
   update(id: string, changes: ConnectionChanges, options?: ChangeOptions): Promise<Connection>;
   /**
-   * The `errors` of the `ValidationError` that `update` would throw before it sends these changes. If there are
-   * none, the array is empty. An error of the body as a whole, such as its size, has neither `pointer` nor `parameter`.
+   * Returns the `errors` of the `ValidationError` that `update` would throw before it sends these changes; an empty array
+   * if there are none. An error of the body as a whole, such as its size, has neither `pointer` nor `parameter`.
    */
   validateUpdate(changes: ConnectionChanges): readonly Fault[];
   /** Sets the state of a connection and, if given, whether it is active. Returns the changed connection. */
   setState(id: string, change: StateChange, options?: ChangeOptions): Promise<Connection>;
-  /** The errors that `setState` would find in this change, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `setState` would find in this change, without a request; an empty array if there are none. */
   validateSetState(change: StateChange): readonly Fault[];
   /** Sets the display name of a connection, 1–128 characters; null removes it. Returns the changed connection. */
   setName(id: string, name: string | null, options?: ChangeOptions): Promise<Connection>;
-  /** The errors that `setName` would find in this name, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `setName` would find in this name, without a request; an empty array if there are none. */
   validateSetName(name: string | null): readonly Fault[];
   /**
    * Creates a connection. Never retried: if a response is lost, a retry could not distinguish its own connection from
@@ -112,8 +112,8 @@ export interface Connections {
    */
   create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
   /**
-   * Validates a connection as `create` does, without a request. Returns the errors, or an empty array. Whether the platform
-   * exists, and whether the connection already does, only the service can check.
+   * Validates a connection as `create` does, without a request. Returns the errors, or an empty array. Only the service can
+   * check whether the platform exists, and whether the connection already does.
    */
   validateCreate(connection: NewConnection): readonly Fault[];
   /**
@@ -136,8 +136,8 @@ export interface Connections {
   /** Imports credentials from another service. Needs an API key with the scope `credentials:write`. */
   setCredentials(id: string, credentials: NewCredentials, options?: CallOptions): Promise<void>;
   /**
-   * The errors that `setCredentials` would find in these credentials, without a request. If there are none, the array is
-   * empty. Only the service knows the fields of the platform's methods.
+   * Returns the errors that `setCredentials` would find in these credentials, without a request; an empty array if there are
+   * none. Only the service knows the fields of the platform's methods.
    */
   validateSetCredentials(credentials: NewCredentials): readonly Fault[];
   /**
@@ -149,50 +149,51 @@ export interface Connections {
   summary(options?: CallOptions): Promise<ConnectionSummary>;
 }
 
-/** A valid id, for checks that are about the rest of a call. */
+/** A valid id, for validating the rest of a call. */
 const ANY_ID = "00000000-0000-0000-0000-000000000000";
 
 /** @internal */
 export function connections(executor: Executor): Connections {
-  // The same functions check what is sent and what is only validated.
-  const listing: BuildListRequest = (filters) => Call.of("listConnections", [], queryString(filters, ["key", "tags"]));
-  const updating = (id: string, changes: ConnectionChanges) => () =>
+  // The same functions build calls that are sent and calls that are only validated.
+  const buildList: BuildListRequest = (filters) =>
+    Call.of("listConnections", [], queryString(filters, ["key", "tags"]));
+  const buildUpdate = (id: string, changes: ConnectionChanges) => () =>
     Call.of("updateConnection", [stringArgument(id, "id")], "", ...jsonBody(changes, "changes"));
-  const settingState = (id: string, change: StateChange) => () =>
+  const buildSetState = (id: string, change: StateChange) => () =>
     Call.of("setConnectionState", [stringArgument(id, "id")], "", ...jsonBody(change, "change"));
-  const settingName = (id: string, name: string | null) => () =>
+  const buildSetName = (id: string, name: string | null) => () =>
     Call.of("setConnectionName", [stringArgument(id, "id")], "", ...jsonBody({ name }, "name"));
-  const settingCredentials = (id: string, credentials: NewCredentials) => () =>
+  const buildSetCredentials = (id: string, credentials: NewCredentials) => () =>
     Call.of("setCredentials", [stringArgument(id, "id")], "", ...jsonBody(credentials, "credentials"));
-  const creating = (connection: NewConnection) => () =>
+  const buildCreate = (connection: NewConnection) => () =>
     Call.of("createConnection", [], "", ...jsonBody(connection, "connection"));
 
   const change = async (build: BuildRequest, options: ChangeOptions | undefined): Promise<Connection> => {
     const checked = checkCallOptions(options, ["signal", "ifMatch"]);
-    // With `ifMatch`, a retry after a lost response would find the version that the first attempt has changed.
+    // With `ifMatch`, a retry after a lost response would fail, because the first attempt has changed the version.
     return executor.send(build, { ...checked, repeatable: checked.ifMatch === undefined }, isConnection);
   };
 
   return {
-    // With `include`, the service adds `account` to each.
+    // With `include`, the service adds `account` to each row.
     list: (filters?: ConnectionFilters, options?: CallOptions) =>
-      executor.list(listing, filters, options) as List<ConnectionWithAccount>,
-    validateList: (filters) => executor.validateList(listing, filters),
+      executor.list(buildList, filters, options) as List<ConnectionWithAccount>,
+    validateList: (filters) => executor.validateList(buildList, filters),
     get: async (id, options) =>
       executor.send(
         () => Call.of("readConnection", [stringArgument(id, "id")]),
         checkCallOptions(options),
         isConnection,
       ),
-    update: (id, changes, options) => change(updating(id, changes), options),
-    validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
-    setState: (id, state, options) => change(settingState(id, state), options),
-    validateSetState: (state) => executor.validate(settingState(ANY_ID, state)),
-    setName: (id, name, options) => change(settingName(id, name), options),
-    validateSetName: (name) => executor.validate(settingName(ANY_ID, name)),
+    update: (id, changes, options) => change(buildUpdate(id, changes), options),
+    validateUpdate: (changes) => executor.validate(buildUpdate(ANY_ID, changes)),
+    setState: (id, state, options) => change(buildSetState(id, state), options),
+    validateSetState: (state) => executor.validate(buildSetState(ANY_ID, state)),
+    setName: (id, name, options) => change(buildSetName(id, name), options),
+    validateSetName: (name) => executor.validate(buildSetName(ANY_ID, name)),
     create: async (connection, options) =>
-      executor.send(creating(connection), { ...checkCallOptions(options), repeatable: false }, isConnection),
-    validateCreate: (connection) => executor.validate(creating(connection)),
+      executor.send(buildCreate(connection), { ...checkCallOptions(options), repeatable: false }, isConnection),
+    validateCreate: (connection) => executor.validate(buildCreate(connection)),
     delete: async (id, options) => {
       // Retried with `ifMatch` too: if the first attempt succeeded, the retry finds no connection.
       const sendOptions = { ...checkCallOptions(options, ["signal", "ifMatch"]), deletes: true };
@@ -225,12 +226,12 @@ export function connections(executor: Executor): Connections {
       ),
     setCredentials: async (id, credentials, options) => {
       await executor.send(
-        settingCredentials(id, credentials),
+        buildSetCredentials(id, credentials),
         checkCallOptions(options),
         (_, status) => status === 204,
       );
     },
-    validateSetCredentials: (credentials) => executor.validate(settingCredentials(ANY_ID, credentials)),
+    validateSetCredentials: (credentials) => executor.validate(buildSetCredentials(ANY_ID, credentials)),
     import: async (connections, options) =>
       executor.send(
         () => Call.of("importConnections", [], "", ...jsonBody(connections, "connections")),

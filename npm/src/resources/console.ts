@@ -7,7 +7,7 @@ import type { Scope } from "./sessions.js";
 import type { Fault } from "../core/errors.js";
 import type { ConsoleSessionFilters } from "../types/filters.js";
 
-/** How people sign in to the console. */
+/** The configuration of sign-in to the console. */
 export interface ConsoleSignIn {
   /** The address at which people sign in. */
   signInUrl: string;
@@ -19,7 +19,7 @@ export interface ConsoleSignIn {
   clientId: string | null;
   /** Whether the service has the client's secret. */
   hasSecret: boolean;
-  /** The scopes that are requested of the provider; null with `access`. */
+  /** The scopes that are requested from the provider; null with `access`. */
   scopes: string[] | null;
   /** The redirect URI to register at the provider; null with `access`. */
   redirectUri: string | null;
@@ -29,7 +29,7 @@ export interface ConsoleSignIn {
   audience: string | null;
   /** The claim with a person's roles. */
   claim: string;
-  /** The scopes of each value of the claim. */
+  /** The scopes that each value of the claim grants. */
   roles: Record<string, Scope[]>;
   /** The id of the key whose scopes limit those of people. */
   keyId: string;
@@ -47,9 +47,9 @@ export interface NewConsoleSignIn {
   issuer?: string | undefined;
   /** The client that you registered at the provider. Required with `oidc`. */
   clientId?: string | undefined;
-  /** The client's secret. If omitted, it stays as long as `issuer` and `clientId` do; null removes it. */
+  /** The client's secret. If omitted, it is kept while `issuer` and `clientId` stay the same; null removes it. */
   clientSecret?: string | null | undefined;
-  /** The scopes to request of the provider. Default: `openid`, `profile` and `email`. */
+  /** The scopes to request from the provider. Default: `openid`, `profile` and `email`. */
   scopes?: readonly string[] | undefined;
   /** The domain of your Access team. Required with `access`. */
   teamDomain?: string | undefined;
@@ -57,7 +57,7 @@ export interface NewConsoleSignIn {
   audience?: string | undefined;
   /** The claim with a person's roles: its name, or a JSON Pointer. */
   claim: string;
-  /** The scopes of each value of the claim. The caller must have each of them. */
+  /** The scopes that each value of the claim grants. The caller must have all of them. */
   roles: Readonly<Record<string, readonly Scope[]>>;
 }
 
@@ -67,7 +67,7 @@ export interface ConsoleSignIns {
   get(options?: CallOptions): Promise<ConsoleSignIn>;
   /** Replaces the configuration, ends all sessions, and returns it. */
   set(signIn: NewConsoleSignIn, options?: CallOptions): Promise<ConsoleSignIn>;
-  /** The errors that `set` would find, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `set` would find, without a request; an empty array if there are none. */
   validateSet(signIn: NewConsoleSignIn): readonly Fault[];
   /** Disables sign-in, and ends all sessions. */
   delete(options?: CallOptions): Promise<void>;
@@ -95,7 +95,7 @@ export interface ConsoleSession {
 export interface ConsoleSessionPage {
   /** The sessions, newest first. */
   rows: ConsoleSession[];
-  /** The `before` of the next page; null on the last one. */
+  /** The cursor for `before`; null on the last page. */
   next: string | null;
 }
 
@@ -105,7 +105,7 @@ export interface ConsoleSessions {
   list(filters?: ConsoleSessionFilters, options?: CallOptions): Promise<ConsoleSessionPage>;
   /** Ends a session: its next request is rejected. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Ends the caller's own session. For the token of a person only. */
+  /** Ends the caller's own session. Only for the token of a person. */
   signOut(options?: CallOptions): Promise<void>;
 }
 
@@ -120,12 +120,12 @@ async function remove(executor: Executor, call: () => Call, options: CallOptions
 
 /** @internal */
 export function consoleSignIns(executor: Executor): ConsoleSignIns {
-  const setting = (signIn: NewConsoleSignIn) => () =>
+  const buildSet = (signIn: NewConsoleSignIn) => () =>
     Call.of("setConsoleSignIn", [], "", ...jsonBody(signIn, "signIn"));
   return {
     get: async (options) => executor.send(() => Call.of("getConsoleSignIn", []), checkCallOptions(options), isSignIn),
-    set: async (signIn, options) => executor.send(setting(signIn), checkCallOptions(options), isSignIn),
-    validateSet: (signIn) => executor.validate(setting(signIn)),
+    set: async (signIn, options) => executor.send(buildSet(signIn), checkCallOptions(options), isSignIn),
+    validateSet: (signIn) => executor.validate(buildSet(signIn)),
     delete: (options) => remove(executor, () => Call.of("deleteConsoleSignIn", []), options),
   };
 }

@@ -26,7 +26,7 @@ export interface EventReason {
 export interface EventOf<Type extends EventType, Data> {
   /** Identifies the event. Later events have greater ids. */
   id: string;
-  /** What happened. */
+  /** The type of the event. */
   type: Type;
   /** When it happened (RFC 3339). */
   occurredAt: string;
@@ -115,7 +115,7 @@ export interface Events {
   list(filters?: EventFilters, options?: CallOptions): AsyncIterable<VaultEvent>;
   /** Returns one page, with a cursor to store and continue from. */
   page(filters?: EventFilters, options?: CallOptions): Promise<EventPage>;
-  /** The errors that `list` and `page` would find, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `list` and `page` would find, without a request; an empty array if there are none. */
   validateList(filters?: EventFilters): readonly Fault[];
 }
 
@@ -126,10 +126,10 @@ function isPage(json: unknown): boolean {
 
 /** @internal */
 export function events(executor: Executor): Events {
-  const listing = (filters: object) => Call.of("listEvents", [], queryString(filters, ["types"]));
+  const buildList = (filters: object) => Call.of("listEvents", [], queryString(filters, ["types"]));
   const page = async (filters: object | undefined, options: CallOptions | undefined): Promise<EventPage> => {
     const query = copyMembers(filters, "filters");
-    return executor.send(() => listing(query), checkCallOptions(options), isPage);
+    return executor.send(() => buildList(query), checkCallOptions(options), isPage);
   };
   return {
     async *list(filters, options) {
@@ -137,6 +137,6 @@ export function events(executor: Executor): Events {
       yield* iterateRows(copyMembers(filters, "filters"), (query) => page(query, options), "after");
     },
     page: (filters, options) => page(filters, options),
-    validateList: (filters) => executor.validateList(listing, filters),
+    validateList: (filters) => executor.validateList(buildList, filters),
   };
 }

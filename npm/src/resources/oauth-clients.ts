@@ -63,7 +63,7 @@ export interface NewOauthClient {
   pkce?: "S256" | "none" | undefined;
 }
 
-/** Which client of a platform a call is for. */
+/** Options of a call, with the name of one of the platform's clients. */
 export interface OauthClientOptions extends CallOptions {
   /** The name of the client: 1–40 of a-z, 0-9 and -. Default: `default`. */
   name?: string | undefined;
@@ -73,15 +73,15 @@ export interface OauthClientOptions extends CallOptions {
 export interface OauthClients {
   /** Lists the clients by platform and name. */
   list(paging?: Paging, options?: CallOptions): List<OauthClient>;
-  /** The errors that `list` would find, without a request. If there are none, the array is empty. */
+  /** Returns the errors that `list` would find, without a request; an empty array if there are none. */
   validateList(paging?: Paging): readonly Fault[];
   /** Returns the client for a platform. */
   get(platform: string, options?: OauthClientOptions): Promise<OauthClient>;
   /** Sets the client for a platform, and returns it. With names, a platform can have several. */
   set(platform: string, client: NewOauthClient, options?: OauthClientOptions): Promise<OauthClient>;
   /**
-   * The errors that `set` would find in this client, without a request. If there are none, the array is empty. Only the
-   * service knows whether the platform exists.
+   * Returns the errors that `set` would find in this client, without a request; an empty array if there are none. Only
+   * the service knows whether the platform exists.
    */
   validateSet(client: NewOauthClient): readonly Fault[];
   /** Deletes the client for a platform. Connections that need it can't be refreshed afterwards. */
@@ -92,22 +92,22 @@ export interface OauthClients {
 const ANY_PLATFORM = "any";
 
 /** The query with the name of a client, and the other options. */
-function named(options: OauthClientOptions | undefined): [string, CheckedCallOptions] {
+function splitOptions(options: OauthClientOptions | undefined): [string, CheckedCallOptions] {
   const { name, ...rest } = options ?? {};
   return [name === undefined ? "" : queryString({ name }, []), checkCallOptions(options && rest)];
 }
 
 /** @internal */
 export function oauthClients(executor: Executor): OauthClients {
-  const listing: BuildListRequest = (filters) => Call.of("listOauthClients", [], queryString(filters, []));
-  const setting = (platform: string, client: NewOauthClient, query: string) => () =>
+  const buildList: BuildListRequest = (filters) => Call.of("listOauthClients", [], queryString(filters, []));
+  const buildSet = (platform: string, client: NewOauthClient, query: string) => () =>
     Call.of("setOauthClient", [stringArgument(platform, "platform")], query, ...jsonBody(client, "client"));
   const isClient = (json: unknown) => typeof (json as Partial<OauthClient> | null)?.clientId === "string";
   return {
-    list: (paging, options) => executor.list(listing, paging, options),
-    validateList: (paging) => executor.validateList(listing, paging),
+    list: (paging, options) => executor.list(buildList, paging, options),
+    validateList: (paging) => executor.validateList(buildList, paging),
     get: async (platform, options) => {
-      const [query, checked] = named(options);
+      const [query, checked] = splitOptions(options);
       return executor.send(
         () => Call.of("getOauthClient", [stringArgument(platform, "platform")], query),
         checked,
@@ -115,12 +115,12 @@ export function oauthClients(executor: Executor): OauthClients {
       );
     },
     set: async (platform, client, options) => {
-      const [query, checked] = named(options);
-      return executor.send(setting(platform, client, query), checked, isClient);
+      const [query, checked] = splitOptions(options);
+      return executor.send(buildSet(platform, client, query), checked, isClient);
     },
-    validateSet: (client) => executor.validate(setting(ANY_PLATFORM, client, "")),
+    validateSet: (client) => executor.validate(buildSet(ANY_PLATFORM, client, "")),
     delete: async (platform, options) => {
-      const [query, checked] = named(options);
+      const [query, checked] = splitOptions(options);
       await executor.send(
         () => Call.of("deleteOauthClient", [stringArgument(platform, "platform")], query),
         { ...checked, deletes: true },

@@ -32,9 +32,9 @@ export interface OmittedPart {
   pointer: string;
   /** The unit of `omitted` and `total`. */
   unit: "items" | "characters" | "members" | "bytes";
-  /** How many of them are left out. */
+  /** The number that is left out. */
   omitted: number;
-  /** How many there are. */
+  /** The number in the complete response. */
   total: number;
 }
 
@@ -48,7 +48,7 @@ export interface ActionAnswer {
   body: unknown;
   /** True if the body is larger than 8 MiB, and therefore null. */
   bodyTooLarge?: true;
-  /** Whether a GraphQL API reports `errors` in the body, which it can with status 200. */
+  /** True if a GraphQL API reports `errors` in the body, which it can also do with status 200. */
   failed?: true;
   /** What did not fit into `maxBytes`, and how to get it. */
   omitted?: { parts: OmittedPart[]; hint: string };
@@ -62,8 +62,8 @@ export type PlatformRequestInit = Omit<
   /** The URL of one of the platform's servers. Default: the first. */
   server?: string | undefined;
   /**
-   * How often to retry a `GET`, a `HEAD` or a request with `Idempotency-Key` if the platform rejects it temporarily and asks
-   * to wait at most 20 seconds: 0–3, default 0.
+   * How many times to retry a `GET`, a `HEAD` or a request with `Idempotency-Key` if the platform rejects it temporarily and
+   * asks to wait at most 20 seconds: 0–3, default 0.
    */
   retries?: number | undefined;
 };
@@ -107,17 +107,17 @@ export async function proxy(
   }
 }
 
-/** The responses to a request and to those for the following pages. @internal */
+/** Iterates over the responses to a request and to the requests for the following pages. @internal */
 export async function* pages(
   config: ClientConfig,
   id: string,
   path: string,
   request?: PlatformRequestInit,
 ): AsyncGenerator<Response> {
-  const seen = new Set<string>();
+  const requestedPaths = new Set<string>();
   // Platforms can link to a page that was already returned.
-  for (let next: string | null = path; next !== null && !seen.has(next); ) {
-    seen.add(next);
+  for (let next: string | null = path; next !== null && !requestedPaths.has(next); ) {
+    requestedPaths.add(next);
     const response: Response = await proxy(config, id, next, request);
     next = response.headers.get("x-vault-next");
     yield response;
@@ -131,9 +131,9 @@ function proxyUrl(base: string, id: string, path: string): string {
     parameter: string,
     code: "connection_not_found" | "invalid_parameter",
     status: number,
-    what: string,
+    predicate: string,
   ) => {
-    const detail = `\`${parameter}\` ${what}`;
+    const detail = `\`${parameter}\` ${predicate}`;
     throw new ValidationError(detail, { code, status, errors: [{ parameter, detail }] });
   };
   if (!UUID.test(id)) reject("id", "connection_not_found", 404, "must be the id of a connection");

@@ -32,7 +32,7 @@ export interface Whoami {
   identityType?: IdentityType | null;
   /** The platforms that the token is restricted to; null for all. */
   platforms?: string[] | null;
-  /** `read`: the token calls platforms with `GET`, `HEAD` and GraphQL queries only. */
+  /** `read`: the token can call platforms only with `GET`, `HEAD` and GraphQL queries. */
   access?: "read" | "write";
   /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
   actions?: string[] | null;
@@ -66,7 +66,7 @@ export interface Session {
   scopes: SessionScope[];
   /** The platforms that the token is restricted to, in the vault and in the catalog; null for all. */
   platforms: string[] | null;
-  /** `read`: the token calls platforms with `GET`, `HEAD` and GraphQL queries only. */
+  /** `read`: the token can call platforms only with `GET`, `HEAD` and GraphQL queries. */
   access: "read" | "write";
   /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
   actions: string[] | null;
@@ -106,8 +106,8 @@ export interface NewSession {
   /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
   connections?: readonly string[] | undefined;
   /**
-   * The name of the OAuth client with which the token connects accounts; its user can't choose another one. Default:
-   * `default`, and a connection that is reconnected keeps its own.
+   * The name of the OAuth client with which the token connects accounts; its user can't choose another one. Default: the
+   * connection's own when reconnecting, otherwise `default`.
    */
   client?: string | undefined;
   /** Only pages of these web origins, at most 10, such as `https://app.example.com`. Default: all origins. */
@@ -136,22 +136,22 @@ export interface Sessions {
    */
   create(session: NewSession, options?: CallOptions): Promise<Session>;
   /**
-   * The errors that `create` would find in this session, without a request. If there are none, the array is empty. Only
-   * the service knows whether the key has the scopes.
+   * Returns the errors that `create` would find in this session, without a request; an empty array if there are none.
+   * Only the service knows whether the key has the scopes.
    */
   validateCreate(session: NewSession): readonly Fault[];
 }
 
 /** @internal */
 export function sessions(executor: Executor): Sessions {
-  const creating = (session: NewSession) => () => Call.of("createSession", [], "", ...jsonBody(session, "session"));
+  const buildCreate = (session: NewSession) => () => Call.of("createSession", [], "", ...jsonBody(session, "session"));
   return {
     create: async (session, options) =>
       executor.send(
-        creating(session),
+        buildCreate(session),
         checkCallOptions(options),
         (json) => typeof (json as Partial<Session> | null)?.token === "string",
       ),
-    validateCreate: (session) => executor.validate(creating(session)),
+    validateCreate: (session) => executor.validate(buildCreate(session)),
   };
 }

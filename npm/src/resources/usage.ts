@@ -1,4 +1,4 @@
-// Usage: how many requests keys and tokens sent.
+// Usage: the number of requests that keys and tokens sent.
 import { Call } from "glue";
 import { copyMembers, queryString } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -6,7 +6,7 @@ import type { Executor } from "../core/request.js";
 import type { Names } from "../types/names.js";
 import type { UsageQuery } from "../types/filters.js";
 
-/** What usage can be grouped by. */
+/** A member by which usage can be grouped. */
 export type UsageGroup = Names["UsageGroup"];
 
 /** The endpoints that are counted together. */
@@ -38,7 +38,7 @@ export interface Usage {
   to: string;
   /** The requests of all rows. */
   requests: number;
-  /** By day, then the most requests first. */
+  /** Ordered by day, then by the number of requests, in descending order. */
   rows: UsageRow[];
 }
 

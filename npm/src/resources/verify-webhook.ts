@@ -29,25 +29,27 @@ const DEFAULT_TOLERANCE_SECONDS = 300;
  *
  * @param request a request whose body has not been read; or the headers and the body as received
  * @param secret the secret that `webhooks.create` or `rotate` returned; several while one replaces another
- * @throws {VaultError} with the code `invalid_signature` if the request is not a valid request of the service; respond with 400 then
+ * @throws {VaultError} with the code `invalid_signature` if the signature or timestamp is not valid; respond with 400 then
  */
 export async function verifyWebhook(
   request: Request | WebhookRequest,
   secret: string | readonly string[],
   { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS }: VerifyOptions = {},
 ): Promise<VaultEvent | WebhookTestEvent> {
-  const [id, sent, signatures] = ["id", "timestamp", "signature"].map((name) => header(request, `webhook-${name}`));
-  if (!id || !sent || !signatures)
+  const [id, timestamp, signatures] = ["id", "timestamp", "signature"].map((name) =>
+    header(request, `webhook-${name}`),
+  );
+  if (!id || !timestamp || !signatures)
     throw invalidSignature("it lacks a header `webhook-id`, `-timestamp` or `-signature`");
-  const age = Date.now() / 1000 - Number(sent);
-  if (!/^\d+$/.test(sent) || !(Math.abs(age) <= toleranceSeconds))
+  const age = Date.now() / 1000 - Number(timestamp);
+  if (!/^\d+$/.test(timestamp) || !(Math.abs(age) <= toleranceSeconds))
     throw invalidSignature("its timestamp is outside the tolerance");
   const body = await bodyOf(request);
-  const signed = concatenate(new TextEncoder().encode(`${id}.${sent}.`), body);
+  const signedContent = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), body);
   const keys = await Promise.all((typeof secret === "string" ? [secret] : secret).map(keyOf));
   const checks = signatures.split(" ").flatMap((signature) => {
     const bytes = signature.startsWith("v1,") ? fromBase64(signature.slice(3)) : undefined;
-    return bytes ? keys.map((key) => crypto.subtle.verify("HMAC", key, bytes, signed)) : [];
+    return bytes ? keys.map((key) => crypto.subtle.verify("HMAC", key, bytes, signedContent)) : [];
   });
   if (!(await Promise.all(checks)).includes(true)) throw invalidSignature("its signature matches no secret");
   return JSON.parse(new TextDecoder().decode(body));
@@ -81,15 +83,15 @@ function keyOf(secret: string): Promise<CryptoKey> {
 /** Decodes base64; undefined if it is invalid. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch {
     return undefined;
   }
 }
 
-function concatenate(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(one.length + other.length);
-  bytes.set(one);
-  bytes.set(other, one.length);
+function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
   return bytes;
 }

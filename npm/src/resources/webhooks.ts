@@ -63,7 +63,7 @@ export interface WebhookTest {
   durationMs: number;
 }
 
-/** The events to send again. */
+/** A range of events to send again. */
 export interface Replay {
   /** The id of the first event. */
   from: string;
@@ -88,7 +88,7 @@ export interface Delivery {
   event: string;
   /** The event's type. */
   type: EventType;
-  /** When it happened (RFC 3339). */
+  /** When the event happened (RFC 3339). */
   occurredAt: string;
   /** A failed delivery is not sent again, unless you replay it. */
   state: DeliveryState;
@@ -108,28 +108,28 @@ export interface Delivery {
 
 /** A page of deliveries. */
 export interface DeliveryPage {
-  /** The deliveries, those of the latest events first. */
+  /** The deliveries, starting with those of the latest events. */
   rows: Delivery[];
   /** The cursor for `before`; null on the last page. */
   next: string | null;
 }
 
-/** Webhooks. Needs the scope `webhooks:read`; changes need `webhooks:write`. Only API keys can have them. */
+/** Webhooks. Needs the scope `webhooks:read`; changes need `webhooks:write`. Only API keys can have these scopes. */
 export interface Webhooks {
   /** Returns all webhooks, at most 20, oldest first. */
   list(options?: CallOptions): Promise<Webhook[]>;
   /** Creates a webhook. Never retried, since a second one would be created. */
   create(webhook: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>;
   /**
-   * The errors that `create` would find in this webhook, without a request. If there are none, the array is empty. Only the
-   * service knows whether it may send anything to the URL.
+   * Returns the errors that `create` would find in this webhook, without a request; an empty array if there are none.
+   * Only the service knows whether it may send anything to the URL.
    */
   validateCreate(webhook: NewWebhook): readonly Fault[];
   /** Returns a webhook. */
   get(id: string, options?: CallOptions): Promise<Webhook>;
   /** Updates a webhook, and returns it. */
   update(id: string, changes: WebhookChanges, options?: CallOptions): Promise<Webhook>;
-  /** The errors that `update` would find in these changes, without a request. */
+  /** Returns the errors that `update` would find in these changes, without a request; an empty array if there are none. */
   validateUpdate(changes: WebhookChanges): readonly Fault[];
   /** Deletes a webhook. */
   delete(id: string, options?: CallOptions): Promise<void>;
@@ -139,7 +139,7 @@ export interface Webhooks {
   test(id: string, options?: CallOptions): Promise<WebhookTest>;
   /** Sends events again, at most 1,000. */
   replay(id: string, replay: Replay, options?: CallOptions): Promise<Replayed>;
-  /** Iterates over the deliveries, those of the latest events first. */
+  /** Iterates over the deliveries, starting with those of the latest events. */
   deliveries(id: string, query?: DeliveryQuery, options?: CallOptions): AsyncIterable<Delivery>;
   /** Returns one page of deliveries. */
   deliveryPage(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<DeliveryPage>;
@@ -159,11 +159,11 @@ export function webhooks(executor: Executor): Webhooks {
     () =>
       Call.of(operation, [stringArgument(id, "id")]);
   const withoutRetries = (options: CallOptions | undefined) => ({ ...checkCallOptions(options), repeatable: false });
-  const creating =
+  const buildCreate =
     (webhook: NewWebhook): BuildRequest =>
     () =>
       Call.of("createWebhook", [], "", ...jsonBody(webhook, "webhook"));
-  const updating = (id: string, changes: WebhookChanges) => () =>
+  const buildUpdate = (id: string, changes: WebhookChanges) => () =>
     Call.of("updateWebhook", [stringArgument(id, "id")], "", ...jsonBody(changes, "changes"));
   const deliveryPage: Webhooks["deliveryPage"] = async (id, query, options) => {
     const encoded = queryString(copyMembers(query, "query"), []);
@@ -182,11 +182,12 @@ export function webhooks(executor: Executor): Webhooks {
       );
       return rows;
     },
-    create: async (webhook, options) => executor.send(creating(webhook), withoutRetries(options), hasSecret),
-    validateCreate: (webhook) => executor.validate(creating(webhook)),
+    create: async (webhook, options) => executor.send(buildCreate(webhook), withoutRetries(options), hasSecret),
+    validateCreate: (webhook) => executor.validate(buildCreate(webhook)),
     get: async (id, options) => executor.send(forWebhook("getWebhook", id), checkCallOptions(options), isWebhook),
-    update: async (id, changes, options) => executor.send(updating(id, changes), checkCallOptions(options), isWebhook),
-    validateUpdate: (changes) => executor.validate(updating(ANY_ID, changes)),
+    update: async (id, changes, options) =>
+      executor.send(buildUpdate(id, changes), checkCallOptions(options), isWebhook),
+    validateUpdate: (changes) => executor.validate(buildUpdate(ANY_ID, changes)),
     delete: async (id, options) => {
       const sendOptions = { ...checkCallOptions(options), deletes: true };
       await executor.send(forWebhook("deleteWebhook", id), sendOptions, (_, status) => status === 204);

@@ -9,9 +9,9 @@ export type JsonType = "string" | "number" | "integer" | "boolean" | "array" | "
 
 /** A JSON Schema other than true or false. All members are optional, and there can be others. */
 export interface JsonSchemaObject {
-  /** A JSON Pointer to a definition: a `#`, then the path. */
+  /** A reference to a definition: `#`, then a JSON Pointer. */
   $ref?: string;
-  /** The definitions that `$ref` leads to. They can refer to themselves. */
+  /** The definitions that `$ref` refers to. They can be recursive. */
   $defs?: Record<string, JsonSchema>;
   type?: JsonType | JsonType[];
   title?: string;
@@ -108,7 +108,7 @@ export interface ActionAuth {
 export interface ActionResponse {
   /** The status: `200`, `4XX` or `default`, for example. */
   status: string;
-  /** When the platform returns it. Can be empty. */
+  /** The platform's description of the response. Can be empty. */
   description: string;
   /** The media type; null without a body. */
   contentType: string | null;
@@ -116,7 +116,7 @@ export interface ActionResponse {
   schema: JsonSchema | null;
 }
 
-/** What the service sends to a GraphQL API. */
+/** The request that the service sends to a GraphQL API. */
 export interface GraphqlRequest {
   /** The document, in which `{selection}` stands for the selected fields. */
   document: string;
@@ -132,7 +132,7 @@ export interface ActionDetail extends Action {
   path: string;
   /** The base address; null if unknown. */
   server: string | null;
-  /** What the action does. Can be empty. */
+  /** A description of the action. Can be empty. */
   description: string;
   /** Whether the platform has deprecated it. */
   deprecated: boolean;

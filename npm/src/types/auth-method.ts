@@ -5,7 +5,7 @@ import type { Names } from "./names.js";
 export interface ConnectorServer {
   /** An absolute URL. `{name}` is replaced with the field of that name. */
   url: string;
-  /** What the server is for. */
+  /** The purpose of the server. */
   description: string | null;
 }
 
@@ -91,7 +91,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   revocationToken: "refresh_token" | "access_token";
   /** The JSON Pointer of the object with the tokens; null for the whole response. */
   tokenPointer: string | null;
-  /** The JSON Pointer of the object with the tokens, if `tokenPointer` has none; null if there is no other. */
+  /** The JSON Pointer to use if there are no tokens at `tokenPointer`; null if there is no other. */
   tokenFallback: string | null;
   /** The members of the token response that are stored. */
   tokenMembers: string[];
@@ -99,7 +99,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   codeParameter: string;
   /** The unit of the access token's lifetime in the token response. */
   expiresUnit: "s" | "ms";
-  /** The request that exchanges the first access token for one that is valid for longer; null if there is none. */
+  /** The request that exchanges the first access token for a longer-lived one; null if there is none. */
   longLivedToken: AccessTokenRequest | null;
   /** The request that refreshes an access token without a refresh token; null if there is none. */
   accessTokenRefresh: AccessTokenRequest | null;
@@ -117,7 +117,7 @@ export interface AccessTokenRequest {
   parameters: Record<string, string>;
 }
 
-/** Where the platform supplies the value of a field. */
+/** The place from which the service reads a field's value. */
 export interface FieldSource {
   /** The field's name. */
   field: string;
@@ -141,9 +141,9 @@ export interface ApiKeyMethod extends MethodOf<"api_key"> {
 
 /** A user name and a password (RFC 7617). */
 export interface BasicMethod extends MethodOf<"basic"> {
-  /** What the platform calls the user name. */
+  /** The platform's label for the user name. */
   usernameLabel: string;
-  /** What the platform calls the password. */
+  /** The platform's label for the password. */
   passwordLabel: string;
   /** A template of the user name; null if the user enters it in the field `username`. */
   username: string | null;
@@ -153,7 +153,7 @@ export interface BasicMethod extends MethodOf<"basic"> {
 
 /** A token in the header `Authorization` (RFC 6750). */
 export interface BearerMethod extends MethodOf<"bearer"> {
-  /** What comes before the token. A space follows if it ends with a letter or a digit. */
+  /** The prefix of the token. A space follows if it ends with a letter or a digit. */
   prefix: string;
 }
 
@@ -171,7 +171,7 @@ export interface AuthField {
   name: string;
   /** The human-readable name. */
   label: string;
-  /** Help with filling it in. */
+  /** Instructions for filling it in. */
   description: string | null;
   /** Whether its value must be hidden. */
   secret: boolean;

@@ -6,7 +6,7 @@ import type { Names } from "./names.js";
 /** Credentials, ready to use. */
 export type Credentials = OAuth2Credentials | ApiKeyCredentials | BasicCredentials | BearerCredentials | AwsCredentials;
 
-/** What to add to a request to the platform. */
+/** The headers and query parameters to add to a request to the platform. */
 export interface Ready {
   /** Headers to send. */
   headers: Record<string, string>;
@@ -22,7 +22,7 @@ export interface OAuth2Credentials extends Ready {
   client: string;
   /** The access token. */
   accessToken: string;
-  /** Its type, mostly `Bearer`. */
+  /** The type of the token, usually `Bearer`. */
   tokenType: string;
   /** When it expires (RFC 3339); null if unknown. */
   expiresAt: string | null;
@@ -30,7 +30,7 @@ export interface OAuth2Credentials extends Ready {
   scopes: string[];
 }
 
-/** A key. */
+/** An API key. */
 export interface ApiKeyCredentials extends Ready {
   /** The type of the credentials. */
   type: "api_key";
@@ -123,7 +123,7 @@ export interface ImportedConnection {
   tags?: readonly string[] | undefined;
   /** The name of the OAuth client that obtained the credentials. Default: that of the connection, or else `default`. */
   client?: string | undefined;
-  /** The id of the OAuth client that obtained the credentials: the account's client for the platform must be the same. */
+  /** The id of the OAuth client that obtained the credentials: the account's client for the platform must have it too. */
   clientId?: string | null | undefined;
   /** The credentials. */
   credentials: NewCredentials;
@@ -140,13 +140,13 @@ export interface NewImport {
 /** The outcome of one imported connection. */
 export interface ImportResult {
   /**
-   * `created`: there is a new connection. `updated`: the credentials were stored in a connection that existed.
-   * `unchanged`: it has these credentials. `skipped`: it has others, which it keeps. `failed`: see `error`.
+   * `created`: there is a new connection. `updated`: the credentials were stored in an existing connection. `unchanged`: the
+   * connection already has these credentials. `skipped`: the connection keeps different ones. `failed`: see `error`.
    */
   outcome: "created" | "updated" | "unchanged" | "skipped" | "failed";
   /** The id of the connection, unless its import failed. */
   connectionId?: string;
-  /** Why its import failed. */
+  /** The error, if its import failed. */
   error?: { code: ProblemCode; title: string; status: number; detail: string; errors?: Fault[] };
 }
 
@@ -162,7 +162,7 @@ export interface ConnectionStatus {
   state: ConnectionState;
   /** When it entered this state (RFC 3339). */
   since: string;
-  /** Why it is in that state; null if no reason is recorded. */
+  /** The reason for the state; null if none is recorded. */
   reason: { code: string; detail: string; httpStatus: number | null } | null;
   /** Who must act: your `user`, you as the holder of the `account`, or `nobody`. */
   actor: "user" | "account" | "nobody";
@@ -182,7 +182,7 @@ export interface ConnectionStatus {
   holdsCredentials: boolean;
   /** Whether the connection was imported and another service still refreshes it, so that this one does not. */
   awaitsCutOver: boolean;
-  /** The name of the OAuth client that obtained the credentials; null for those of another type, and for none. */
+  /** The name of the OAuth client that obtained the credentials; null without credentials or for other types. */
   client: string | null;
   /** The connected account; null if it is not known. */
   account: PlatformAccount | null;

@@ -1,8 +1,8 @@
-// Keys of connectors and connections, and parsing them.
+// Parses the keys of connectors and connections.
 import { ready } from "wasm";
 import * as glue from "glue";
 import { stringArgument } from "../core/arguments.js";
-import { checked } from "../core/wasm/start.js";
+import { callModule } from "../core/wasm/start.js";
 import type { Names } from "./names.js";
 
 /** The environment of an API key. A key sees only the connections of its own environment. */
@@ -17,7 +17,7 @@ export type ConnectorKey = `api::${string}::${PlatformVersion}`;
 /** `<environment>::<platform>::<label>::<identity>` */
 export type ConnectionKey = `${Environment}::${string}::${string}::${string}`;
 
-/** The parts of a connection key. */
+/** The result of `parseConnectionKey`. */
 export interface ConnectionKeyParts {
   environment: Environment;
   platform: string;
@@ -37,7 +37,7 @@ export interface ConnectorKeyParts {
  */
 export function parseConnectionKey(key: string): ConnectionKeyParts {
   ready();
-  return checked(() => glue.parseConnectionKey(stringArgument(key, "key")));
+  return callModule(() => glue.parseConnectionKey(stringArgument(key, "key")));
 }
 
 /**
@@ -46,5 +46,5 @@ export function parseConnectionKey(key: string): ConnectionKeyParts {
  */
 export function parseConnectorKey(key: string): ConnectorKeyParts {
   ready();
-  return checked(() => glue.parseConnectorKey(stringArgument(key, "key")));
+  return callModule(() => glue.parseConnectorKey(stringArgument(key, "key")));
 }

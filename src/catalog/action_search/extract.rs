@@ -23,7 +23,7 @@ const DESCRIPTION: (f32, f32) = (3.2, 8.0);
 const LENGTH_NORMALIZATION: f32 = 0.5;
 /// The sum of weights at which a word has half of the maximum weight.
 const HALF_WEIGHT_SUM: f32 = 8.0;
-/// Only the first sentence of a description counts.
+/// The maximum number of characters of a description's first sentence that are indexed. The other sentences are not.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 
 /// The weight of a word in a platform's display name, its identifier, a former name, and its other metadata.

@@ -44,7 +44,7 @@ pub struct Sizes {
     pub block: usize,
     /// The largest segment with several units.
     pub units: usize,
-    /// The number of groups of platforms that share segments with units.
+    /// The number of groups into which platforms are divided. Only units of the same group can share a segment.
     pub unit_groups: usize,
     /// A group of rows in the list of all actions, before packing. It is small because a page has rows from many
     /// groups.

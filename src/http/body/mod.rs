@@ -56,7 +56,7 @@ pub enum FieldCheck {
     OneOf(&'static [&'static str]),
     /// An array of at most this many strings, each accepted by the rule.
     Texts(usize, Rule),
-    /// An array of these names, at most as many items as names.
+    /// An array of these names, with at most as many items as there are names.
     Names(&'static [&'static str]),
     /// Values for which the function reports no fault. Checks that only some bodies need are functions, so that modules which
     /// do not use them do not contain them.

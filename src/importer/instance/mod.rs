@@ -55,7 +55,7 @@ pub struct ImportInstanceArgs {
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     catalog: PathBuf,
-    /// The folder that keeps the description
+    /// The folder in which the description is cached
     #[arg(long, value_name = "DIR", default_value = DEFAULT_CACHE)]
     cache: PathBuf,
 }

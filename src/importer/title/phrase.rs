@@ -144,7 +144,7 @@ fn push_aside(out: &mut String, inside: &str) {
     match inside {
         "s" | "es" => out.push_str(inside),
         "" => {}
-        // Rows do not show this; whether an operation is deprecated is a separate member.
+        // Left out of titles: actions have a separate member for it.
         _ if inside.eq_ignore_ascii_case("deprecated") => {}
         _ if is_word && inside.split(' ').count() <= 3 => {
             out.truncate(out.trim_end().len());

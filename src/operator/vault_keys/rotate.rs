@@ -18,8 +18,8 @@ pub struct Rotate {
     /// The id of the new key: 1–32 characters of a-z 0-9 -. Default: today's date, such as 2026-11-22
     #[arg(long, value_parser = id)]
     id: Option<String>,
-    /// The id of a permanently lost key that rows still need; repeat it for more. These rows can never be decrypted:
-    /// their connections have to be reconnected
+    /// The id of a permanently lost key that rows still need. These rows can never be decrypted: their connections have
+    /// to be reconnected. Can be repeated
     #[arg(long, value_name = "ID")]
     lost: Vec<String>,
     #[command(flatten)]

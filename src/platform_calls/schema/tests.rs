@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::faults;
 use crate::ports::Patterns;
 
-/// The patterns of these tests.
+/// Matches only the two patterns that these tests use, and panics for any other.
 struct FewPatterns;
 
 impl Patterns for FewPatterns {

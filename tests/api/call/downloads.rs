@@ -278,7 +278,7 @@ fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
         for _ in 0..2 {
             assert_is_file(signed_in(&api, &link, "ann"));
         }
-        // It is not a call that waits for approval.
+        // The link's id is not accepted as the id of a call that waits for approval.
         let query = json!({
             "connection": id_in(&path), "key": "getFile", "approval": link.rsplit('=').next().unwrap(),
         });

@@ -104,7 +104,7 @@ fn a_service_without_its_own_address_has_no_sign_in() {
 #[test]
 fn a_secret_that_another_request_stored_meanwhile_is_kept() {
     let (mut api, _) = console(&json!({}));
-    // Nothing is cached.
+    // By then, the cached discovery document has expired, so the next change fetches it.
     api.env.wait(60 * 60_000);
     serve(&api);
     let change = "UPDATE console_sign_ins SET sealed = 'tests.rotated'";

@@ -72,7 +72,7 @@ pub fn console(more: &Value) -> (Api, String) {
     (api, id)
 }
 
-/// The request of the button on the page of a sign-in.
+/// The request that the button on the sign-in page sends.
 pub fn start(browser: &Browser, id: &str) -> Request {
     let request = with_header(browser.request("POST", &format!("/sign-in/{id}")), "origin", ORIGIN);
     with_header(request, "sec-fetch-site", "same-origin")

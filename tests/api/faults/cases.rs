@@ -38,7 +38,7 @@ pub fn cases() -> impl Iterator<Item = Case> {
         checked_connection,
         begun_attempt,
         refreshed,
-        revoked,
+        deletion_with_revocation,
         call_with_expired_token,
         reconnected,
         run_by_agent,
@@ -243,7 +243,7 @@ fn refreshed() -> Case {
 }
 
 /// Deletes a connection whose tokens are revoked at the platform.
-fn revoked() -> Case {
+fn deletion_with_revocation() -> Case {
     let api = connect::maintenance::api_of_now();
     set_client(&api, "revoked");
     let id = connected(&api, &of_ann("revoked"), &tokens());

@@ -117,7 +117,7 @@ impl Agents {
         all
     }
 
-    /// The connections of a tenant, its key and the tokens of its users.
+    /// Creates a tenant's connections, and the agents that use its key or its users' tokens.
     fn fill(&mut self, tenant: usize, key: &ApiKey) {
         let send = |method: &str, path: &str, document: &Value, status: u16| {
             let response =

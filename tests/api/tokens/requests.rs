@@ -119,12 +119,12 @@ impl Simulation {
             self.seen.hidden += 1;
             return;
         };
-        let meets = condition.is_none_or(|value| value == "*" || value == found.etag());
+        let is_condition_met = condition.is_none_or(|value| value == "*" || value == found.etag());
         let tenant = &mut self.tenants[self.keys[token.key].tenant];
         let at = tenant.find(&id).unwrap();
         match method {
             "GET" => assert_eq!(body(&response), found.json(own.environment)),
-            _ if !meets => assert_eq!(response.status, 412),
+            _ if !is_condition_met => assert_eq!(response.status, 412),
             "PATCH" => {
                 let row = &mut tenant.rows[at];
                 row.revision += u64::from(row.tags != tags);

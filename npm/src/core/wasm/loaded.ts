@@ -20,7 +20,7 @@ export function initSync(source: LoadedModule): void {
 
 /** Loads the module. Later calls wait for the first one; if it fails, you can call this again. */
 export function init(source: ModuleSource | Promise<ModuleSource>): Promise<void> {
-  loading ??= compiled(source)
+  loading ??= compile(source)
     .then(initSync)
     .catch((error) => {
       loading = undefined;
@@ -30,7 +30,7 @@ export function init(source: ModuleSource | Promise<ModuleSource>): Promise<void
 }
 
 /** Loads a source and compiles it, off the main thread if possible. */
-async function compiled(source: ModuleSource | Promise<ModuleSource>): Promise<LoadedModule> {
+async function compile(source: ModuleSource | Promise<ModuleSource>): Promise<LoadedModule> {
   const resolved = await Promise.resolve(source).catch((cause) => {
     throw noModule("The WebAssembly module could not be loaded.", cause);
   });
@@ -39,7 +39,7 @@ async function compiled(source: ModuleSource | Promise<ModuleSource>): Promise<L
   try {
     return await WebAssembly.compile(bytes as BufferSource);
   } catch {
-    // `start` compiles it again, synchronously, and throws the error that all entries have.
+    // `start` compiles it again, synchronously, and throws the same error as in the other entry points.
     return bytes;
   }
 }
@@ -57,7 +57,7 @@ async function download(source: string | URL | Request | Response): Promise<Arra
 const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView =>
   ArrayBuffer.isView(source) || isOf("ArrayBuffer", source);
 
-/** Not by `instanceof`: the response can come from another realm. */
+/** Does not use `instanceof`, because the response can come from another realm. */
 function isResponse(source: string | URL | Request | Response): source is Response {
   const { arrayBuffer, status } = (source ?? {}) as Partial<Response>;
   return typeof arrayBuffer === "function" && typeof status === "number";

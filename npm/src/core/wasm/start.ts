@@ -29,7 +29,7 @@ export function start(module: () => LoadedModule): void {
   }
 }
 
-/** Next.js compiles the module in one realm, and runs edge functions in another. */
+/** Does not use `instanceof`, because Next.js compiles the module in one realm and runs edge functions in another. */
 export const isCompiled = (source: unknown): boolean => isOf("WebAssembly.Module", source);
 
 /** The error if the module can't be loaded or started. */
@@ -37,15 +37,15 @@ export function noModule(message: string, cause?: unknown): VaultError {
   return new VaultError(message, { code: "no_webassembly", cause });
 }
 
-/** Calls the module. A problem that it throws becomes the error of the same response from the service. */
-export function checked<T>(body: () => T): T {
+/** Calls the module. Converts a problem that it throws into the error that a response with this problem would cause. */
+export function callModule<T>(call: () => T): T {
   try {
-    return body();
+    return call();
   } catch (error) {
     if (error instanceof VaultError) throw error;
     const { status, code, detail, errors } = (error ?? {}) as Partial<ValidationError & { detail: string }>;
     if (typeof detail === "string") throw new ValidationError(detail, { status, code, errors });
-    // Not known to happen.
+    // No known call leads here.
     throw new VaultError("This package failed.", { code: "internal", cause: error });
   }
 }

@@ -23,7 +23,7 @@ const MIN_COVERAGE_PERCENT: u32 = 40;
 /// The maximum number of words that are considered as completions of the query's last word.
 const MAX_PREFIX_MATCHES: usize = 8;
 
-/// The weight of such a word, in sixteenths.
+/// The weight of a completion, in sixteenths of the weight of the query's word.
 const PREFIX_WEIGHT: u8 = 10;
 
 /// The best match of one word of the query in a row or a platform.
