@@ -1,14 +1,17 @@
 //! The context in which an endpoint prepares its handler.
 
+use std::rc::Rc;
+
 use super::body::BodyReader;
+use super::body::budget::{Holder, Reservation};
 use super::config::Config;
 use super::endpoint::Keyed;
 use super::message::Request;
 use super::problem::Problem;
 use super::query::QueryReader;
 use super::service::Service;
-use crate::auth::Caller;
 use crate::auth::statements::Guard;
+use crate::auth::{Caller, Principal};
 use crate::connections::model::ConnectionId;
 use crate::http::condition::Condition;
 use crate::terms::{Scope, Scopes};
@@ -56,6 +59,21 @@ impl<'a> Context<'a> {
     pub fn permit(&self, method: &str, action: Option<(&str, &str)>) -> Result<Permit, Problem> {
         self.caller.limits().permit(method, action).map_err(Problem::exceeds_limits)?;
         Ok(Permit(()))
+    }
+
+    /// The caller, as a holder of the budgets for bodies.
+    pub fn body_holder<'p>(&'p self, principal: &'p Principal) -> Holder<'p> {
+        let identity = self.caller.token().map(|token| token.restriction.identity.as_str());
+        Holder { account: &principal.account, identity }
+    }
+
+    /// Reserves memory for the response of a platform before the call is sent.
+    pub fn reserve_response(
+        &self,
+        principal: &Principal,
+        method: &str,
+    ) -> Result<Rc<Reservation>, Problem> {
+        self.service.responses().reserve(method, self.body_holder(principal), self.now)
     }
 
     /// Fails when the caller is a person who lacks one of these scopes. What people set up gets the scopes of their

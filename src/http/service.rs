@@ -18,10 +18,10 @@ use crate::catalog::cache::CatalogCache;
 use crate::connect::endpoints::link::shard_of_browser;
 use crate::connect::endpoints::start_urls::StartUrls;
 use crate::console::endpoints as console;
+use crate::http::body::budget::{BodyBudget, Holder, Reservation};
 use crate::mcp;
 use crate::oidc::documents::Documents;
 use crate::platform_calls::endpoints::download::shard_of_download;
-use crate::platform_calls::response_budget::{Holder, Reservation, ResponseBudget};
 use crate::ports::Db;
 use crate::storage::capacity::DatabaseCapacity;
 use crate::usage::counts::UsageCounts;
@@ -38,8 +38,8 @@ pub struct Service {
     capacity: DatabaseCapacity,
     starts: StartUrls,
     usage: UsageCounts,
-    responses: ResponseBudget,
-    bodies: ResponseBudget,
+    responses: BodyBudget,
+    bodies: BodyBudget,
 }
 
 /// The parts of a request that the Worker must read before it calls `handle`.
@@ -60,7 +60,7 @@ impl Service {
         let (keys, last_uses) = (KeyCache::default(), LastUses::default());
         let capacity = DatabaseCapacity::new(config.max_database_bytes);
         let (documents, starts) = (Documents::default(), StartUrls::default());
-        let (usage, responses) = (UsageCounts::default(), ResponseBudget::default());
+        let (usage, responses) = (UsageCounts::default(), BodyBudget::default());
         Self {
             config,
             vary,
@@ -72,7 +72,7 @@ impl Service {
             starts,
             usage,
             responses,
-            bodies: ResponseBudget::default(),
+            bodies: BodyBudget::default(),
         }
     }
 
@@ -111,12 +111,12 @@ impl Service {
     }
 
     /// The memory budget for platforms' responses, shared by this isolate's requests.
-    pub const fn responses(&self) -> &ResponseBudget {
+    pub const fn responses(&self) -> &BodyBudget {
         &self.responses
     }
 
-    /// What this isolate holds of large bodies of requests.
-    pub const fn bodies(&self) -> &ResponseBudget {
+    /// The memory budget for large bodies of requests.
+    pub const fn bodies(&self) -> &BodyBudget {
         &self.bodies
     }
 

@@ -1,7 +1,5 @@
 //! HTTP client for a connection's platform. Adds valid credentials; calls only the platform's own servers.
 
-use std::rc::Rc;
-
 use serde::Serialize;
 
 use crate::auth::Principal;
@@ -15,15 +13,14 @@ use crate::events::statements as events;
 use crate::http::context::{Context, Permit};
 use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::platform_calls::address::{redirected, without};
+use crate::platform_calls::call_error::{CallError, call_error};
 use crate::platform_calls::headers::{NEXT, RETRIES, RETRY_AT};
 use crate::platform_calls::links::{next, path_below, with_addresses};
 use crate::platform_calls::overrides;
-use crate::platform_calls::response_budget::{Holder, Reservation};
 use crate::platform_calls::retry;
 use crate::platform_calls::sigv4::{self, Signer, UNSIGNED, stamp};
 use crate::ports::{
-    Background, Clock, Db as _, Http, HttpError, Payload, Ports, StreamingRequest,
-    StreamingResponse,
+    Background, Clock, Db as _, Http, Payload, Ports, StreamingRequest, StreamingResponse,
 };
 use crate::storage::metering::Metered;
 use crate::traces::context::TraceContext;
@@ -153,40 +150,6 @@ struct Trace {
     /// `None` when no span is recorded.
     ids: Option<SpanIds>,
     began: u64,
-}
-
-/// The reason why a call has no response.
-enum CallError {
-    Problem(Problem),
-    CallerDisconnected,
-}
-
-impl CallError {
-    /// The code in events.
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Problem(problem) => problem.code.describe().1,
-            Self::CallerDisconnected => "caller_disconnected",
-        }
-    }
-}
-
-impl From<Problem> for CallError {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-impl From<CallError> for Problem {
-    fn from(error: CallError) -> Self {
-        match error {
-            CallError::Problem(problem) => problem,
-            // The caller has disconnected, so this is never sent.
-            CallError::CallerDisconnected => {
-                Self::new(Code::PlatformUnreachable, "The caller left.")
-            }
-        }
-    }
 }
 
 impl CallTarget<'_> {
@@ -514,43 +477,4 @@ fn too_long_to_sign(name: &str) -> Problem {
         "{name} requires a signature over the whole body: send at most 1 MiB, with a `Content-Length`."
     );
     Problem::new(Code::BodyTooLarge, detail)
-}
-
-/// The caller, as a holder of the budget.
-pub fn holder<'a>(context: &'a Context<'_>, principal: &'a Principal) -> Holder<'a> {
-    let identity = context.caller.token().map(|token| token.restriction.identity.as_str());
-    Holder { account: &principal.account, identity }
-}
-
-/// Reserves the budget of a call before it is sent.
-pub fn reserve(
-    context: &Context<'_>,
-    principal: &Principal,
-    method: &str,
-) -> Result<Rc<Reservation>, Problem> {
-    context.service.responses().reserve(method, holder(context, principal), context.now)
-}
-
-/// The error if a response can't be read to its end.
-pub fn broken_off(status: u16) -> Problem {
-    let detail = format!(
-        "The platform responded with {status}, but closed the connection before the end, or sent too slowly."
-    );
-    Problem::new(Code::PlatformUnreachable, detail)
-}
-
-/// The error of a request without a response.
-fn call_error(name: &str, error: HttpError) -> CallError {
-    let problem = match error {
-        HttpError::CallerLeft => return CallError::CallerDisconnected,
-        HttpError::TimedOut => {
-            let detail = format!("{name} did not answer within 30 seconds.");
-            Problem::new(Code::PlatformTimeout, detail)
-        }
-        HttpError::Unreachable | HttpError::TooLarge => {
-            let detail = format!("{name} is unreachable, or closed the connection.");
-            Problem::new(Code::PlatformUnreachable, detail)
-        }
-    };
-    problem.into()
 }

@@ -3,6 +3,7 @@
 pub mod address;
 pub mod budget;
 pub mod build;
+pub mod call_error;
 pub mod charset;
 pub mod client;
 pub mod endpoints;
@@ -13,7 +14,6 @@ pub mod lenient;
 pub mod links;
 pub mod overrides;
 pub mod pages;
-pub mod response_budget;
 pub mod retry;
 pub mod schema;
 pub mod sigv4;

@@ -1,11 +1,13 @@
 //! JSON bodies. The reader reports every fault of a body, and never guesses.
 
+pub mod budget;
+
 use std::collections::BTreeMap;
 
+use self::budget::exhausted;
 use super::doc::Doc;
 use super::message::{Body, Request};
 use super::problem::{Code, Fault, Location, MAX_FAULTS, Problem, joined};
-use crate::platform_calls::response_budget::exhausted;
 use crate::util::json::{self, Value};
 use crate::util::nearest::{nearest, shown};
 

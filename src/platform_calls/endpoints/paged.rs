@@ -5,11 +5,11 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::catalog::detail::Pagination;
+use crate::http::body::budget::{BodyBudget, Holder};
 use crate::http::problem::Problem;
-use crate::platform_calls::client::broken_off;
+use crate::platform_calls::call_error::broken_off;
 use crate::platform_calls::headers::NEXT;
 use crate::platform_calls::pages::{MAX_BODY, next};
-use crate::platform_calls::response_budget::{Holder, ResponseBudget};
 use crate::ports::{Clock, Http, HttpError, StreamingResponse};
 use crate::util::media_type::{essence, is_json};
 
@@ -41,7 +41,7 @@ pub fn add_next(
 /// Fails when the isolate holds too much: without the link to its next page, a list would look complete.
 pub async fn short_json(
     response: &StreamingResponse,
-    (budget, holder): (&ResponseBudget, Holder<'_>),
+    (budget, holder): (&BodyBudget, Holder<'_>),
     ports: &(impl Http + Clock),
 ) -> Result<Option<Value>, Problem> {
     let length = response.header("content-length").and_then(|length| length.parse().ok());

@@ -13,9 +13,7 @@ use crate::http::handler::Handler;
 use crate::http::message::{Body, MAX_HELD, NO_STORE, ProxiedResponse, Request, Response};
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
 use crate::platform_calls::address::below;
-use crate::platform_calls::client::{
-    Call, CallTarget, PlatformClient, holder, invalid, reserve, retries,
-};
+use crate::platform_calls::client::{Call, CallTarget, PlatformClient, invalid, retries};
 use crate::platform_calls::headers::{AGENT, SERVER, SOURCE, to_caller, to_platform};
 use crate::platform_calls::links::path_below;
 use crate::ports::{Payload, Ports, StreamingResponse, user_agent};
@@ -101,7 +99,7 @@ impl ProxyCall<'_> {
         // The response to an agent's call is read completely; any other one is forwarded as it arrives.
         let is_read = options.is_some() && !download::is_requested(request);
         let reservation =
-            is_read.then(|| reserve(context, principal, &request.method)).transpose()?;
+            is_read.then(|| context.reserve_response(principal, &request.method)).transpose()?;
         let platform_response = client.send(call).await?;
         if download::is_requested(request) {
             return download::file(platform_response);
@@ -122,7 +120,7 @@ impl ProxyCall<'_> {
         }
         let status = platform_response.status()?;
         let mut continuation = platform_response.continuation(&server);
-        let budget = (context.service.responses(), holder(context, principal));
+        let budget = (context.service.responses(), context.body_holder(principal));
         if is_page(&pagination, &request.method, status, &continuation)
             && let Some(body) = short_json(&platform_response.incoming, budget, ports).await?
         {

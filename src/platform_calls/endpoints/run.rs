@@ -22,7 +22,7 @@ use crate::http::message::{Body, Response};
 use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::platform_calls::address::below;
 use crate::platform_calls::build::{Action, Input, build};
-use crate::platform_calls::client::{Call, CallTarget, PlatformClient, reserve, retries};
+use crate::platform_calls::client::{Call, CallTarget, PlatformClient, retries};
 use crate::platform_calls::flat::Flat;
 use crate::platform_calls::headers::AGENT;
 use crate::platform_calls::lenient::coerced;
@@ -177,7 +177,7 @@ impl RunAction<'_> {
         if download::is_requested(context.request) {
             return download::file(client.send(call).await?);
         }
-        let reservation = &reserve(context, principal, action.method.as_str())?;
+        let reservation = &context.reserve_response(principal, action.method.as_str())?;
         let platform_response = client.send(call).await?;
         let call = RenderedCall {
             context,

@@ -1,8 +1,6 @@
 //! The bytes of platforms' responses that an isolate holds at once.
 
-use connector_vault::platform_calls::response_budget::{
-    Holder, INITIAL_RESERVATION, MAX_OF_ACCOUNT,
-};
+use connector_vault::http::body::budget::{Holder, INITIAL_RESERVATION, MAX_OF_ACCOUNT};
 use serde_json::{Value, json};
 
 use super::run::{api, run};

@@ -1,6 +1,6 @@
 //! The next page of a list that only the response body names.
 
-use connector_vault::platform_calls::response_budget::{Holder, MAX_OF_ACCOUNT};
+use connector_vault::http::body::budget::{Holder, MAX_OF_ACCOUNT};
 
 use super::*;
 

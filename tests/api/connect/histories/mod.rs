@@ -1,5 +1,5 @@
-//! Random histories of connections, compared with a plain model of the state machine: whatever platforms respond, and
-//! whenever a process is killed, each state, reason, actor, next attempt and event matches the model.
+//! Compares random histories of connections with a plain model of the state machine. Each state, reason, actor, next attempt
+//! and event matches the model, for every response of a platform and wherever the process is killed.
 
 mod model;
 mod steps;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::http::problem::{Code, Problem};
 
 /// The maximum number of bytes that are held at once.
-pub const MAX_HELD: usize = 24 << 20;
+pub const MAX_TOTAL: usize = 24 << 20;
 /// The part of them that one account can hold, so that others keep room.
 pub const MAX_OF_ACCOUNT: usize = 16 << 20;
 /// The part of them that one user of an account can hold, with tokens.
@@ -21,7 +21,7 @@ const LAPSE_MS: u64 = 5 * 60 * 1000;
 
 /// The budget of an isolate.
 #[derive(Debug, Default)]
-pub struct ResponseBudget(Rc<RefCell<Vec<Rc<Share>>>>);
+pub struct BodyBudget(Rc<RefCell<Vec<Rc<Share>>>>);
 
 /// Whose call holds a part of the budget.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub struct Reservation {
     was_refused: Cell<bool>,
 }
 
-impl ResponseBudget {
+impl BodyBudget {
     /// Reserves the budget of a call before it is sent. Fails when the isolate or the caller holds too much.
     pub fn reserve(
         &self,
@@ -74,10 +74,10 @@ impl ResponseBudget {
             identity: holder.identity.map(str::to_owned),
             bytes: Cell::new(0),
         });
-        if let Ok(mut shares) = self.0.try_borrow_mut() {
-            shares.retain(|share| now.saturating_sub(share.since) < LAPSE_MS);
-            shares.push(Rc::clone(&own));
-        }
+        let Ok(mut all) = self.0.try_borrow_mut() else { return Err(exhausted()) };
+        all.retain(|share| now.saturating_sub(share.since) < LAPSE_MS);
+        all.push(Rc::clone(&own));
+        drop(all);
         let shares = Rc::clone(&self.0);
         let reservation = Rc::new(Reservation { shares, own, was_refused: Cell::new(false) });
         if reservation.grow_to(bytes) { Ok(reservation) } else { Err(exhausted()) }
@@ -117,7 +117,7 @@ impl Reservation {
                 }
             }
         }
-        all <= MAX_HELD
+        all <= MAX_TOTAL
             && of_account <= MAX_OF_ACCOUNT
             && (self.own.identity.is_none() || of_identity <= MAX_OF_IDENTITY)
     }
@@ -154,8 +154,8 @@ pub(crate) fn exhausted() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::{
-        Holder, INITIAL_RESERVATION, LAPSE_MS, MAX_HELD, MAX_OF_ACCOUNT, MAX_OF_IDENTITY,
-        ResponseBudget,
+        BodyBudget, Holder, INITIAL_RESERVATION, LAPSE_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY,
+        MAX_TOTAL,
     };
 
     const ACME: Holder<'_> = Holder { account: "acme", identity: None };
@@ -163,19 +163,19 @@ mod tests {
 
     #[test]
     fn a_reservation_grows_within_the_budget_and_ends_with_its_call() {
-        let budget = ResponseBudget::default();
+        let budget = BodyBudget::default();
         let other = budget.reserve("GET", OTHER, 0).unwrap();
-        assert!(other.grow_to(MAX_HELD - MAX_OF_ACCOUNT));
+        assert!(other.grow_to(MAX_TOTAL - MAX_OF_ACCOUNT));
         let (read, write) =
             (budget.reserve("GET", ACME, 0).unwrap(), budget.reserve("POST", ACME, 0).unwrap());
-        let used = MAX_HELD - MAX_OF_ACCOUNT + INITIAL_RESERVATION;
+        let used = MAX_TOTAL - MAX_OF_ACCOUNT + INITIAL_RESERVATION;
         assert_eq!(budget.held(), used);
         for (bytes, fits, held) in [
             (1, true, used + 1),
-            (MAX_OF_ACCOUNT - INITIAL_RESERVATION, true, MAX_HELD),
-            (1, true, MAX_HELD),
-            (MAX_HELD, false, MAX_HELD),
-            (usize::MAX, false, MAX_HELD),
+            (MAX_OF_ACCOUNT - INITIAL_RESERVATION, true, MAX_TOTAL),
+            (1, true, MAX_TOTAL),
+            (MAX_TOTAL, false, MAX_TOTAL),
+            (usize::MAX, false, MAX_TOTAL),
         ] {
             assert_eq!((read.grow_to(bytes), budget.held()), (fits, held), "{bytes}");
         }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn one_account_or_user_leaves_room_to_others() {
-        let budget = ResponseBudget::default();
+        let budget = BodyBudget::default();
         let of = |account, identity| {
             budget.reserve("GET", Holder { account, identity: Some(identity) }, 0).unwrap()
         };
@@ -211,7 +211,7 @@ mod tests {
             ("acme", "bob", MAX_OF_ACCOUNT - MAX_OF_IDENTITY, true),
             ("acme", "bob", 1, false),
             ("acme", "cid", 1, false),
-            ("other", "ann", MAX_HELD - MAX_OF_ACCOUNT, true),
+            ("other", "ann", MAX_TOTAL - MAX_OF_ACCOUNT, true),
             ("third", "ann", 1, false),
         ]
         .map(|(account, identity, bytes, fits)| {
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_reservation_that_is_never_dropped_lapses() {
-        let budget = ResponseBudget::default();
+        let budget = BodyBudget::default();
         let abandoned = budget.reserve_bytes(MAX_OF_ACCOUNT, ACME, 1).unwrap();
         assert!(budget.reserve("POST", ACME, LAPSE_MS).is_err());
         let live = budget.reserve("POST", ACME, LAPSE_MS + 1).unwrap();

@@ -1,0 +1,62 @@
+//! The reasons why a call to a platform has no response, or one that can't be read.
+
+use crate::http::problem::{Code, Problem};
+use crate::ports::HttpError;
+
+/// The reason why a call has no response.
+pub enum CallError {
+    Problem(Problem),
+    CallerDisconnected,
+}
+
+impl CallError {
+    /// The code in events.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Problem(problem) => problem.code.describe().1,
+            Self::CallerDisconnected => "caller_disconnected",
+        }
+    }
+}
+
+impl From<Problem> for CallError {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<CallError> for Problem {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Problem(problem) => problem,
+            // The caller has disconnected, so this is never sent.
+            CallError::CallerDisconnected => {
+                Self::new(Code::PlatformUnreachable, "The caller left.")
+            }
+        }
+    }
+}
+
+/// The error if a response can't be read to its end.
+pub fn broken_off(status: u16) -> Problem {
+    let detail = format!(
+        "The platform responded with {status}, but closed the connection before the end, or sent too slowly."
+    );
+    Problem::new(Code::PlatformUnreachable, detail)
+}
+
+/// The error of a request without a response.
+pub fn call_error(name: &str, error: HttpError) -> CallError {
+    let problem = match error {
+        HttpError::CallerLeft => return CallError::CallerDisconnected,
+        HttpError::TimedOut => {
+            let detail = format!("{name} did not answer within 30 seconds.");
+            Problem::new(Code::PlatformTimeout, detail)
+        }
+        HttpError::Unreachable | HttpError::TooLarge => {
+            let detail = format!("{name} is unreachable, or closed the connection.");
+            Problem::new(Code::PlatformUnreachable, detail)
+        }
+    };
+    problem.into()
+}
