@@ -6,10 +6,10 @@ use std::net::Ipv6Addr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::display_name::display_name;
 use crate::auth::key::hash;
 use crate::auth::token::SessionSecrets;
 use crate::targets::host::Host;
-use crate::util::invisible::visible;
 
 const PREFIX: &str = "mc_";
 /// The maximum length of a metadata document, in bytes.
@@ -18,8 +18,6 @@ pub const MAX_DOCUMENT: usize = 5 << 10;
 const MAX_URIS: usize = 10;
 /// The maximum length of a redirect URI, in characters.
 const MAX_URI: usize = 512;
-/// The maximum length of a client's name, in characters.
-const MAX_NAME: usize = 60;
 /// The maximum length of a signed registration, in characters.
 const MAX_ID: usize = 4096;
 /// The maximum length of the URL of a metadata document, in characters.
@@ -94,41 +92,6 @@ struct Metadata {
     token_endpoint_auth_method: Option<String>,
     grant_types: Option<Vec<String>>,
     response_types: Option<Vec<String>>,
-}
-
-/// Whether a character could make a name look like text of the page: it starts a new line, or closes the quotation in one of
-/// the page's languages. These are the characters with Unicode's property `Quotation_Mark`, apart from apostrophes, and
-/// those that look like them: primes, accents, ornaments and Hebrew, Japanese and modifier marks.
-fn breaks_quotation(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter,
-            '"' | '`' | '«' | '»' | '\u{a8}' | '\u{b4}' | '\u{2b5}'..='\u{2bb}' | '\u{2bd}'..='\u{2bf}' | '\u{2ca}' | '\u{2cb}'
-            | '\u{2dd}' | '\u{2ee}' | '\u{2f4}'..='\u{2f6}' | '\u{5f3}' | '\u{5f4}' | '\u{201a}'..='\u{201f}' | '\u{2018}'
-            | '\u{2028}' | '\u{2029}' | '\u{2032}'..='\u{203a}' | '\u{2057}' | '\u{275b}'..='\u{2760}' | '\u{276e}' | '\u{276f}'
-            | '\u{2e42}' | '\u{3003}' | '\u{300c}'..='\u{300f}' | '\u{301d}'..='\u{301f}' | '\u{fe41}'..='\u{fe44}'
-            | '\u{ff02}' | '\u{ff40}' | '\u{ff62}' | '\u{ff63}' | '\u{1f676}'..='\u{1f678}')
-}
-
-const fn is_apostrophe(letter: char) -> bool {
-    matches!(letter, '\'' | '\u{2bc}' | '\u{2019}' | '\u{ff07}')
-}
-
-/// A name for display: without invisible characters and quotation marks. Apostrophes stay between two letters; two of them
-/// look like a quotation mark.
-fn display_name(name: &str) -> String {
-    let mut shown = String::new();
-    let mut letters = visible(name).filter(|letter| !breaks_quotation(*letter)).peekable();
-    while let Some(letter) = letters.next() {
-        let is_between = shown.ends_with(char::is_alphanumeric)
-            && letters.peek().is_some_and(|next| next.is_alphanumeric());
-        if !is_apostrophe(letter) || is_between {
-            shown.push(letter);
-        }
-    }
-    let shown: String = shown.trim().chars().take(MAX_NAME).collect();
-    shown
-        .trim_end_matches(|letter: char| is_apostrophe(letter) || letter.is_whitespace())
-        .to_owned()
 }
 
 /// An error in metadata: the code of RFC 7591, section 3.2.2, and a message.
@@ -345,7 +308,8 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
 mod tests {
     use serde_json::json;
 
-    use super::{Client, Destination, MAX_NAME, display_name, redirect_uri};
+    use super::super::display_name::MAX_NAME;
+    use super::{Client, Destination, redirect_uri};
     use crate::auth::token::SessionSecrets;
 
     #[test]
@@ -471,25 +435,6 @@ mod tests {
             ("mc_x", false),
         ] {
             assert_eq!(Client::is_document(id), is_document, "{id}");
-        }
-    }
-
-    #[test]
-    fn a_displayed_name_has_no_quotation_marks() {
-        for (name, shown) in [
-            ("Claude\" (this name is verified) \"", "Claude (this name is verified)"),
-            ("Claude\u{275e} ok \u{275d}", "Claude ok"),
-            ("Claude\u{ff02} ok \u{ff02}", "Claude ok"),
-            ("Claude\u{2033} ok \u{2033}", "Claude ok"),
-            ("Claude’’ ok ’’", "Claude ok"),
-            ("Claude'' ok", "Claude ok"),
-            ("Claude〞 ok 〟", "Claude ok"),
-            ("«„“App”»", "App"),
-            ("Bob’s agent 'n co", "Bob’s agent n co"),
-            ("l'app d’Ann", "l'app d’Ann"),
-            ("''", ""),
-        ] {
-            assert_eq!(display_name(name), shown, "{name}");
         }
     }
 

@@ -9,6 +9,7 @@
 
 pub mod approval;
 pub mod client;
+pub mod display_name;
 pub mod download;
 pub mod endpoints;
 pub mod grant;
