@@ -5,14 +5,14 @@ import { parseArgs } from "node:util";
 import { aligned } from "./bench/common.mjs";
 import { benchImport, importRatio, importTable } from "./bench/import.mjs";
 import { benchWarm, warmTable } from "./bench/warm.mjs";
-import { World } from "./bench/fixture.mjs";
+import { BenchFixture } from "./bench/fixture.mjs";
 import { main } from "../scripts/lib/problem.mjs";
 
 const print = (lines) => console.log(`\n${aligned(lines).join("\n")}`);
 
 await main(async () => {
   const { values } = parseArgs({ options: { "skip-import": { type: "boolean", default: false } } });
-  const fixture = await World.open();
+  const fixture = await BenchFixture.open();
   try {
     console.log(
       "\nProcessor time of the workerd process per warm request: medians of rounds, and ratios within a round.",

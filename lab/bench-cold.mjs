@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { SAMPLES, benchCold, coldTables } from "./bench/cold.mjs";
 import { aligned } from "./bench/common.mjs";
-import { World } from "./bench/fixture.mjs";
+import { BenchFixture } from "./bench/fixture.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 
 await main(async () => {
@@ -15,7 +15,7 @@ await main(async () => {
   const samples = Number(values.samples);
   if (!Number.isInteger(samples) || samples < 1 || samples > 1000)
     throw new Problem("--samples takes a whole number from 1 to 1000.");
-  const fixture = await World.open();
+  const fixture = await BenchFixture.open();
   try {
     const measured = await benchCold(fixture, samples);
     const [cpu, wall] = coldTables(measured).map((lines) => aligned(lines).join("\n"));

@@ -20,7 +20,7 @@ import {
 } from "./bench/page.mjs";
 import { SAMPLES as SEALING_SAMPLES, benchSealing } from "./bench/sealing.mjs";
 import { ROUNDS, benchWarm } from "./bench/warm.mjs";
-import { World } from "./bench/fixture.mjs";
+import { BenchFixture } from "./bench/fixture.mjs";
 import { root } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { run } from "../scripts/lib/run.mjs";
@@ -38,7 +38,7 @@ const outputOf = (name) =>
 let sharedFixture;
 /** Opens the fixture that some benchmarks share. */
 const open = async () => {
-  sharedFixture ??= await World.open();
+  sharedFixture ??= await BenchFixture.open();
   return sharedFixture;
 };
 

@@ -378,7 +378,7 @@ CREATE TABLE credentials (
   issued_at       INTEGER,
   expires_at      INTEGER,
   -- Whether the credentials can be refreshed, and whether the platform has an endpoint that revokes them.
-  renewable       INTEGER NOT NULL CHECK (renewable IN (0, 1)),
+  refreshable       INTEGER NOT NULL CHECK (refreshable IN (0, 1)),
   revocable       INTEGER NOT NULL CHECK (revocable IN (0, 1)),
   -- JSON arrays of strings: the scopes that the platform granted, and the requested ones that it did not grant.
   scopes          TEXT    NOT NULL CHECK (json_type(scopes) = 'array'),

@@ -16,7 +16,7 @@ import { print, log } from "./lib/status.mjs";
 import { crossCli } from "./release/cross.mjs";
 import { bundled, crates } from "./release/parts.mjs";
 import { notes } from "./release/notes.mjs";
-import { obstacles } from "./release/obstacles.mjs";
+import { unmetPreconditions } from "./release/preconditions.mjs";
 import { sampleCatalog } from "./release/sample-catalog.mjs";
 import { packCommandLine, packServer } from "./release/server-package.mjs";
 import { setup } from "./setup.mjs";
@@ -64,7 +64,7 @@ await main(async () => {
   if (unknown.length > 0)
     throw new Problem(`There is no option ${unknown[0]}.`, { hint: "Use `npm run release -- --dry-run`.", code: 2 });
   const { version } = JSON.parse(read("npm/package.json"));
-  const reasons = obstacles({
+  const reasons = unmetPreconditions({
     version,
     crate: /^version = "(.+)"$/m.exec(read("Cargo.toml"))?.[1],
     scripts: JSON.parse(read("package.json")).version,

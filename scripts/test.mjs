@@ -127,7 +127,7 @@ async function endToEnd(detail) {
     // Caches the compiled JavaScript of wrangler, which hundreds of processes load.
     NODE_COMPILE_CACHE: join(root, "target", "node-compile-cache"),
   };
-  const limits = [`--test-timeout=${TEST_MS}`, "--import", join(root, E2E, "support", "ends.mjs")];
+  const limits = [`--test-timeout=${TEST_MS}`, "--import", join(root, E2E, "support", "process-end.mjs")];
   const args = ["--test", `--test-concurrency=${FILES_AT_ONCE}`, ...limits, ...reporters, ...files];
   await run("node", args, { show: true, env, detail, timeout: STEP_MS });
   if (records) {

@@ -4,7 +4,7 @@ import { validator } from "./inputs.mjs";
 import { Prism } from "./prism.mjs";
 import { reasonOfAnswer } from "./reasons.mjs";
 import { randomGenerator, randomValue, corrupted } from "./random.mjs";
-import { sendTheirs } from "./theirs.mjs";
+import { sendWithSwaggerClient } from "./swagger-client.mjs";
 import { MAX_LINES, countReasons } from "./requests.mjs";
 import { LocalPlatforms } from "./standing.mjs";
 
@@ -90,7 +90,7 @@ async function one({ result, name, prism, run, document, action, input, random }
   for (let times = CORRUPTIONS; times > 0; times -= 1) {
     const invalidInput = corrupted(input, random);
     if (!invalidInput) return;
-    await sendTheirs(document, action, invalidInput).catch(() => {});
+    await sendWithSwaggerClient(document, action, invalidInput).catch(() => {});
     const [faults = []] = prism.take();
     if (faults.length === 0) continue;
     result.refused += 1;

@@ -4,7 +4,7 @@ import { files } from "./documents.mjs";
 import { inputFromExamples } from "./inputs.mjs";
 import { reasonOfRequest } from "./reasons.mjs";
 import { Recorder } from "./recorder.mjs";
-import { sendTheirs } from "./theirs.mjs";
+import { sendWithSwaggerClient } from "./swagger-client.mjs";
 import { LocalPlatforms } from "./standing.mjs";
 
 /** The maximum number of actions per platform. */
@@ -55,7 +55,7 @@ async function compareRequest(recorder, run, document, action, input) {
   const ours = recorder.take();
   if (!ours) return { parts: ["ours"], output: response.text.slice(0, 500) };
   let output;
-  await sendTheirs(document, action, input).catch((error) => {
+  await sendWithSwaggerClient(document, action, input).catch((error) => {
     output = `${error}`;
   });
   const theirs = recorder.take();

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const BATCH_SIZE = 2000;
 
 /** Inserts credentials for connections without them. They are never decrypted, and nothing is due today. */
-const INSERT_CREDENTIALS = `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, check_at, written_by)
+const INSERT_CREDENTIALS = `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, refreshable, revocable, scopes, missing_scopes, check_at, written_by)
   SELECT c.account, c.environment, c.id, 'oauth2', 'oauth2', 'bench.AAAA', 1, 1, 0, '[]', '[]', ?1 + (c.seq * 7919) % ${DAY_MS}, 'bench'
   FROM connections c WHERE c.seq > ?2 AND c.seq <= ?2 + ${BATCH_SIZE} AND NOT EXISTS (SELECT 1 FROM credentials h
     WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id)`;

@@ -3,7 +3,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive } from "./alive.mjs";
+import { isAlive } from "./process-alive.mjs";
 import { work } from "./paths.mjs";
 import { log } from "./status.mjs";
 

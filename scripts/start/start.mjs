@@ -7,7 +7,7 @@ import { work } from "../lib/paths.mjs";
 import { asksForHelp } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 import { elapsed, log, print, task, times } from "../lib/status.mjs";
-import { together } from "../lib/together.mjs";
+import { settleAll } from "../lib/settle-all.mjs";
 import { START_SECONDS, importCatalog, publishCatalog } from "./catalog.mjs";
 import { runClock } from "./clock.mjs";
 import { seedDemoAccount } from "./demo-connections.mjs";
@@ -74,7 +74,7 @@ export async function start(args, prepare) {
     await seedDemoAccount(program, parsedOptions);
     return demo;
   });
-  const [demo] = await together([storage, build()]);
+  const [demo] = await settleAll([storage, build()]);
   const key = await demoKey(program, parsedOptions);
   summarize(Date.now() - startedAt);
   return serve(parsedOptions, async (address) => {

@@ -8,7 +8,7 @@ import Ajv from "ajv";
 import formats from "ajv-formats";
 import { root } from "../lib/paths.mjs";
 import { notes } from "../release/notes.mjs";
-import { obstacles } from "../release/obstacles.mjs";
+import { unmetPreconditions } from "../release/preconditions.mjs";
 import { bundled, crates } from "../release/parts.mjs";
 import { licences } from "../release/sample-catalog.mjs";
 import { sbom } from "../release/sbom.mjs";
@@ -25,7 +25,7 @@ test("a release needs equal versions, a section in the changelog, a clean tree a
     changes: "",
     tags: ["v1.2.0"],
   };
-  assert.deepEqual(obstacles(ready), []);
+  assert.deepEqual(unmetPreconditions(ready), []);
   for (const [change, output] of [
     [{ crate: "1.1.0" }, "Cargo.toml has version 1.1.0, npm/package.json 1.2.0."],
     [{ python: "1.1.0" }, "The Python package has version 1.1.0, npm/package.json 1.2.0."],
@@ -36,7 +36,7 @@ test("a release needs equal versions, a section in the changelog, a clean tree a
     [{ changes: " M README.md" }, "There are changes that are not committed."],
     [{ tags: [""] }, "The commit has no tag v1.2.0."],
   ])
-    assert.deepEqual(obstacles({ ...ready, ...change }), [output]);
+    assert.deepEqual(unmetPreconditions({ ...ready, ...change }), [output]);
 });
 
 test("a bill of materials lists every crate and bundled package once, and is valid CycloneDX", async () => {

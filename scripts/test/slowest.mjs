@@ -1,5 +1,5 @@
 // A reporter for `node --test`: the duration of each file, and the slowest tests. Each test file appends its usage to the file in
-// CONNECTOR_VAULT_USAGE (tests/e2e/support/ends.mjs).
+// CONNECTOR_VAULT_USAGE (tests/e2e/support/process-end.mjs).
 import { existsSync, readFileSync } from "node:fs";
 
 const MAX_TESTS = 20;

@@ -16,7 +16,7 @@ use crate::util::rfc3339;
 /// although more follow.
 const SCAN_LIMIT: u64 = 1000;
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let actions: Vec<AuditAction> = query.names("actions", &AuditAction::NAMES);
     query.finish()?;

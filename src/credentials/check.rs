@@ -116,7 +116,7 @@ impl Due {
 pub(super) fn is_checkable(connector: &Connector, row: &CredentialsRow, now: u64) -> bool {
     let Some(method) = connector.find_method(&row.auth_method) else { return false };
     let is_oauth2 = row.kind == CredentialType::OAuth2;
-    row.renewable == 1
+    row.refreshable == 1
         || is_oauth2 && !is_valid(row.expires_at, now)
         || connector.verify.is_some() && platform::is_sendable(method)
 }
@@ -171,7 +171,7 @@ impl Check<'_> {
         // Platforms refuse to extend an access token that was issued recently.
         let is_too_recent = credentials.refreshes_by_access_token(method)
             && is_young(row.issued_at, row.expires_at, self.now);
-        if row.renewable == 1 && !is_too_recent {
+        if row.refreshable == 1 && !is_too_recent {
             let refresh = Refresh {
                 config: self.config,
                 account,

@@ -143,7 +143,7 @@ impl UsableCredentials {
     /// Whether the access token can be refreshed.
     #[must_use]
     pub fn is_refreshable(&self) -> bool {
-        self.row.renewable == 1 && self.method().is_some()
+        self.row.refreshable == 1 && self.method().is_some()
     }
 
     /// Records that the access token has expired and can't be refreshed, unless the service is backing off after a failure.
@@ -156,7 +156,7 @@ impl UsableCredentials {
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
         let (row, now) = (&self.row, context.now);
-        if row.renewable == 1 || row.next_attempt_at.is_some_and(|at| now < at) {
+        if row.refreshable == 1 || row.next_attempt_at.is_some_and(|at| now < at) {
             return Ok(());
         }
         let Principal { account, environment, .. } = principal;
@@ -227,7 +227,7 @@ fn no_credentials() -> Problem {
 
 /// The caller asked for a new access token, but the current one can't be refreshed.
 fn not_refreshable(row: &CredentialsRow) -> Problem {
-    let detail = if row.renewable == 1 {
+    let detail = if row.refreshable == 1 {
         let method = &row.auth_method;
         format!(
             "The access token can't be refreshed: the catalog no longer has `{method}`, the authentication method that refreshes it. Without `refresh=true`, this request returns the token, which is still valid."
@@ -241,7 +241,7 @@ fn not_refreshable(row: &CredentialsRow) -> Problem {
 
 /// The access token has expired and can't be refreshed.
 fn expired(row: &CredentialsRow) -> Problem {
-    let detail = if row.renewable == 1 {
+    let detail = if row.refreshable == 1 {
         let method = &row.auth_method;
         format!(
             "The access token has expired, and the catalog no longer has `{method}`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`."

@@ -13,7 +13,7 @@ use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
-use super::stated::{VariablePlaces, is_secure};
+use super::connect_facts::{VariablePlaces, is_secure};
 
 /// A method, with the members of all kinds; each kind allows only its own.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -22,7 +22,7 @@ use super::progress::Progress;
 use super::providers::Providers;
 use super::report::{Reason, Summary, counted};
 use super::shipped::shipped;
-use super::{Import, add, check, diff, find, import, instance, lost, show};
+use super::{Import, add, check, diff, find, import, instance, lost_actions, show};
 
 /// The default catalog folder.
 pub(super) const DEFAULT_OUT: &str = ".catalog";
@@ -316,7 +316,7 @@ impl CheckArgs {
         {
             let former = check::connectors(&Folder(resolve_from_caller(former)))?;
             let providers = Providers::read(&shipped(Path::new(DEFAULT_PROVIDERS)))?;
-            let lost = lost::actions(&former, &check::connectors(&folder)?, &providers);
+            let lost = lost_actions::faults(&former, &check::connectors(&folder)?, &providers);
             let is_fault = |(platform, _): &(String, String)| !self.fewer.contains(platform);
             faults.extend(lost.into_iter().filter(is_fault).map(|(_, fault)| fault));
         }

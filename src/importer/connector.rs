@@ -142,7 +142,7 @@ impl Draft {
                 self.logo = Some(logos::path(logo));
             }
         }
-        self.detail = overrides.stated.clone().apply(self.detail, fault);
+        self.detail = overrides.facts.clone().apply(self.detail, fault);
         let ConnectorDetail { auth_methods, headers, .. } = &self.detail;
         let schemes = auth::satisfied(&self.schemes, auth_methods, headers);
         let platform_version = version::platform_version(&self.version);

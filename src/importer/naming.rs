@@ -9,7 +9,7 @@ use super::outcome::Outcome;
 use super::overrides::Override;
 use super::platform::Naming;
 use super::providers::Providers;
-use super::{Import, collisions, fit};
+use super::{Import, collisions, server_match};
 use crate::catalog::detail::Server;
 use crate::catalog::write::Platform;
 
@@ -46,7 +46,9 @@ pub(super) fn names(
         else {
             continue;
         };
-        let Some(server) = fit::foreign_server(servers, &known.detail.servers) else { continue };
+        let Some(server) = server_match::foreign_server(servers, &known.detail.servers) else {
+            continue;
+        };
         let own = distinguish(&naming.with_title(), &given, providers);
         warnings.push(format!(
             "{}: it is filed under the name of {}, but its server `{server}` is not one of {entry}'s: it became the platform `{own}`",

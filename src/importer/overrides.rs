@@ -7,8 +7,8 @@ use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
+use super::connect_facts::{self, ConnectFacts};
 use super::source::read_text;
-use super::stated::{self, StatedFacts};
 use super::{category, image, platform, text};
 use crate::catalog::model::Status;
 use crate::util::nearest::nearest;
@@ -34,12 +34,12 @@ pub struct Override {
     pub image: Option<String>,
     /// Whether it is enabled for hosted authorization.
     pub authkit: bool,
-    pub stated: StatedFacts,
+    pub facts: ConnectFacts,
     /// Whether the platform may be missing from the import.
     pub optional: bool,
 }
 
-/// The fields of a platform's table, other than those of [`stated`].
+/// The fields of a platform's table, other than those of [`connect_facts`].
 const FIELDS: [&str; 10] = [
     "rename",
     "name",
@@ -199,13 +199,13 @@ impl Parser<'_> {
         let (connecting, fields): (DeTable<'_>, DeTable<'_>) = fields
             .clone()
             .into_iter()
-            .partition(|(key, _)| stated::FIELDS.contains(&key.get_ref().as_ref()));
+            .partition(|(key, _)| connect_facts::FIELDS.contains(&key.get_ref().as_ref()));
         for (key, value) in &fields {
             self.field(&mut overrides, key, value);
         }
         let connecting = Spanned::new(value.span(), connecting);
-        match StatedFacts::deserialize(Deserializer::from(connecting)) {
-            Ok(stated) => overrides.stated = stated,
+        match ConnectFacts::deserialize(Deserializer::from(connecting)) {
+            Ok(facts) => overrides.facts = facts,
             Err(e) => {
                 let at = Spanned::new(e.span().unwrap_or_else(|| value.span()), ());
                 self.fault(&at, &e.message().replace('\n', ", "));
@@ -245,7 +245,8 @@ impl Parser<'_> {
             "optional" => overrides.optional = self.flag(value).unwrap_or_default(),
             "tags" => overrides.tags = self.tags(value),
             other => {
-                let near = nearest(other, FIELDS.into_iter().chain(stated::FIELDS), 1).concat();
+                let near =
+                    nearest(other, FIELDS.into_iter().chain(connect_facts::FIELDS), 1).concat();
                 let message = format!(
                     "unknown field `{}`; did you mean `{near}`?",
                     text::verbatim(other, 80)

@@ -53,9 +53,9 @@ pub mod shards;
 pub mod sql;
 pub mod storage;
 pub mod storage_target;
+pub mod time;
 pub mod vault_keys;
 pub mod versions;
-pub mod when;
 pub mod wrangler;
 
 /// The commands under `catalog` that use storage.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::d1::Database;
 use super::kv::Kv;
 use super::sql::interpolate;
-use super::when::Moment;
+use super::time::Moment;
 use crate::catalog::action::unit::inflate;
 use crate::ports::{
     Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,

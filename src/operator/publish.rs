@@ -21,7 +21,7 @@ use super::kv::{Kv, Metadata, Pair};
 use super::project::Project;
 use super::storage::Storage;
 use super::storage_target::StorageTarget;
-use super::when::Moment;
+use super::time::Moment;
 
 /// The maximum number of times that a publish re-uploads segments that have disappeared from storage.
 const MAX_REPAIRS: u8 = 3;

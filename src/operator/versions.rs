@@ -17,7 +17,7 @@ use super::kv::{Kv, Metadata};
 use super::publish::state;
 use super::storage::Storage;
 use super::storage_target::StorageTarget;
-use super::when::Moment;
+use super::time::Moment;
 
 #[derive(Debug, Clone, Args)]
 pub struct List {

@@ -37,7 +37,7 @@ struct RowView<'a> {
     requests: u64,
 }
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let mut group_by: Vec<UsageGroup> = query.names("groupBy", &UsageGroup::NAMES);
     let given = |name| query.text(name).and_then(|text| parse_day(&text));

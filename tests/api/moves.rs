@@ -335,7 +335,7 @@ fn reports_damaged_row_and_does_not_switch() {
         (format!("DELETE FROM connection_tags WHERE id = '{bob}' AND tag = 'x'"), "connections", of_bob.clone()),
         (format!("UPDATE connection_tags SET seq = seq + 1 WHERE id = '{bob}' AND tag = 'y'"), "connections", of_bob),
         // An additional row.
-        (format!("INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, written_by) SELECT account, environment, '{bob}', auth_method, type, sealed, version, 0, 0, scopes, missing_scopes, written_by FROM credentials WHERE account = 'acme'"), "credentials", json!(["test", bob]).to_string()),
+        (format!("INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, refreshable, revocable, scopes, missing_scopes, written_by) SELECT account, environment, '{bob}', auth_method, type, sealed, version, 0, 0, scopes, missing_scopes, written_by FROM credentials WHERE account = 'acme'"), "credentials", json!(["test", bob]).to_string()),
     ] {
         let error = format!("{:#}", move_damaged(&api, &sql).unwrap_err());
         assert_eq!(error, format!("the row {key} of {table} is not the same in both databases, so nothing was switched: undo the move"), "{sql}");

@@ -7,14 +7,14 @@ import { issuedSecrets } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
 import { bytesBelow, leaks } from "./support/leaks.mjs";
 import { outputs } from "./support/server.mjs";
-import { connectEntry } from "./suites/connect-entry.mjs";
+import { connectEnteredCredentials } from "./suites/connect-entered-credentials.mjs";
 import { connectForwarded } from "./suites/connect-forwarded.mjs";
 import { connectLanguages } from "./suites/connect-languages.mjs";
 import { connectPackage } from "./suites/connect-package.mjs";
-import { connectPlaces } from "./suites/connect-places.mjs";
+import { connectPagePopupFrame } from "./suites/connect-page-popup-frame.mjs";
 import { connectReadme } from "./suites/connect-readme.mjs";
 import { connectTabs } from "./suites/connect-tabs.mjs";
-import { connectTrouble } from "./suites/connect-trouble.mjs";
+import { connectFailures } from "./suites/connect-failures.mjs";
 import { connectVariables } from "./suites/connect-variables.mjs";
 
 const fixture = {};
@@ -25,12 +25,12 @@ describe("the connect window", () => {
   });
   after(() => fixture.connect?.stop());
 
-  connectEntry(fixture);
+  connectEnteredCredentials(fixture);
   connectForwarded(fixture);
-  connectPlaces(fixture);
+  connectPagePopupFrame(fixture);
   connectTabs(fixture);
   connectVariables(fixture);
-  connectTrouble(fixture);
+  connectFailures(fixture);
   connectLanguages(fixture);
   connectPackage(fixture);
   connectReadme(fixture);

@@ -10,8 +10,8 @@ import { platformCatalog } from "./support/platforms.mjs";
 import { SESSION_SECRET, Server, outputs, wranglerLogs } from "./support/server.mjs";
 import { Stub, stubDocuments, stubPlatforms } from "./support/stub.mjs";
 import { State, build, folder } from "./support/workspace.mjs";
-import { connectAlive } from "./suites/connect-alive.mjs";
-import { connectAnswers } from "./suites/connect-answers.mjs";
+import { connectLifecycle } from "./suites/connect-lifecycle.mjs";
+import { connectNonstandardResponses } from "./suites/connect-nonstandard-responses.mjs";
 import { connectAttacks } from "./suites/connect-attacks.mjs";
 import { connectIdp } from "./suites/connect-idp.mjs";
 import { connectInterrupted } from "./suites/connect-interrupted.mjs";
@@ -19,7 +19,7 @@ import { connectOperator } from "./suites/connect-operator.mjs";
 import { connectProcesses } from "./suites/connect-processes.mjs";
 import { connectRace } from "./suites/connect-race.mjs";
 import { connectSchedule } from "./suites/connect-schedule.mjs";
-import { connectSecond } from "./suites/connect-second.mjs";
+import { connectSecondServer } from "./suites/connect-second-server.mjs";
 import { connectStates } from "./suites/connect-states.mjs";
 import { connectWebhooks } from "./suites/connect-webhooks.mjs";
 
@@ -62,9 +62,9 @@ describe("connecting accounts", () => {
   });
 
   connectIdp(fixture);
-  connectAlive(fixture);
-  connectSecond(fixture);
-  connectAnswers(fixture);
+  connectLifecycle(fixture);
+  connectSecondServer(fixture);
+  connectNonstandardResponses(fixture);
   connectAttacks(fixture);
   connectInterrupted(fixture);
   connectProcesses(fixture);

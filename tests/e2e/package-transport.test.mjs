@@ -3,24 +3,24 @@
 // service.
 import { describe, test } from "node:test";
 import { expectNoMisuse } from "./support/package.mjs";
-import { endings } from "./suites/transport-endings.mjs";
+import { aborts } from "./suites/transport-aborts.mjs";
 import { fetches } from "./suites/transport-fetch.mjs";
-import { misreports } from "./suites/transport-misreports.mjs";
-import { oddities } from "./suites/transport-oddities.mjs";
+import { inconsistentPages } from "./suites/transport-inconsistent-pages.mjs";
+import { invalid } from "./suites/transport-invalid.mjs";
 import { options } from "./suites/transport-options.mjs";
-import { renewal } from "./suites/transport-renewal.mjs";
+import { suppliedSecrets } from "./suites/transport-supplied-secrets.mjs";
 import { retries } from "./suites/transport-retries.mjs";
-import { supply } from "./suites/transport-supply.mjs";
+import { supplierFailures } from "./suites/transport-supplier-failures.mjs";
 
 describe("the npm package without a service", { timeout: 300_000 }, () => {
   retries();
-  endings();
-  renewal();
-  supply();
-  misreports();
+  aborts();
+  suppliedSecrets();
+  supplierFailures();
+  inconsistentPages();
   fetches();
   options();
-  oddities();
+  invalid();
 
   test("there were no unhandled rejections, and `fetch` was always called correctly", expectNoMisuse);
 });

@@ -18,9 +18,9 @@ import { errors } from "./suites/package-errors.mjs";
 import { filters } from "./suites/package-filters.mjs";
 import { lists } from "./suites/package-lists.mjs";
 import { sessions } from "./suites/package-sessions.mjs";
-import { strangers } from "./suites/package-strangers.mjs";
+import { withoutService } from "./suites/package-no-service.mjs";
 import { validation } from "./suites/package-validation.mjs";
-import { walks } from "./suites/package-walks.mjs";
+import { iteration } from "./suites/package-iteration.mjs";
 
 /** Requests per minute and key on the server with a rate limit. */
 const LIMIT = 3;
@@ -91,10 +91,10 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
   });
 
   lists(fixture);
-  walks(fixture);
+  iteration(fixture);
   calls(fixture);
   errors(fixture);
-  strangers(fixture);
+  withoutService(fixture);
   filters(fixture);
   bodies(fixture);
   validation(fixture);

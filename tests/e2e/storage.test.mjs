@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { isAlive } from "../../scripts/lib/alive.mjs";
+import { isAlive } from "../../scripts/lib/process-alive.mjs";
 import { nativeCli } from "../../scripts/lib/native-cli.mjs";
 import { nodeBin, root } from "../../scripts/lib/paths.mjs";
 import { environment, run } from "../../scripts/lib/run.mjs";

@@ -44,7 +44,7 @@ const sealBy = (id, key) =>
   state.use(({ vault }) =>
     vault
       .prepare(
-        `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable,
+        `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, refreshable, revocable,
            scopes, missing_scopes, written_by) VALUES ('acme', 'test', ?1, 'key', 'api_key', ?2, 1, 0, 0, '[]', '[]', 'a test')`,
       )
       .bind(id, `${key}.AAAA`)

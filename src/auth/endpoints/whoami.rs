@@ -47,7 +47,7 @@ struct RestrictionView<'a> {
     lang: Option<&'a str>,
 }
 
-pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let restriction = context.caller.token().map(|token| RestrictionView {
         identity: &token.restriction.identity,

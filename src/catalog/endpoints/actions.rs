@@ -12,7 +12,7 @@ use crate::storage::metering::Metered;
 use crate::terms::Method;
 use crate::util::case_fold::fold;
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

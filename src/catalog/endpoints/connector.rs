@@ -7,7 +7,7 @@ use crate::http::problem::Problem;
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

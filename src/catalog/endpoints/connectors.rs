@@ -22,7 +22,7 @@ struct Client {
     platform: String,
 }
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

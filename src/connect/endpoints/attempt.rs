@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::connect::attempt::{Attempt, Status};
 use crate::connect::statements;
-use crate::connections::endpoints::shown::document;
+use crate::connections::endpoints::render::document;
 use crate::connections::model::{Connection, ConnectionId};
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -49,7 +49,7 @@ impl AttemptError {
     }
 }
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

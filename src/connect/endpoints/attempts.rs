@@ -36,7 +36,7 @@ struct Row<'a> {
     expires_at: Option<String>,
 }
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let statuses: Vec<AttemptStatus> = query.names("status", &AttemptStatus::NAMES);
     query.finish()?;

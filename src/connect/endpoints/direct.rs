@@ -7,7 +7,7 @@ use super::{decrypt_error, platform};
 use crate::connect::client::OauthClient;
 use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
 use crate::connections::endpoints::create::{connection_exists, connection_limit_reached};
-use crate::connections::endpoints::shown::connection_response;
+use crate::connections::endpoints::render::connection_response;
 use crate::credentials::lifecycle::machine;
 use crate::credentials::model::Credentials;
 use crate::http::endpoint::Keyed;

@@ -79,7 +79,7 @@ struct Owner {
 
 /// Plans the request. The connector of a new connection is read from the catalog before the key is authenticated, so that one
 /// query is enough. An unauthenticated caller does not see the result.
-pub async fn plan<'a, P: Ports>(
+pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

@@ -1,7 +1,7 @@
 //! The steps common to all changes to a connection: they require the version in `If-Match`, write nothing if nothing
 //! differs, and return the resulting connection.
 
-use super::shown::connection_response;
+use super::render::connection_response;
 use crate::connections::model::Connection;
 use crate::connections::revision::Precondition;
 use crate::connections::statements::one::{self, Write};
@@ -21,7 +21,7 @@ pub(super) fn precondition_failed() -> Problem {
 
 /// Changes the connection in the path with the statement that `update` returns. With `None`, the connection is only
 /// read.
-pub(super) fn plan<'a>(
+pub(super) fn apply<'a>(
     context: &'a Context<'a>,
     condition: Option<Condition<'_>>,
     update: impl FnOnce(&Write<'_>) -> Option<Statement>,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::no_platform::no_platform;
-use super::shown::connection_response;
+use super::render::connection_response;
 use crate::auth::Caller;
 use crate::catalog::reader::Catalog;
 use crate::connections::draft::NewConnection;
@@ -41,7 +41,7 @@ impl Connector {
 
 /// Plans the request. The connector is looked up before the key is authenticated, so that storage is queried only
 /// once; a rejected caller learns nothing about the result. Suggestions for an unknown platform are looked up later.
-pub async fn plan<'a, P: Ports>(
+pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

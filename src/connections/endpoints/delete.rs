@@ -16,7 +16,7 @@ use crate::ports::Ports;
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

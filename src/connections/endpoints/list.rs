@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::broad::{ExcessReason, too_broad};
-use super::shown::{document, document_with_account};
+use super::render::{document, document_with_account};
+use super::too_broad::{ExcessReason, too_broad};
 use crate::auth::restriction::TokenRestriction;
 use crate::connections::cursor::Cursor;
 use crate::connections::filter::{ConnectionFilter, Start, Tags};
@@ -109,7 +109,7 @@ fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
     Some(if matches_any { Tags::Any(tags) } else { Tags::All(tags) })
 }
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (request, caller) = (context.request, context.caller);
     let secrets = caller.cursor_secrets(&context.config().sessions);
     let cursor = |text: &str, list: &str| {

@@ -1,9 +1,8 @@
 //! The endpoints of connections, one module each.
 //!
-//! Each returns a plan whose statements are guarded by the caller's key: they do and return nothing if the key is not
+//! Each returns a handler whose statements are guarded by the caller's key: they do and return nothing if the key is not
 //! valid or lacks the scope. So they are sent in one batch with the query for the key's row.
 
-mod broad;
 mod change;
 pub mod create;
 pub mod delete;
@@ -11,8 +10,9 @@ pub mod list;
 pub mod name;
 pub mod no_platform;
 pub mod read;
-pub mod shown;
+pub mod render;
 pub mod state;
 pub mod status;
 pub mod summary;
+mod too_broad;
 pub mod update;

@@ -6,12 +6,12 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::problem::Problem;
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
     let name = body.text("name");
     let (statements, render) =
-        change::plan(context, condition, |write| Some(one::set_name(write, name.as_deref())));
+        change::apply(context, condition, |write| Some(one::set_name(write, name.as_deref())));
     Ok(Handler::Render { statements, render })
 }

@@ -1,6 +1,6 @@
 //! `GET /v1/vault/connections/{id}`: returns a connection.
 
-use super::shown::connection_response;
+use super::render::connection_response;
 use crate::connections::model::Connection;
 use crate::connections::revision::entity_tag;
 use crate::connections::statements::one;
@@ -11,7 +11,7 @@ use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
 use crate::storage::transaction::Statements;
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let id = context.connection_id();

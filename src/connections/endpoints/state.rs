@@ -10,7 +10,7 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::problem::{Code, Problem};
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
@@ -25,7 +25,7 @@ pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         reason: body.text("reason"),
     });
     let (mut statements, render) =
-        change::plan(context, condition, |write| Some(one::set_state(write, &new?)));
+        change::apply(context, condition, |write| Some(one::set_state(write, &new?)));
     let credentials = statements
         .ask::<Map<String, Value>>(select_credentials(&context.guard(), &context.connection_id()));
     Ok(Handler::render(statements, move |results, principal| {

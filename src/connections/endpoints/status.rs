@@ -54,7 +54,7 @@ struct Reason<'a> {
     http_status: Option<u16>,
 }
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, id, mut statements) =
         (context.guard(), context.connection_id(), Statements::default());

@@ -47,7 +47,7 @@ impl Serialize for Counts {
     }
 }
 
-pub fn plan<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let counters = statements.ask::<Counter>(summary::counters(&guard));

@@ -7,12 +7,12 @@ use crate::http::handler::Handler;
 use crate::http::problem::Problem;
 use crate::util::json;
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
     let tags = body.texts("tags").map(|tags| json::text(&tags));
     let (statements, render) =
-        change::plan(context, condition, |write| Some(one::set_tags(write, &tags?)));
+        change::apply(context, condition, |write| Some(one::set_tags(write, &tags?)));
     Ok(Handler::Render { statements, render })
 }

@@ -5,7 +5,7 @@ use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::connector;
 use crate::connect::statements::select_connection;
-use crate::connections::endpoints::shown::connection_response;
+use crate::connections::endpoints::render::connection_response;
 use crate::connections::model::Connection;
 use crate::credentials::check::{Due, check_all, is_checkable};
 use crate::credentials::usable::CredentialsQuery;
@@ -18,7 +18,7 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Statements};
 use crate::terms::State;
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

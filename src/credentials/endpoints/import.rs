@@ -44,7 +44,7 @@ use crate::terms::State;
 use crate::util::case_fold::fold;
 use crate::util::json::{self, Value};
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

@@ -25,7 +25,7 @@ use crate::terms::CredentialType;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

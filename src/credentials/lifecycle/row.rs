@@ -25,7 +25,7 @@ pub struct CredentialsRow {
     /// When it expires.
     pub expires_at: Option<u64>,
     /// Whether the access token can be refreshed: 1 or 0.
-    pub renewable: u8,
+    pub refreshable: u8,
     /// The granted scopes, a JSON array of strings.
     pub scopes: String,
     /// The scopes that were requested and not granted, a JSON array of strings.

@@ -63,7 +63,7 @@ impl CredentialsKey<'_> {
     pub fn record_refresh(&self, new: &RefreshedCredentials<'_>) -> Statement {
         Statement {
             sql: "UPDATE credentials \
-                SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, renewable = ?9, \
+                SET sealed = ?6, version = version + 1, issued_at = ?7, expires_at = ?8, refreshable = ?9, \
                 scopes = ?10, missing_scopes = ?11, refreshed_at = ?7, reason_code = NULL, \
                 reason_detail = NULL, reason_status = NULL, attempts = 0, failing_since = NULL, \
                 refused_since = NULL, next_attempt_at = NULL, check_at = ?12, handed_until = NULL, \

@@ -16,7 +16,7 @@ use crate::terms::EventType;
 /// `limit`, or none, although more follow.
 const MAX_SCANNED: u64 = 1000;
 
-pub fn plan<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     let types: Vec<EventType> = query.names("types", &EventType::NAMES);
     query.finish()?;

@@ -217,112 +217,112 @@ endpoints! {
     keyed(context, ports) {
         /// The connectors of the catalog.
         ListConnectors(Access::Catalog): get("/v1/available-connectors").with_query(&CONNECTOR_PARAMETERS)
-            => catalog::connectors::plan(context, ports),
+            => catalog::connectors::handle(context, ports),
                 docs::catalog::LIST_CONNECTORS;
         /// A connector: how users connect to its platform, and where its API is.
         GetConnector(Access::Catalog): get("/v1/available-connectors/{platform}")
-            => catalog::connector::plan(context, ports),
+            => catalog::connector::handle(context, ports),
                 docs::catalog::GET_CONNECTOR;
         /// Searches the actions of all platforms.
         SearchActions(Access::Catalog): get("/v1/available-actions").with_query(&SEARCH_PARAMETERS)
-            => catalog::search::plan(context, ports),
+            => catalog::search::handle(context, ports),
                 docs::catalog::SEARCH_ACTIONS;
         /// The actions of a platform.
         ListActions(Access::Catalog): get("/v1/available-actions/{platform}").with_query(&ACTION_PARAMETERS)
-            => catalog::actions::plan(context, ports),
+            => catalog::actions::handle(context, ports),
                 docs::catalog::LIST_ACTIONS;
         /// An action with its parameters and responses.
         GetAction(Access::Catalog): get("/v1/available-actions/{platform}/{key}").with_query(&ACTION_DETAIL_PARAMETERS)
-            => catalog::action::plan(context, ports),
+            => catalog::action::handle(context, ports),
                 docs::catalog::GET_ACTION;
         /// The connections of the vault.
         ListConnections(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections")
             .with_query(&CONNECTION_PARAMETERS).on_replica()
-            => connections::list::plan(context),
+            => connections::list::handle(context),
                 docs::connections::LIST;
         CreateConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections")
             .with_body(&CREATE_FIELDS).adding()
-            => connections::create::plan(context, ports).await,
+            => connections::create::handle(context, ports).await,
                 docs::connections::CREATE;
         ReadConnection(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}").on_replica()
-            => connections::read::plan(context),
+            => connections::read::handle(context),
                 docs::connections::READ;
         /// Changes the tags of a connection.
         UpdateConnection(Access::Scope(Scope::ConnectionsWrite)): patch("/v1/vault/connections/{id}")
             .with_body(&UPDATE_FIELDS).with_if_match().adding()
-            => connections::update::plan(context),
+            => connections::update::handle(context),
                 docs::connections::UPDATE;
         DeleteConnection(Access::Scope(Scope::ConnectionsWrite)): delete("/v1/vault/connections/{id}").with_if_match()
-            => connections::delete::plan(context, ports),
+            => connections::delete::handle(context, ports),
                 docs::connections::DELETE;
         SetConnectionState(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/state")
             .with_body(&STATE_FIELDS).with_if_match()
-            => connections::state::plan(context),
+            => connections::state::handle(context),
                 docs::connections::SET_STATE;
         SetConnectionName(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/name")
             .with_body(&NAME_FIELDS).with_if_match().adding()
-            => connections::name::plan(context),
+            => connections::name::handle(context),
                 docs::connections::SET_NAME;
         /// The health of a connection, with its reasons.
         GetStatus(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}/status").on_replica()
-            => connections::status::plan(context),
+            => connections::status::handle(context),
                 docs::connect::STATUS;
         /// Checks whether a connection works.
         CheckConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections/{id}/check")
-            => credentials::check_now::plan(context, ports),
+            => credentials::check_now::handle(context, ports),
                 docs::connect::CHECK;
         /// The credentials of a connection, refreshed if necessary.
         GetCredentials(Access::Scope(Scope::CredentialsRead)): get("/v1/vault/connections/{id}/credentials")
             .with_query(&CREDENTIALS_PARAMETERS)
-            => credentials::read::plan(context, ports),
+            => credentials::read::handle(context, ports),
                 docs::connect::CREDENTIALS;
         /// Imports the credentials of a connection from another service.
         SetCredentials(Access::Scope(Scope::CredentialsWrite)): put("/v1/vault/connections/{id}/credentials")
             .with_body(&CREDENTIALS_FIELDS)
-            => credentials::set::plan(context, ports),
+            => credentials::set::handle(context, ports),
                 docs::connect::IMPORT;
         /// Imports connections with their credentials.
         ImportConnections(Access::Scope(Scope::CredentialsWrite)): post("/v1/vault/connections/import")
             .with_body(&IMPORT_FIELDS).with_max_body(MAX_IMPORT)
-            => credentials::import::plan(context, ports),
+            => credentials::import::handle(context, ports),
                 docs::importing::IMPORT;
         /// Runs an action with a connection.
         RunAction(Access::Scope(Scope::ConnectionsCall)): post("/v1/vault/connections/{id}/actions/{key}")
             .with_body(&INPUT_FIELDS)
-            => platform_calls::run::plan(context, ports),
+            => platform_calls::run::handle(context, ports),
                 docs::platform_calls::RUN;
         /// Forwards a `GET` to the platform of a connection.
-        ProxyGet(Access::Scope(Scope::ConnectionsCall)): get(PROXY_PATH) => platform_calls::proxy::plan(context, ports),
+        ProxyGet(Access::Scope(Scope::ConnectionsCall)): get(PROXY_PATH) => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Get);
         /// Forwards a `POST`.
         ProxyPost(Access::Scope(Scope::ConnectionsCall)): post(PROXY_PATH)
-            => platform_calls::proxy::plan(context, ports),
+            => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Post);
         /// Forwards a `PUT`.
-        ProxyPut(Access::Scope(Scope::ConnectionsCall)): put(PROXY_PATH) => platform_calls::proxy::plan(context, ports),
+        ProxyPut(Access::Scope(Scope::ConnectionsCall)): put(PROXY_PATH) => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Put);
         /// Forwards a `PATCH`.
         ProxyPatch(Access::Scope(Scope::ConnectionsCall)): patch(PROXY_PATH)
-            => platform_calls::proxy::plan(context, ports),
+            => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Patch);
         /// Forwards a `DELETE`.
         ProxyDelete(Access::Scope(Scope::ConnectionsCall)): delete(PROXY_PATH)
-            => platform_calls::proxy::plan(context, ports),
+            => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Delete);
         /// Connects an account.
         Connect(Access::Scope(Scope::ConnectionsConnect)): post("/v1/vault/connect").with_body(&CONNECT_FIELDS)
             // Boxed: the future of every request would otherwise have its size.
-            => Box::pin(connect::start::plan(context, ports)).await,
+            => Box::pin(connect::start::handle(context, ports)).await,
                 docs::connect::START;
         /// Connect attempts, newest first.
         ListAttempts(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connect")
             .with_query(&ATTEMPTS_PARAMETERS).on_replica()
-            => connect::attempts::plan(context),
+            => connect::attempts::handle(context),
                 docs::connect::ATTEMPTS;
         /// The result of a connect attempt.
         GetAttempt(Access::Scope(Scope::ConnectionsConnect)): get("/v1/vault/connect/{id}")
             .with_query(&ATTEMPT_PARAMETERS).on_replica()
-            => connect::attempt::plan(context, ports),
+            => connect::attempt::handle(context, ports),
                 docs::connect::ATTEMPT;
         /// The OAuth clients of the environment.
         ListOauthClients(Access::Scope(Scope::ClientsRead)): get("/v1/oauth-clients")
@@ -346,19 +346,19 @@ endpoints! {
                 docs::connect::DELETE_CLIENT;
         /// The counts of connections by state, identity type and platform.
         Summary(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/summary").on_replica()
-            => connections::summary::plan(context),
+            => connections::summary::handle(context),
                 docs::connections::SUMMARY;
         /// The event feed.
         ListEvents(Access::Scope(Scope::EventsRead)): get("/v1/events").with_query(&EVENT_PARAMETERS).on_replica()
-            => events::feed::plan(context),
+            => events::feed::handle(context),
                 docs::events::LIST;
         /// The audit log, newest first.
         ListAudit(Access::Scope(Scope::AuditRead)): get("/v1/audit").with_query(&AUDIT_PARAMETERS).on_replica()
-            => audit::plan(context),
+            => audit::handle(context),
                 docs::audit::LIST;
         /// The number of requests per day.
         GetUsage(Access::Scope(Scope::UsageRead)): get("/v1/usage").with_query(&USAGE_PARAMETERS).on_replica()
-            => usage::plan(context),
+            => usage::handle(context),
                 docs::usage::GET;
         /// The webhooks of the environment.
         ListWebhooks(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks").on_replica()
@@ -466,11 +466,11 @@ endpoints! {
             => console::sessions::delete(context),
                 docs::console::DELETE_SESSION;
         /// The caller's own permissions.
-        Whoami(Access::Valid): get("/v1/whoami").on_replica() => whoami::plan(context),
+        Whoami(Access::Valid): get("/v1/whoami").on_replica() => whoami::handle(context),
                 docs::session::WHOAMI;
         /// Creates a session token.
         CreateSession(Access::Scope(Scope::SessionsCreate)): post("/v1/sessions").with_body(&SESSION_FIELDS)
-            => session::plan(context, ports),
+            => session::handle(context, ports),
                 docs::session::CREATE;
     }
 }

@@ -1,12 +1,12 @@
 //! Converts a document's security schemes into the connector's auth methods.
 //!
-//! [`scheme`] is the schemes as written, [`together`] combines schemes that are required together, [`templates`] checks
+//! [`scheme`] is the schemes as written, [`combine`] combines schemes that are required together, [`templates`] checks
 //! what every request of a method carries, and [`family`] completes providers with hundreds of incomplete documents.
 
+pub mod combine;
 pub mod family;
 pub mod scheme;
 pub mod templates;
-pub mod together;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,8 +19,8 @@ use crate::catalog::detail::{
     ApiKey, AuthMethod, Field, Grant, In, Kind, OAuth2, Parameters, Scope, urls, variables,
 };
 use crate::platform_calls::headers::is_transport_header;
+use combine::InterpretedScheme;
 use scheme::{Flow, Flows, Scheme};
-use together::InterpretedScheme;
 
 const MAX_METHODS: usize = 20;
 /// The maximum number of scopes of a method.
@@ -111,12 +111,12 @@ impl Methods {
         let (mut whole, mut together) = (Vec::new(), Vec::new());
         let mut only_together: HashSet<&str> = HashSet::new();
         for alternative in required {
-            let all = together::distinct(schemes, alternative);
+            let all = combine::distinct(schemes, alternative);
             if all.len() < 2 {
                 whole.extend(alternative);
                 continue;
             }
-            match together::methods(&all, servers) {
+            match combine::methods(&all, servers) {
                 Ok(methods) => {
                     only_together.extend(all.iter().map(|scheme| scheme.name));
                     together.extend(methods);
@@ -229,7 +229,7 @@ pub fn satisfied(
             fitting.map(|method| method.id.clone()).collect()
         };
         let exact = ids(&|method| {
-            let carries = |key| together::carries(method, common, key);
+            let carries = |key| combine::carries(method, common, key);
             is_same(&method.kind, kind) || matches!(kind, Kind::ApiKey(key) if carries(key))
         });
         let alike = || ids(&|method| is_alike(&method.kind, kind));

@@ -9,8 +9,8 @@ use super::provider::Provider;
 use crate::catalog::detail::{ConnectorDetail, Pagination, Parameters, RejectedWhen};
 use crate::catalog::model::Status;
 use crate::importer::auth_entry::AuthEntry;
+use crate::importer::connect_facts::{AccountEntry, ConnectFacts};
 use crate::importer::connector::MAX_VERSION;
-use crate::importer::stated::{AccountEntry, StatedFacts};
 use crate::importer::{category, platform, text};
 
 #[derive(Deserialize)]
@@ -94,7 +94,7 @@ impl Entry {
                 ));
             }
         }
-        let stated = StatedFacts {
+        let facts = ConnectFacts {
             documentation,
             servers: Some(servers),
             headers,
@@ -106,7 +106,7 @@ impl Entry {
             pagination,
             auth: Some(auth),
         };
-        let detail = stated.apply(ConnectorDetail::default(), fault);
+        let detail = facts.apply(ConnectorDetail::default(), fault);
         Provider { name, description, category, logo, status, version, documents, detail }
     }
 }

@@ -11,7 +11,7 @@ use crate::auth::Shard;
 use crate::auth::key::ApiKey;
 use crate::operator::shards::Shards;
 use crate::operator::storage_target::StorageTarget;
-use crate::operator::when::{Expiry, Moment};
+use crate::operator::time::{Expiry, Moment};
 use crate::terms::{Environment, Scope, Scopes};
 
 #[derive(Debug, Clone, Args)]

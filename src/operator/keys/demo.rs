@@ -14,7 +14,7 @@ use super::table::KeyTable;
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::storage_target::StorageTarget;
-use crate::operator::when::Moment;
+use crate::operator::time::Moment;
 use crate::terms::{Environment, Scope};
 
 const ACCOUNT: &str = "demo";

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::table::KeyWithUsage;
-use crate::operator::when::{Day, Moment};
+use crate::operator::time::{Day, Moment};
 
 /// The list warns this many days before a key expires.
 const SOON_DAYS: i64 = 14;

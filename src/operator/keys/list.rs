@@ -12,7 +12,7 @@ use super::output::KeyOutput;
 use super::table::{KeyTable, KeyWithUsage};
 use crate::operator::shards::Shards;
 use crate::operator::storage_target::StorageTarget;
-use crate::operator::when::{Day, Moment};
+use crate::operator::time::{Day, Moment};
 use crate::terms::Scope;
 
 #[derive(Debug, Clone, Args)]

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 
 use super::shards::Shards;
 use super::storage_target::StorageTarget;
-use super::when::Moment;
+use super::time::Moment;
 use output::KeyOutput;
 use table::{KeyTable, Revoked};
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::table::Row;
 use crate::operator::storage_target::StorageTarget;
-use crate::operator::when::Moment;
+use crate::operator::time::Moment;
 
 /// A key as JSON. It may hold a secret, so it has no `Debug`.
 #[derive(Serialize)]

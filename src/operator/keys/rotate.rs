@@ -11,7 +11,7 @@ use super::output::KeyOutput;
 use super::table::{KeyTable, KeyWithUsage, Replacement, Row};
 use crate::operator::shards::Shards;
 use crate::operator::storage_target::StorageTarget;
-use crate::operator::when::{Expiry, Moment, NewExpiry, Overlap};
+use crate::operator::time::{Expiry, Moment, NewExpiry, Overlap};
 
 #[derive(Debug, Clone, Args)]
 pub struct Rotate {

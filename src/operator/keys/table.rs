@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::operator::d1::Database;
 use crate::operator::shards::Shards;
 use crate::operator::sql::{Number, StringLiteral};
-use crate::operator::when::Moment;
+use crate::operator::time::Moment;
 
 /// A row of `api_keys`, without the hash.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

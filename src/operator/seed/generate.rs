@@ -5,7 +5,7 @@ use uuid::{Builder, Uuid};
 
 use super::platforms::{Platform, Platforms};
 use super::words::{DOMAINS, LABELS, LANGUAGES, Language, SLUGS, TAGS};
-use crate::operator::when::Moment;
+use crate::operator::time::Moment;
 
 /// A connection to store.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,7 +22,7 @@ use super::progress::Progress;
 use super::shards::Shards;
 use super::storage::{Backend, Storage};
 use super::storage_target::StorageTarget;
-use super::when::Moment;
+use super::time::Moment;
 use crate::importer::folder::Folder;
 use crate::terms::Environment;
 use generate::Generator;

@@ -16,7 +16,7 @@ use crate::operator::d1::Database;
 use crate::operator::ports::{OperatorPorts, wait};
 use crate::operator::shards::Shards;
 use crate::operator::storage::{Backend, Storage};
-use crate::operator::when::Moment;
+use crate::operator::time::Moment;
 
 /// The number of rows that are encrypted at a time.
 const BATCH_SIZE: u64 = 100;

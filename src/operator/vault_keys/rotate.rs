@@ -11,7 +11,7 @@ use crate::credentials::VaultKeys;
 use crate::credentials::keys::is_id;
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
-use crate::operator::when::{Day, Moment};
+use crate::operator::time::{Day, Moment};
 
 #[derive(Debug, Clone, Args)]
 pub struct Rotate {

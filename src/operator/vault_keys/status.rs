@@ -13,7 +13,7 @@ use super::usage::{KeyUsage, KeyUsages, key_usages};
 use crate::credentials::VaultKeys;
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
-use crate::operator::when::Moment;
+use crate::operator::time::Moment;
 
 #[derive(Debug, Clone, Args)]
 pub struct Status {

@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::operator::shards::{NOT_MOVED_AWAY, Shards};
-use crate::operator::when::Moment;
+use crate::operator::time::Moment;
 
 /// The number of rows that a key has encrypted, by their content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -131,7 +131,7 @@ mod tests {
         let db = crate::operator::schema::database();
         let credentials = |id: &str, sealed: &str| {
             format!(
-                "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable, revocable, scopes, missing_scopes, written_by) VALUES ('acme', 'test', '{id}', 'm', 'oauth2', '{sealed}', 1, 1, 1, '[]', '[]', 'r')"
+                "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, refreshable, revocable, scopes, missing_scopes, written_by) VALUES ('acme', 'test', '{id}', 'm', 'oauth2', '{sealed}', 1, 1, 1, '[]', '[]', 'r')"
             )
         };
         let client = |platform: &str, sealed: &str| {

@@ -31,7 +31,7 @@ struct ProxyCall<'a> {
     options: Option<ResponseOptions>,
 }
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

@@ -48,7 +48,7 @@ struct RunAction<'a> {
     unknown_members: Option<Problem>,
 }
 
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

@@ -29,10 +29,10 @@ mod redirects;
 mod refresh;
 mod refresh_errors;
 mod refused_calls;
+mod return_links;
 mod schedule;
 mod starting;
 mod value_locations;
-mod ways_back;
 mod window_links;
 
 use std::cell::RefCell;

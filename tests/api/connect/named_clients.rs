@@ -203,7 +203,7 @@ fn a_reconnected_connection_keeps_its_client_unless_another_is_chosen() {
     let again = json!({"connection": id});
     let token_of = |name: &str| {
         let sql =
-            format!("SELECT client || renewable FROM credentials WHERE connection_id = '{id}'");
+            format!("SELECT client || refreshable FROM credentials WHERE connection_id = '{id}'");
         assert_eq!(api.env.texts(&sql), [name]);
     };
     // The platform sends no new refresh token. The stored one stays with the client that it was issued to.

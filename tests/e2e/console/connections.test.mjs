@@ -6,7 +6,7 @@ import { consoleChanges } from "../suites/console-changes.mjs";
 import { consoleCreation } from "../suites/console-creation.mjs";
 import { consoleEditing } from "../suites/console-editing.mjs";
 import { consoleFailures } from "../suites/console-failures.mjs";
-import { consoleHaste } from "../suites/console-haste.mjs";
+import { consoleLateResponses } from "../suites/console-late-responses.mjs";
 import { consoleHistory } from "../suites/console-history.mjs";
 import { consoleList } from "../suites/console-list.mjs";
 import { consolePanel } from "../suites/console-panel.mjs";
@@ -27,6 +27,6 @@ describe("the console: connections", () => {
   consoleChanges(fixture);
   consoleEditing(fixture);
   consoleCreation(fixture);
-  consoleHaste(fixture);
+  consoleLateResponses(fixture);
   consoleFailures(fixture);
 });

@@ -120,7 +120,7 @@ export function backupAndRestore(fixture) {
         await vault.batch([
           vault
             .prepare(
-              `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, renewable,
+              `INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, refreshable,
                  revocable, scopes, missing_scopes, written_by)
                SELECT account, environment, id, 'oauth2', 'oauth2', ?1, 3, 1, 1, '["a"]', '[]', 'a test' FROM connections`,
             )

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { isAlive } from "../../../scripts/lib/alive.mjs";
+import { isAlive } from "../../../scripts/lib/process-alive.mjs";
 import { locked } from "../../../scripts/lib/lock.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 

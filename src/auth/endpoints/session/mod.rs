@@ -10,7 +10,7 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
 /// Plans the request. Once the key is known to be valid, looks up the platforms in the catalog and creates the token.
-pub fn plan<'a, P: Ports>(
+pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {

@@ -25,7 +25,7 @@ import {
 } from "../support/transport.mjs";
 import { proof } from "../support/proof.mjs";
 
-export function renewal() {
+export function suppliedSecrets() {
   describe("a secret that a function supplies", () => {
     test("is requested with the first call, once for concurrent calls", async () => {
       for (const give of [

@@ -67,7 +67,7 @@ const FAILURES = [
   ["a redirect that keeps the method", "invalid_answer", (it) => it.writeHead(307, { location: "/elsewhere" }).end()],
 ];
 
-export function connectAnswers(fixture) {
+export function connectNonstandardResponses(fixture) {
   const apiKey = connectingKey({ account: "answers" });
   const app = new App(() => fixture.server, apiKey);
   let people = 0;

@@ -15,7 +15,7 @@ import {
 } from "../support/supplier.mjs";
 import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, INPUT, idle, json, near, pause } from "../support/transport.mjs";
 
-export function supply() {
+export function supplierFailures() {
   describe("failures of a function that supplies secrets", () => {
     test("a failing function is reported with its error, and called again by the next call", async () => {
       for (const reason of [new TypeError("mine"), "a text", undefined, null, 5, { a: 1 }, Symbol("x")]) {

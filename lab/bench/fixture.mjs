@@ -56,7 +56,7 @@ async function publishedCatalog(program) {
 }
 
 /** The Workers with their storage, ready to start. */
-export class World {
+export class BenchFixture {
   folder = mkdtempSync(join(tmpdir(), "connector-vault-bench-"));
   date = compatibilityDate();
   key = makeKey();
@@ -71,7 +71,7 @@ export class World {
     if (process.platform !== "linux")
       throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
     await buildWorker(await setup());
-    const fixture = new World();
+    const fixture = new BenchFixture();
     fixture.program = await nativeCli();
     const values = await publishedCatalog(fixture.program);
     await fixture.#add("ours", values, ours);

@@ -3,7 +3,7 @@ import SwaggerClient from "swagger-client";
 
 const OPERATION = "operation";
 
-export async function sendTheirs(document, action, input) {
+export async function sendWithSwaggerClient(document, action, input) {
   const { path, operation, item } = document.operation(action);
   const method = action.method.toLowerCase();
   const operationResult = await SwaggerClient.resolveSubtree(document.api, ["paths", path, method]);

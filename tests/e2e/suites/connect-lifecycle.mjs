@@ -1,7 +1,7 @@
 // The lifecycle of a connection with simulated time: moves all timestamps of the connection into the past.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { ConnectionLifecycle } from "../support/alive.mjs";
+import { ConnectionLifecycle } from "../support/connection-lifecycle.mjs";
 import { launch } from "../support/browser.mjs";
 import { connectingKey } from "../support/connecting.mjs";
 import { ALL_SCOPES, store } from "../support/keys.mjs";
@@ -11,7 +11,7 @@ import { proves } from "../support/proof.mjs";
 const TIMES = ["issued_at", "expires_at", "next_attempt_at", "refused_since", "failing_since", "handed_until"];
 const SHIFT = `UPDATE credentials SET ${TIMES.map((time) => `${time} = ${time} - ?1`).join(", ")} WHERE connection_id = ?2`;
 
-export function connectAlive(fixture) {
+export function connectLifecycle(fixture) {
   const key = connectingKey({ account: "alive", scopes: ALL_SCOPES });
   let browser;
 

@@ -6,7 +6,7 @@
  *   changes, `tags` those of the commit
  * @returns {string[]} the reasons against it, as sentences; empty if there are none
  */
-export function obstacles({ version, crate, scripts, server, python, changelog, changes, tags }) {
+export function unmetPreconditions({ version, crate, scripts, server, python, changelog, changes, tags }) {
   const found = [];
   if (crate !== version) found.push(`Cargo.toml has version ${crate}, npm/package.json ${version}.`);
   if (scripts !== version) found.push(`package.json has version ${scripts}, npm/package.json ${version}.`);

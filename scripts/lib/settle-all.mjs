@@ -6,7 +6,7 @@
  * @param {Promise<T>[]} works
  * @returns {Promise<T[]>}
  */
-export async function together(works) {
+export async function settleAll(works) {
   const results = await Promise.allSettled(works);
   const failed = results.find(({ status }) => status === "rejected");
   if (failed) throw failed.reason;

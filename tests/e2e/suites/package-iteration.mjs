@@ -5,7 +5,7 @@ import { ACTIONS, CONNECTORS, allRows, asQuery, recordingClient, rowsOf } from "
 import { expectError, failure } from "../support/package.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
-export function walks(fixture) {
+export function iteration(fixture) {
   const { vault } = fixture;
 
   describe("iterating over lists", () => {

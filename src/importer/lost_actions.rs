@@ -8,7 +8,7 @@ use super::providers::Providers;
 use super::report::counted;
 
 /// The platforms of `providers.toml` that lost actions, each with a fault.
-pub fn actions(
+pub fn faults(
     former: &[ConnectorEntry],
     current: &[ConnectorEntry],
     providers: &Providers,

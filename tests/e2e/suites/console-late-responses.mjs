@@ -26,7 +26,7 @@ async function holdRequests(page, method, instead = (route) => route.continue(),
   return held;
 }
 
-export function consoleHaste(fixture) {
+export function consoleLateResponses(fixture) {
   const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
   /** Releases a held request, and returns the response's status once the page has rendered it. */

@@ -15,7 +15,7 @@ import { expectAccessible } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
-export function connectPlaces(fixture) {
+export function connectPagePopupFrame(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const platforms = async (identity) => (await fixture.connect.connectionsOf(identity)).map(({ platform }) => platform);
   /** Shows the window in a frame of the app's page. */

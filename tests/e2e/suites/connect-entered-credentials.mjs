@@ -20,7 +20,7 @@ async function expectNothingStored(page) {
 }
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
-export function connectEntry(fixture) {
+export function connectEnteredCredentials(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const state = async (identity) =>
     (await fixture.connect.connectionsOf(identity)).map(({ platform, state }) => [platform, state]);

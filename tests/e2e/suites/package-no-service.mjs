@@ -21,7 +21,7 @@ async function unusedPort() {
   return port;
 }
 
-export function strangers(fixture) {
+export function withoutService(fixture) {
   const ended = [];
   const client = (port, options) =>
     new ConnectorVault({ baseUrl: `http://127.0.0.1:${port}`, secret: fixture.keys.full.secret, ...ONCE, ...options });

@@ -33,7 +33,7 @@ pub const FIELDS: [&str; 10] = [
 /// The part of a platform's table about connecting. Absent fields change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct StatedFacts {
+pub struct ConnectFacts {
     pub documentation: Option<String>,
     /// All base URLs, the default one first.
     pub servers: Option<Vec<String>>,
@@ -117,7 +117,7 @@ impl VariablePlaces {
     }
 }
 
-impl StatedFacts {
+impl ConnectFacts {
     /// Replaces the parts of the detail that are stated here. Passes each fault to `fault`.
     pub fn apply(
         self,

@@ -20,7 +20,7 @@ import {
   timed,
 } from "../support/transport.mjs";
 
-export function endings() {
+export function aborts() {
   describe("aborted calls", () => {
     for (const [name, [call]] of Object.entries(ALL)) {
       test(`${name}: a fetch that ignores its signal does not keep the call`, async () => {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { VaultError, expectError } from "../support/package.mjs";
 import { BASE, CURSOR_DIGITS, json, timed } from "../support/transport.mjs";
 
-export function misreports() {
+export function inconsistentPages() {
   describe("servers with inconsistent page metadata", () => {
     const rows = (n, count = 100) => Array.from({ length: count }, (_, i) => ({ id: n * 1000 + i }));
     /** A string with the form of a cursor. */

@@ -8,7 +8,7 @@ import { SESSION_SECRET } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
-export function connectTrouble(fixture) {
+export function connectFailures(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: null, ...options });
   const problem = (status, code, more = {}) => ({
     status,

@@ -8,7 +8,7 @@ import { store } from "../support/keys.mjs";
 /** The maximum number of characters of a token, and of bytes of a body. */
 const [MAX_TOKEN, MAX_BODY] = [16 << 10, 64 << 10];
 
-export function connectSecond(fixture) {
+export function connectSecondServer(fixture) {
   const apiKey = connectingKey({ account: "second" });
   const app = new App(() => fixture.server, apiKey);
 
