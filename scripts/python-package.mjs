@@ -1,5 +1,5 @@
-// `npm run python -- generate`: generates the models of the Python package from the OpenAPI document, and its synchronous client
-// from the asynchronous one.
+// `npm run python -- generate`: generates the models of the Python package from the OpenAPI document, adds the methods and
+// arguments that its asynchronous client lacks, and generates the synchronous one from it.
 import { generate } from "./lib/python-package.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 

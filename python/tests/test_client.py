@@ -578,29 +578,28 @@ def test_webhook_signatures_are_verified(vault: ConnectorVault) -> None:
 # Coverage
 
 
-def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> None:
-    """Calls each method with placeholder arguments, and looks up its request in the OpenAPI document."""
-    document = httpx.get(f"{URL}/v1/openapi.json").json()
-    paths = document["paths"]
+def sent_operations(document: dict[str, Any]) -> dict[str, Callable[..., Any]]:
+    """Calls each method with placeholder arguments. Returns the method for each operation that the document has."""
     operations = {
-        f"{method.upper()} {path}"
-        for path, item in paths.items()
-        for method in item
-        if method in ("get", "put", "post", "patch", "delete") and path not in ("/health", "/v1/openapi.json")
+        f"{method.upper()} {path}": operation["operationId"]
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if method in ("get", "put", "post", "patch", "delete")
     }
     patterns = {
         one: re.compile("".join(re.escape(part) if n % 2 == 0 else (".+" if part == "path" else "[^/]+") for n, part in parts))
         for one in operations
         for parts in [list(enumerate(re.split(r"[{}]", one)))]
     }
-    seen: set[str] = set()
+    found: dict[str, Callable[..., Any]] = {}
+    current: Callable[..., Any]
 
     def record_request(request: httpx.Request) -> httpx.Response:
         line = f"{request.method} {request.url.path}"
         # A literal segment takes precedence over a parameter.
-        found = sorted((one for one, pattern in patterns.items() if pattern.fullmatch(line)), key=lambda one: one.count("{"))
-        assert found, line
-        seen.add(found[0])
+        matches = sorted((one for one, pattern in patterns.items() if pattern.fullmatch(line)), key=lambda one: one.count("{"))
+        assert matches, line
+        found.setdefault(operations[matches[0]], current)
         return httpx.Response(500, json={"code": "internal", "detail": "Noted."})
 
     def placeholder_arguments(function: Callable[..., Any]) -> dict[str, Any]:
@@ -619,55 +618,19 @@ def test_every_operation_of_the_service_has_a_method(vault: ConnectorVault) -> N
         ]
         assert len(resources) >= 11 and len(functions) >= 40
         functions += [client.whoami, client.usage]
-        for function in functions:
+        for current in functions:
             with pytest.raises(VaultError):
-                function(**placeholder_arguments(function)).page()
+                current(**placeholder_arguments(current)).page()
+        current = client.call_platform
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             with pytest.raises(VaultError):
                 client.call_platform(UNKNOWN, method, "x")
-    assert operations - seen == set()
+    return found
 
 
-def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVault) -> None:
+def test_every_operation_parameter_and_member_of_a_body_is_covered(vault: ConnectorVault) -> None:
     document = httpx.get(f"{URL}/v1/openapi.json").json()
-    methods: dict[str, Callable[..., Any]] = {
-        "listConnectors": vault.connectors.list,
-        "searchActions": vault.actions.search,
-        "listActions": vault.actions.list,
-        "listConnections": vault.connections.list,
-        "listAttempts": vault.connect_attempts.list,
-        "listOauthClients": vault.oauth_clients.list,
-        "listEvents": vault.events.list,
-        "listDeliveries": vault.webhooks.deliveries,
-        "listKeys": vault.keys.list,
-        "listAgentGrants": vault.agent_grants.list,
-        "listAudit": vault.audit.list,
-        "getUsage": vault.usage,
-        "getAction": vault.actions.get,
-        "getAttempt": vault.connect_attempts.get,
-        "getCredentials": vault.connections.get_credentials,
-        "createConnection": vault.connections.create,
-        "updateConnection": vault.connections.update,
-        "setConnectionState": vault.connections.set_state,
-        "setConnectionName": vault.connections.set_name,
-        "setCredentials": vault.connections.set_credentials,
-        "importConnections": vault.connections.import_connections,
-        "runAction": vault.actions.run,
-        "connect": vault.connect_attempts.start,
-        "getOauthClient": vault.oauth_clients.get,
-        "setOauthClient": vault.oauth_clients.set,
-        "deleteOauthClient": vault.oauth_clients.delete,
-        "createWebhook": vault.webhooks.create,
-        "updateWebhook": vault.webhooks.update,
-        "replayEvents": vault.webhooks.replay,
-        "createKey": vault.keys.create,
-        "createSession": vault.sessions.create,
-        "setAgentSignIn": vault.agent_sign_in.set,
-        "createAgentGrant": vault.agent_grants.create,
-        "setBranding": vault.branding.set,
-        "setConsoleSignIn": vault.console_sign_in.set,
-        "listConsoleSessions": vault.console_sessions.list,
-    }
+    methods = sent_operations(document)
     renamed = {"from": "from_", "for": "for_model"}
     included = {"getAction": "responses", "listConnections": "include_account"}
 
@@ -677,24 +640,23 @@ def test_every_parameter_and_member_of_a_body_is_an_argument(vault: ConnectorVau
         parts = [members(one) for one in schema.get("oneOf", [])]
         return set(schema.get("properties", {})).union(*parts)
 
-    checked = set[str]()
-    for item in document["paths"].values():
+    for path, item in document["paths"].items():
         for operation in item.values():
+            if path in ("/health", "/v1/openapi.json"):
+                continue
+            id = operation["operationId"]
+            assert id in methods
+            if id.startswith("proxy"):
+                continue
             parameters = [one for one in operation.get("parameters", []) if one.get("in") == "query"]
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             names = {one["name"] for one in parameters} | members(content.get("schema", {}))
-            if not names or operation["operationId"].startswith("proxy"):
-                continue
-            method = methods[operation["operationId"]]
-            checked.add(operation["operationId"])
-            arguments = inspect.signature(method).parameters
             snake = {renamed.get(name) or re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name) for name in names}
             if "include" in snake:
-                snake = {included[operation["operationId"]] if name == "include" else name for name in snake}
-            if operation["operationId"] == "searchActions":
+                snake = {included[id] if name == "include" else name for name in snake}
+            if id == "searchActions":
                 snake = {"platforms" if name == "platform" else name for name in snake}
-            assert snake - set(arguments) == set(), operation["operationId"]
-    assert checked == set(methods)
+            assert snake - set(inspect.signature(methods[id]).parameters) == set(), id
 
 
 # Other releases of the service

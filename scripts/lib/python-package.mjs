@@ -1,10 +1,11 @@
-// Generates parts of the Python package in python/: its models from the OpenAPI document, and its synchronous client from the
-// asynchronous one.
+// Generates parts of the Python package in python/: its models and the missing methods of its asynchronous client from the OpenAPI
+// document, and its synchronous client from the asynchronous one.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pythonPackages, pythonProgram } from "../setup/python.mjs";
 import { root } from "./paths.mjs";
 import { Problem } from "./problem.mjs";
+import { complete } from "./python-calls.mjs";
 import { run } from "./run.mjs";
 
 const DOCUMENT = join(root, "www", "public", "v1", "openapi.json");
@@ -76,6 +77,8 @@ function relax(schema) {
   return relaxedSchema;
 }
 
+const openapiDocument = () => JSON.parse(readFileSync(DOCUMENT, "utf8"));
+
 /** The names of the schemas that a schema refers to, directly or indirectly. */
 function reachableNames(schema, all, found = new Set()) {
   for (const [, name] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
@@ -93,7 +96,7 @@ const nameOf = ({ $ref }) => $ref.split("/").at(-1);
  * they are arguments of the client's methods.
  */
 function schemas() {
-  const { openapi, info, paths, components } = JSON.parse(readFileSync(DOCUMENT, "utf8"));
+  const { openapi, info, paths, components } = openapiDocument();
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const replies = operations.flatMap(({ responses }) => Object.entries(responses ?? {}));
   const successes = replies.filter(([status]) => status.startsWith("2"));
@@ -191,14 +194,15 @@ const SYNCHRONOUS = [
   [/\bAsync([A-Z]\w+)/g, "$1"],
 ];
 
-/** Returns a function that generates the synchronous counterpart of a module. */
-const synchronous = (name) => () =>
-  SYNCHRONOUS.reduce((text, [from, to]) => text.replace(from, to), readFileSync(join(SOURCES, name), "utf8"));
+const source = (name) => readFileSync(join(SOURCES, name), "utf8");
+const completed = () => complete(source("_async.py"), openapiDocument());
+const synchronous = (text) => SYNCHRONOUS.reduce((text, [from, to]) => text.replace(from, to), text);
 
 const GENERATED = {
   "models.py": models,
-  "_sync.py": synchronous("_async.py"),
-  "_sync_tools.py": synchronous("_async_tools.py"),
+  "_async.py": completed,
+  "_sync.py": () => synchronous(completed()),
+  "_sync_tools.py": () => synchronous(source("_async_tools.py")),
 };
 
 /** All generated files: [path, content]. */

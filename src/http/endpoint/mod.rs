@@ -1,5 +1,5 @@
 //! Every endpoint of the API, described once. Routes, `Allow`, scopes, the parts of a request that are read, the client's
-//! URLs and the `OpenAPI` document are derived from the table; a test compares the table in `docs/api.md` with it.
+//! URLs, the `OpenAPI` document and the rows in `docs/api.md` are derived from the table.
 
 mod table;
 

@@ -1,5 +1,6 @@
 //! The `OpenAPI` document describes the real service: its examples are responses of `handle()`, recorded here.
 
+mod api_page;
 mod catalog;
 pub mod fixture;
 mod samples;
