@@ -256,7 +256,7 @@ impl AuthEntry {
             Type::OAuth2 => Kind::OAuth2(Box::new(self.clone().oauth2()?)),
             Type::ApiKey => {
                 let r#in = self.r#in.ok_or("`in` is missing")?;
-                let name = auth::key_name(r#in, self.name.ok_or("`name` is missing")?)?;
+                let name = auth::kinds::key_name(r#in, self.name.ok_or("`name` is missing")?)?;
                 Kind::ApiKey(ApiKey { r#in, name, prefix: self.prefix.unwrap_or_default() })
             }
             Type::Basic => Kind::Basic {

@@ -271,7 +271,7 @@ fn methods(
                 let requests = places.requests.iter().flat_map(|request| variables(request));
                 auth::add_missing_fields(requests, former, &mut method);
                 for url in urls(&method.kind) {
-                    if !is_secure(url) || !auth::is_url(url) {
+                    if !is_secure(url) || !auth::kinds::is_url(url) {
                         fault(format!("`{id}`: `{url}` is not an `https` URL"));
                     }
                 }

@@ -1,12 +1,12 @@
 //! `GET /connect/callback`: the platform redirects the user back.
 
+use std::collections::BTreeMap;
+
 use super::failure::{
     AttemptFailure, account_mismatch, authorization_failure, can_repeat, exchange_failure,
-    missing_platform_value, next_step, nothing_written, platform_error_suffix, reason,
-    unexpected_account,
+    missing_platform_value, nothing_written, platform_error_suffix, unexpected_account,
 };
-use super::link::{BrowserContext, ensure_not_moved, final_return_url};
-use super::pages::{Notification, Page};
+use super::link::{BrowserContext, ensure_not_moved};
 use super::previous_credentials::PreviousCredentials;
 use super::revoke::revoke_unused;
 use super::store::{ConnectedAccount, StoreOutcome, StoreTarget, end, store};
@@ -15,13 +15,10 @@ use crate::audit::statements::person_actor;
 use crate::auth::key::hash;
 use crate::auth::statements::select_forward;
 use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
-use crate::connect::attempt::{
-    Attempt, AttemptErrorCode, AttemptSecrets, Status, StoredStatus, code_parties,
-};
+use crate::connect::attempt::{Attempt, AttemptErrorCode, AttemptSecrets, code_parties};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::{ResolvedOAuth, apply_platform_values};
-use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::connections::draft::NewConnection;
 use crate::credentials::lifecycle::machine;
@@ -36,9 +33,18 @@ use crate::oauth::{Client, TokenError, Tokens};
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
 use crate::targets::Targets;
 use crate::targets::fill::{FillError, unfill};
-use crate::texts::connect;
-use crate::texts::language::Language;
 use crate::util::percent::decode_form;
+
+/// An attempt to whose access the user agreed at the platform.
+#[derive(Clone, Copy)]
+struct Agreed<'a> {
+    attempt: &'a Attempt,
+    connector: &'a Connector,
+    method: &'a AuthMethod,
+    oauth: &'a OAuth2,
+    client: &'a OauthClient,
+    resolved: &'a ResolvedOAuth,
+}
 
 impl<P: Ports> BrowserContext<'_, P> {
     /// Handles the redirect from a platform:
@@ -171,11 +177,6 @@ impl<P: Ports> BrowserContext<'_, P> {
         Response::see_other(format!("{}?{}", redirect_uri(&request.origin), pairs.join("&")))
     }
 
-    fn invalid_callback_page(&self) -> Page {
-        let paragraphs = [&connect::UNREADABLE_WHY, &connect::START_AGAIN];
-        self.page(400, &connect::INCOMPLETE, &paragraphs, &[])
-    }
-
     /// Steps 3 to 6 of [`Self::callback`].
     async fn finish(
         &self,
@@ -204,16 +205,13 @@ impl<P: Ports> BrowserContext<'_, P> {
             return changed();
         }
         // Some platforms name the selected company (`QuickBooks`' `realmId`) or the server of the account in the redirect.
-        let (oauth_method, variables) =
-            ((method, oauth, connector.servers.as_slice()), client.variables());
-        let values = callback_values(callback, method, oauth);
+        let oauth_method = (method, oauth, connector.servers.as_slice());
+        let (variables, values) = (client.variables(), callback_values(callback, method, oauth));
         apply_platform_values(&mut secrets.fields, oauth_method, &variables, values, self.ports);
-        let presets = attempt.presets()?;
-        let targets = self.config.targets();
-        if presets.conflict_with(&secrets.fields) {
+        if attempt.presets()?.conflict_with(&secrets.fields) {
             return Ok(Err(unexpected_account(&connector.name)));
         }
-        let resolved = match resolve(oauth, targets, &secrets, callback) {
+        let resolved = match resolve(oauth, self.config.targets(), &secrets, callback) {
             Ok(resolved) => resolved,
             // Without this value there is no token URL.
             Err(FillError::Missing(name)) if oauth.provides_field(&name) => {
@@ -230,30 +228,39 @@ impl<P: Ports> BrowserContext<'_, P> {
 
         // 4. Exchange the code.
         let opened = client.open(&self.config.vault_keys).map_err(decrypt_error)?;
-        let AttemptSecrets { mut fields, verifier, .. } = secrets;
+        let AttemptSecrets { fields, verifier, .. } = secrets;
         let redirect_uri = resolved.redirect_uri(redirect_uri(&request.origin));
         let exchange = (code, redirect_uri.as_str(), callback);
         let tokens = match self.exchange_code(&resolved, opened, exchange, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(exchange_failure(&connector.name, &error))),
         };
+        let (client, resolved) = (&client, &resolved);
+        let agreed = Agreed { attempt, connector, method, oauth, client, resolved };
+        self.store_tokens(agreed, tokens, fields, previous).await
+    }
+
+    /// Steps 5 and 6 of [`Self::callback`].
+    async fn store_tokens(
+        &self,
+        agreed: Agreed<'_>,
+        tokens: Tokens,
+        mut fields: BTreeMap<String, String>,
+        previous: Option<PreviousCredentials>,
+    ) -> Result<Result<(), AttemptFailure>, Problem> {
+        let Agreed { attempt, connector, method, oauth, client, .. } = agreed;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
-        apply_platform_values(
-            &mut fields,
-            oauth_method,
-            &variables,
-            tokens.field_values.clone(),
-            self.ports,
-        );
+        let oauth_method = (method, oauth, connector.servers.as_slice());
+        let values = tokens.field_values.clone();
+        apply_platform_values(&mut fields, oauth_method, &client.variables(), values, self.ports);
         let mut credentials = Credentials::from_tokens(tokens, fields);
 
         // 5. Check the account.
-        let connected_by = (connector, method);
         platform::fetch_account(
             self.ports,
             self.config,
-            connected_by,
-            Some(&client),
+            (connector, method),
+            Some(client),
             &mut credentials,
         )
         .await;
@@ -262,17 +269,17 @@ impl<P: Ports> BrowserContext<'_, P> {
         let is_different_account = previous
             .as_ref()
             .is_some_and(|previous| previous.is_different_account(keys, tenant, &credentials));
-        let failure = if presets.conflict_with(&credentials.fields) {
+        let failure = if attempt.presets()?.conflict_with(&credentials.fields) {
             Some(unexpected_account(&connector.name))
         } else if attempt.allow_other_account == 0 && is_different_account {
             Some(account_mismatch(&connector.name))
-        } else if is_reachable(connector, oauth, targets, &credentials) {
+        } else if is_reachable(connector, oauth, self.config.targets(), &credentials) {
             None
         } else {
             Some(missing_platform_value(&connector.name))
         };
         if let Some(failure) = failure {
-            self.revoke_unused_tokens(attempt, &resolved, &credentials, &client).await?;
+            self.revoke_unused_tokens(agreed, &credentials).await?;
             return Ok(Err(failure));
         }
         let previous_refresh_token = previous.and_then(|previous| {
@@ -284,7 +291,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let written =
             self.write(attempt, method, &credentials, expires_at, granted.as_deref()).await?;
         if !matches!(written, StoreOutcome::Done(_)) {
-            self.revoke_unused_tokens(attempt, &resolved, &credentials, &client).await?;
+            self.revoke_unused_tokens(agreed, &credentials).await?;
         }
         Ok(match written {
             StoreOutcome::Done(_) => Ok(()),
@@ -362,10 +369,8 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// left to expire if another connection of the identity may belong to the same account.
     async fn revoke_unused_tokens(
         &self,
-        attempt: &Attempt,
-        resolved: &ResolvedOAuth,
+        Agreed { attempt, client, resolved, .. }: Agreed<'_>,
         credentials: &Credentials,
-        client: &OauthClient,
     ) -> Result<(), Problem> {
         if resolved.revocation_url.is_none() {
             return Ok(());
@@ -392,58 +397,6 @@ impl<P: Ports> BrowserContext<'_, P> {
             client,
         )
         .await
-    }
-
-    /// The page shown if the user opens the callback again, for example with the back button.
-    fn repeated_callback_page(&self, request: &Request, attempt: &Attempt, name: &str) -> Response {
-        match attempt.status(self.now) {
-            Status::Succeeded => self.succeeded_page(request, attempt, name),
-            Status::Failed { code, detail } => {
-                let code = AttemptErrorCode::ALL.into_iter().find(|known| known.as_str() == code);
-                let code = code.unwrap_or(AttemptErrorCode::Interrupted);
-                self.failed_page(request, attempt, (name, None), &AttemptFailure { code, detail })
-            }
-            Status::Pending if attempt.status == StoredStatus::Exchanging => {
-                let page = self.page(409, &connect::ONE_MOMENT, &[&connect::IN_ANOTHER_TAB], &[]);
-                self.with_return_link(page, attempt).response()
-            }
-            Status::Pending | Status::Expired => {
-                self.with_return_link(self.link_expired_page(), attempt).response()
-            }
-        }
-    }
-
-    fn succeeded_page(&self, request: &Request, attempt: &Attempt, name: &str) -> Response {
-        let (paragraphs, values) = ([&connect::CONNECTED_NEXT], [("platform", name)]);
-        let mut page = self.page(200, &connect::CONNECTED, &paragraphs, &values);
-        page.notification = Some(notification(request, attempt, "succeeded"));
-        self.with_return_link(page, attempt).response()
-    }
-
-    fn failed_page(
-        &self,
-        request: &Request,
-        attempt: &Attempt,
-        (name, again): (&str, Option<String>),
-        failed: &AttemptFailure,
-    ) -> Response {
-        let heading = match failed.code {
-            AttemptErrorCode::Denied => &connect::NOT_CONNECTED,
-            _ => &connect::COULD_NOT_CONNECT,
-        };
-        let paragraphs = [reason(failed.code), next_step(failed.code)];
-        let mut page = self.page(200, heading, &paragraphs, &[("platform", name)]);
-        // The detail is in English, and more precise than the text for its code.
-        match page.paragraphs.first_mut() {
-            Some(reason) if page.language == Language::English => failed.detail.clone_into(reason),
-            _ => page.detail = Some(failed.detail.clone()),
-        }
-        page.notification = Some(notification(request, attempt, "failed"));
-        // With a return URL, the app's own page shows the failure.
-        if let Some(url) = again.filter(|_| attempt.return_url.is_none()) {
-            page.links.push((url, self.wording.say(&connect::TRY_AGAIN, &[])));
-        }
-        self.with_return_link(page, attempt).response()
     }
 }
 
@@ -524,17 +477,6 @@ fn is_reachable(
     oauth.field_sources.is_empty()
         || connector.servers.is_empty()
         || connector.servers.iter().any(is_filled)
-}
-
-fn notification(request: &Request, attempt: &Attempt, status: &'static str) -> Notification {
-    // Without a return URL, the connect window of this service opened the platform's page itself.
-    let origin = attempt.return_url.as_deref().map_or_else(|| request.origin.clone(), origin);
-    Notification {
-        attempt: attempt.id.clone(),
-        status,
-        origin,
-        return_url: final_return_url(attempt),
-    }
 }
 
 fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {

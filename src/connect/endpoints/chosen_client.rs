@@ -1,12 +1,18 @@
 //! Chooses the OAuth client of a platform for a request: the one that the request or its session names, or else the
-//! connection's own, or else the default one.
+//! connection's own, or else the default one. Also the errors of a client that is missing or incomplete.
+
+use std::collections::BTreeMap;
 
 use crate::auth::restriction::TokenRestriction;
-use crate::connect::client::DEFAULT_CLIENT;
+use crate::catalog::detail::{AuthMethod, Kind};
+use crate::connect::client::{DEFAULT_CLIENT, OauthClient};
+use crate::connect::method::Connector;
+use crate::connect::resolved_oauth::recipient_fields;
 use crate::connections::endpoints::create::outside_token_scope;
+use crate::credentials::request_auth::{CLIENT_SECRET, needs};
 use crate::http::body::BodyReader;
 use crate::http::endpoint::Keyed;
-use crate::http::problem::Problem;
+use crate::http::problem::{Code, Problem};
 
 /// Reads `client`. A token uses the client of its session: its user may not choose another one.
 pub(super) fn chosen(
@@ -38,6 +44,59 @@ pub(crate) fn noun(platform: &str, name: &str) -> String {
 pub(crate) fn address(platform: &str, name: &str) -> String {
     let path = Keyed::GetOauthClient.address(&[platform]);
     if name == DEFAULT_CLIENT { path } else { format!("{path}?name={name}") }
+}
+
+/// The error if there is no OAuth client for a method.
+pub(super) fn missing(connector: &Connector, method: &AuthMethod, name: &str) -> Problem {
+    let (platform, id) = (&connector.platform, &method.id);
+    let detail = format!(
+        "There is no {} and its method `{id}`. The app's developers must set one, with `PUT {}`.",
+        noun(platform, name),
+        address(platform, name)
+    );
+    Problem::new(Code::OauthClientMissing, detail)
+}
+
+/// The error if there is no OAuth client, or its `variables` do not determine who receives its secret. A request may choose
+/// only among values that the catalog lists.
+pub(crate) fn problem(
+    connector: &Connector,
+    method: &AuthMethod,
+    (client, name): (Option<&OauthClient>, &str),
+    given: &BTreeMap<String, String>,
+) -> Option<Problem> {
+    let Kind::OAuth2(oauth) = &method.kind else { return None };
+    let Some(client) = client else { return Some(missing(connector, method, name)) };
+    if client.sealed.is_none() && needs(&connector.headers, method, CLIENT_SECRET) {
+        let detail = format!(
+            "Each request to {} contains the secret of the OAuth client, which has none. Set it with `PUT {}`.",
+            connector.name,
+            address(&connector.platform, name)
+        );
+        return Some(Problem::new(Code::OauthClientMissing, detail));
+    }
+    let variables = client.variables();
+    let is_open = |name: &&str| {
+        let field = method.fields.iter().find(|field| field.name == **name);
+        let is_listed = field.is_some_and(|field| {
+            let value = given.get(*name).filter(|value| !value.is_empty());
+            let is_standard = value.is_none_or(|value| field.default.as_ref() == Some(value));
+            field.r#enum.is_some() || field.default.is_some() && is_standard
+        });
+        !variables.contains_key(*name) && !is_listed
+    };
+    let names = recipient_fields((oauth, &method.fields), &connector.servers, &variables);
+    let open = names.into_iter().filter(is_open);
+    let names: Vec<String> = open.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let detail = format!(
+        "The {} must set its `variables` {}, which decide who receives its secret and tokens.",
+        noun(&connector.platform, name),
+        names.join(", ")
+    );
+    Some(Problem::new(Code::OauthClientMissing, detail))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub mod attempt;
 pub mod attempts;
 pub mod callback;
+mod callback_pages;
 pub(crate) mod chosen_client;
 pub mod code;
 mod direct;

@@ -14,7 +14,7 @@ use crate::connect::attempt::code_parties;
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::presets::Presets;
-use crate::connect::resolved_oauth::{ResolvedOAuth, recipient_fields};
+use crate::connect::resolved_oauth::ResolvedOAuth;
 use crate::connect::rules::origin;
 use crate::connect::statements;
 use crate::connections::draft::NewConnection;
@@ -25,7 +25,6 @@ use crate::connections::endpoints::no_platform::no_platform;
 use crate::connections::model::{Connection, ConnectionId};
 use crate::connections::rules::DEFAULT_LABEL;
 use crate::connections::statements::one;
-use crate::credentials::request_auth::{CLIENT_SECRET, needs};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -89,24 +88,7 @@ pub async fn handle<'a, P: Ports>(
     let restriction = context.caller.restriction();
     let client = chosen_client::chosen(&mut body, restriction)?;
     if let Some(id) = body.text("connection") {
-        for field in ["platform", "identity", "identityType", "label"] {
-            if body.has(field) {
-                body.invalid(&[field], "must be omitted: the connection has its own");
-            }
-        }
-        body.finish()?;
-        let id = ConnectionId::parse(&id).unwrap_or_default();
-        let found = FoundRows {
-            connection: statements.ask(one::select(&guard, &id)),
-            previous: statements.ask(statements::select_credentials(&guard, &id)),
-            client: statements.ask(statements::select_chosen_client_for(
-                &guard,
-                &id,
-                client.as_deref(),
-            )),
-        };
-        let new = NewConnect { context, body, target: RequestedTarget::ById, client, found };
-        return with_keys(new, statements, ports);
+        return by_id(context, body, &id, client, ports);
     }
     let is_sent = body.has("platform");
     let platform = body.text("platform").map(|platform| fold(&platform));
@@ -159,6 +141,35 @@ pub async fn handle<'a, P: Ports>(
     };
     let target = RequestedTarget::ByKey { connector: Box::new(connector), platform, label, owner };
     with_keys(NewConnect { context, body, target, client, found }, statements, ports)
+}
+
+/// Plans a request that names its connection by id.
+fn by_id<'a, P: Ports>(
+    context: &'a Context<'a>,
+    mut body: BodyReader,
+    id: &str,
+    client: Option<String>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
+    for field in ["platform", "identity", "identityType", "label"] {
+        if body.has(field) {
+            body.invalid(&[field], "must be omitted: the connection has its own");
+        }
+    }
+    body.finish()?;
+    let (guard, id) = (context.guard(), ConnectionId::parse(id).unwrap_or_default());
+    let mut statements = Statements::default();
+    let found = FoundRows {
+        connection: statements.ask(one::select(&guard, &id)),
+        previous: statements.ask(statements::select_credentials(&guard, &id)),
+        client: statements.ask(statements::select_chosen_client_for(
+            &guard,
+            &id,
+            client.as_deref(),
+        )),
+    };
+    let new = NewConnect { context, body, target: RequestedTarget::ById, client, found };
+    with_keys(new, statements, ports)
 }
 
 fn with_keys<'a, P: Ports>(
@@ -277,7 +288,7 @@ impl NewConnect<'_> {
         Presets { fields, ..sent }.check(&connector, offered, &mut body, ports);
         if in_window {
             if !is_user_choice && method.is_oauth2() && client.is_none() {
-                return Err(no_client(&connector, method, &client_name));
+                return Err(chosen_client::missing(&connector, method, &client_name));
             }
             let request = ConnectRequest {
                 context,
@@ -302,7 +313,7 @@ impl NewConnect<'_> {
             body.invalid(&["scopes"], "applies to methods of OAuth 2.0 only");
         }
         let oauth_problem =
-            client_problem(&connector, method, (client.as_ref(), &client_name), &given);
+            chosen_client::problem(&connector, method, (client.as_ref(), &client_name), &given);
         let values = method.fill(&connector, &given, ports, |name, message| {
             // Report the missing OAuth client first: the user can do nothing about it.
             if oauth_problem.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
@@ -413,58 +424,6 @@ fn may_return_to(context: &Context<'_>, url: &str) -> bool {
 pub(crate) fn platform_removed(platform: &str) -> Problem {
     let detail = format!("The catalog no longer has the platform `{platform}`.");
     Problem::new(Code::PlatformNotFound, detail)
-}
-
-fn no_client(connector: &Connector, method: &AuthMethod, name: &str) -> Problem {
-    let (platform, id) = (&connector.platform, &method.id);
-    let detail = format!(
-        "There is no {} and its method `{id}`. The app's developers must set one, with `PUT {}`.",
-        chosen_client::noun(platform, name),
-        chosen_client::address(platform, name)
-    );
-    Problem::new(Code::OauthClientMissing, detail)
-}
-
-/// The error if there is no OAuth client, or its `variables` do not determine who receives its secret. A request may choose
-/// only among values that the catalog lists.
-pub(crate) fn client_problem(
-    connector: &Connector,
-    method: &AuthMethod,
-    (client, name): (Option<&OauthClient>, &str),
-    given: &BTreeMap<String, String>,
-) -> Option<Problem> {
-    let Kind::OAuth2(oauth) = &method.kind else { return None };
-    let Some(client) = client else { return Some(no_client(connector, method, name)) };
-    if client.sealed.is_none() && needs(&connector.headers, method, CLIENT_SECRET) {
-        let detail = format!(
-            "Each request to {} contains the secret of the OAuth client, which has none. Set it with `PUT {}`.",
-            connector.name,
-            chosen_client::address(&connector.platform, name)
-        );
-        return Some(Problem::new(Code::OauthClientMissing, detail));
-    }
-    let variables = client.variables();
-    let is_open = |name: &&str| {
-        let field = method.fields.iter().find(|field| field.name == **name);
-        let is_listed = field.is_some_and(|field| {
-            let value = given.get(*name).filter(|value| !value.is_empty());
-            let is_standard = value.is_none_or(|value| field.default.as_ref() == Some(value));
-            field.r#enum.is_some() || field.default.is_some() && is_standard
-        });
-        !variables.contains_key(*name) && !is_listed
-    };
-    let names = recipient_fields((oauth, &method.fields), &connector.servers, &variables);
-    let open = names.into_iter().filter(is_open);
-    let names: Vec<String> = open.map(|name| format!("`{name}`")).collect();
-    if names.is_empty() {
-        return None;
-    }
-    let detail = format!(
-        "The {} must set its `variables` {}, which decide who receives its secret and tokens.",
-        chosen_client::noun(&connector.platform, name),
-        names.join(", ")
-    );
-    Some(Problem::new(Code::OauthClientMissing, detail))
 }
 
 impl ConnectRequest<'_> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::detail::AuthMethod;
 use crate::connect::client::OauthClient;
-use crate::connect::endpoints::start::client_problem;
+use crate::connect::endpoints::chosen_client;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::{is_listed, recipient_fields};
 use crate::credentials::model::{Credentials, OAuthTokens};
@@ -63,7 +63,8 @@ impl<'c> SubmittedCredentials<'c> {
         given.retain(|_, value| !value.is_empty());
         let client = client.filter(|client| client.is_for(&method.id));
         resolve_recipient_fields(&mut body, &mut given, method, connector, client.as_ref());
-        let problem_of = |name| client_problem(connector, method, (client.as_ref(), name), &given);
+        let problem_of =
+            |name| chosen_client::problem(connector, method, (client.as_ref(), name), &given);
         if let Some(problem) = needed.and_then(problem_of) {
             return Err(problem);
         }

@@ -7,8 +7,9 @@
 //! | Microsoft | "Microsoft identity platform and OAuth 2.0 authorization code flow" |
 //! | Amazon | "AWS Signature Version 4 for API requests" |
 
+use super::kinds::scopes;
 use super::scheme::Scheme;
-use super::{Kind, ResolvedServers, add_scopes, scopes};
+use super::{Kind, ResolvedServers, add_scopes};
 use crate::catalog::detail::{Field, Grant, OAuth2, Parameters, Pkce, Scope, variables};
 use crate::importer::document::Document;
 use crate::importer::scalar::FirstText;

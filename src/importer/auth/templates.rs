@@ -1,6 +1,7 @@
 //! Validates the headers and query parameters that every request of a method carries.
 
-use super::{key_name, parameter_variables};
+use super::kinds::key_name;
+use super::parameter_variables;
 use crate::catalog::detail::{AuthMethod, In, Parameters};
 use crate::credentials::request_auth::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
 use crate::platform_calls::headers::may_be_sent;

@@ -1,0 +1,90 @@
+//! The pages that end the redirect from a platform.
+
+use super::failure::{AttemptFailure, next_step, reason};
+use super::link::{BrowserContext, final_return_url};
+use super::pages::{Notification, Page};
+use crate::connect::attempt::{Attempt, AttemptErrorCode, Status, StoredStatus};
+use crate::connect::rules::origin;
+use crate::http::message::{Request, Response};
+use crate::ports::Ports;
+use crate::texts::connect;
+use crate::texts::language::Language;
+
+impl<P: Ports> BrowserContext<'_, P> {
+    pub(super) fn invalid_callback_page(&self) -> Page {
+        let paragraphs = [&connect::UNREADABLE_WHY, &connect::START_AGAIN];
+        self.page(400, &connect::INCOMPLETE, &paragraphs, &[])
+    }
+
+    /// The page shown if the user opens the callback again, for example with the back button.
+    pub(super) fn repeated_callback_page(
+        &self,
+        request: &Request,
+        attempt: &Attempt,
+        name: &str,
+    ) -> Response {
+        match attempt.status(self.now) {
+            Status::Succeeded => self.succeeded_page(request, attempt, name),
+            Status::Failed { code, detail } => {
+                let code = code.parse().unwrap_or(AttemptErrorCode::Interrupted);
+                self.failed_page(request, attempt, (name, None), &AttemptFailure { code, detail })
+            }
+            Status::Pending if attempt.status == StoredStatus::Exchanging => {
+                let page = self.page(409, &connect::ONE_MOMENT, &[&connect::IN_ANOTHER_TAB], &[]);
+                self.with_return_link(page, attempt).response()
+            }
+            Status::Pending | Status::Expired => {
+                self.with_return_link(self.link_expired_page(), attempt).response()
+            }
+        }
+    }
+
+    pub(super) fn succeeded_page(
+        &self,
+        request: &Request,
+        attempt: &Attempt,
+        name: &str,
+    ) -> Response {
+        let (paragraphs, values) = ([&connect::CONNECTED_NEXT], [("platform", name)]);
+        let mut page = self.page(200, &connect::CONNECTED, &paragraphs, &values);
+        page.notification = Some(notification(request, attempt, "succeeded"));
+        self.with_return_link(page, attempt).response()
+    }
+
+    pub(super) fn failed_page(
+        &self,
+        request: &Request,
+        attempt: &Attempt,
+        (name, again): (&str, Option<String>),
+        failed: &AttemptFailure,
+    ) -> Response {
+        let heading = match failed.code {
+            AttemptErrorCode::Denied => &connect::NOT_CONNECTED,
+            _ => &connect::COULD_NOT_CONNECT,
+        };
+        let paragraphs = [reason(failed.code), next_step(failed.code)];
+        let mut page = self.page(200, heading, &paragraphs, &[("platform", name)]);
+        // The detail is in English, and more precise than the text for its code.
+        match page.paragraphs.first_mut() {
+            Some(reason) if page.language == Language::English => failed.detail.clone_into(reason),
+            _ => page.detail = Some(failed.detail.clone()),
+        }
+        page.notification = Some(notification(request, attempt, "failed"));
+        // With a return URL, the app's own page shows the failure.
+        if let Some(url) = again.filter(|_| attempt.return_url.is_none()) {
+            page.links.push((url, self.wording.say(&connect::TRY_AGAIN, &[])));
+        }
+        self.with_return_link(page, attempt).response()
+    }
+}
+
+fn notification(request: &Request, attempt: &Attempt, status: &'static str) -> Notification {
+    // Without a return URL, the connect window of this service opened the platform's page itself.
+    let origin = attempt.return_url.as_deref().map_or_else(|| request.origin.clone(), origin);
+    Notification {
+        attempt: attempt.id.clone(),
+        status,
+        origin,
+        return_url: final_return_url(attempt),
+    }
+}
