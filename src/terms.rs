@@ -1,11 +1,9 @@
 //! Enumerations and flags that requests, rows and responses share. Depends on no other module.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownNameError;
@@ -18,7 +16,8 @@ impl fmt::Display for UnknownNameError {
 
 impl std::error::Error for UnknownNameError {}
 
-/// Defines an enum whose variants have names: the list of all variants, their names, and the conversions between them.
+/// Defines an enum whose variants have names: the list of all variants, their names, and the conversions between them. Enums
+/// of one feature use it in their own module.
 macro_rules! named {
     ($(#[$about:meta])* $kind:ident: $($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
         $(#[$about])*
@@ -40,28 +39,33 @@ macro_rules! named {
             }
         }
 
-        impl FromStr for $kind {
-            type Err = UnknownNameError;
+        impl std::str::FromStr for $kind {
+            type Err = $crate::terms::UnknownNameError;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Self::ALL.into_iter().find(|known| known.as_str() == text).ok_or(UnknownNameError)
+                let mut all = Self::ALL.into_iter();
+                all.find(|known| known.as_str() == text).ok_or($crate::terms::UnknownNameError)
             }
         }
 
-        impl Serialize for $kind {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $kind {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }
 
-        impl<'de> Deserialize<'de> for $kind {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let name = Cow::<str>::deserialize(deserializer)?;
-                name.parse().map_err(D::Error::custom)
+        impl<'de> serde::Deserialize<'de> for $kind {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Self, D::Error> {
+                let name = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
+                name.parse().map_err(serde::de::Error::custom)
             }
         }
     };
 }
+
+pub(crate) use named;
 
 named! {
     /// One of the two separate parts of an account. A key sees only the connections of its own environment.

@@ -31,7 +31,7 @@ impl Access {
     /// returns `None`. Without the parameter, the client requests both.
     pub fn from_scope(scope: Option<&str>) -> Option<Self> {
         let scope = scope.unwrap_or(SCOPES);
-        let named: Vec<Self> = scope.split(' ').filter_map(Self::parse).collect();
+        let named: Vec<Self> = scope.split(' ').filter_map(|name| name.parse().ok()).collect();
         if named.contains(&Self::Write) { Some(Self::Write) } else { named.first().copied() }
     }
 

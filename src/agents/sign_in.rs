@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Confirm;
 use crate::credentials::{Kind, OpenError, SealContext, Sealed, VaultKeys};
-use crate::terms::{Environment, IdentityType};
+use crate::terms::{Environment, IdentityType, named};
 use crate::util::rfc3339::rfc3339;
 
 /// A row of `agent_endpoints`. `Debug` shows only the id.
@@ -37,25 +37,11 @@ pub struct Endpoint {
     pub updated_at: u64,
 }
 
-/// How users are authenticated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SignInType {
-    Oidc,
-    App,
-}
-
-impl SignInType {
-    /// The values in the API.
-    pub const NAMES: [&str; 2] = ["oidc", "app"];
-
-    /// The value in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Oidc => "oidc",
-            Self::App => "app",
-        }
-    }
+named! {
+    /// How users are authenticated.
+    SignInType:
+    Oidc = "oidc",
+    App = "app",
 }
 
 impl fmt::Debug for Endpoint {

@@ -1,35 +1,19 @@
 //! Decides which calls of an agent need the user's approval.
 
 use super::limits::Access;
+use crate::terms::named;
 
-/// The calls that need approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Confirm {
+named! {
+    /// The calls that need approval.
+    Confirm:
     /// All but `GET`, `HEAD` and GraphQL queries.
-    Write,
+    Write = "write",
     /// `DELETE`, and any other writing method if a word of the key or title shows that the action deletes, ends or takes
     /// away something, or moves money: see [`is_destructive`].
-    Destructive,
+    Destructive = "destructive",
 }
 
 impl Confirm {
-    /// The values in the API.
-    pub const NAMES: [&str; 2] = ["write", "destructive"];
-
-    /// The value in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Destructive => "destructive",
-        }
-    }
-
-    /// Parses the value of the API.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Write, Self::Destructive].into_iter().find(|confirm| confirm.as_str() == name)
-    }
-
     /// Whether an action with this method, key and title needs approval.
     pub fn needs_approval(self, method: &str, key: &str, title: &str) -> bool {
         if Access::Read.allows(method, Some(key)) {

@@ -4,39 +4,24 @@ use std::borrow::Cow;
 
 pub use super::confirm::Confirm;
 use crate::catalog::graphql::is_query;
+use crate::terms::named;
 use crate::util::name_set::Names;
 
 /// The maximum number of actions that a token may name.
 pub const MAX_ACTIONS: usize = 100;
 
-/// The HTTP methods with which a caller may call platforms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Access {
+named! {
+    /// The HTTP methods with which a caller may call platforms.
+    #[derive(Default)]
+    Access:
     /// `GET`, `HEAD` and GraphQL queries.
-    Read,
+    Read = "read",
     /// All methods.
     #[default]
-    Write,
+    Write = "write",
 }
 
 impl Access {
-    /// The values in the API.
-    pub const NAMES: [&str; 2] = ["read", "write"];
-
-    /// The value in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-
-    /// Parses the value of the API.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Read, Self::Write].into_iter().find(|access| access.as_str() == name)
-    }
-
     /// Whether it allows a request with this method. `action` is the key of the action that sends it.
     pub fn allows(self, method: &str, action: Option<&str>) -> bool {
         self == Self::Write || matches!(method, "GET" | "HEAD") || action.is_some_and(is_query)

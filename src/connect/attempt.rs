@@ -11,7 +11,7 @@ use crate::auth::key::hash;
 use crate::branding::Branding;
 use crate::catalog::detail::OAuth2;
 use crate::ports::StorageError;
-use crate::terms::{AttemptStatus, Environment, IdentityType};
+use crate::terms::{AttemptStatus, Environment, IdentityType, named};
 
 /// How long an attempt is open, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
@@ -196,68 +196,31 @@ impl Attempt {
     }
 }
 
-/// The error code of a failed attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttemptErrorCode {
+named! {
+    /// The error code of a failed attempt.
+    AttemptErrorCode:
     /// The user denied access at the platform.
-    Denied,
+    Denied = "denied",
     /// The user signed in with a different account than before.
-    AccountMismatch,
+    AccountMismatch = "account_mismatch",
     /// In the meantime, another connection was created with the same key.
-    ConnectionExists,
+    ConnectionExists = "connection_exists",
     /// The connection to reconnect no longer exists.
-    ConnectionNotFound,
+    ConnectionNotFound = "connection_not_found",
     /// The account can't have more connections.
-    ConnectionLimit,
-    ClientRejected,
+    ConnectionLimit = "connection_limit",
+    ClientRejected = "client_rejected",
     /// The platform rejects the request, for example its scopes.
-    RequestRejected,
-    CodeRejected,
-    PlatformUnavailable,
+    RequestRejected = "request_rejected",
+    CodeRejected = "code_rejected",
+    PlatformUnavailable = "platform_unavailable",
     /// The platform's response can't be parsed.
-    InvalidResponse,
+    InvalidResponse = "invalid_answer",
     /// The response comes from another authorization server (RFC 9207).
-    IssuerMismatch,
+    IssuerMismatch = "issuer_mismatch",
     /// The catalog or the OAuth client has changed in the meantime.
-    Changed,
-    Interrupted,
-}
-
-impl AttemptErrorCode {
-    pub const ALL: [Self; 13] = [
-        Self::Denied,
-        Self::AccountMismatch,
-        Self::ConnectionExists,
-        Self::ConnectionNotFound,
-        Self::ConnectionLimit,
-        Self::ClientRejected,
-        Self::RequestRejected,
-        Self::CodeRejected,
-        Self::PlatformUnavailable,
-        Self::InvalidResponse,
-        Self::IssuerMismatch,
-        Self::Changed,
-        Self::Interrupted,
-    ];
-
-    /// The value of `error.code` in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Denied => "denied",
-            Self::AccountMismatch => "account_mismatch",
-            Self::ConnectionExists => "connection_exists",
-            Self::ConnectionNotFound => "connection_not_found",
-            Self::ConnectionLimit => "connection_limit",
-            Self::ClientRejected => "client_rejected",
-            Self::RequestRejected => "request_rejected",
-            Self::CodeRejected => "code_rejected",
-            Self::PlatformUnavailable => "platform_unavailable",
-            Self::InvalidResponse => "invalid_answer",
-            Self::IssuerMismatch => "issuer_mismatch",
-            Self::Changed => "changed",
-            Self::Interrupted => "interrupted",
-        }
-    }
+    Changed = "changed",
+    Interrupted = "interrupted",
 }
 
 #[cfg(test)]

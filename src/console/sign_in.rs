@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::connections::rules;
 use crate::credentials::{Kind, OpenError, SealContext, Sealed, VaultKeys};
 use crate::oidc::id_token;
-use crate::terms::{Environment, Scopes};
+use crate::terms::{Environment, Scopes, named};
 use crate::util::rfc3339::rfc3339;
 
 /// The scopes of each role.
@@ -47,25 +47,11 @@ pub struct SignIn {
     pub has_valid_key: Option<u8>,
 }
 
-/// The system that authenticates people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SignInType {
-    Oidc,
-    Access,
-}
-
-impl SignInType {
-    /// The values in the API.
-    pub const NAMES: [&str; 2] = ["oidc", "access"];
-
-    /// The value in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Oidc => "oidc",
-            Self::Access => "access",
-        }
-    }
+named! {
+    /// The system that authenticates people.
+    SignInType:
+    Oidc = "oidc",
+    Access = "access",
 }
 
 impl fmt::Debug for SignIn {

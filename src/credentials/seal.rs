@@ -39,7 +39,7 @@ use zeroize::Zeroizing;
 
 use super::keys::{VaultKeys, is_id};
 use crate::ports::Random;
-use crate::terms::Environment;
+use crate::terms::{Environment, named};
 
 /// The version of the format. It is part of every derived key and of the associated data, so it changes with the
 /// format.
@@ -62,51 +62,24 @@ pub struct SealContext<'a> {
     pub id: &'a str,
 }
 
-/// The kind of data that is encrypted. The name is part of the associated data, so it must never change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+named! {
+    /// The kind of data that is encrypted. The name is part of the associated data, so it must never change.
+    Kind:
     /// The credentials of a connection, also while they wait for revocation.
-    Connection,
+    Connection = "connection",
     /// The secret of an account's OAuth client.
-    OauthClient,
+    OauthClient = "oauth_client",
     /// The state of an attempt to connect.
-    Attempt,
+    Attempt = "attempt",
     /// The signing secrets of a webhook.
-    Webhook,
+    Webhook = "webhook",
     /// The secret of the OAuth client by which users of agents sign in.
-    AgentSignIn,
+    AgentSignIn = "agent_sign_in",
     /// The secret of the OAuth client by which people sign in to the console.
-    ConsoleSignIn,
+    ConsoleSignIn = "console_sign_in",
     /// The input of a call that waits for its user's approval, or the response to it. It lives for minutes, so it is
     /// never re-encrypted.
-    AgentApproval,
-}
-
-impl Kind {
-    /// Every variant.
-    pub const ALL: [Self; 7] = [
-        Self::Connection,
-        Self::OauthClient,
-        Self::Attempt,
-        Self::Webhook,
-        Self::AgentSignIn,
-        Self::ConsoleSignIn,
-        Self::AgentApproval,
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Connection => "connection",
-            Self::OauthClient => "oauth_client",
-            Self::Attempt => "attempt",
-            Self::Webhook => "webhook",
-            Self::AgentSignIn => "agent_sign_in",
-            Self::ConsoleSignIn => "console_sign_in",
-            Self::AgentApproval => "agent_approval",
-        }
-    }
+    AgentApproval = "agent_approval",
 }
 
 /// A ciphertext as stored: `<id of the key>.<base64url of nonce, ciphertext and tag>`. The nonce has 12 bytes and the
@@ -117,19 +90,16 @@ pub struct Sealed(String);
 
 impl Sealed {
     /// The string for the database.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The string for the database.
-    #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
     /// The id of the key: everything before the first dot, like the column `sealed_key`.
-    #[must_use]
     pub fn key_id(&self) -> &str {
         self.0.split('.').next().unwrap_or_default()
     }

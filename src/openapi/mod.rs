@@ -57,39 +57,8 @@ pub fn document(recorded_responses: &RecordedResponses) -> Node {
             Endpoint::Keyed(keyed) => operation::keyed(*keyed, recorded_responses, &mut shared),
             Endpoint::Open(Open::Health) => operation::health(recorded_responses, &mut shared),
             Endpoint::Open(Open::Document) => own_operation(),
-            // Not part of the API: a file that every host may have, and pages for browsers.
-            Endpoint::Open(
-                Open::SecurityTxt
-                | Open::ConnectWindow
-                | Open::ConnectToken
-                | Open::ConnectApp
-                | Open::ConnectLink
-                | Open::ConnectGo
-                | Open::ConnectCallback
-                | Open::ConnectReturn
-                | Open::Mcp
-                | Open::AgentMcp
-                | Open::AgentResource
-                | Open::AgentServer
-                | Open::AgentRegister
-                | Open::AgentAuthorize
-                | Open::AgentCallback
-                | Open::AgentContinue
-                | Open::AgentConsent
-                | Open::AgentApproval
-                | Open::AgentDecision
-                | Open::AgentDownload
-                | Open::AgentConnect
-                | Open::AgentGrants
-                | Open::AgentGrantsEnd
-                | Open::Download
-                | Open::AgentToken
-                | Open::AgentRevoke
-                | Open::SignInPage
-                | Open::SignInStart
-                | Open::SignInCallback
-                | Open::SignInToken,
-            ) => continue,
+            // Not part of the API: a file that every host may have, pages for browsers, and other protocols.
+            Endpoint::Open(_) => continue,
         };
         let facts = endpoint.spec();
         let operation = (facts.method.as_str().to_lowercase(), operation);

@@ -1,5 +1,7 @@
 //! Decides the next state of a delivery and of its webhook after an attempt. Pure.
 
+use crate::terms::named;
+
 /// The timeout of a receiver, in milliseconds.
 pub const DEADLINE_MS: u32 = 15_000;
 /// The duration of the claim on a delivery, in milliseconds. Longer than any attempt takes.
@@ -22,27 +24,15 @@ pub enum AttemptOutcome {
     Failed(DeliveryError),
 }
 
-/// The reason why there is no response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeliveryError {
+named! {
+    /// The reason why there is no response.
+    DeliveryError:
     /// The receiver is unreachable, or the connection broke.
-    Unreachable,
+    Unreachable = "unreachable",
     /// The receiver did not respond in time.
-    TimedOut,
+    TimedOut = "timed_out",
     /// Nothing was sent, because the URL is not allowed.
-    AddressRefused,
-}
-
-impl DeliveryError {
-    /// A stable identifier for programs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unreachable => "unreachable",
-            Self::TimedOut => "timed_out",
-            Self::AddressRefused => "address_refused",
-        }
-    }
+    AddressRefused = "address_refused",
 }
 
 /// The next state of a delivery.
@@ -55,35 +45,22 @@ pub enum Next {
     Failed,
 }
 
-/// The reason why a webhook is disabled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DisableReason {
+named! {
+    /// The reason why a webhook is disabled.
+    DisableReason:
     /// The receiver is permanently gone (410).
-    Gone,
+    Gone = "gone",
     /// Nothing was delivered in 5 days.
-    NoSuccess,
-}
-
-impl DisableReason {
-    /// A stable identifier for programs.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Gone => "gone",
-            Self::NoSuccess => "no_success",
-        }
-    }
+    NoSuccess = "no_success",
 }
 
 impl AttemptOutcome {
     /// Whether the receiver has accepted the event.
-    #[must_use]
     pub const fn is_success(self) -> bool {
         matches!(self, Self::Status(200..=299, _))
     }
 
     /// The status of the response.
-    #[must_use]
     pub const fn status(self) -> Option<u16> {
         match self {
             Self::Status(status, _) => Some(status),
@@ -92,7 +69,6 @@ impl AttemptOutcome {
     }
 
     /// The error code without a response.
-    #[must_use]
     pub const fn error(self) -> Option<&'static str> {
         match self {
             Self::Status(..) => None,
@@ -101,7 +77,6 @@ impl AttemptOutcome {
     }
 
     /// The next state of the delivery. `attempts` is the number of this attempt, from 1.
-    #[must_use]
     pub fn next(self, attempts: u64, now: u64) -> Next {
         if self.is_success() {
             return Next::Delivered;
@@ -116,7 +91,6 @@ impl AttemptOutcome {
     }
 
     /// Whether this attempt disables the webhook. `failing_since` is the first failure since the last success.
-    #[must_use]
     pub fn disables(self, failing_since: Option<u64>, now: u64) -> Option<DisableReason> {
         if self.status() == Some(410) {
             return Some(DisableReason::Gone);

@@ -157,11 +157,11 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         let shard = Shard::new(self.ports.number()).unwrap_or_default();
         let code = shard.mark(self.ports.secret());
-        let access = form.get("access").and_then(Access::parse).unwrap_or(Access::Read);
+        let access = form.get("access").and_then(|name| name.parse().ok()).unwrap_or(Access::Read);
         let consent = Consent {
             access,
             platforms: platforms.as_ref().map(Names::as_str),
-            confirm: form.get("confirm").and_then(Confirm::parse),
+            confirm: form.get("confirm").and_then(|name| name.parse().ok()),
             code_hash: &hash(&code),
         };
         let sets = self.batch(vec![

@@ -4,13 +4,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::sign_in::no_base_url;
+use crate::agents::Access;
 use crate::agents::approval;
 use crate::agents::grant::Grant;
 use crate::agents::request::{AgentRequest, Purpose};
 use crate::agents::sign_in::address;
 use crate::agents::statements::{self, CONTINUE_MS, NewGrant};
 use crate::agents::user_grants::SignedInUser;
-use crate::agents::{Access, Confirm};
 use crate::auth::endpoints::session::new::{lower_case_ids, no_session_secret};
 use crate::auth::key::hash;
 use crate::auth::limits::platforms_of;
@@ -94,7 +94,7 @@ pub fn create<'a, P: Ports>(
         return Ok(continue_to_own_grants(context, request, (identity, identity_type), base));
     }
     let connections = body.texts("connections").map(|ids| lower_case_ids(&ids));
-    let access = body.text("access").and_then(|name| Access::parse(&name));
+    let access = body.text("access").and_then(|name| name.parse().ok());
     let (id, secret) = (ports.uuid(), ports.secret());
     let secret_hash = hash(&secret);
     let mut statements = Statements::default();
@@ -128,7 +128,7 @@ pub fn create<'a, P: Ports>(
                 access: if access == Some(Access::Read) { Access::Read } else { requested.access },
                 actions: actions.as_ref().map(Names::as_str),
                 connections: connections.as_ref().map(Names::as_str),
-                confirm: body.text("confirm").and_then(|name| Confirm::parse(&name)),
+                confirm: body.text("confirm").and_then(|name| name.parse().ok()),
                 secret_hash: &secret_hash,
                 claimed_by: context.request_id,
                 now,

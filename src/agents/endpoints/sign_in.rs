@@ -1,8 +1,8 @@
 //! `/v1/agent-sign-in`: configures how the users of agents sign in.
 
+use crate::agents::Access;
 use crate::agents::sign_in::{Endpoint, SignInType, seal_context};
 use crate::agents::statements::{self, NewSignIn};
-use crate::agents::{Access, Confirm};
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
 use crate::connect::endpoints::{encrypt_error, no_vault_keys};
@@ -95,6 +95,18 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
         // `BodyReader::new` has already reported an unknown type.
         return;
     };
+    check_members(body, &kind, required, unexpected);
+    check_address(body, context, "issuer");
+    check_address(body, context, "url");
+}
+
+/// Reports members that a sign-in of this type requires or does not have.
+pub(crate) fn check_members(
+    body: &mut BodyReader,
+    kind: &str,
+    required: &[&str],
+    unexpected: &[&str],
+) {
     for name in required {
         if !body.has(name) {
             body.invalid(&[name], &format!("is required for the type `{kind}`"));
@@ -105,8 +117,6 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
             body.invalid(&[name], &format!("does not belong to the type `{kind}`"));
         }
     }
-    check_address(body, context, "issuer");
-    check_address(body, context, "url");
 }
 
 /// Reports the URL in a field if the service must not send requests or users there.
@@ -140,7 +150,7 @@ async fn store<P: Ports>(
     let issuer = body.text("issuer");
     let (client_id, url) = (body.text("clientId"), body.text("url"));
     let claim = body.text("identityClaim");
-    let confirm = body.text("confirm").and_then(|text| Confirm::parse(&text));
+    let confirm = body.text("confirm").and_then(|text| text.parse().ok());
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     if let Some(issuer) = &issuer {
         let relying_party = RelyingParty {

@@ -1,6 +1,6 @@
 //! `/v1/console-sign-in`: configures how people sign in to the console.
 
-use crate::agents::endpoints::sign_in::check_address;
+use crate::agents::endpoints::sign_in::{check_address, check_members};
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
 use crate::connect::endpoints::{encrypt_error, no_vault_keys};
@@ -100,16 +100,7 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
         // `BodyReader::new` has already reported an unknown type.
         return;
     };
-    for name in required {
-        if !body.has(name) {
-            body.invalid(&[name], &format!("is required for the type `{kind}`"));
-        }
-    }
-    for name in unexpected {
-        if body.has(name) {
-            body.invalid(&[name], &format!("does not belong to the type `{kind}`"));
-        }
-    }
+    check_members(body, &kind, required, unexpected);
     check_address(body, context, "issuer");
     let scopes = body.texts_at("scopes");
     if !scopes.is_empty() && !scopes.iter().any(|(_, scope)| scope == "openid") {

@@ -208,7 +208,7 @@ async fn presets<P: Ports>(
 
 /// Reads `access`, by default `write`.
 fn access(body: &mut BodyReader) -> Access {
-    body.text("access").and_then(|name| Access::parse(&name)).unwrap_or_default()
+    body.text("access").and_then(|name| name.parse().ok()).unwrap_or_default()
 }
 
 /// Ids in lower case, as they are stored, without duplicates.
