@@ -74,7 +74,6 @@ impl<'a> Look<'a> {
     }
 
     /// An account's look: its own branding, and the deployment's values where it has none.
-    #[must_use]
     pub fn with(self, branding: &'a Branding) -> Self {
         Self {
             name: branding.name.as_deref().or(self.name),

@@ -30,7 +30,6 @@ impl Cursor {
     ///
     /// The signature uses the hash of the API key as its secret, which needs no setup. For a token, it is derived from
     /// the secret that signs tokens.
-    #[must_use]
     pub fn sign(&self, key: &KeyHash, list: &str) -> String {
         let id = self.id.replace('-', "");
         let mut text = format!("{:08x}{:012x}{id}", self.page, self.created_at);
@@ -40,7 +39,6 @@ impl Cursor {
     }
 
     /// Whether a string has the form of a cursor. [`Self::verify`] checks the signature.
-    #[must_use]
     pub fn has_shape(text: &str) -> bool {
         let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         text.len() == DIGITS && text.bytes().all(lower_hex)

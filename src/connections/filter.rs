@@ -49,7 +49,6 @@ pub struct ConnectionFilter {
 
 impl ConnectionFilter {
     /// Identifies the list of this filter in pages of `limit` rows, so that a cursor fits no other list.
-    #[must_use]
     pub fn list_name(&self, limit: u64) -> String {
         let (all, any) = match &self.tags {
             None => (None, None),
@@ -100,7 +99,6 @@ impl ConnectionFilter {
     }
 
     /// Whether the filter can't match, so that storage need not be searched.
-    #[must_use]
     pub fn finds_nothing(&self) -> bool {
         self.platforms == Some(Names::default())
     }

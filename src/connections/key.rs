@@ -25,7 +25,6 @@ pub struct ConnectionKey<'a> {
 
 impl<'a> ConnectionKey<'a> {
     /// Splits a key. Returns `None` when a part is missing or the environment is unknown.
-    #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let (environment, rest) = split_key(text)?;
         let (platform, rest) = split_key(rest)?;

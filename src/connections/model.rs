@@ -15,7 +15,6 @@ pub struct ConnectionId(String);
 
 impl ConnectionId {
     /// Parses a hyphenated UUID, ignoring case.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         // Of the forms that the library parses, only the hyphenated one has this length.
         let id =
@@ -24,7 +23,6 @@ impl ConnectionId {
     }
 
     /// The id as it is stored.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -88,7 +86,6 @@ pub struct PlatformAccount<'a> {
 impl<'a> PlatformAccount<'a> {
     /// Creates the account from the columns of a row. Returns `None` when the account is not known. `shows_names`: whether
     /// names are shown.
-    #[must_use]
     pub fn from_columns(
         id: Option<&'a String>,
         name: Option<&'a String>,
@@ -101,13 +98,11 @@ impl<'a> PlatformAccount<'a> {
 
 impl Connection {
     /// The account at the platform. `shows_names`: whether names are shown.
-    #[must_use]
     pub fn account(&self, shows_names: bool) -> Option<PlatformAccount<'_>> {
         let (id, name) = (&self.platform_account_id, &self.platform_account_name);
         PlatformAccount::from_columns(id.as_ref(), name.as_ref(), shows_names)
     }
 
-    #[must_use]
     pub fn key(&self) -> ConnectionKey<'_> {
         ConnectionKey {
             environment: self.environment,
@@ -118,7 +113,6 @@ impl Connection {
     }
 
     /// Whether a token with this restriction may see the connection.
-    #[must_use]
     pub fn is_within(&self, restriction: &TokenRestriction) -> bool {
         self.identity == restriction.identity
             && restriction.identity_type.is_none_or(|required| self.identity_type == required)
@@ -127,7 +121,6 @@ impl Connection {
     }
 
     /// Its position in the list, which is in descending order.
-    #[must_use]
     pub fn position(&self) -> (u64, &str) {
         (self.created_at, &self.id)
     }

@@ -3,7 +3,6 @@
 use crate::http::condition::{Condition, EntityTag};
 
 /// The strong entity tag of one version of a connection.
-#[must_use]
 pub fn entity_tag(id: &str, version: u64) -> String {
     format!("\"{id}-{version}\"")
 }
@@ -20,7 +19,6 @@ pub enum Precondition {
 impl Precondition {
     /// The precondition for the connection `id`; [`Self::Any`] without a condition. Weak tags never match, as RFC 9110
     /// requires for `If-Match`.
-    #[must_use]
     pub fn new(condition: Option<Condition<'_>>, id: &str) -> Self {
         let Some(Condition::OneOf(tags)) = condition else { return Self::Any };
         let version = |tag: &EntityTag<'_>| {
@@ -32,7 +30,6 @@ impl Precondition {
     }
 
     /// Whether a connection at `version` satisfies the precondition.
-    #[must_use]
     pub fn holds(&self, version: u64) -> bool {
         match self {
             Self::Any => true,

@@ -24,7 +24,6 @@ pub const MAX_NAME: usize = 128;
 pub const MAX_REASON: usize = 256;
 
 /// Checks an identity.
-#[must_use]
 pub fn identity(text: &str) -> Option<&'static str> {
     let good = is_plain(text, MAX_IDENTITY, &[',']);
     (!good)
@@ -33,13 +32,11 @@ pub fn identity(text: &str) -> Option<&'static str> {
 }
 
 /// Whether an identity may exist, perhaps from before the rules about look-alike strings.
-#[must_use]
 pub fn may_be_stored(identity: &str) -> bool {
     is_plain(identity, MAX_IDENTITY, &[','])
 }
 
 /// Checks a display name.
-#[must_use]
 pub fn name(text: &str) -> Option<&'static str> {
     let good = is_plain(text, MAX_NAME, &[]);
     (!good)
@@ -48,7 +45,6 @@ pub fn name(text: &str) -> Option<&'static str> {
 }
 
 /// Checks the reason of a state.
-#[must_use]
 pub fn reason(text: &str) -> Option<&'static str> {
     let good = is_plain(text, MAX_REASON, &[]);
     (!good)
@@ -57,7 +53,6 @@ pub fn reason(text: &str) -> Option<&'static str> {
 }
 
 /// Checks a tag.
-#[must_use]
 pub fn tag(text: &str) -> Option<&'static str> {
     let good = is_plain(text, MAX_TAG, &[',']);
     (!good)
@@ -86,7 +81,6 @@ fn confusable_reason(text: &str) -> Option<&'static str> {
 }
 
 /// Checks a label: the rule for platforms applies.
-#[must_use]
 pub fn label(text: &str) -> Option<&'static str> {
     platform(text)
 }

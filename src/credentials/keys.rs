@@ -66,13 +66,11 @@ impl VaultKeys {
     }
 
     /// Whether there is no key. Then nothing can be sealed or opened.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The id of the key that seals.
-    #[must_use]
     pub fn first(&self) -> Option<&str> {
         self.ids().next()
     }
@@ -84,7 +82,6 @@ impl VaultKeys {
 
     /// The keys as `<id>:<fingerprint>`, beginning with the key that seals. They may be stored in the database: a
     /// fingerprint does not reveal its key.
-    #[must_use]
     pub fn reported(&self) -> Vec<String> {
         self.0.iter().map(|key| format!("{}:{}", key.id, key.fingerprint())).collect()
     }
@@ -119,7 +116,6 @@ impl VaultKey {
 }
 
 /// Whether a string is a valid key id.
-#[must_use]
 pub fn is_id(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     (1..=MAX_ID).contains(&text.len()) && text.bytes().all(is_allowed)

@@ -45,7 +45,6 @@ impl Purpose {
 impl VaultKeys {
     /// Creates a secret of 128 random bits, in 43 characters that need no escaping in a URL. Returns `None` without a
     /// key.
-    #[must_use]
     pub fn mint(&self, purpose: Purpose, random: &impl Random) -> Option<String> {
         let mut bytes = [0; 2 * HALF];
         let (half, proof) = bytes.split_at_mut(HALF);
@@ -55,7 +54,6 @@ impl VaultKeys {
     }
 
     /// Whether one of the keys has issued this secret for this purpose. A prefix names the database.
-    #[must_use]
     pub fn has_minted(&self, purpose: Purpose, secret: &str) -> bool {
         let without_prefix = secret.len().checked_sub(LENGTH).and_then(|at| secret.get(at..));
         let mut bytes = [0; 2 * HALF];

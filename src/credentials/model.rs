@@ -88,7 +88,6 @@ impl Credentials {
 
     /// Adds values for fields that the method did not have yet when the credentials were stored: those of the OAuth
     /// client's `variables`, or else the fields' defaults.
-    #[must_use]
     pub fn completed(mut self, method: &AuthMethod, variables: &BTreeMap<String, String>) -> Self {
         for field in &method.fields {
             let client_value = variables.get(&field.name).filter(|_| method.is_oauth2());
@@ -102,19 +101,16 @@ impl Credentials {
     }
 
     /// Credentials from the user's input, without tokens.
-    #[must_use]
     pub const fn from_fields(kind: CredentialType, fields: BTreeMap<String, String>) -> Self {
         Self { kind, fields, tokens: None, account: None, account_name: None }
     }
 
     /// Credentials from issued tokens and from the user's input.
-    #[must_use]
     pub fn from_tokens(tokens: Tokens, fields: BTreeMap<String, String>) -> Self {
         Self::from_fields(CredentialType::OAuth2, fields).with_tokens(tokens)
     }
 
     /// Replaces the tokens. Keeps the values that the platform did not send again.
-    #[must_use]
     pub fn with_tokens(self, tokens: Tokens) -> Self {
         let (refresh, mut members) =
             self.tokens.map(|old| (old.refresh, old.members)).unwrap_or_default();
@@ -133,7 +129,6 @@ impl Credentials {
     }
 
     /// The account's id and name to store with the connection. `stores_names`: whether names are stored.
-    #[must_use]
     pub fn account_to_store(&self, stores_names: bool) -> (Option<&str>, Option<&str>) {
         let id = self.account.as_deref().filter(|id| is_id(id));
         (id, self.account_name.as_deref().filter(|_| stores_names && id.is_some()))
@@ -147,14 +142,12 @@ impl Credentials {
     }
 
     /// Whether both accounts are known, and differ.
-    #[must_use]
     pub fn is_of_other_account(&self, other: &Self) -> bool {
         matches!((&self.account, &other.account), (Some(one), Some(other)) if one != other)
     }
 
     /// Whether the access token can be refreshed: by the client's own grant, by a refresh token, or by the access
     /// token itself at platforms that accept it.
-    #[must_use]
     pub fn is_refreshable(&self, method: &AuthMethod) -> bool {
         let is_of_app = method.oauth2().is_some_and(|oauth| oauth.grant.is_of_client());
         let has_refresh = self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some());
@@ -162,7 +155,6 @@ impl Credentials {
     }
 
     /// Whether the access token itself is exchanged for the next one.
-    #[must_use]
     pub fn refreshes_by_access_token(&self, method: &AuthMethod) -> bool {
         let accepts_access_token =
             method.oauth2().is_some_and(|oauth| oauth.access_token_refresh.is_some());
@@ -171,7 +163,6 @@ impl Credentials {
     }
 
     /// The value of a field, or else of a member of the token response, for the variables of URLs.
-    #[must_use]
     pub fn variable(&self, name: &str) -> Option<&str> {
         let member = || self.tokens.as_ref()?.members.get(name)?.as_str();
         self.fields.get(name).map(String::as_str).or_else(member)

@@ -46,20 +46,17 @@ pub enum Readiness {
 
 impl Report {
     /// The keys, in the form of [`VaultKeys::reported`].
-    #[must_use]
     pub fn keys(&self) -> Vec<String> {
         serde_json::from_str(&self.keys).unwrap_or_default()
     }
 
     /// When the report was last repeated.
-    #[must_use]
     pub const fn last_at(&self) -> u64 {
         self.last_at
     }
 }
 
 /// Reports the keys of this service, unless it has done so twice and no other list was reported.
-#[must_use]
 pub fn report(keys: &VaultKeys, now: u64) -> [Statement; 2] {
     // A list that comes back after a day counts as new.
     let report = "INSERT INTO vault_key_reports (keys, first_at, last_at) \
@@ -88,14 +85,12 @@ pub fn report(keys: &VaultKeys, now: u64) -> [Statement; 2] {
 }
 
 /// Reads the reports since a time.
-#[must_use]
 pub fn reports(since: u64) -> Statement {
     let sql = "SELECT keys, first_at, last_at FROM vault_key_reports WHERE last_at >= ?1";
     Statement { sql: sql.into(), params: vec![Param::integer(since)] }
 }
 
 /// Whether all rows may be encrypted with `key`, in the form of [`VaultKeys::reported`].
-#[must_use]
 pub fn readiness(reports: &[Report], key: &str) -> Readiness {
     let (with, without): (Vec<_>, Vec<_>) =
         reports.iter().partition(|report| report.keys().iter().any(|reported| reported == key));

@@ -127,13 +127,11 @@ impl CredentialsQuery {
 
 impl UsableCredentials {
     /// The authentication method; `None` when the catalog no longer has it.
-    #[must_use]
     pub fn method(&self) -> Option<&AuthMethod> {
         self.connector.as_ref().and_then(|connector| connector.find_method(&self.row.auth_method))
     }
 
     /// The data for requests to the platform. Returns `None` when the catalog no longer has the method.
-    #[must_use]
     pub fn auth<'a>(&'a self, config: &'a Config) -> Option<PlatformAuth<'a>> {
         let (connector, method) = (self.connector.as_ref()?, self.method()?);
         let (credentials, client) = (&self.credentials, self.client.as_ref());
@@ -141,7 +139,6 @@ impl UsableCredentials {
     }
 
     /// Whether the access token can be refreshed.
-    #[must_use]
     pub fn is_refreshable(&self) -> bool {
         self.row.refreshable == 1 && self.method().is_some()
     }

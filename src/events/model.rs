@@ -18,7 +18,6 @@ impl EventId {
     /// An id greater than that of any event.
     pub const LAST: Self = Self(9_999_999_999_999);
 
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(PREFIX)?;
         let is_well_formed = digits.len() == 13 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -25,13 +25,11 @@ pub struct EventQuery<'a> {
 const CONTENT: [&str; 4] = ["e.connection", "e.subject", "e.reason", "e.call"];
 
 /// The columns of [`super::Event`].
-#[must_use]
 pub fn columns() -> String {
     format!("e.id, e.type, e.occurred_at, {}", CONTENT.join(", "))
 }
 
 /// Selects events in the key's account and environment.
-#[must_use]
 pub fn select(guard: &Guard<'_>, query: &EventQuery<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT e.id, e.type, e.occurred_at");
@@ -72,7 +70,6 @@ const MAX_CALLS_OF_IDENTITY: u64 = 1000;
 /// Inserts the event of a platform call. `call` describes the caller and the result. A connection that was deleted in
 /// the meantime gets no event, nor does a call beyond `max_calls` of the tenant or the limit of the identity on this day.
 /// Long tags are not stored: a call does not change them, and each event would store 27 KB of them.
-#[must_use]
 pub fn insert_call(
     (account, environment): (&str, Environment),
     id: &str,
@@ -116,7 +113,6 @@ WHERE account = ?1 AND environment = ?2 AND connection_id = ?3
 
 /// Deletes the oldest events, a few at a time, if they are older than this. Reads one row if there are none. The last
 /// event is kept, since the next id follows it.
-#[must_use]
 pub fn prune(before: u64) -> Statement {
     Statement {
         // If the oldest event is young enough, no others are read.

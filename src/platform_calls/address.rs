@@ -8,7 +8,6 @@ use crate::util::percent::decode_form;
 
 /// Appends a caller's path and query, both percent-encoded as sent, to a server's URL. Returns `None` when the path
 /// would leave that of the server.
-#[must_use]
 pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
     if leaves_server(path) {
         return None;
@@ -54,7 +53,6 @@ fn decoded(pair: &str) -> (Cow<'_, str>, Cow<'_, str>) {
 
 /// The URL without the query parameters that `is_own` selects. A credential is sent in such a parameter: the caller's
 /// own value must not be sent along, and no redirect may reveal it.
-#[must_use]
 pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
     let Some((address, query)) = url.split_once('?') else { return url.to_owned() };
     let mut kept = address.to_owned();
@@ -73,7 +71,6 @@ pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
 
 /// The target of a redirect from `url`, if it has the same origin. Returns `None` for another origin, or a URL that
 /// parsers may read in different ways.
-#[must_use]
 pub fn redirected(url: &str, location: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default();
     let own = origin(url)?;

@@ -44,7 +44,6 @@ pub struct Part {
 
 /// Selects the parts of a minified JSON value that JSON Pointers address, each in its place. `*` stands for every item
 /// or member. The pointers have at most [`MAX_STEPS`] steps.
-#[must_use]
 pub fn selected(json: &str, pointers: &[String]) -> String {
     let step = |step: &str| step.replace("~1", "/").replace("~0", "~");
     let mut paths: Vec<Vec<String>> = pointers
@@ -144,7 +143,6 @@ fn unescaped(json: &str) -> Cow<'_, str> {
 
 /// Cuts a minified JSON value to about `budget` bytes, and returns the parts that were cut. Lists keep their first
 /// items, strings their first characters, and objects all members as far as these can be cut. Numbers are never cut.
-#[must_use]
 pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut Work) -> (String, Vec<Part>) {
     let mut cut = CutState { parts: Vec::new(), work, levels: 0 };
     let text = cut.value(json, budget, pointer);
@@ -155,7 +153,6 @@ pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut Work) -> (String
 pub struct Work(usize);
 
 impl Work {
-    #[must_use]
     pub const fn new(json: &str) -> Self {
         Self(json.len().saturating_mul(MAX_WORK))
     }

@@ -12,7 +12,6 @@ const WINDOWS_1252: [char; 32] = [
 
 /// The charset, and the offset at which the content begins. A byte order mark takes precedence over the media type,
 /// and this over the XML declaration. The default is UTF-8.
-#[must_use]
 pub fn detect(content_type: &str, bytes: &[u8]) -> (String, usize) {
     for (mark, charset) in
         [(&b"\xef\xbb\xbf"[..], "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be")]
@@ -45,7 +44,6 @@ fn declared(bytes: &[u8]) -> Option<String> {
 }
 
 /// Decodes bytes. Returns `None` for other charsets and for invalid bytes.
-#[must_use]
 pub fn decode(charset: &str, bytes: &[u8]) -> Option<String> {
     let units = |read: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes.as_chunks::<2>();

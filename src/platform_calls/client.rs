@@ -98,7 +98,6 @@ pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
 }
 
 /// The problem of an invalid parameter or header.
-#[must_use]
 pub fn invalid(parameter: &str, what: &str) -> Problem {
     let location = Location::Parameter(parameter.to_owned());
     let detail = format!("`{parameter}` {what}");

@@ -102,7 +102,6 @@ fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
 
 impl<'s> Flat<'s> {
     /// Flattens an action's `input`.
-    #[must_use]
     pub fn new(input: &'s Value) -> Self {
         let mut found = Vec::new();
         let mut needs_body = false;
@@ -135,7 +134,6 @@ impl<'s> Flat<'s> {
     }
 
     /// The JSON Schema of the flat form.
-    #[must_use]
     pub fn schema(&self) -> Value {
         let mut properties = Map::new();
         let mut required = Vec::new();
@@ -201,7 +199,6 @@ impl<'s> Flat<'s> {
     }
 
     /// Maps the pointer of a fault in the input to the arguments.
-    #[must_use]
     pub fn pointer(&self, input_pointer: &str) -> String {
         let mut steps = input_pointer.splitn(4, '/').skip(1);
         let (place, name, rest) = (steps.next().unwrap_or_default(), steps.next(), steps.next());

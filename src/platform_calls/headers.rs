@@ -118,7 +118,6 @@ const INTERPRETED_PREFIXES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed
 const RENAMED_PREFIX: &str = "x-platform-";
 
 /// Whether a header is hop-by-hop or describes the request's framing and target. No value of it can be a credential.
-#[must_use]
 pub fn is_transport_header(name: &str) -> bool {
     HOP_BY_HOP.contains(&name) || matches!(name, "host" | "content-length" | "expect")
 }
@@ -136,7 +135,6 @@ fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
 
 /// Whether a request to a platform may have a header with this lower-case name: a token (RFC 9110, section 5.6.2) that
 /// is neither hop-by-hop nor sent by the vault only.
-#[must_use]
 pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty()
@@ -147,7 +145,6 @@ pub fn may_be_sent(name: &str) -> bool {
 
 /// The headers of a caller's request that are forwarded; `secrets` are those that carry the caller's key. Names are in
 /// lower case.
-#[must_use]
 pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String, String)> {
     let own = named_by_connection(sent);
     let passes =
@@ -175,7 +172,6 @@ fn keeps_its_name(name: &str) -> bool {
 /// The headers of a platform's response that are forwarded. Those that describe the response keep their names. All
 /// others are renamed to `x-platform-…`, which no browser or cache interprets, and so is `x-request-id`, which this
 /// service sets.
-#[must_use]
 pub fn to_caller(received: Vec<(String, String)>) -> Vec<(String, String)> {
     let own = named_by_connection(&received);
     let passes = |name: &String| {

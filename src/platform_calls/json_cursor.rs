@@ -2,7 +2,6 @@
 //! four million items.
 
 /// The JSON without the white space between its tokens.
-#[must_use]
 pub fn minified(json: &str) -> String {
     let mut short = String::with_capacity(json.len());
     let (mut is_text, mut is_escaped, mut kept) = (false, false, 0_usize);
@@ -28,24 +27,20 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    #[must_use]
     pub const fn new(json: &'a str) -> Self {
         Self { json, at: 0 }
     }
 
     /// The first byte of the value that follows.
-    #[must_use]
     pub fn peek(&self) -> Option<u8> {
         self.json.as_bytes().get(self.at).copied()
     }
 
-    #[must_use]
     pub const fn position(&self) -> usize {
         self.at
     }
 
     /// The text between a position and the current one.
-    #[must_use]
     pub fn since(&self, from: usize) -> &'a str {
         self.json.get(from..self.at).unwrap_or_default()
     }

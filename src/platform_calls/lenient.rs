@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 const MAX_SCHEMAS: usize = 200;
 
 /// Replaces strings by the values that the schema expects. A string that matches nothing is kept.
-#[must_use]
 pub fn coerced(schema: &Value, input: Value) -> Value {
     Lenient { root: schema }.value(&[schema], input)
 }

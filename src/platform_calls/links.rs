@@ -65,7 +65,6 @@ impl Link<'_> {
 }
 
 /// Maps each URL of the header.
-#[must_use]
 pub fn with_addresses(header: &str, change: impl Fn(&str) -> String) -> String {
     let mut changed = String::with_capacity(header.len());
     for Link { before, address, parameters } in links(header) {
@@ -77,13 +76,11 @@ pub fn with_addresses(header: &str, change: impl Fn(&str) -> String) -> String {
 }
 
 /// The URL of the next page.
-#[must_use]
 pub fn next(header: &str) -> Option<&str> {
     links(header).into_iter().find(Link::is_next).map(|link| link.address)
 }
 
 /// The path and query below `server` of a URL in a response to `url`. Returns `None` for URLs outside the server.
-#[must_use]
 pub fn path_below(server: &str, url: &str, address: &str) -> Option<String> {
     let url = redirected(url, address)?;
     if origin(&url)? != origin(server)? {

@@ -36,7 +36,6 @@ fn letters(name: &str) -> String {
 }
 
 /// Whether a header overrides the method or the path.
-#[must_use]
 pub fn is_header(name: &str) -> bool {
     let letters = letters(name);
     let is_method = letters == "method" && name.starts_with('_');
@@ -50,7 +49,6 @@ pub fn is_name(name: &str) -> bool {
 
 /// Whether a query or form parameter overrides the method. Some platforms have a parameter `method` of their own that
 /// is not an HTTP method.
-#[must_use]
 pub fn is_parameter(name: &str, value: &str) -> bool {
     let letters = letters(name);
     let is_method = || METHODS.iter().any(|method| method.eq_ignore_ascii_case(value.trim()));

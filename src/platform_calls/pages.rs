@@ -12,7 +12,6 @@ pub const MAX_BODY: usize = 512 * 1024;
 
 /// The path and query below `server` of the page after the response to `url`. Returns `None` when there is none, or it
 /// is outside the server.
-#[must_use]
 pub fn next(pagination: &[Pagination], server: &str, url: &str, body: &Value) -> Option<String> {
     pagination.iter().find_map(|page| {
         let value = page.value(body)?;

@@ -23,7 +23,6 @@ const MAX_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
 
 /// The milliseconds until the request can be retried. Returns `None` unless the response is a temporary rejection that
 /// names the time.
-#[must_use]
 pub fn wait(response: &StreamingResponse, now_ms: u64) -> Option<u64> {
     if !matches!(response.status, 429 | 503) {
         return None;

@@ -25,14 +25,12 @@ pub struct Signer<'a> {
 }
 
 /// The hash of a body, in hexadecimal.
-#[must_use]
 pub fn hash(body: &[u8]) -> String {
     KeyHash(Sha256::digest(body).into()).to_string()
 }
 
 /// A URL in the canonical form for signing, in which each part is escaped in one way. Servers then compute the same
 /// signature, whether from the raw or the decoded URL. It contains no plus, which services decode differently.
-#[must_use]
 pub fn canonical(url: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let (origin, path) = split_path(address);
@@ -75,7 +73,6 @@ fn pairs(query: &str) -> impl Iterator<Item = (String, Option<String>)> {
 
 impl Signer<'_> {
     /// Whether the service is Amazon S3, whose signatures differ slightly.
-    #[must_use]
     pub fn is_s3(&self) -> bool {
         self.service == "s3"
     }
@@ -181,7 +178,6 @@ fn canonical_query(query: &str) -> String {
 }
 
 /// The time in the format of signatures: `20150830T123600Z`.
-#[must_use]
 pub fn stamp(milliseconds: u64) -> String {
     let text = crate::util::rfc3339::rfc3339(milliseconds).unwrap_or_default();
     let text = text.split('.').next().unwrap_or_default();

@@ -123,6 +123,7 @@ impl fmt::Debug for Param {
 }
 
 /// One SQL statement with its parameters, `?1` first.
+#[must_use = "a statement does nothing until a batch runs it"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     /// The SQL, never built from input.

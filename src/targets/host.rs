@@ -51,7 +51,6 @@ pub enum Host {
 
 impl Host {
     /// Classifies a host. IPv6 addresses are in brackets.
-    #[must_use]
     pub fn parse(host: &str) -> Self {
         let host = host.to_ascii_lowercase();
         if host.starts_with('[') {
@@ -80,20 +79,17 @@ impl Host {
 
 /// Whether URL parsers read a host as an IP address: in brackets, or decimal, octal or hexadecimal in one to four
 /// parts. They do so if the last label is a number; no top-level domain begins with a digit.
-#[must_use]
 pub fn is_ip(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     last.starts_with(|first: char| first == '[' || first.is_ascii_digit())
 }
 
 /// Whether a string is a well-formed host name: labels separated by dots (RFC 952, RFC 1123, 2.1).
-#[must_use]
 pub fn is_name(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)
 }
 
 /// Whether a string is a label: 1 to 63 letters, digits and hyphens, no hyphen at either end.
-#[must_use]
 pub fn is_label(text: &str) -> bool {
     (1..=63).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')

@@ -50,7 +50,6 @@ pub enum TargetError {
 
 impl TargetError {
     /// The description, as the end of a sentence that begins with the address.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TooLong => "is longer than 4,096 characters",
@@ -122,7 +121,6 @@ impl Targets {
 }
 
 /// The origin of a URL (RFC 6454), in lower case and without a default port. Returns `None` for a malformed URL.
-#[must_use]
 pub fn origin(url: &str) -> Option<String> {
     let address = Address::parse(url).ok()?;
     if Host::parse(address.host) == Host::Malformed {

@@ -4,7 +4,6 @@ use crate::util::percent::decode;
 
 /// Whether any server might resolve a path to a parent: however often it decodes the path, whichever slash it honours,
 /// and whether or not it ignores what follows a semicolon.
-#[must_use]
 pub fn leaves_server(path: &str) -> bool {
     let mut text = path.to_owned();
     loop {

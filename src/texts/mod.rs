@@ -41,7 +41,6 @@ impl<'a> Wording<'a> {
     }
 
     /// The same wording, with the branding of an account.
-    #[must_use]
     pub fn for_account(self, own: &'a Branding) -> Self {
         Self { look: self.look.with(own), ..self }
     }

@@ -11,14 +11,12 @@ pub const MAX_DESCRIPTION: usize = 200;
 pub const MAX_WEBHOOKS: u64 = 20;
 
 /// Checks the form of a URL. Whether the service may send anything there is checked separately.
-#[must_use]
 pub fn url(text: &str) -> Option<&'static str> {
     let good =
         (1..=MAX_URL).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
     (!good).then_some("must be a URL of 1 to 2048 visible ASCII characters")
 }
 
-#[must_use]
 pub fn description(text: &str) -> Option<&'static str> {
     let good = !text.is_empty()
         && text.chars().count() <= MAX_DESCRIPTION
@@ -26,7 +24,6 @@ pub fn description(text: &str) -> Option<&'static str> {
     (!good).then_some("must be null or have 1 to 200 characters and no control character")
 }
 
-#[must_use]
 pub fn event(text: &str) -> Option<&'static str> {
     EventId::parse(text).is_none().then_some("must be the id of an event: `evt_` and 13 digits")
 }

@@ -32,7 +32,6 @@ impl fmt::Debug for Secrets {
 }
 
 /// The context of a webhook's secrets.
-#[must_use]
 pub const fn seal_context<'a>(
     account: &'a str,
     environment: Environment,
@@ -43,7 +42,6 @@ pub const fn seal_context<'a>(
 
 impl Secrets {
     /// Generates a secret.
-    #[must_use]
     pub fn new(random: &impl Random) -> Self {
         let mut bytes = [0; 32];
         random.fill(&mut bytes);
@@ -51,7 +49,6 @@ impl Secrets {
     }
 
     /// Replaces the secret. The old one signs for another 24 hours.
-    #[must_use]
     pub fn rotated(self, now: u64, random: &impl Random) -> Self {
         let previous = Some((self.current, now.saturating_add(OVERLAP_MS)));
         Self { previous, ..Self::new(random) }
@@ -79,7 +76,6 @@ impl Secrets {
 
     /// The header `webhook-signature`: one signature by each valid secret. `seconds` since 1970-01-01 UTC are those of
     /// `webhook-timestamp`.
-    #[must_use]
     pub fn sign(&self, id: &str, seconds: u64, body: &[u8], now: u64) -> String {
         let previous = self.previous.as_ref().filter(|(_, until)| now < *until);
         let valid = [Some(&self.current), previous.map(|(secret, _)| secret)];

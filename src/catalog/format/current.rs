@@ -34,7 +34,6 @@ pub struct Current {
 
 impl Current {
     /// The format of a record. Returns `None` when the bytes don't begin like a record.
-    #[must_use]
     pub fn format(bytes: &[u8]) -> Option<u32> {
         bytes.strip_prefix(MAGIC)?.first().copied().map(u32::from)
     }

@@ -7,7 +7,6 @@ pub const MAX_OF_ACCOUNT: u64 = 2_000_000;
 pub const MAX_OF_IDENTITY: u64 = 500;
 
 /// The SQL condition that an account is below its limit. Both arguments are placeholders or columns.
-#[must_use]
 pub fn account_has_capacity(account: &str, environment: &str) -> String {
     format!(
         "(SELECT coalesce(sum(t.n), 0) FROM connection_counts t WHERE t.account = {account} \
@@ -17,7 +16,6 @@ pub fn account_has_capacity(account: &str, environment: &str) -> String {
 }
 
 /// Like [`account_has_capacity`], for an identity. Its connections are counted up to the limit.
-#[must_use]
 pub fn identity_has_capacity(
     account: &str,
     environment: &str,

@@ -29,7 +29,6 @@ pub enum ListStatements {
 
 /// The statements for a page of at most `rows` rows, which may read `max_rows` rows. [`in_order`] sorts what they
 /// return.
-#[must_use]
 pub fn list(
     guard: &Guard<'_>,
     filter: &ConnectionFilter,
@@ -66,7 +65,6 @@ pub fn list(
 }
 
 /// How many rows are skipped before a page of a counted list, from the nearer end if the page is deep.
-#[must_use]
 pub const fn skipped(start: &Start, total: u64, rows: u64, max_rows: u64) -> u64 {
     match start {
         Start::Offset(offset) if *offset >= total => 0,
@@ -79,7 +77,6 @@ pub const fn skipped(start: &Start, total: u64, rows: u64, max_rows: u64) -> u64
 }
 
 /// Sorts rows into list order.
-#[must_use]
 pub fn in_order(mut rows: Vec<Connection>) -> Vec<Connection> {
     // Rows that were read from the far end are in reverse order.
     if let [first, .., last] = rows.as_slice()

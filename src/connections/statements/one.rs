@@ -11,7 +11,6 @@ use crate::util::case_fold::fold;
 use crate::util::json;
 
 /// Selects the connection with an id.
-#[must_use]
 pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push_connection(id, "");
@@ -48,7 +47,6 @@ impl<'a> Write<'a> {
 }
 
 /// Sets a connection's tags, if they differ.
-#[must_use]
 pub fn set_tags(write: &Write<'_>, tags: &str) -> Statement {
     let mut sql = write.begin();
     sql.push(", tags = ").text(tags).push(" WHERE c.tags <> ").text(tags);
@@ -56,7 +54,6 @@ pub fn set_tags(write: &Write<'_>, tags: &str) -> Statement {
 }
 
 /// Sets a connection's name, if it differs.
-#[must_use]
 pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
     let text = |name: Option<String>| name.map_or(Param::Null, Param::Text);
     let mut sql = write.begin();
@@ -67,7 +64,6 @@ pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
 }
 
 /// Sets a connection's state, if it differs. Without a reason, a new state clears the old reason.
-#[must_use]
 pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
     let state = new.state.as_str();
     let mut sql = write.begin();
@@ -97,7 +93,6 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
 }
 
 /// Deletes a connection that satisfies the precondition.
-#[must_use]
 pub fn delete(guard: &Guard<'_>, id: &ConnectionId, precondition: &Precondition) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM connections AS c WHERE true").target_connection(id, precondition);
@@ -117,7 +112,6 @@ impl Sql<'_> {
 }
 
 /// Inserts a connection, unless its key is taken or a limit is reached.
-#[must_use]
 pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT INTO connections (account, environment, id, active, platform, platform_version, label, \
@@ -148,7 +142,6 @@ pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
 }
 
 /// Selects the connection with a key, even if a token may not see it because of its identity type.
-#[must_use]
 pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(

@@ -9,7 +9,6 @@ pub const PLATFORMS: u64 = 50;
 
 /// Selects the counters except those of platforms: `active`, `dimension`, `value`, `n`. Reads at most 14 rows; for a
 /// token, a few for each connection of its identity.
-#[must_use]
 pub fn counters(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     if guard.restriction.is_some() {
@@ -36,7 +35,6 @@ pub fn counters(guard: &Guard<'_>) -> Statement {
 
 /// Selects the counters of the largest platforms in the same columns, largest first. Reads one row each; for a token,
 /// more.
-#[must_use]
 pub fn platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     if guard.restriction.is_some() {
@@ -56,7 +54,6 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
 }
 
 /// Selects the platforms whose active connections a token may see. Reads a few rows for each of them.
-#[must_use]
 pub fn connected_platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT DISTINCT c.platform")

@@ -31,7 +31,6 @@ pub const NOT_CHECKED_DETAIL: &str =
 
 /// The state of a connection after its credentials were stored. `is_proven`: the platform has just issued or accepted
 /// them.
-#[must_use]
 pub const fn stored(is_proven: bool) -> State {
     if is_proven { STATE_AFTER_SUCCESS } else { State::Unknown }
 }
@@ -71,7 +70,6 @@ impl HealthFailure {
     ];
 
     /// The reason code of the API.
-    #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
             Self::Unavailable => "platform_unavailable",
@@ -147,7 +145,6 @@ pub struct FailureOutcome {
 
 /// The transition after a failure. `retry_after_ms` is how long the platform asks to wait; `jitter` is a random
 /// number, which spreads the next attempts.
-#[must_use]
 pub fn after_failure(
     before: FailureHistory,
     failure: HealthFailure,
@@ -197,7 +194,6 @@ pub fn after_failure(
 }
 
 /// The party that must act: the API's member `actor`.
-#[must_use]
 pub fn actor(state: State, code: Option<&str>) -> &'static str {
     let is_cause =
         |failure: &HealthFailure| failure.needs_account() && Some(failure.code()) == code;

@@ -54,7 +54,6 @@ pub struct CredentialsRow {
 
 impl CredentialsRow {
     /// The failures since the last success.
-    #[must_use]
     pub const fn failure_history(&self) -> FailureHistory {
         let Self { attempts, failing_since, refused_since, .. } = *self;
         FailureHistory { attempts, failing_since, refused_since }
@@ -63,32 +62,27 @@ impl CredentialsRow {
     /// Whether the last refresh failed because of the OAuth client, so that it may be retried once the client is
     /// accepted. If the platform refused this connection, perhaps alone, a success of another connection proves
     /// nothing.
-    #[must_use]
     pub fn waits_for_client(&self) -> bool {
         self.reason_code.as_deref() == Some(HealthFailure::ClientRejected.code())
             && (self.reason_status.is_none() || self.failing_since.is_none())
     }
 
     /// Whether the credentials were imported, and another service still refreshes them.
-    #[must_use]
     pub const fn awaits_cut_over(&self) -> bool {
         self.awaits_cut_over == 1
     }
 
     /// The granted scopes.
-    #[must_use]
     pub fn scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.scopes).unwrap_or_default()
     }
 
     /// The scopes that were requested and not granted.
-    #[must_use]
     pub fn missing_scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.missing_scopes).unwrap_or_default()
     }
 
     /// The scopes that were granted or missing before, and are not among those granted now.
-    #[must_use]
     pub fn missing_without(&self, granted: &[String]) -> Vec<String> {
         missing(&[self.scopes(), self.missing_scopes()].concat(), granted)
     }

@@ -28,7 +28,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Selects the row of the credentials.
-    #[must_use]
     pub fn select(&self) -> Statement {
         Statement {
             sql: "SELECT h.* \
@@ -40,7 +39,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Takes the lease at a version, unless another request holds it.
-    #[must_use]
     pub fn take_lease(&self, version: u64, request: &str, now: u64) -> Statement {
         let until = now.saturating_add(LEASE_MS);
         Statement {
@@ -59,7 +57,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Stores refreshed credentials, if the request still holds the lease at the version that it has read.
-    #[must_use]
     pub fn record_refresh(&self, new: &RefreshedCredentials<'_>) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -84,7 +81,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Marks the connection as operational after a refresh or a check by this request.
-    #[must_use]
     pub fn mark_recovered(&self, request: &str, now: u64) -> Statement {
         Statement {
             sql: "UPDATE connections \
@@ -103,7 +99,6 @@ impl CredentialsKey<'_> {
     /// Stores the account at the platform, if this request has refreshed the credentials and the account has changed: some
     /// platforms return it only on a refresh. A stored name is kept if the platform does not send it again, unless names
     /// are not to be stored.
-    #[must_use]
     pub fn record_platform_account(
         &self,
         request: &str,
@@ -131,7 +126,6 @@ impl CredentialsKey<'_> {
     /// Of the two times for the next attempt, the statement takes the one in whose minute fewer attempts are due. With
     /// few attempts a minute, random times alone would put many into the same minute. It counts at most twelve, since
     /// random times spread larger numbers evenly enough.
-    #[must_use]
     pub fn record_failure(
         &self,
         version: u64,
@@ -167,7 +161,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Records that a check succeeded, if the request still holds the lease at the version that it has read.
-    #[must_use]
     pub fn record_success(&self, version: u64, request: &str, check_at: u64) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -181,7 +174,6 @@ impl CredentialsKey<'_> {
 
     /// Releases the lease after an inconclusive check. `check_at` is the next check; `waiting` reschedules the attempt
     /// after an earlier failure.
-    #[must_use]
     pub fn release_lease(
         &self,
         version: u64,
@@ -205,7 +197,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Reschedules the next check; `None` for never.
-    #[must_use]
     pub fn reschedule(&self, version: u64, check_at: Option<u64>) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -217,7 +208,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Selects the connection, unless its account has moved to another database.
-    #[must_use]
     pub fn select_connection(&self) -> Statement {
         Statement {
             sql: "SELECT c.platform, c.state \
@@ -230,7 +220,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Selects the OAuth client of the credentials.
-    #[must_use]
     pub fn select_client(&self) -> Statement {
         Statement {
             sql: "SELECT o.* \
@@ -245,7 +234,6 @@ impl CredentialsKey<'_> {
     }
 
     /// Sets the connection's state after a failure that this request has recorded.
-    #[must_use]
     pub fn mark_degraded(&self, request: &str, after: &FailureOutcome, now: u64) -> Statement {
         Statement {
             sql: "UPDATE connections \
@@ -271,7 +259,6 @@ fn minute_of(at: u64) -> u64 {
 
 /// Claims up to `limit` connections that are due, the longest overdue first. They are not claimed again before
 /// `until`.
-#[must_use]
 pub fn claim_due(now: u64, until: u64, limit: usize) -> Statement {
     let limit = u64::try_from(limit).unwrap_or(u64::MAX);
     Statement {
@@ -311,7 +298,6 @@ impl Breaker<'_> {
     }
 
     /// Claims this hour's probe. Returns a row if this request may send it.
-    #[must_use]
     pub fn probe(&self, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement(
@@ -324,7 +310,6 @@ impl Breaker<'_> {
         )
     }
 
-    #[must_use]
     pub fn open(&self, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement(
@@ -337,7 +322,6 @@ impl Breaker<'_> {
 
     /// Records an error that may concern the client or only one account. Opens the breaker if another account had the
     /// same error, and no refresh has succeeded since.
-    #[must_use]
     pub fn suspect(&self, suspicion: &ClientError<'_>, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement("UPDATE oauth_clients \
@@ -352,7 +336,6 @@ impl Breaker<'_> {
         ])
     }
 
-    #[must_use]
     pub fn close(&self) -> Statement {
         self.statement("UPDATE oauth_clients \
             SET rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL \
@@ -404,7 +387,6 @@ pub struct FailureReason<'a> {
 
 /// Makes the check of a connection due now, because the platform has refused a call. Credentials that are already due,
 /// or wait for another attempt, are not changed.
-#[must_use]
 pub fn check_soon(account: &str, environment: Environment, id: &str, now: u64) -> Statement {
     Statement {
         sql: "UPDATE credentials \

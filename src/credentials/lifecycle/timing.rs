@@ -12,7 +12,6 @@ const MARGIN_MS: u64 = 5 * 60 * 1000;
 
 /// Whether an access token must be refreshed before use: if less than five minutes or a tenth of its lifetime is left,
 /// whichever is less.
-#[must_use]
 pub fn is_due(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
     let Some(expires_at) = expires_at else { return false };
     let life = expires_at.saturating_sub(issued_at.unwrap_or(now));
@@ -21,7 +20,6 @@ pub fn is_due(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool
 }
 
 /// Whether an access token has more than half of its lifetime left.
-#[must_use]
 pub fn is_young(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
     let Some((issued_at, expires_at)) = issued_at.zip(expires_at) else { return false };
     let half = expires_at.saturating_sub(issued_at).saturating_div(2);
@@ -29,14 +27,12 @@ pub fn is_young(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bo
 }
 
 /// Whether an access token is still valid.
-#[must_use]
 pub fn is_valid(expires_at: Option<u64>, now: u64) -> bool {
     expires_at.is_none_or(|at| now < at)
 }
 
 /// The time of the next check after a success: up to a tenth of `period` early, so that connections which were created
 /// together are checked at different times.
-#[must_use]
 pub fn next_check(now: u64, period: u64, jitter: u8) -> u64 {
     let early = period.saturating_mul(u64::from(jitter)).saturating_div(10 * 255);
     now.saturating_add(period.saturating_sub(early))

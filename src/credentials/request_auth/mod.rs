@@ -73,7 +73,6 @@ fn has(template: &str, name: &str) -> bool {
 }
 
 /// Whether requests of a method carry this variable of the OAuth client.
-#[must_use]
 pub fn needs(common: &Parameters, method: &AuthMethod, variable: &str) -> bool {
     let templates = common.values().chain(method.headers.values()).chain(method.query.values());
     method.is_oauth2() && templates.into_iter().any(|template| has(template, variable))
@@ -81,7 +80,6 @@ pub fn needs(common: &Parameters, method: &AuthMethod, variable: &str) -> bool {
 
 impl AuthPlacement<'_> {
     /// Builds the headers and parameters. With AWS Signature Version 4, each request must be signed too.
-    #[must_use]
     pub fn place(self) -> RequestAuth {
         let mut auth = RequestAuth::default();
         self.place_secret(&mut auth);
@@ -204,7 +202,6 @@ impl AuthPlacement<'_> {
 
 /// The user name and password of HTTP Basic authentication. Returns `None` when a field that they need was left empty,
 /// and for other methods.
-#[must_use]
 pub fn basic_pair(kind: &Kind, credentials: &Credentials) -> Option<(String, String)> {
     let Kind::Basic { username, password, .. } = kind else { return None };
     let part = |template: &Option<String>, field: &str| match template {
@@ -216,7 +213,6 @@ pub fn basic_pair(kind: &Kind, credentials: &Credentials) -> Option<(String, Str
 
 /// Returns why a field's value can't be sent where the method sends it, as the end of a sentence. `common` are the headers
 /// of all of the connector's methods. A key that was copied badly is thus rejected here, and not blamed on the platform.
-#[must_use]
 pub fn unsendable_reason(
     common: &Parameters,
     method: &AuthMethod,
@@ -249,7 +245,6 @@ pub fn unsendable_reason(
 
 /// A prefix and a secret. If the prefix ends with a word, it is an authentication scheme, and a space follows (RFC
 /// 9110, section 11.4). After anything else, such as `Token token=`, the secret follows immediately.
-#[must_use]
 pub fn with_prefix(prefix: &str, secret: &str) -> String {
     let is_word = prefix.ends_with(|c: char| c.is_ascii_alphanumeric());
     format!("{prefix}{}{secret}", if is_word { " " } else { "" })
@@ -267,7 +262,6 @@ fn is_default(name: &str, value: &str) -> bool {
 
 impl RequestAuth {
     /// The first of the headers that a caller must not send, because their templates contain secrets.
-    #[must_use]
     pub fn reserved_header<'h>(&self, headers: &'h [(String, String)]) -> Option<&'h str> {
         let names = headers.iter().map(|(name, _)| name.as_str());
         // Cookies are merged instead.
@@ -276,7 +270,6 @@ impl RequestAuth {
 
     /// Merges these headers into those of a request. Headers that contain a secret replace the request's own; the
     /// others only add. Cookies are merged.
-    #[must_use]
     pub fn apply_to(mut self, mut headers: Vec<(String, String)>) -> Vec<(String, String)> {
         if let Some(own_cookies) = self.headers.get_mut("cookie") {
             let name = |cookie: &str| encode(cookie.split('=').next().unwrap_or_default());
@@ -303,13 +296,11 @@ impl RequestAuth {
     }
 
     /// Whether a query parameter contains a secret.
-    #[must_use]
     pub fn has_secret(&self, name: &str) -> bool {
         self.query.get(name).is_some_and(|value| value.secrecy > Secrecy::Public)
     }
 
     /// Adds the query parameters to a URL. Without a secret, a parameter does not replace the URL's own.
-    #[must_use]
     pub fn url(&self, url: &str) -> String {
         let mut new_url = url.to_owned();
         for (name, value) in &self.query {

@@ -84,7 +84,6 @@ impl BodyBudget {
     }
 
     /// The number of bytes that are held.
-    #[must_use]
     pub fn held(&self) -> usize {
         self.0.try_borrow().map_or(0, |shares| shares.iter().map(|share| share.bytes.get()).sum())
     }
@@ -92,7 +91,6 @@ impl BodyBudget {
 
 impl Reservation {
     /// Reserves this many bytes in total. Returns `false` when the isolate or the caller would hold too much.
-    #[must_use]
     pub fn grow_to(&self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.own.bytes.get());
         let fits = more == 0 || self.has_room(more);

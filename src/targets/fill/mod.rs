@@ -45,7 +45,6 @@ pub enum Rule {
 
 impl Rule {
     /// The rule, as the end of a sentence.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Host => "must be a host name, such as `example.com`, without a port",
@@ -80,7 +79,6 @@ impl Rule {
 
 impl FillError {
     /// The name of the field whose value is missing or wrong.
-    #[must_use]
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Missing(field) | Self::Invalid { field, .. } => Some(field),
@@ -156,7 +154,6 @@ pub fn fill_text<'v>(
 }
 
 /// The rule that a field's value breaks in a template, regardless of the other fields.
-#[must_use]
 pub fn broken_rule(template: &str, field: &str, value: &str) -> Option<Rule> {
     // `1` is valid in every position.
     let filled = fill(template, |name| Some(if name == field { value } else { "1" }));
@@ -169,7 +166,6 @@ pub fn broken_rule(template: &str, field: &str, value: &str) -> Option<Rule> {
 /// The value of a field in a string that a template describes, such as `acme` in `https://acme.pipedrive.com/` for
 /// `https://{company}.pipedrive.com`. The scheme and a trailing slash are optional. Returns `None` when the string
 /// does not match. Without a template, the string is the value.
-#[must_use]
 pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<&'t str> {
     let Some(template) = template else { return Some(text).filter(|text| !text.is_empty()) };
     let bare = |text: &'t str| text.strip_prefix("https://").unwrap_or(text).trim_end_matches('/');
@@ -192,7 +188,6 @@ const SECOND_LEVEL: [&str; 24] = [
 
 /// The variables that choose the owner of the host: those of a host whose registrable domain is not literal in the
 /// template. Their values decide who receives what is sent.
-#[must_use]
 pub fn host_choosers(template: &str) -> Vec<&str> {
     let Some((_, Some((host, _)), _)) = split(template) else { return Vec::new() };
     if has_own_domain(host) {
@@ -202,7 +197,6 @@ pub fn host_choosers(template: &str) -> Vec<&str> {
 }
 
 /// Whether a template's host ends with a dot and this variable, whose listed values are all registrable domains.
-#[must_use]
 pub fn ends_with_domain(template: &str, variable: &str, listed: &[String]) -> bool {
     let Some((_, Some((host, _)), _)) = split(template) else { return false };
     host.ends_with(&format!(".{{{variable}}}"))

@@ -8,7 +8,6 @@ use crate::terms::DeliveryState;
 use crate::webhooks::attempt::{AttemptOutcome, DisableReason, LEASE_MS, Next};
 
 /// Selects a row when a delivery is due.
-#[must_use]
 pub fn is_due(now: u64) -> Statement {
     statement(
         "SELECT 1 AS due \
@@ -20,7 +19,6 @@ pub fn is_due(now: u64) -> Statement {
 }
 
 /// Counts the deliveries that are due, up to `limit`.
-#[must_use]
 pub fn count_due(now: u64, limit: u64) -> Statement {
     statement(
         "SELECT count(*) AS total \
@@ -50,7 +48,6 @@ macro_rules! with_capacity {
 }
 
 /// Claims deliveries that are due, for a minute. The webhooks take turns, each with its oldest deliveries first.
-#[must_use]
 pub fn claim(now: u64, lease: &str, limit: usize) -> Statement {
     statement(
         concat!(
@@ -78,7 +75,6 @@ pub fn claim(now: u64, lease: &str, limit: usize) -> Statement {
 }
 
 /// Selects a row when [`claim`] would find more deliveries to receivers that do not fail.
-#[must_use]
 pub fn is_more_due(now: u64, limit: usize) -> Statement {
     statement(
         with_capacity!(
@@ -96,7 +92,6 @@ pub fn is_more_due(now: u64, limit: usize) -> Statement {
     )
 }
 
-#[must_use]
 pub fn select_claimed(now: u64, lease: &str) -> Statement {
     statement(
         "SELECT d.webhook_id, d.attempts, w.account, w.environment, w.url, w.sealed, w.failing_since, \
@@ -110,7 +105,6 @@ pub fn select_claimed(now: u64, lease: &str) -> Statement {
 }
 
 /// Selects the events of the claimed deliveries, in the order of [`select_claimed`].
-#[must_use]
 pub fn select_events(now: u64, lease: &str) -> Statement {
     let columns = columns();
     let sql = format!(
@@ -134,7 +128,6 @@ pub struct ClaimedDelivery<'a> {
 
 impl ClaimedDelivery<'_> {
     /// Stores the outcome of an attempt, if the claim is still valid.
-    #[must_use]
     pub fn record_attempt(
         &self,
         outcome: AttemptOutcome,
@@ -168,7 +161,6 @@ impl ClaimedDelivery<'_> {
     }
 
     /// Releases the claim without an attempt, and reschedules the delivery.
-    #[must_use]
     pub fn reschedule(&self, until: u64) -> Statement {
         statement(
             "UPDATE deliveries \
@@ -185,7 +177,6 @@ impl ClaimedDelivery<'_> {
 }
 
 /// Marks a webhook as working.
-#[must_use]
 pub fn mark_working(webhook: &str) -> Statement {
     statement(
         "UPDATE webhooks SET failing_since = NULL WHERE id = ?1 AND failing_since IS NOT NULL",
@@ -194,7 +185,6 @@ pub fn mark_working(webhook: &str) -> Statement {
 }
 
 /// Marks a webhook as failing.
-#[must_use]
 pub fn mark_failing(webhook: &str, now: u64) -> Statement {
     statement(
         "UPDATE webhooks SET failing_since = ?2 WHERE id = ?1 AND failing_since IS NULL",
@@ -203,7 +193,6 @@ pub fn mark_failing(webhook: &str, now: u64) -> Statement {
 }
 
 /// Disables a webhook that failed at this URL, unless a delivery has succeeded since.
-#[must_use]
 pub fn disable(
     webhook: &str,
     url: &str,

@@ -19,7 +19,6 @@ fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
 const OF_KEY: &str = "FROM api_keys k CROSS JOIN webhooks w ON w.account = k.account AND w.environment = k.environment";
 
 /// Selects all webhooks, the oldest first. There are few.
-#[must_use]
 pub fn select_all(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT w.* ").push(OF_KEY).push(" WHERE ").guard();
@@ -27,7 +26,6 @@ pub fn select_all(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-#[must_use]
 pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT w.* ").push(OF_KEY).push(" AND w.id = ").text(id).push(" WHERE ").guard();
@@ -53,7 +51,6 @@ pub struct NewWebhook<'a> {
 }
 
 /// Stores a webhook, unless the environment already has `limit` webhooks.
-#[must_use]
 pub fn insert(principal: &Principal, new: &NewWebhook<'_>, limit: u64) -> Statement {
     statement(
         "INSERT INTO webhooks (account, environment, id, url, description, types, active, sealed, created_at, \
@@ -78,7 +75,6 @@ pub fn insert(principal: &Principal, new: &NewWebhook<'_>, limit: u64) -> Statem
 }
 
 /// Selects a webhook of the caller's account and environment.
-#[must_use]
 pub fn select_own(principal: &Principal, id: &str) -> Statement {
     statement(
         "SELECT * FROM webhooks WHERE account = ?1 AND environment = ?2 AND id = ?3",
@@ -104,7 +100,6 @@ pub struct Changes<'a> {
 }
 
 /// Updates a webhook, and returns its row. Enabling it resets its failures.
-#[must_use]
 pub fn update(
     guard: &Guard<'_>,
     id: &str,
@@ -138,7 +133,6 @@ pub fn update(
 }
 
 /// Deletes a webhook. Returns its id.
-#[must_use]
 pub fn delete(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM webhooks WHERE id = ").text(id);
@@ -150,7 +144,6 @@ pub fn delete(guard: &Guard<'_>, id: &str) -> Statement {
 }
 
 /// Replaces the secrets of a webhook, unless another request has done so since they were read.
-#[must_use]
 pub fn rotate(
     principal: &Principal,
     id: &str,
@@ -186,7 +179,6 @@ pub struct DeliveryQuery {
 }
 
 /// Selects deliveries of a webhook, the latest events first.
-#[must_use]
 pub fn select_deliveries(guard: &Guard<'_>, id: &str, query: DeliveryQuery) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push(
@@ -247,7 +239,6 @@ fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
 
 /// Makes events due again, regardless of the state of their deliveries. New events come before them, because their due
 /// time is 0.
-#[must_use]
 pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT INTO deliveries (webhook_id, event_id, next_attempt_at) SELECT w.id, e.id, ")
@@ -263,7 +254,6 @@ pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statemen
 
 /// Selects the ids of the events that [`replay`] makes due, and of one more if there is one, each with the number of
 /// events that may become due.
-#[must_use]
 pub fn select_replayed(guard: &Guard<'_>, id: &str, replay: Replay) -> Statement {
     let mut sql = Sql::new(guard);
     push_remaining(sql.push("SELECT e.id, "), id, replay.limit);
