@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
+use crate::rng::TestRng;
 use crate::vault::encode;
 
 /// Few values, so that they collide: some differ only in case, are prefixes of each other, are not ASCII, or contain
@@ -111,6 +112,30 @@ impl Row {
 }
 
 impl Filter {
+    /// A random filter for connections with the names and platforms of the tests of tenants and tokens.
+    pub fn random(
+        rng: &mut TestRng,
+        keys: Vec<String>,
+        identity: Option<String>,
+        tags: Vec<String>,
+    ) -> Self {
+        let prefixes = ["a", "ann", "é", "BO", "bo", "a%", "i", "id-1", "ANN"];
+        let platforms = ["alpha", "alpha-two", "zeta", "epsilon"];
+        Self {
+            active: rng.maybe(30, &[true, false]),
+            keys: rng.maybe(15, &[keys]),
+            identity,
+            name: rng.maybe(10, &["Ann", "ann", "Bob", "École", "日本"]).map(str::to_owned),
+            q: rng.maybe(15, &prefixes).map(str::to_owned),
+            tags: rng.maybe(25, &[tags]).filter(|tags| !tags.is_empty()),
+            any: rng.percent(50),
+            platform: rng.maybe(25, &platforms).map(str::to_owned),
+            version_of_platform: rng.maybe(10, &["v1", "v2"]).map(str::to_owned),
+            identity_type: rng.maybe(20, &TYPES).map(str::to_owned),
+            state: rng.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
+        }
+    }
+
     fn matches(&self, row: &Row, environment: &str) -> bool {
         let same = |filter: &Option<String>, value: &str| {
             filter.as_ref().is_none_or(|filter| filter == value)

@@ -195,19 +195,8 @@ impl Simulation {
             .collect();
         let (tags, identity) = (self.tags(), identity(&mut self.rng));
         let rng = &mut self.rng;
-        Filter {
-            active: rng.maybe(30, &[true, false]),
-            keys: rng.maybe(15, &[keys]),
-            identity: rng.maybe(10, &[identity]),
-            name: rng.maybe(10, &NAMES).map(str::to_owned),
-            q: rng.maybe(15, &["i", "id-1", "ANN", "é", "bo"]).map(str::to_owned),
-            tags: rng.maybe(25, &[tags]).filter(|tags| !tags.is_empty()),
-            any: rng.percent(50),
-            platform: rng.maybe(25, &PLATFORMS).map(str::to_owned),
-            version_of_platform: rng.maybe(10, &["v1", "v2"]).map(str::to_owned),
-            identity_type: rng.maybe(20, &TYPES).map(str::to_owned),
-            state: rng.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
-        }
+        let identity = rng.maybe(10, &[identity]);
+        Filter::random(rng, keys, identity, tags)
     }
 
     fn list(&mut self, tenant_index: usize) {

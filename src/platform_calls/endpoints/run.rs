@@ -1,5 +1,6 @@
 //! `POST /v1/vault/connections/{id}/actions/{key}`: runs an action with input that is checked before anything is sent.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -21,7 +22,7 @@ use crate::http::handler::Handler;
 use crate::http::message::{Body, Response};
 use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::platform_calls::address::below;
-use crate::platform_calls::build::{Action, Input, build};
+use crate::platform_calls::build::{Action, BuiltRequest, Input, build};
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, retries};
 use crate::platform_calls::flat::Flat;
 use crate::platform_calls::headers::AGENT;
@@ -110,39 +111,7 @@ impl RunAction<'_> {
         if let Some(problem) = unknown_members {
             return Err(locate_members(problem, &action.input));
         }
-        let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
-        let mut value: Value = serde_json::from_slice(input).map_err(not_json)?;
-        let options = ResponseOptions::take_from(&mut value).map_err(invalid_input)?;
-        let flat = value.get(ARGUMENTS).is_some().then(|| Flat::new(&action.input));
-        let nested: String;
-        let input = if let Some(flat) = &flat {
-            nested = input_from_arguments(flat, &value, input).map_err(invalid_input)?;
-            value = serde_json::from_str(&nested).map_err(not_json)?;
-            nested.as_bytes()
-        } else {
-            input
-        };
-        let invalid_input =
-            |faults: Vec<schema::Fault>| invalid_input(map_to_arguments(flat.as_ref(), faults));
-        let read: Vec<u8>;
-        let input = if context.request.header(AGENT).is_some() {
-            value = coerced(&action.input, value);
-            read = json::bytes(&value);
-            &read
-        } else {
-            input
-        };
-        let mut found = faults(&action.input, &value, ports);
-        if action.method == Method::Get {
-            for fault in found.iter_mut().filter(|fault| fault.pointer == "/body") {
-                "can't be sent: a request with `GET` can't have a body".clone_into(&mut fault.what);
-            }
-        }
-        if !found.is_empty() {
-            return Err(invalid_input(found));
-        }
-        let given: Input<'_> = serde_json::from_slice(input).map_err(not_json)?;
-        let built = build(&action, &given, &ports.uuid()).map_err(invalid_input)?;
+        let ValidCall { input, options, built, accept } = check(context, &action, input, ports)?;
         for method in &built.overriding {
             context.permit(method, named)?;
         }
@@ -154,7 +123,7 @@ impl RunAction<'_> {
                 key,
                 title: &title,
                 method: action.method,
-                input,
+                input: &input,
                 select: options.select(),
                 max_bytes: options.max_bytes(),
             };
@@ -167,7 +136,7 @@ impl RunAction<'_> {
         let server = own.map_or_else(|| client.first_server(), Ok)?;
         let url = below(&server, &built.path, &built.query).unwrap_or_else(|| server.clone());
         let mut headers = built.headers;
-        headers.push(("accept".to_owned(), accept(&action, &given)));
+        headers.push(("accept".to_owned(), accept));
         headers.push(user_agent());
         let method = action.method.as_str().to_owned();
         let call = Call { method, url, headers, payload: Payload::Bytes(&built.body) };
@@ -192,6 +161,56 @@ impl RunAction<'_> {
         };
         render_response(platform_response, &call, ports).await
     }
+}
+
+/// A call of an action with valid input.
+struct ValidCall<'a> {
+    /// The input as JSON, in its structured form.
+    input: Cow<'a, [u8]>,
+    options: ResponseOptions,
+    built: BuiltRequest,
+    /// The value of `Accept`.
+    accept: String,
+}
+
+/// Checks the input of an action, and builds the request to the platform.
+fn check<'a, P: Ports>(
+    context: &Context<'_>,
+    action: &Action,
+    sent: &'a [u8],
+    ports: &Metered<'_, P>,
+) -> Result<ValidCall<'a>, Problem> {
+    let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
+    let mut value: Value = serde_json::from_slice(sent).map_err(not_json)?;
+    let options = ResponseOptions::take_from(&mut value).map_err(invalid_input)?;
+    let flat = value.get(ARGUMENTS).is_some().then(|| Flat::new(&action.input));
+    let mut input = Cow::Borrowed(sent);
+    if let Some(flat) = &flat {
+        let nested = input_from_arguments(flat, &value, sent).map_err(invalid_input)?;
+        value = serde_json::from_str(&nested).map_err(not_json)?;
+        input = Cow::Owned(nested.into_bytes());
+    }
+    let invalid_input =
+        |faults: Vec<schema::Fault>| invalid_input(map_to_arguments(flat.as_ref(), faults));
+    if context.request.header(AGENT).is_some() {
+        value = coerced(&action.input, value);
+        input = Cow::Owned(json::bytes(&value));
+    }
+    let mut found = faults(&action.input, &value, ports);
+    if action.method == Method::Get {
+        for fault in found.iter_mut().filter(|fault| fault.pointer == "/body") {
+            "can't be sent: a request with `GET` can't have a body".clone_into(&mut fault.what);
+        }
+    }
+    if !found.is_empty() {
+        return Err(invalid_input(found));
+    }
+    let (built, accept) = {
+        let given: Input<'_> = serde_json::from_slice(&input).map_err(not_json)?;
+        let built = build(action, &given, &ports.uuid()).map_err(invalid_input)?;
+        (built, accept(action, &given))
+    };
+    Ok(ValidCall { input, options, built, accept })
 }
 
 /// The action's detail, or the problem if there is none.

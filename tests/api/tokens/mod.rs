@@ -356,19 +356,8 @@ impl Simulation {
             .collect();
         let rng = &mut self.rng;
         let tags: Vec<String> = (0..rng.below(3)).map(|_| (*rng.pick(&TAGS)).to_owned()).collect();
-        Filter {
-            active: rng.maybe(30, &[true, false]),
-            keys: rng.maybe(15, &[keys]),
-            identity: rng.maybe(25, &IDENTITIES).map(str::to_owned),
-            name: rng.maybe(10, &NAMES).map(str::to_owned),
-            q: rng.maybe(15, &["a", "ann", "é", "BO", "a%"]).map(str::to_owned),
-            tags: rng.maybe(25, &[tags]).filter(|tags| !tags.is_empty()),
-            any: rng.percent(50),
-            platform: rng.maybe(25, &PLATFORMS).map(str::to_owned),
-            version_of_platform: rng.maybe(10, &["v1", "v2"]).map(str::to_owned),
-            identity_type: rng.maybe(20, &TYPES).map(str::to_owned),
-            state: rng.maybe(15, &["operational", "failed", "unknown"]).map(str::to_owned),
-        }
+        let identity = rng.maybe(25, &IDENTITIES).map(str::to_owned);
+        Filter::random(rng, keys, identity, tags)
     }
 
     /// Asserts that every tenant has exactly the connections of the model.
