@@ -849,7 +849,8 @@ CREATE TABLE agent_approvals (
   id                TEXT    PRIMARY KEY NOT NULL,
   account           TEXT    NOT NULL,
   environment       TEXT    NOT NULL,
-  -- Both are NULL for a download that a key or a session token requested.
+  -- Both are NULL for a download that a key or a session token requested. For a call of a session token, `grant_id` is
+  -- `session:` and a hash of its key and identity.
   endpoint          TEXT    CHECK (endpoint IS NOT NULL OR state = 'download'),
   grant_id          TEXT    CHECK (grant_id IS NOT NULL OR state = 'download'),
   -- The key that the agent acts as.

@@ -4,14 +4,19 @@
 //! signed in, in the browser that opened the link, and then belongs to that browser. The input is encrypted when the agent
 //! makes the call; the page shows that copy and an approval runs it, so nothing can change in between. One statement changes
 //! the state from `pending`, once, and only while the grant and its key are valid.
+//!
+//! A session token has no grant. Its calls wait for the same identity, and are stored with a token for this one call, which is
+//! checked again when it runs.
 
 use serde::Deserialize;
 
 use super::grant::Grant;
 use super::sign_in::Endpoint;
 use super::statements::{BrowserStep, CONTINUE_MS};
+use crate::auth::key::hash;
 use crate::auth::statements::Guard;
 use crate::auth::statements::key_is_valid;
+use crate::auth::token::Token;
 use crate::connections::statements::sql::Sql;
 use crate::credentials::{Kind, SealContext, Sealed};
 use crate::ports::{Param, Statement};
@@ -45,6 +50,8 @@ pub struct Approval {
     pub id: String,
     pub account: String,
     pub environment: Environment,
+    pub endpoint: String,
+    /// The id of the grant, or [`owner_of`] a session token.
     pub grant_id: String,
     /// The identity that must approve.
     pub identity: String,
@@ -67,6 +74,37 @@ impl Approval {
     pub fn seal_context(&self) -> SealContext<'_> {
         seal_context(&self.account, self.environment, &self.id)
     }
+
+    /// Whether a session token requested the call.
+    pub fn is_of_session(&self) -> bool {
+        self.grant_id.starts_with(SESSION)
+    }
+
+    /// The token of a session token's call, and the input, of what was encrypted.
+    pub fn parts<'p>(&self, plain: &'p [u8]) -> (Option<&'p str>, &'p [u8]) {
+        let end = plain.iter().position(|byte| *byte == b'\n').filter(|_| self.is_of_session());
+        let parts = end.and_then(|end| {
+            let token = std::str::from_utf8(plain.get(..end)?).ok()?;
+            Some((Some(token), plain.get(end.saturating_add(1)..)?))
+        });
+        parts.unwrap_or((None, plain))
+    }
+}
+
+/// The prefix of the column `grant_id` for calls of session tokens.
+const SESSION: &str = "session:";
+/// Whether the row belongs to a session token.
+const IS_OF_SESSION: &str = "substr(grant_id, 1, 8) = 'session:'";
+
+/// The value of the column `grant_id` for calls of a token. Session tokens of one key and identity share it, so that an agent can
+/// get the response with its next token.
+pub fn owner_of(token: &Token) -> String {
+    if let Some(grant) = &token.grant {
+        return grant.id.clone();
+    }
+    let restriction = &token.restriction;
+    let kind = restriction.identity_type.map_or("", IdentityType::as_str);
+    [SESSION, &hash(&format!("{} {kind} {}", token.key_id, restriction.identity))].concat()
 }
 
 /// The encryption context of an approval's input and response.
@@ -85,11 +123,10 @@ fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>)
     Statement { sql: sql.into(), params }
 }
 
-#[derive(Debug)]
 pub struct NewApproval<'a> {
     /// A UUID.
     pub id: &'a str,
-    pub grant_id: &'a str,
+    pub token: &'a Token,
     pub connection_id: &'a str,
     pub action: &'a str,
     pub title: &'a str,
@@ -98,25 +135,42 @@ pub struct NewApproval<'a> {
     pub sealed: &'a Sealed,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
+    pub expires_at: u64,
 }
 
 impl NewApproval<'_> {
-    /// Inserts the approval for the identity of the grant, unless too many are pending. Returns its id.
+    /// Inserts the approval for the identity of the token, unless too many are pending, or the users of a session token can't sign
+    /// in. Returns its id.
     pub fn insert(&self) -> Statement {
+        let restriction = &self.token.restriction;
+        let from = if self.token.grant.is_some() {
+            "g.account, g.environment, g.endpoint, g.id, g.key_id, g.identity, g.identity_type, ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9 FROM agent_grants g WHERE g.id = ?2 AND g.state = 'active'"
+        } else {
+            "k.account, k.environment, e.id, ?2, k.id, ?10, coalesce(?11, e.identity_type), ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9 FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type IS NOT NULL WHERE k.id = ?12"
+        };
+        let mut params = vec![
+            Param::text(self.id),
+            Param::Text(owner_of(self.token)),
+            Param::text(self.connection_id),
+            Param::text(self.action),
+            Param::text(self.title),
+            Param::text(self.method.as_str()),
+            Param::text(self.sealed.as_str()),
+            Param::integer(self.now),
+            Param::integer(self.expires_at),
+        ];
+        if self.token.grant.is_none() {
+            params.extend([
+                Param::text(&restriction.identity),
+                Param::optional_text(restriction.identity_type.map(IdentityType::as_str)),
+                Param::text(&self.token.key_id),
+            ]);
+        }
         statement(
             format!(
-                "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, state, sealed, created_at, expires_at) SELECT ?1, g.account, g.environment, g.endpoint, g.id, g.key_id, g.identity, g.identity_type, ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?8 + {LIFETIME_MS} FROM agent_grants g WHERE g.id = ?2 AND g.state = 'active' AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state = 'pending' AND a.id <> ?1) < {MAX_PENDING} ON CONFLICT (id) DO UPDATE SET state = state RETURNING id"
+                "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, state, sealed, created_at, expires_at) SELECT ?1, {from} AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state = 'pending' AND a.id <> ?1) < {MAX_PENDING} ON CONFLICT (id) DO UPDATE SET state = state RETURNING id"
             ),
-            vec![
-                Param::text(self.id),
-                Param::text(self.grant_id),
-                Param::text(self.connection_id),
-                Param::text(self.action),
-                Param::text(self.title),
-                Param::text(self.method.as_str()),
-                Param::text(self.sealed.as_str()),
-                Param::integer(self.now),
-            ],
+            params,
         )
     }
 }
@@ -166,11 +220,13 @@ pub fn prune(now: u64) -> Statement {
     )
 }
 
-/// Selects an approval of an active grant, unless it has expired.
-pub fn select_of_grant(grant_id: &str, id: &str, now: u64) -> Statement {
+/// Selects an approval of an active grant, or of a session token, unless it has expired.
+pub fn select_of_owner(owner: &str, id: &str, now: u64) -> Statement {
     statement(
-        "SELECT a.* FROM agent_approvals a CROSS JOIN agent_grants g ON g.id = a.grant_id AND g.state = 'active' WHERE a.id = ?1 AND a.grant_id = ?2 AND a.expires_at > ?3",
-        vec![Param::text(id), Param::text(grant_id), Param::integer(now)],
+        format!(
+            "SELECT * FROM agent_approvals WHERE id = ?1 AND grant_id = ?2 AND expires_at > ?3 AND ({IS_OF_SESSION} OR EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active'))"
+        ),
+        vec![Param::text(id), Param::text(owner), Param::integer(now)],
     )
 }
 
@@ -274,7 +330,10 @@ pub fn open_by_provider(
 pub fn decide(step: BrowserStep<'_>, id: &str, approves: bool) -> Statement {
     let (state, valid) = if approves {
         let grant = "EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active' AND g.expires_at > ?5)";
-        ("approved", format!(" AND {grant} AND {}", key_is_valid("?5")))
+        let sign_in =
+            "EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?2 AND e.type IS NOT NULL)";
+        let owner = format!("({grant} OR {IS_OF_SESSION} AND {sign_in})");
+        ("approved", format!(" AND {owner} AND {}", key_is_valid("?5")))
     } else {
         ("declined", String::new())
     };

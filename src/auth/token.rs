@@ -16,7 +16,7 @@ use super::mac::{mac, verify};
 use super::restriction::TokenRestriction;
 use super::shard::Shard;
 use crate::connect::presets::Presets;
-use crate::terms::{Environment, IdentityType, Scopes};
+use crate::terms::{Environment, IdentityType, Scope, Scopes};
 use crate::util::name_set::Names;
 
 /// The prefix of session tokens.
@@ -91,6 +91,21 @@ impl Token {
     pub fn rate_key(&self) -> KeyHash {
         let name = format!("{} {}", self.key_id, self.restriction.identity);
         KeyHash(Sha256::digest(name.as_bytes()).into())
+    }
+
+    /// The token with which the service itself makes or repeats one call of this token's holder: restricted to the call's
+    /// connection, and without approvals. No page of an origin sends it, so it has no origins.
+    pub fn for_call(self, connection: &str, access: Access, expires_at: u64) -> Self {
+        let only = Names::new(&[connection.to_owned()]);
+        Self {
+            restriction: TokenRestriction { connections: Some(only), ..self.restriction },
+            scopes: [Scope::ConnectionsCall].into_iter().collect(),
+            limits: Limits { access, confirm: None, ..self.limits },
+            presets: Box::default(),
+            origins: None,
+            expires_at: self.expires_at.min(expires_at),
+            ..self
+        }
     }
 
     fn version(&self) -> u64 {

@@ -4,7 +4,7 @@ use super::bodies::body;
 use super::connections::environment;
 use super::endpoint_doc::{Body, EndpointDoc, SERVICE};
 use super::node::{Node, object};
-use super::schema::{names, record, record_with, string};
+use super::schema::{names, record, record_with, string, text_or_null};
 use super::string_schemas::described;
 use crate::auth::endpoints::session::new::DEFAULT_TTL;
 use crate::auth::limits::Access;
@@ -127,6 +127,12 @@ fn restriction() -> Vec<(&'static str, Node)> {
             "connections",
             list(
                 "The ids of the connections that it is restricted to; null for all of the identity.",
+            ),
+        ),
+        (
+            "confirm",
+            text_or_null(
+                "The calls that the user must approve: `write` or `destructive`; null for none.",
             ),
         ),
         (

@@ -38,6 +38,8 @@ export interface Whoami {
   actions?: string[] | null;
   /** The ids of the connections that the token is restricted to; null for all of the identity. */
   connections?: string[] | null;
+  /** The calls that the user must approve; null for none. */
+  confirm?: "write" | "destructive" | null;
   /** The name of the OAuth client with which the token connects accounts; null for the connection's own, or `default`. */
   client?: string | null;
   /** The web origins that the token is restricted to; null for all. */
@@ -72,6 +74,8 @@ export interface Session {
   actions: string[] | null;
   /** The ids of the connections that the token is restricted to; null for all of the identity. */
   connections: string[] | null;
+  /** The calls that the user must approve; null for none. */
+  confirm: "write" | "destructive" | null;
   /** The name of the OAuth client with which the token connects accounts; null for the connection's own, or `default`. */
   client: string | null;
   /** The web origins that the token is restricted to; null for all. */
@@ -105,6 +109,8 @@ export interface NewSession {
   actions?: readonly string[] | undefined;
   /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
   connections?: readonly string[] | undefined;
+  /** An agent's calls that the user must approve: each change, or each deletion. Needs the sign-in for agents. Default: none. */
+  confirm?: "write" | "destructive" | undefined;
   /**
    * The name of the OAuth client with which the token connects accounts; its user can't choose another one. Default: the
    * connection's own when reconnecting, otherwise `default`.

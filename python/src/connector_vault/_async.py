@@ -1178,6 +1178,7 @@ class AsyncSessions:
         access: Access | None = None,
         actions: Iterable[str] | None = None,
         connections: Iterable[str | HasId] | None = None,
+        confirm: Literal["write", "destructive"] | None = None,
         client: str | None = None,
         origins: Iterable[str] | None = None,
         fields: Mapping[str, str] | None = None,
@@ -1188,6 +1189,7 @@ class AsyncSessions:
         """Creates a token that has access to the connections of one identity, for 15 minutes by default.
 
         `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit it further.
+        `confirm` names the calls of an agent that the user must approve.
         `client` is the name of the OAuth client with which it connects accounts.
         `fields` are values that the user can change in the connect window, `fixed_fields` ones that the user can't; both need
         `platforms` with one platform. `lang` is the language of the window (BCP 47), by default that of the browser.
@@ -1201,6 +1203,7 @@ class AsyncSessions:
                 access=or_omitted(access),
                 actions=OMITTED if actions is None else [*actions],
                 connections=OMITTED if connections is None else [resource_id(one) for one in connections],
+                confirm=or_omitted(confirm),
                 client=or_omitted(client),
                 origins=OMITTED if origins is None else [*origins],
                 fields=or_omitted(fields),

@@ -2575,6 +2575,10 @@ class Whoami(Model):
     """
     The ids of the connections that it is restricted to; null for all of the identity.
     """
+    confirm: str | None = None
+    """
+    The calls that the user must approve: `write` or `destructive`; null for none.
+    """
     client: str | None = None
     """
     The name of the OAuth client with which it connects accounts; null for the connection's own, or else `default`.
@@ -2647,6 +2651,10 @@ class Session(Model):
     connections: list[str] | None = None
     """
     The ids of the connections that it is restricted to; null for all of the identity.
+    """
+    confirm: str | None = None
+    """
+    The calls that the user must approve: `write` or `destructive`; null for none.
     """
     client: str | None = None
     """

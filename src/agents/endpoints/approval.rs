@@ -108,11 +108,13 @@ impl<P: Ports> AgentContext<'_, P> {
             let link = String::from_utf8_lossy(&plain);
             return Ok(Response::see_other(format!("{}/connect/go/{link}", self.base)));
         }
-        let (Some(account), Some(grant)) = (account, grant) else {
+        let (_, input) = approval.parts(&plain);
+        let Some(account) = account.filter(|_| grant.is_some() || approval.is_of_session()) else {
             return Ok(self.link_ended_page());
         };
         let unnamed_program = self.wording.say(&texts::AN_UNNAMED_PROGRAM, &[]);
-        let agent = grant.client_name.as_deref().unwrap_or(&unnamed_program);
+        let client_name = grant.as_ref().and_then(|grant| grant.client_name.as_deref());
+        let agent = client_name.unwrap_or(&unnamed_program);
         let account_name = account.platform_account_name.as_ref().or(account.name.as_ref());
         let account_text = account_name.map_or_else(
             || account.identity.clone(),
@@ -131,9 +133,9 @@ impl<P: Ports> AgentContext<'_, P> {
         ];
         let say = |text| escape(&self.wording.say(text, &[]));
         let mut html = description_list(&self.wording, &rows);
-        let (heading, input) = (say(&texts::INPUT), escape(&format_input(&plain)));
-        let _ = writeln!(html, "<h2>{heading}</h2>\n<pre>{input}</pre>");
-        for (name, value) in [("approval", &approval.id), ("shown", &fingerprint(&plain, &account))]
+        let (heading, shown) = (say(&texts::INPUT), escape(&format_input(input)));
+        let _ = writeln!(html, "<h2>{heading}</h2>\n<pre>{shown}</pre>");
+        for (name, value) in [("approval", &approval.id), ("shown", &fingerprint(input, &account))]
         {
             let value = escape(value);
             let _ = writeln!(html, "<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
@@ -184,7 +186,8 @@ impl<P: Ports> AgentContext<'_, P> {
             let keys = &self.service.config().vault_keys;
             let plain =
                 keys.open(&approval.seal_context(), &approval.sealed).map_err(decrypt_error)?;
-            let now = account.as_ref().map(|account| fingerprint(&plain, account));
+            let (_, input) = approval.parts(&plain);
+            let now = account.as_ref().map(|account| fingerprint(input, account));
             if now.as_deref() != form.get("shown") {
                 // The connection now belongs to a different account than the page showed.
                 return self.approval_page(&approval).await;
@@ -209,26 +212,39 @@ impl<P: Ports> AgentContext<'_, P> {
             let paragraphs = [&texts::DECLINED_NEXT];
             return Ok(self.page(200, &texts::DECLINED, &paragraphs, &[]).response());
         }
-        let grant = first_row::<Grant>(&sets, 2)?;
-        let Some(grant) = grant else { return Ok(self.link_ended_page()) };
-        let outcome = self.run(&decided_approval, &grant).await?;
+        let Some(outcome) = self.run(&decided_approval, first_row(&sets, 2)?).await? else {
+            return Ok(self.link_ended_page());
+        };
         let mut page = self.page(200, &texts::APPROVED, &[&texts::APPROVED_NEXT], &[]);
         page.paragraphs.insert(0, outcome);
         Ok(page.response())
     }
 
-    /// Runs an approved call with a token of the grant, so that everything is checked again, and stores the response for the
-    /// agent. Returns the outcome as a sentence. If the service is interrupted, the call is not repeated.
-    async fn run(&self, approval: &Approval, grant: &Grant) -> Result<String, Problem> {
+    /// Runs an approved call with a token of the grant, or with the token that a session's call was stored with, so that
+    /// everything is checked again, and stores the response for the agent. Returns the outcome as a sentence, or `None` if the
+    /// grant no longer exists. If the service is interrupted, the call is not repeated.
+    async fn run(
+        &self,
+        approval: &Approval,
+        grant: Option<Grant>,
+    ) -> Result<Option<String>, Problem> {
         let config = self.service.config();
         let plain = config
             .vault_keys
             .open(&approval.seal_context(), &approval.sealed)
             .map_err(decrypt_error)?;
-        let shard = Shard::new(self.ports.number()).unwrap_or_default();
-        let token =
-            approval::without_confirmation(grant).token(shard, self.now.saturating_add(TOKEN_MS));
-        let token = config.sessions.sign(&token).ok_or_else(no_session_secret)?;
+        let (session_token, input) = approval.parts(&plain);
+        let (token, endpoint) = match (session_token, grant) {
+            (Some(token), _) => (token.to_owned(), None),
+            (None, Some(grant)) => {
+                let shard = Shard::new(self.ports.number()).unwrap_or_default();
+                let expires_at = self.now.saturating_add(TOKEN_MS);
+                let token = approval::without_confirmation(&grant).token(shard, expires_at);
+                let token = config.sessions.sign(&token).ok_or_else(no_session_secret)?;
+                (token, Some(self.id.to_owned()))
+            }
+            (None, None) => return Ok(None),
+        };
         let (connection, action) = (&approval.connection_id, encode(&approval.action));
         let request = Request {
             method: "POST".to_owned(),
@@ -239,8 +255,8 @@ impl<P: Ports> AgentContext<'_, P> {
                 (SECRET_HEADER.to_owned(), token),
                 ("content-type".to_owned(), "application/json".to_owned()),
             ],
-            body: Body::Whole(plain.to_vec()),
-            endpoint: Some(self.id.to_owned()),
+            body: Body::Whole(input.to_vec()),
+            endpoint,
         };
         let response = Box::pin(handle(self.service, self.ports.inner(), &request)).await;
         let status = response.status;
@@ -275,9 +291,9 @@ impl<P: Ports> AgentContext<'_, P> {
         );
         // The call was made, even if its response can't be stored.
         if self.ports.batch(vec![finish]).await.is_err() {
-            return Ok(format!("{outcome} {}", self.wording.say(&texts::RESULT_LOST, &[])));
+            return Ok(Some(format!("{outcome} {}", self.wording.say(&texts::RESULT_LOST, &[]))));
         }
-        Ok(outcome)
+        Ok(Some(outcome))
     }
 
     /// The page of a link that has expired, was used, or belongs to another user.

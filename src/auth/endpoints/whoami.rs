@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::auth::limits::Access;
+use crate::auth::limits::{Access, Confirm};
 use crate::connect::presets::non_empty;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -40,6 +40,7 @@ struct RestrictionView<'a> {
     access: Access,
     actions: Option<&'a Names>,
     connections: Option<&'a Names>,
+    confirm: Option<Confirm>,
     client: Option<&'a str>,
     origins: Option<&'a Names>,
     fields: Option<&'a BTreeMap<String, String>>,
@@ -56,6 +57,7 @@ pub fn handle<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
         access: token.limits.access,
         actions: token.limits.actions.as_ref(),
         connections: token.restriction.connections.as_ref(),
+        confirm: token.limits.confirm,
         client: token.restriction.client.as_deref(),
         origins: token.origins.as_ref(),
         fields: non_empty(&token.presets.fields),

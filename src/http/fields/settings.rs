@@ -17,7 +17,7 @@ use crate::terms::{EventType, IdentityType, Scope};
 use crate::webhooks::rules as webhook_rules;
 
 /// A session token. The endpoint also checks the scopes against the key and the platforms against the catalog.
-pub const SESSION_FIELDS: [Field; 13] = [
+pub const SESSION_FIELDS: [Field; 14] = [
     required(
         "identity",
         FieldCheck::Text(rules::identity),
@@ -49,6 +49,11 @@ pub const SESSION_FIELDS: [Field; 13] = [
         "Only these actions of platforms, each as `platform/key` or `platform/prefix*`, and no other calls: the token can't use the proxy. Restricts `platforms` to theirs. All calls if omitted.",
     ),
     CONNECTIONS,
+    optional(
+        "confirm",
+        FieldCheck::OneOf(&Confirm::NAMES),
+        "An agent's calls that its user must approve first: those that change something (`write`), or that delete (`destructive`). Needs the sign-in for agents. If omitted, none.",
+    ),
     client(
         "The name of the OAuth client with which the token connects accounts; its user can't choose another one. If omitted, `default`, and a connection that is reconnected keeps its own.",
     ),

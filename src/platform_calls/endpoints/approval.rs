@@ -8,7 +8,10 @@ use crate::agents::approval::{
     self, Approval, LIFETIME_MS, MAX_PENDING, MAX_RESPONSE_BYTES, NewApproval, State,
     decode_response, seal_context,
 };
+use crate::agents::sign_in::Endpoint;
+use crate::agents::statements::select_own;
 use crate::auth::Principal;
+use crate::auth::endpoints::session::new::no_session_secret;
 use crate::connect::endpoints::{decrypt_error, encrypt_error};
 use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
@@ -31,7 +34,7 @@ const PAUSE_MS: u32 = 1000;
 #[derive(Debug)]
 pub struct RequestedApproval {
     id: ConnectionId,
-    grant: String,
+    owner: String,
     row: Rows<Approval>,
 }
 
@@ -48,6 +51,8 @@ struct ApprovalView<'a> {
 }
 
 const PENDING: &str = "Nothing was done yet. Give the user this link to approve or decline the call. Then call run_action again with the same connection and key, and this id as `approval`, which waits for the user and returns the result.";
+const ONLY_AGENTS: &str = "The token's user must approve this call. Only agents can request that: call the tool `run_action` at `POST /mcp`.";
+const NO_SIGN_IN: &str = "The token's user must approve this call, but can't sign in to do so: the sign-in for agents is disabled. Nothing was done.";
 const RUNNING: &str =
     "The user has approved the call, and it is running. Call again for the result.";
 const DECLINED: &str = "The user has declined the call. Nothing was done. Do not try it again unless the user asks for it.";
@@ -58,9 +63,9 @@ impl RequestedApproval {
         let agent_header: Value = serde_json::from_str(context.request.header(AGENT)?).ok()?;
         let id = agent_header.get("approval")?.as_str()?;
         let id = ConnectionId::parse(id).unwrap_or_default();
-        let grant = context.caller.grant().map(|grant| grant.id.clone()).unwrap_or_default();
-        let select = approval::select_of_grant(&grant, id.as_str(), context.now);
-        Some(Self { row: statements.ask(select), id, grant })
+        let owner = context.caller.token().map(approval::owner_of).unwrap_or_default();
+        let select = approval::select_of_owner(&owner, id.as_str(), context.now);
+        Some(Self { row: statements.ask(select), id, owner })
     }
 
     /// Returns the response once the call has run, and its status before that.
@@ -91,8 +96,8 @@ impl RequestedApproval {
                 State::Pending | State::Approved if left > 0 => {
                     ports.sleep(PAUSE_MS).await;
                     left = left.saturating_sub(PAUSE_MS);
-                    let (grant, id) = (self.grant.as_str(), self.id.as_str());
-                    let select = approval::select_of_grant(grant, id, ports.now());
+                    let (owner, id) = (self.owner.as_str(), self.id.as_str());
+                    let select = approval::select_of_owner(owner, id, ports.now());
                     found = first_row(&ports.batch(vec![select]).await?, 0)?;
                 }
                 State::Pending => return Ok(render_status(context, &row, "pending", PENDING)),
@@ -118,7 +123,7 @@ fn render_status(
     let shown = ApprovalView {
         id: &row.id,
         status,
-        url: url(context, &row.id).filter(|_| waits),
+        url: url(context, row).filter(|_| waits),
         expires_at: rfc3339(row.expires_at),
         hint,
     };
@@ -127,10 +132,9 @@ fn render_status(
 }
 
 /// The link at which the user decides.
-fn url(context: &Context<'_>, id: &str) -> Option<String> {
+fn url(context: &Context<'_>, row: &Approval) -> Option<String> {
     let base = context.config().base_url.as_deref()?;
-    let endpoint = &context.caller.grant()?.endpoint;
-    Some(format!("{base}/mcp/{endpoint}/approval?id={id}"))
+    Some(format!("{base}/mcp/{}/approval?id={}", row.endpoint, row.id))
 }
 
 /// A call that needs approval.
@@ -168,8 +172,11 @@ pub async fn ask<P: Ports>(
     request: &ApprovalRequest<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    // Only the user of a grant can sign in to approve a call.
-    let grant = context.caller.grant().ok_or_else(Problem::no_route)?;
+    // Only a token can require approvals.
+    let token = context.caller.token().ok_or_else(Problem::no_route)?;
+    if context.request.header(AGENT).is_none() {
+        return Err(Problem::exceeds_limits(ONLY_AGENTS.to_owned()));
+    }
     context.ensure_capacity()?;
     let mut body: Value = serde_json::from_slice(request.input).unwrap_or_default();
     if let Some(members) = body.as_object_mut() {
@@ -180,27 +187,51 @@ pub async fn ask<P: Ports>(
         let max = max.min(u64::try_from(MAX_RESPONSE_BYTES).unwrap_or(AGENT_BYTES));
         members.insert("maxBytes".to_owned(), max.into());
     }
+    let mut plain = json::bytes(&body);
+    let mut expires_at = context.now.saturating_add(LIFETIME_MS);
+    if token.grant.is_none() {
+        let call_token =
+            token.clone().for_call(request.connection, token.limits.access, expires_at);
+        expires_at = call_token.expires_at;
+        let signed = context.config().sessions.sign(&call_token).ok_or_else(no_session_secret)?;
+        plain = [signed.as_bytes(), b"\n", &plain].concat();
+    }
     let id = ports.uuid();
     let seal_context = seal_context(&principal.account, principal.environment, &id);
-    let sealed = context.config().vault_keys.seal(&seal_context, &json::bytes(&body), ports);
+    let sealed = context.config().vault_keys.seal(&seal_context, &plain, ports);
     let sealed = sealed.map_err(encrypt_error)?;
     let new = NewApproval {
         id: &id,
-        grant_id: &grant.id,
+        token,
         connection_id: request.connection,
         action: request.key,
         title: request.title,
         method: request.method,
         sealed: &sealed,
         now: context.now,
+        expires_at,
     };
-    let batch = vec![new.insert(), approval::select_of_grant(&grant.id, &id, context.now)];
+    let owner = approval::owner_of(token);
+    let batch = vec![new.insert(), approval::select_of_owner(&owner, &id, context.now)];
     let Some(row) = first_row::<Approval>(&ports.batch(batch).await?, 1)? else {
-        let detail = format!(
-            "{MAX_PENDING} calls of this agent are already waiting for the user's approval. Ask the user to decide about them first."
-        );
-        let wait = LIFETIME_MS.checked_div(1000).and_then(|wait| u32::try_from(wait).ok());
-        return Err(Problem { retry_after: wait, ..Problem::new(Code::TooManyRequests, detail) });
+        return Err(not_stored(context, ports).await?);
     };
     Ok(render_status(context, &row, "pending", PENDING))
+}
+
+/// The reason why a call was not stored.
+async fn not_stored<P: Ports>(
+    context: &Context<'_>,
+    ports: &Metered<'_, P>,
+) -> Result<Problem, Problem> {
+    let sets = ports.batch(vec![select_own(&context.guard())]).await?;
+    let endpoint = first_row::<Endpoint>(&sets, 0)?;
+    if endpoint.is_none_or(|endpoint| endpoint.r#type.is_none()) {
+        return Ok(Problem::exceeds_limits(NO_SIGN_IN.to_owned()));
+    }
+    let detail = format!(
+        "{MAX_PENDING} calls of this agent are already waiting for the user's approval. Ask the user to decide about them first."
+    );
+    let wait = LIFETIME_MS.checked_div(1000).and_then(|wait| u32::try_from(wait).ok());
+    Ok(Problem { retry_after: wait, ..Problem::new(Code::TooManyRequests, detail) })
 }

@@ -29,11 +29,9 @@ use crate::platform_calls::client::PlatformResponse;
 use crate::platform_calls::headers::{AGENT, DOWNLOAD, SOURCE, to_caller};
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, RateLimit as _, first_row};
 use crate::storage::metering::Metered;
-use crate::terms::Scope;
 use crate::texts::language::Language;
 use crate::texts::{Text, Values, Wording, download as texts};
 use crate::util::json;
-use crate::util::name_set::Names;
 use crate::util::percent;
 use crate::util::rfc3339::rfc3339;
 
@@ -164,17 +162,7 @@ fn download_token(
             grant: None,
         },
     };
-    let only = Names::new(std::slice::from_ref(&connection.id));
-    Token {
-        restriction: TokenRestriction { connections: Some(only), ..own.restriction },
-        scopes: [Scope::ConnectionsCall].into_iter().collect(),
-        limits: Limits { access: Access::Read, confirm: None, ..own.limits },
-        presets: Box::default(),
-        // A browser that opens a link sends no origin.
-        origins: None,
-        expires_at: own.expires_at.min(expires_at),
-        ..own
-    }
+    own.for_call(&connection.id, Access::Read, expires_at)
 }
 
 /// Whether a request repeats a call for its link.

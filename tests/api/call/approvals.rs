@@ -15,7 +15,7 @@ pub(super) struct ApprovalFixture {
     pub(super) api: Api,
     pub(super) id: String,
     pub(super) agent: Agent,
-    path: String,
+    pub(super) path: String,
 }
 
 pub(super) fn approval_fixture_with(fields: &[(&str, &str)]) -> ApprovalFixture {

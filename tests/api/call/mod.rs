@@ -14,6 +14,7 @@ mod platform_tool;
 mod proxy;
 mod refusals;
 mod run;
+mod session_approvals;
 mod tasks;
 mod traces;
 mod waiting;

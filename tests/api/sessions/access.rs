@@ -17,7 +17,7 @@ fn whoami_shows_the_token_restriction() {
     let response = api.get_as(&token, WHOAMI);
     assert_eq!(
         String::from_utf8(response.body).unwrap(),
-        r#"{"account":"acme","environment":"test","scopes":["connections:read","connections:write"],"expiresAt":"2027-01-15T08:01:00.000Z","identity":"ann","identityType":"user","platforms":["zeta","alpha"],"access":"write","actions":null,"connections":null,"client":null,"origins":null,"fields":null,"fixedFields":null,"lang":null}"#
+        r#"{"account":"acme","environment":"test","scopes":["connections:read","connections:write"],"expiresAt":"2027-01-15T08:01:00.000Z","identity":"ann","identityType":"user","platforms":["zeta","alpha"],"access":"write","actions":null,"connections":null,"confirm":null,"client":null,"origins":null,"fields":null,"fixedFields":null,"lang":null}"#
     );
     assert_eq!(response.headers[1].1, "private, no-store");
     assert_eq!(api.cost(&as_secret(&token, "GET", WHOAMI)), (200, String::new(), 1));

@@ -25,7 +25,7 @@ fn a_key_creates_a_token() {
     let expected = json!({
         "token": null, "expiresAt": "2027-01-15T08:15:00.000Z", "environment": "test", "identity": "ann", "identityType": null,
         "scopes": ["catalog:read", "connections:read"], "platforms": null, "access": "write", "actions": null,
-        "connections": null, "client": null, "origins": null, "fields": null, "fixedFields": null, "lang": null,
+        "connections": null, "confirm": null, "client": null, "origins": null, "fields": null, "fixedFields": null, "lang": null,
     });
     assert_eq!(document, expected);
     let text = String::from_utf8(response.body).unwrap();
@@ -43,7 +43,7 @@ fn a_key_creates_a_token() {
     assert!(document["token"].take().as_str().unwrap().starts_with("st_live_"));
     let expected = json!({
         "token": null, "expiresAt": "2027-01-15T08:01:00.000Z", "environment": "live", "identity": "Größe ::\"x\"", "identityType": "team",
-        "scopes": ["connections:read", "connections:write"], "platforms": ["zeta", "alpha-two"], "access": "write", "actions": null, "connections": null, "client": null,
+        "scopes": ["connections:read", "connections:write"], "platforms": ["zeta", "alpha-two"], "access": "write", "actions": null, "connections": null, "confirm": null, "client": null,
         "origins": ["https://a.example", "http://localhost:5173"], "fields": null, "fixedFields": null, "lang": null,
     });
     assert_eq!((response.status, document), (201, expected));

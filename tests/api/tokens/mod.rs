@@ -231,7 +231,7 @@ impl Simulation {
         let mut expected = json!({
             "token": made["token"], "expiresAt": connector_vault::util::rfc3339::rfc3339(ends), "environment": tenant.environment,
             "identity": identity, "identityType": identity_type, "scopes": names, "platforms": platforms, "origins": origins,
-            "access": "write", "actions": null, "connections": null, "client": null, "fields": null, "fixedFields": null, "lang": null,
+            "access": "write", "actions": null, "connections": null, "confirm": null, "client": null, "fields": null, "fixedFields": null, "lang": null,
         });
         if scopes.contains(&Scope::ConnectionsConnect) {
             let url = made["connectUrl"].as_str().unwrap();

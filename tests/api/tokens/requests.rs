@@ -205,7 +205,7 @@ impl Simulation {
             "account": account, "environment": self.tenants[key.tenant].environment, "scopes": scopes,
             "expiresAt": connector_vault::util::rfc3339::rfc3339(token.expires_at), "identity": token.identity,
             "identityType": token.identity_type, "platforms": token.platforms, "origins": token.origins,
-            "access": "write", "actions": null, "connections": null, "client": null, "fields": null, "fixedFields": null, "lang": null,
+            "access": "write", "actions": null, "connections": null, "confirm": null, "client": null, "fields": null, "fixedFields": null, "lang": null,
         });
         assert_eq!((response.status, body(&response)), (200, expected));
     }

@@ -90,6 +90,7 @@ export function sessions(fixture) {
             access: "write",
             actions: null,
             connections: null,
+            confirm: null,
             client: null,
             origins: null,
             ...presets,

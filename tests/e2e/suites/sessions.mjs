@@ -82,7 +82,15 @@ export function sessions(fixture) {
       const before = Date.now();
       const { token: text, expiresAt, ...rest } = expectJson(await ask(requested), 201);
       const { ttlSeconds, ...expected } = requested;
-      const unset = { actions: null, connections: null, client: null, fields: null, fixedFields: null, lang: null };
+      const unset = {
+        actions: null,
+        connections: null,
+        confirm: null,
+        client: null,
+        fields: null,
+        fixedFields: null,
+        lang: null,
+      };
       assert.deepEqual(rest, { environment: "test", access: "write", ...unset, ...expected });
       assert.ok(Math.abs(Date.parse(expiresAt) - before - ttlSeconds * 1000) < 5000, expiresAt);
       assert.match(text, /^st_test_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);

@@ -2,6 +2,8 @@
 
 pub mod new;
 
+use crate::agents::sign_in::Endpoint;
+use crate::agents::statements::select_own;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::problem::Problem;
@@ -19,7 +21,13 @@ pub fn handle<'a, P: Ports>(
     }
     context.no_query()?;
     let body = context.body()?;
-    Ok(Handler::new(Statements::default(), move |_, principal| async move {
-        new::create(context, body, &principal, ports).await
+    let mut statements = Statements::default();
+    let endpoint =
+        body.has("confirm").then(|| statements.ask::<Endpoint>(select_own(&context.guard())));
+    Ok(Handler::new(statements, move |results, principal| async move {
+        let endpoint = endpoint.map(|endpoint| results.first(endpoint)).transpose()?.flatten();
+        let has_sign_in = endpoint.is_some_and(|endpoint| endpoint.r#type.is_some());
+        let can_confirm = has_sign_in && context.config().base_url.is_some();
+        new::create(context, body, &principal, can_confirm, ports).await
     }))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::auth::limits::{Access, Limits, MAX_ACTIONS, check_action, platforms_of};
+use crate::auth::limits::{Access, Confirm, Limits, MAX_ACTIONS, check_action, platforms_of};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::token::{MAX_TOKEN, Token};
 use crate::auth::{Principal, Shard};
@@ -41,6 +41,7 @@ struct Session<'a> {
     access: Access,
     actions: Option<&'a Names>,
     connections: Option<&'a Names>,
+    confirm: Option<Confirm>,
     client: Option<&'a str>,
     origins: Option<&'a Names>,
     fields: Option<&'a BTreeMap<String, String>>,
@@ -51,11 +52,12 @@ struct Session<'a> {
     connect_url: Option<String>,
 }
 
-/// Creates the token.
+/// Creates the token. `can_confirm` says whether its user can sign in to approve calls.
 pub(super) async fn create<P: Ports>(
     context: &Context<'_>,
     mut body: BodyReader,
     principal: &Principal,
+    can_confirm: bool,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let sent = ["actions", "connections", "fields", "fixedFields"]
@@ -65,6 +67,13 @@ pub(super) async fn create<P: Ports>(
     let (platforms, actions) =
         read_platforms_and_actions(&mut body, context.service.catalog(), ports).await?;
     let presets = presets(&mut body, context, platforms.as_ref(), ports).await?;
+    let confirm = body.text("confirm").and_then(|name| name.parse::<Confirm>().ok());
+    if confirm.is_some() && !can_confirm {
+        body.invalid(
+            &["confirm"],
+            "needs a sign-in for agents, at which users approve calls: see `PUT /v1/agent-sign-in`",
+        );
+    }
     body.finish()?;
     let seconds = body.integer("ttlSeconds").unwrap_or(DEFAULT_TTL);
     let requested_expiry = context.now.saturating_add(seconds.saturating_mul(1000));
@@ -80,7 +89,7 @@ pub(super) async fn create<P: Ports>(
             connections: body.texts("connections").map(|ids| lower_case_ids(&ids)),
             client: body.text("client"),
         },
-        limits: Limits { access: access(&mut body), actions, confirm: None },
+        limits: Limits { access: access(&mut body), actions, confirm },
         presets: presets.into(),
         origins: body.texts("origins").map(|origins| Names::new(&origins)),
         expires_at: principal
@@ -115,6 +124,7 @@ pub(super) async fn create<P: Ports>(
         access: token.limits.access,
         actions: token.limits.actions.as_ref(),
         connections: connections.as_ref(),
+        confirm,
         client: client.as_deref(),
         origins: token.origins.as_ref(),
         fields: non_empty(&token.presets.fields),
