@@ -71,7 +71,7 @@ const PROOFS = {
   reference: e2e("reference"),
   connecting: e2e("connect"),
   runtime: e2e("run", "calls", "lab/tests/calls-s3.test.mjs", "shards", "seed"),
-  clients: e2e("agents", "lab/tests/agent-clients.test.mjs"),
+  clients: e2e("agents", "agent-sign-in", "lab/tests/agent-clients.test.mjs"),
   commands: e2e("storage", "deploy", "server-package", "projects"),
   documentation: e2e("docs", "lab/tests/demo.test.mjs"),
   "generated-clients": { command: lab("generated-clients"), result: /\d+ generated clients.*/g },

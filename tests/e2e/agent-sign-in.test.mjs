@@ -14,8 +14,10 @@ import { root } from "../../scripts/lib/paths.mjs";
 import { launch, open } from "./support/browser.mjs";
 import { Platform, calledCatalog } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
+import { expectAccessible, expectFits } from "./support/console.mjs";
 import { key, store } from "./support/keys.mjs";
 import { CLIENTS, Idp } from "./support/oidc.mjs";
+import { proof } from "./support/proof.mjs";
 import { PythonClient } from "./support/python.mjs";
 import { State, build, folder } from "./support/workspace.mjs";
 import { SESSION_SECRET, Server, freePort } from "./support/server.mjs";
@@ -219,6 +221,108 @@ describe("agents that sign in", () => {
     assert.equal(response.status, 200);
     assert.equal(response.header("x-frame-options"), "DENY");
     assert.match(response.header("content-security-policy"), /frame-ancestors 'none'/);
+  });
+
+  async function endGrants() {
+    const { rows } = await app.expect(200, "GET", "/v1/agent-grants");
+    for (const { id } of rows) await app.expect(204, "DELETE", `/v1/agent-grants/${id}`);
+  }
+
+  /** A connected client to which a user has granted full access. */
+  async function agentOf(login) {
+    const keeper = new OAuthStorage(CALLBACK);
+    const first = start(keeper);
+    await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
+    const choice = { access: "write", accounts: "all" };
+    await first.transport.finishAuth(await agree(new Visitor(), keeper.url, login, choice));
+    const { transport, client } = start(keeper);
+    await client.connect(transport);
+    return client;
+  }
+
+  /** Opens a link in a new browser context and, with `login`, signs in at the provider. */
+  async function visit(browser, link, login) {
+    const opened = await open(browser, link);
+    if (!login) return opened;
+    const { page } = opened;
+    await page.getByRole("textbox").fill(login);
+    const continueButton = page.getByRole("button", { name: /^Go/ });
+    await continueButton.click();
+    await page.waitForFunction(() => document.title === "consent");
+    await continueButton.click();
+    await page.waitForURL((url) => url.origin === base);
+    return opened;
+  }
+
+  /** Asserts that a page is accessible and fits, on a phone in the dark theme and on a desktop in the light one. */
+  async function expectAccessibleEverywhere(page, what) {
+    for (const [width, colorScheme] of [
+      [390, "dark"],
+      [1280, "light"],
+    ]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.emulateMedia({ colorScheme });
+      await expectFits(page, what);
+      await expectAccessible(page, `${what}, ${colorScheme}`);
+    }
+  }
+
+  proof("an agent's connect link works only for its user", async () => {
+    const client = await agentOf("ann");
+    const list = () => app.expect(200, "GET", "/v1/vault/connections?identity=ann");
+    const { rows, total } = await list();
+    const begun = await client.callTool({ name: "start_connect", arguments: { connection: rows[0].id } });
+    const { authorizationUrl: link, id } = JSON.parse(begun.content[0].text);
+    assert.ok(link?.startsWith(`${endpoint}/connect?id=`), begun.content[0].text);
+    const browser = await launch();
+    try {
+      // The link shows nothing before its user has signed in.
+      const stranger = await visit(browser, link);
+      assert.equal(new URL(stranger.page.url()).origin, idp.issuer);
+      const bob = await visit(browser, link, "bob");
+      await bob.page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await expectAccessibleEverywhere(bob.page, "another user's link");
+      const ann = await visit(browser, link, "ann");
+      const confirm = ann.page.getByRole("button", { name: "Continue as ann" });
+      await confirm.waitFor();
+      await expectAccessibleEverywhere(ann.page, "a connect link");
+      assert.match(await ann.page.locator("body").innerText(), /ann/);
+      await confirm.click();
+      await ann.page.getByRole("textbox", { name: "Access token" }).fill("good");
+      await ann.page.getByRole("button", { name: "Reconnect" }).click();
+      const connected = ann.page.getByText(/connected/i).first();
+      await connected.waitFor();
+      const waited = await client.callTool({ name: "start_connect", arguments: { attempt: id } });
+      assert.equal(JSON.parse(waited.content[0].text).status, "succeeded", waited.content[0].text);
+      assert.equal((await list()).total, total);
+      const again = await visit(browser, link, "ann");
+      assert.equal(await again.page.getByRole("button", { name: "Continue as ann" }).count(), 0);
+      assert.deepEqual(ann.faults, []);
+    } finally {
+      await Promise.all([browser.close(), client.close(), endGrants()]);
+    }
+  });
+
+  proof("users end their own grants with the keyboard", async () => {
+    const clients = [await agentOf("ann"), await agentOf("ann")];
+    const browser = await launch();
+    try {
+      const ann = await visit(browser, `${endpoint}/grants`, "ann");
+      const boxes = ann.page.getByRole("checkbox");
+      assert.equal(await boxes.count(), 2);
+      await expectAccessibleEverywhere(ann.page, "the grants of a user");
+      await boxes.first().focus();
+      await ann.page.keyboard.press("Space");
+      await ann.page.keyboard.press("Enter");
+      await boxes.nth(1).waitFor({ state: "detached" });
+      const outcomes = await Promise.allSettled(clients.map(rowsOf));
+      assert.deepEqual(outcomes.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+      const bob = await visit(browser, `${endpoint}/grants`, "bob");
+      assert.equal(await bob.page.getByRole("checkbox").count(), 0);
+      for (const { faults } of [ann, bob]) assert.deepEqual(faults, []);
+    } finally {
+      await Promise.all([browser.close(), ...clients.map((client) => client.close()), endGrants()]);
+    }
   });
 
   test("an operator revokes a grant in the console, and disables and enables sign-in", async () => {
