@@ -147,7 +147,7 @@ pub struct ResultSet {
 impl ResultSet {
     /// The rows. Fails when a row is not a `T`.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, StorageError> {
-        serde_json::from_str(&self.json).map_err(|error| {
+        super::rows::parse(&self.json).map_err(|error| {
             StorageError::new(format!("the rows have an unexpected shape: {error}"))
         })
     }

@@ -3,6 +3,7 @@
 
 mod db;
 mod http;
+mod rows;
 
 use std::any::Any;
 use std::fmt;
