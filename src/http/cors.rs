@@ -6,7 +6,7 @@ use super::message::{NO_STORE, Request, Response};
 use super::route::{READS, Resource, Route};
 
 /// Response headers that a page may read.
-const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
+const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source, WWW-Authenticate";
 /// The time for which a browser may cache a preflight, in seconds; browsers apply lower limits of their own.
 const PREFLIGHT_AGE: &str = "86400";
 
@@ -58,9 +58,9 @@ fn additional_headers(resource: Option<&Resource>) -> &'static str {
     match resource {
         // Forwarded to a platform, which may accept any header.
         Some(resource) if resource.has(Keyed::is_proxy) => ", *",
-        // Sent by MCP clients.
-        Some(resource) if resource.open() == Some(Open::Mcp) => {
-            ", authorization, content-type, mcp-method, mcp-name, mcp-protocol-version"
+        // Sent by MCP clients, also during their sign-in.
+        Some(resource) if resource.open().is_some() => {
+            ", authorization, content-type, if-none-match, mcp-method, mcp-name, mcp-protocol-version"
         }
         _ => ", content-type, if-match, if-none-match, x-vault-bookmark",
     }

@@ -72,7 +72,11 @@ impl<P: Ports> Caller<'_, P> {
         can_open_links: bool,
     ) -> Response {
         let as_json = |problem: &Problem| problem.to_json(&self.request.origin, &self.ports.uuid());
-        if let Some(problem) = self.unknown_platform(arguments, listed).await {
+        if let Some(mut problem) = self.unknown_platform(arguments, listed).await {
+            let detail = &problem.detail;
+            problem.detail =
+                format!("`{CONNECTION}` must be the id of a connection, or a platform. {detail}")
+                    .into();
             return Response { status: 404, ..Response::json(as_json(&problem), NO_STORE) };
         }
         let named = ("platform".to_owned(), Value::from(platform));

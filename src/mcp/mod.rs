@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::agents::SCOPES;
 use crate::agents::endpoints::{endpoint_at, www_authenticate};
+use crate::auth::error::AuthenticationError;
 use crate::auth::limits::Access;
 use crate::catalog::endpoints::respond::no_platform;
 use crate::catalog::reader::Catalog;
@@ -52,11 +53,15 @@ pub(super) async fn respond<P: Ports>(
         && !is_own(origin, &request.origin)
         && !service.allows(origin)
     {
-        let failure = Failure::new(403, INVALID_REQUEST, "This origin may not call the service.");
+        let failure = Failure::new(
+            403,
+            INVALID_REQUEST,
+            "This origin may not call the service: the operator allows origins with `ALLOWED_ORIGINS`.",
+        );
         return Ok(error_response(&Value::Null, failure));
     }
     // Checked here, because a tool's request would send only one of two secrets.
-    service.caller(request)?;
+    service.caller(request).map_err(|error| refused(error, &request.path))?;
     let caller = Caller { service, ports, request };
     let message = match read_message(request) {
         Ok(message) => message,
@@ -73,6 +78,21 @@ pub(super) async fn respond<P: Ports>(
         Ok(response) => response,
         Err(failure) => caller.refusal().await.unwrap_or_else(|| error_response(&id, failure)),
     })
+}
+
+/// The problem of a request without a well-formed secret. It says how agents send one, which differs from other requests.
+fn refused(error: AuthenticationError, path: &str) -> Problem {
+    use AuthenticationError::{BadToken, InAuthorization, Malformed, Missing};
+    let detail = match error {
+        Missing | InAuthorization | BadToken | Malformed if endpoint_at(path).is_some() => {
+            "The access token is missing, invalid or expired. Get one from the sign-in of this address (see `WWW-Authenticate`). Keys and session tokens are valid at `/mcp`."
+        }
+        Missing | InAuthorization => {
+            "The request has no key or token. Send one as `Authorization: Bearer`."
+        }
+        error => return error.into(),
+    };
+    Problem { detail: detail.into(), ..error.into() }
 }
 
 /// Whether a page's origin is the service's own. Over plain HTTP an attacker's domain name may resolve to this machine (DNS

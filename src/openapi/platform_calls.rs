@@ -20,7 +20,7 @@ pub const INPUTS: [(&str, &str, &str); 1] = [(
 pub const RUN: EndpointDoc = EndpointDoc {
     tag: CALLING,
     summary: "Run an action",
-    description: "Runs an action of the connection's platform with the connection's credentials. The input is checked against the action's `input` schema before anything is sent: a 400 lists all errors, each with a JSON pointer. Parameters and body are then serialized as the platform's OpenAPI document specifies. The response has the platform's status, headers and body, with any status. A JSON body is returned as JSON, text as a string, anything else as `{ base64, contentType }`, and a body of more than 8 MiB as null, with `bodyTooLarge`. Files in the input (`format: binary`) are strings in base64. `arguments` in place of the other members has the input as one flat object, as the action's detail describes it with `for=model`. With `select` (up to 20 JSON Pointers; `*` is every item) and `maxBytes` in the body, the response has only these parts, with at most this size; `omitted` lists what is missing. For larger inputs and responses, use the proxy.",
+    description: "Runs an action of the connection's platform with the connection's credentials. The input is checked against the action's `input` schema before anything is sent: a 400 lists all errors, each with a JSON pointer. Parameters and body are then serialized as the platform's OpenAPI document specifies. The response has the platform's status, headers and body, with any status. A JSON body is returned as JSON, text as a string, anything else as `{ base64, contentType }`, and a body of more than 8 MiB as null, with `bodyTooLarge`. Files in the input (`format: binary`) are strings in base64. `arguments` in place of the other members has the input as one flat object, as the action's detail describes it with `for=model`. With `select` (up to 20 JSON Pointers; `*` is every item) and `maxBytes` in the body, a response with a status below 400 has only these parts, and every response has at most this size; `omitted` lists what is missing. For larger inputs and responses, use the proxy.",
     response: "The platform's response, with any status.",
     schema: Some("ActionAnswer"),
     body: Some(Body { schema: "ActionInput", examples: &INPUTS, sample: 0 }),
@@ -116,7 +116,7 @@ pub fn response() -> Node {
         "failed": boolean("True if the platform's API is GraphQL and the body reports `errors`, which it can with status 200; else absent."),
         "bodyTooLarge": boolean("True if the body has more than 8 MiB and is therefore null; else absent."),
         "omitted": described(
-            "The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.",
+            "The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`. Without parts, `select` selects nothing. Else absent.",
             object! {"type": "object"},
         ),
     };

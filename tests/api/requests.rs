@@ -302,11 +302,12 @@ fn allows_preflight_and_cross_origin_reads() {
             request
         };
         let usual = "content-type, if-match, if-none-match, x-vault-bookmark";
-        let agents = "authorization, content-type, mcp-method, mcp-name, mcp-protocol-version";
+        let agents = "authorization, content-type, if-none-match, mcp-method, mcp-name, mcp-protocol-version";
         for (path, methods, others) in [
             (CONNECTORS, "GET, HEAD, OPTIONS", usual),
             ("/v1/nope", "GET, HEAD, OPTIONS", usual),
             ("/mcp", "POST, OPTIONS", agents),
+            ("/mcp/x/register", "POST, OPTIONS", agents),
         ] {
             let preflight = api.send(&from_origin(anonymous("OPTIONS", path)));
             assert_eq!((preflight.status, preflight.body.len()), (204, 0));
@@ -325,7 +326,7 @@ fn allows_preflight_and_cross_origin_reads() {
         for request in [api.request("GET", "/v1/whoami"), anonymous("GET", "/v1/whoami")] {
             let response = api.send(&from_origin(request));
             assert_eq!(response.header("access-control-allow-origin"), origin.filter(|_| allowed));
-            let exposed = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
+            let exposed = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source, WWW-Authenticate";
             assert_eq!(
                 response.header("access-control-expose-headers"),
                 allowed.then_some(exposed)

@@ -113,7 +113,7 @@ class ActionAnswer(Model):
     """
     omitted: dict[str, Any] | None = None
     """
-    The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`; else absent.
+    The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`. Without parts, `select` selects nothing. Else absent.
     """
 
 

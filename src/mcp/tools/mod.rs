@@ -75,16 +75,22 @@ impl Kind {
         }
     }
 
-    /// Parses a value that was sent as a string: some clients send all values as strings.
+    /// Parses a value that was sent as a string: some clients send all values as strings. One string is also a list of it, and
+    /// the case of a known string does not matter.
     fn read(self, value: Value) -> Value {
-        match value {
-            Value::String(text) if !matches!(self, Text | OneOf(_)) => {
+        let Value::String(text) = value else { return value };
+        let parsed = match self {
+            Text => None,
+            OneOf(known) => {
+                known.iter().find(|one| one.eq_ignore_ascii_case(&text)).map(|one| json!(one))
+            }
+            _ => {
                 let parsed = serde_json::from_str(text.trim()).ok();
                 let parsed = parsed.filter(|value| self.objection(value).is_none());
-                parsed.unwrap_or(Value::String(text))
+                parsed.or_else(|| matches!(self, Texts).then(|| json!([text])))
             }
-            other => other,
-        }
+        };
+        parsed.unwrap_or(Value::String(text))
     }
 
     fn schema(self, about: &str) -> Value {

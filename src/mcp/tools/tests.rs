@@ -136,6 +136,7 @@ fn parses_values_sent_as_strings() {
             json!({"input": {"query": {}}, "maxBytes": 5000}),
         ),
         (json!({"select": "[\"/a\"]", "key": "5"}), json!({"select": ["/a"], "key": "5"})),
+        (json!({"select": "/a/*/b"}), json!({"select": ["/a/*/b"]})),
         (json!({"input": "[]", "maxBytes": "x"}), json!({"input": "[]", "maxBytes": "x"})),
         (json!({"input": null, "other": "1"}), json!({"other": "1"})),
         (json!("{\"key\":\"k\"}"), json!({"key": "k"})),
@@ -145,4 +146,8 @@ fn parses_values_sent_as_strings() {
         assert_eq!(tool.read(Some(&given)), read, "{given}");
     }
     assert_eq!(tool.read(None), json!({}));
+    let tool = TOOLS.iter().find(|tool| tool.name == "call_platform").unwrap();
+    for (given, read) in [("get", "GET"), ("Patch", "PATCH"), ("FETCH", "FETCH")] {
+        assert_eq!(tool.read(Some(&json!({"method": given}))), json!({"method": read}));
+    }
 }

@@ -52,7 +52,7 @@ struct CallResult {
     /// Whether the body was too large to be returned, and is null.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     body_too_large: bool,
-    /// The parts that were left out to respect `maxBytes`.
+    /// The parts that were left out to respect `maxBytes`; none if `select` selects nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<OmittedParts>,
     /// For agents, which see no headers of this service: the path of the next page, and the time at which the request
@@ -80,6 +80,7 @@ struct OmittedParts {
 
 /// A hint how to get the rest.
 const HINT: &str = "Ask for fewer items with the action's own parameters, for some members only with `select`, such as `[\"/items/*/id\"]`, or for more with `maxBytes`.";
+const NOTHING_SELECTED: &str = "`select` selects nothing of the body: omit it to see the body.";
 /// The headers that are kept under any limit.
 const ESSENTIAL_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
 /// The range of `maxBytes`.
@@ -145,14 +146,20 @@ impl ResponseOptions {
     }
 
     fn apply(&self, mut result: CallResult, is_bytes: bool) -> CallResult {
-        let is_selected = !self.select.is_empty() && !is_bytes;
+        // The body of an error is returned whole: `select` describes the body of a success.
+        let is_error = result.failed || result.status >= 400;
+        let is_selected = !self.select.is_empty() && !is_bytes && !is_error;
         if !is_selected && self.max_bytes.is_none() {
             return result;
         }
         // The body is measured and cut as text: it can have 8 MiB, and is not parsed again.
         let mut json = minified(mem::replace(&mut result.body, RawValue::NULL.to_owned()).get());
         if is_selected {
-            json = selected(&json, &self.select);
+            let all = mem::take(&mut json);
+            json = selected(&all, &self.select);
+            if json == "null" && all != "null" {
+                result.omitted = Some(OmittedParts { parts: Vec::new(), hint: NOTHING_SELECTED });
+            }
         }
         let without_body = json::bytes(&result).len().saturating_sub("null".len());
         let max_bytes = self.max_bytes.unwrap_or(usize::MAX);

@@ -3,9 +3,10 @@
 use connector_vault::terms::Environment;
 use serde_json::{Value, json};
 
+use super::run::api_with;
 use super::*;
 use crate::connect::{of_ann, token};
-use crate::support::{anonymous, units, with_body};
+use crate::support::{ORIGIN, anonymous, units, with_body};
 
 pub fn api() -> Api {
     let get = json!({
@@ -310,6 +311,29 @@ fn mcp_requires_a_key() {
 }
 
 #[test]
+fn a_refusal_says_how_agents_send_a_secret() {
+    let api = api_with(&[("BASE_URL", ORIGIN)]);
+    let session = token(&api, &json!({"identity": "ann"}));
+    for (path, authorization, expected) in [
+        ("/mcp", String::new(), "Send one as `Authorization: Bearer`"),
+        ("/mcp", api.key.reveal().to_owned(), "Send one as `Authorization: Bearer`"),
+        ("/mcp", "Bearer x".to_owned(), "The API key is malformed"),
+        ("/mcp/x", String::new(), "Keys and session tokens are valid at `/mcp`"),
+        ("/mcp/x", format!("Bearer {}", api.key.reveal()), "valid at `/mcp`"),
+        ("/mcp/x", format!("Bearer {session}"), "valid at `/mcp`"),
+    ] {
+        let headers = [("authorization", authorization.as_str())];
+        let headers = if authorization.is_empty() { &[][..] } else { &headers };
+        let mut request = post(headers, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        request.path = path.to_owned();
+        let response = api.send(&request);
+        let detail = body(&response)["detail"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(response.status, 401, "{path} {detail}");
+        assert!(detail.contains(expected), "{path} {authorization}: {detail}");
+    }
+}
+
+#[test]
 fn mcp_headers_are_not_forwarded_to_the_tool() {
     let api = api();
     let list =
@@ -421,6 +445,10 @@ fn a_list_names_an_unknown_platform() {
         (&json!(true), &json!("acme"))
     );
     assert_eq!(listed("ACME")["structuredContent"]["total"], 0);
+    let call = json!({"connection": "5f0c2a4e-1", "key": "createThing"});
+    let refused = tool(&api, "run_action", &call);
+    let detail = refused["structuredContent"]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("`connection` must be the id of a connection"), "{detail}");
     let inactive = tool(&api, "list_connections", &json!({"active": "false"}));
     assert_eq!(inactive["structuredContent"]["total"], 0);
 }
@@ -608,6 +636,23 @@ fn content_text(returned: &Value) -> &str {
 }
 
 #[test]
+fn the_body_of_an_error_is_returned_whole() {
+    let api = api();
+    let path = acme(&api);
+    let connection = path.rsplit('/').next().unwrap();
+    for (status, is_whole) in [(200, false), (404, true), (503, true)] {
+        platform(&api, move |_| {
+            let error = r#"{"id":1,"error":"no such thing"}"#;
+            Ok(answered(status, &[("content-type", "application/json")], error))
+        });
+        let arguments = json!({"connection": connection, "key": "getThing", "input": {"path": {"id": 5}}, "select": ["/id"]});
+        let response = content(&tool(&api, "run_action", &arguments));
+        assert_eq!(response["status"], status);
+        assert_eq!(response["body"].get("error").is_some(), is_whole, "{response}");
+    }
+}
+
+#[test]
 fn a_tool_result_stays_within_its_limit() {
     let api = api();
     let path = acme(&api);
@@ -654,6 +699,9 @@ fn a_tool_result_stays_within_its_limit() {
         (&json!({"id": 499}), &json!("token"))
     );
     assert_eq!(chosen.get("omitted"), None);
+    let nothing = content(&run(json!({"select": "/nothing"})));
+    assert_eq!(nothing["body"], Value::Null);
+    assert!(nothing["omitted"]["hint"].as_str().unwrap().contains("selects nothing"), "{nothing}");
     for (more, what) in [
         (json!({"select": ["items"]}), "/select"),
         (json!({"select": vec![""; 21]}), "/select"),

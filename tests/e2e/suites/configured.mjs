@@ -10,7 +10,7 @@ import { CONNECTIONS, Caller, LIST_METHODS, ONE_METHODS, expectConnection, conne
 const CONNECTORS = "/v1/available-connectors";
 const LIMIT = 20;
 const EXPOSED_HEADERS =
-  "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source";
+  "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source, WWW-Authenticate";
 const vary = "x-service-secret, x-alias-secret, origin";
 const allowed = (origin) => ({
   "access-control-allow-origin": origin,
