@@ -117,14 +117,19 @@ impl ResolvedOAuth {
     }
 }
 
-/// The variables that choose the host of a token, refresh or revocation request, or the redirect URI. Such requests carry the
+/// The variables that choose the host of a token, refresh, revocation or lookup request, or the redirect URI. Such requests carry the
 /// client's secret or the user's tokens, so the values must come from the OAuth client, never from a form.
 fn recipient_variables<'a>(
     oauth: &'a OAuth2,
     fields: &[Field],
     variables: &BTreeMap<String, String>,
 ) -> BTreeSet<&'a str> {
-    let urls = [Some(&oauth.token_url), oauth.refresh_url.as_ref(), oauth.revocation_url.as_ref()];
+    let urls = [
+        Some(&oauth.token_url),
+        oauth.refresh_url.as_ref(),
+        oauth.revocation_url.as_ref(),
+        oauth.lookup_url.as_ref(),
+    ];
     let hosts = urls.into_iter().flatten().flat_map(|url| owner_variables(url, fields, variables));
     hosts.chain(oauth.redirect_uri.iter().flat_map(|text| detail::variables(text))).collect()
 }

@@ -71,6 +71,7 @@ pub struct AuthEntry {
     expires_unit: ExpiresUnit,
     long_lived_token: Option<AccessTokenEntry>,
     access_token_refresh: Option<AccessTokenEntry>,
+    lookup_url: Option<String>,
     #[serde(default)]
     field_sources: Vec<FieldSource>,
     r#in: Option<In>,
@@ -243,6 +244,7 @@ impl AuthEntry {
             expires_unit: self.expires_unit,
             long_lived_token: request(self.long_lived_token, "longLivedToken")?,
             access_token_refresh: request(self.access_token_refresh, "accessTokenRefresh")?,
+            lookup_url: self.lookup_url,
             field_sources: self.field_sources,
         })
     }
@@ -289,8 +291,13 @@ impl AuthEntry {
         let is_used = |name: &str| {
             let templates = auth::parameters(&kind).chain(headers.values().map(String::as_str));
             let templates = templates.chain(query.values().map(String::as_str));
+            let sources = match &kind {
+                Kind::OAuth2(oauth) => oauth.field_sources.as_slice(),
+                _ => &[],
+            };
             urls(&kind)
                 .chain(places.all())
+                .chain(sources.iter().map(|source| source.at.as_str()))
                 .flat_map(variables)
                 .chain(templates.flat_map(auth::parameter_variables))
                 .any(|used| used == name)
@@ -305,7 +312,7 @@ impl AuthEntry {
             return Err(format!("`{}` cannot be the name of a field", field.name));
         }
         if let Kind::OAuth2(oauth) = &kind {
-            check_sources(&oauth.field_sources, &all)?;
+            check_sources(oauth, &all)?;
         }
         let method = AuthMethod { id: self.id, kind, fields: all, headers, query };
         auth::templates::check(&method)?;
@@ -314,8 +321,20 @@ impl AuthEntry {
 }
 
 /// Checks where a platform states the values of these fields.
-fn check_sources(sources: &[FieldSource], fields: &[Field]) -> Result<(), String> {
-    for source in sources {
+fn check_sources(oauth: &OAuth2, fields: &[Field]) -> Result<(), String> {
+    let has_lookup = |source: &FieldSource| source.from == SourceKind::Lookup;
+    let is_looked_up = oauth.field_sources.iter().any(has_lookup);
+    if is_looked_up != oauth.lookup_url.is_some()
+        || is_looked_up && oauth.grant != Grant::AuthorizationCode
+    {
+        return Err("`lookupUrl` belongs to `fieldSources` with `from = \"lookup\"`, and to the grant authorization_code".to_owned());
+    }
+    for source in &oauth.field_sources {
+        if let Some(other) = variables(&source.at)
+            .find(|name| !fields.iter().any(|field| field.name == *name && !field.secret))
+        {
+            return Err(format!("`fieldSources`: no field for `{{{other}}}` in `{}`", source.at));
+        }
         let name = &source.field;
         let Some(field) = fields.iter().find(|field| field.name == *name) else {
             return Err(format!("`fieldSources`: there is no field `{name}`"));

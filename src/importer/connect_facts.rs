@@ -9,8 +9,8 @@ use super::auth_entry::AuthEntry;
 use super::image;
 use super::server::{self};
 use crate::catalog::detail::{
-    Account, AuthMethod, ConnectorDetail, FieldSource, Pagination, Parameters, RejectedWhen,
-    Request, Server, SourceKind, Verify, rejected as statuses, urls, variables,
+    Account, AuthMethod, ConnectorDetail, Pagination, Parameters, RejectedWhen, Request, Server,
+    Verify, rejected as statuses, urls, variables,
 };
 use crate::importer::auth;
 use crate::oauth::token::REDIRECT_URI;
@@ -208,10 +208,6 @@ impl ConnectFacts {
             fault("`verifyBody` requires `verify`".to_owned());
         }
         let verify = verified(verify, detail.verify, rejected, rejected_when, fault);
-        let account = account.or(detail.account);
-        if account.is_none() {
-            check_no_account(&auth_methods, fault);
-        }
         ConnectorDetail {
             auth_methods,
             servers,
@@ -219,7 +215,7 @@ impl ConnectFacts {
             license: detail.license,
             headers: places.headers,
             verify,
-            account,
+            account: account.or(detail.account),
             pagination: pagination.unwrap_or(detail.pagination),
         }
     }
@@ -370,17 +366,6 @@ fn request(text: &str, body: Option<Value>) -> Option<Request> {
         path: path.to_owned(),
         body,
     })
-}
-
-/// Checks that no method needs the response to an `account` request, since there is none.
-fn check_no_account(methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
-    let needs_account = |source: &FieldSource| source.from == SourceKind::Account;
-    for method in methods {
-        if method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(needs_account)) {
-            let id = &method.id;
-            fault(format!("the method `{id}`: `fieldSources`: there is no `account` request"));
-        }
-    }
 }
 
 /// Checks where responses link to the next page.

@@ -172,6 +172,10 @@ fn oauth2() -> Vec<(&'static str, Node)> {
             ),
         ),
         (
+            "lookupUrl",
+            text_or_null("Returns values of fields for an access token; null if there is none."),
+        ),
+        (
             "fieldSources",
             list(
                 "Where the platform returns the values of fields, which then need not be filled in.",
@@ -205,14 +209,14 @@ fn field_source() -> Node {
             (
                 "from",
                 names(
-                    "The source: the redirect, the token response, or the response to the connector's `account` request.",
+                    "The source: the redirect, the token response, or the response at `lookupUrl`.",
                     variants::<SourceKind>(),
                 ),
             ),
             (
                 "at",
                 string(
-                    "The name of a parameter of the redirect, or a JSON Pointer into the response.",
+                    "The name of a parameter of the redirect, or a JSON Pointer into the response, in which `?member=value` selects items of a list.",
                 ),
             ),
             (

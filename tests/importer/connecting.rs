@@ -855,6 +855,17 @@ fn reports_faults_of_quirks() {
             "must be a parameter of the redirect, or a JSON Pointer",
         ),
         ("from = \"token\"", "from = \"header\"", "unknown variant `header`"),
+        ("from = \"token\"", "from = \"lookup\"", "`lookupUrl` belongs to `fieldSources`"),
+        (
+            "fieldSources =",
+            "lookupUrl = \"https://id.acme.example/me\"\nfieldSources =",
+            "`lookupUrl` belongs to `fieldSources`",
+        ),
+        (
+            "at = \"/api_domain\"",
+            "at = \"/?name={other}/api_domain\"",
+            "no field for `{other}` in `/?name={other}/api_domain`",
+        ),
         (
             "template = \"https://{company}.",
             "template = \"https://{other}.",
@@ -871,13 +882,6 @@ fn reports_faults_of_quirks() {
         let error = format!("{:#}", Providers::parse("providers.toml", &text).unwrap_err());
         assert!(error.contains(fault), "{to}\n{error}");
     }
-    let without = QUIRKS.replacen("from = \"token\"", "from = \"account\"", 1).replacen(
-        "account = { request = \"GET https://id.acme.example/me\", id = \"/id\" }",
-        "",
-        1,
-    );
-    let error = format!("{:#}", Providers::parse("providers.toml", &without).unwrap_err());
-    assert!(error.contains("`fieldSources`: there is no `account` request"), "{error}");
 }
 
 /// The project's own file is valid.

@@ -198,6 +198,9 @@ pub struct RestApi {
     /// More requests, to other addresses.
     #[serde(default)]
     pub more: Vec<String>,
+    /// Responses by their addresses, if their content matters.
+    #[serde(default)]
+    pub responses: BTreeMap<String, Value>,
     /// Headers that each request must have: `name: regular expression`.
     #[serde(default)]
     pub headers: Vec<String>,

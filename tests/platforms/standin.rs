@@ -592,7 +592,8 @@ impl Standin {
             let response = api.denied.unwrap_or(usual);
             return answered(response.status, &response.body);
         }
-        answered(200, &json!({"ok": true, "data": {}}))
+        let usual = json!({"ok": true, "data": {}});
+        answered(200, api.responses.get(address).unwrap_or(&usual))
     }
 
     /// A value of the row with the user's secrets filled in.

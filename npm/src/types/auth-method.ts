@@ -103,6 +103,8 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   longLivedToken: AccessTokenRequest | null;
   /** The request that refreshes an access token without a refresh token; null if there is none. */
   accessTokenRefresh: AccessTokenRequest | null;
+  /** Returns values of fields for an access token; null if there is none. */
+  lookupUrl: string | null;
   /** Fields whose values the platform supplies, so that the user does not fill them in. */
   fieldSources: FieldSource[];
 }
@@ -121,8 +123,8 @@ export interface AccessTokenRequest {
 export interface FieldSource {
   /** The field's name. */
   field: string;
-  /** Where the value is: in the redirect, the token response, or the response to the connector's `account` request. */
-  from: "callback" | "token" | "account";
+  /** Where the value is: in the redirect, the token response, or the response at `lookupUrl`. */
+  from: "callback" | "token" | "lookup";
   /** The name of a parameter of the redirect, or a JSON Pointer into the response. */
   at: string;
   /** A template of what the platform supplies, with `{field}` in place of the value; null if it supplies the value alone. */

@@ -235,6 +235,7 @@ struct Flat {
     expires_unit: ExpiresUnit,
     long_lived_token: Option<AccessTokenRequest>,
     access_token_refresh: Option<AccessTokenRequest>,
+    lookup_url: Option<String>,
     #[serde(default)]
     field_sources: Vec<FieldSource>,
     // An API key, or a bearer token
@@ -296,6 +297,7 @@ impl TryFrom<Flat> for AuthMethod {
                 expires_unit: flat.expires_unit,
                 long_lived_token: flat.long_lived_token,
                 access_token_refresh: flat.access_token_refresh,
+                lookup_url: flat.lookup_url,
                 field_sources: flat.field_sources,
             })),
             CredentialType::ApiKey => Kind::ApiKey(ApiKey {
@@ -411,7 +413,12 @@ pub fn urls(kind: &Kind) -> impl Iterator<Item = &str> {
         _ => None,
     };
     oauth.into_iter().flat_map(|oauth| {
-        let optional = [&oauth.authorization_url, &oauth.refresh_url, &oauth.revocation_url];
+        let optional = [
+            &oauth.authorization_url,
+            &oauth.refresh_url,
+            &oauth.revocation_url,
+            &oauth.lookup_url,
+        ];
         let optional = optional.into_iter().flatten().map(String::as_str);
         let more = [&oauth.long_lived_token, &oauth.access_token_refresh];
         let more = more.into_iter().flatten().map(|request| request.url.as_str());

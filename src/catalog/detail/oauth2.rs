@@ -61,6 +61,9 @@ pub struct OAuth2 {
     pub long_lived_token: Option<AccessTokenRequest>,
     /// Exchanges an access token for a new one, if there is no refresh token.
     pub access_token_refresh: Option<AccessTokenRequest>,
+    /// Returns values of fields for an access token.
+    #[serde(default)]
+    pub lookup_url: Option<String>,
     /// The places where the platform states the values of fields.
     #[serde(default)]
     pub field_sources: Vec<FieldSource>,
@@ -86,7 +89,8 @@ pub struct AccessTokenRequest {
 pub struct FieldSource {
     pub field: String,
     pub from: SourceKind,
-    /// The name of a parameter of the redirect, or a JSON Pointer into the response.
+    /// The name of a parameter of the redirect, or a JSON Pointer into the response. A step such as `?is_default=true`
+    /// selects the items of a list that have this member. The value can be a template, such as `{site}`.
     pub at: String,
     /// The form in which the platform states the value, with `{field}` in its place, such as
     /// `https://{company}.pipedrive.com`. `None` for the bare value. A value of another form is ignored.
@@ -100,7 +104,8 @@ pub enum SourceKind {
     /// The redirect back from the platform.
     Callback,
     Token,
-    Account,
+    /// The response at `lookup_url`.
+    Lookup,
 }
 
 /// The unit of the lifetime of an access token.
@@ -144,6 +149,7 @@ impl OAuth2 {
             expires_unit: ExpiresUnit::default(),
             long_lived_token: None,
             access_token_refresh: None,
+            lookup_url: None,
             field_sources: Vec::new(),
         }
     }

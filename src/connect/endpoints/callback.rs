@@ -14,7 +14,7 @@ use super::{Browser, decrypt_error, platform, redirect_uri};
 use crate::audit::statements::person_actor;
 use crate::auth::key::hash;
 use crate::auth::statements::select_forward;
-use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
+use crate::catalog::detail::{AuthMethod, FieldSource, OAuth2, Server, SourceKind};
 use crate::connect::attempt::{Attempt, AttemptErrorCode, AttemptSecrets, code_parties};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
@@ -256,32 +256,13 @@ impl<P: Ports> BrowserContext<'_, P> {
         let mut credentials = Credentials::from_tokens(tokens, fields);
 
         // 5. Check the account.
-        platform::fetch_account(
-            self.ports,
-            self.config,
-            (connector, method),
-            Some(client),
-            &mut credentials,
-        )
-        .await;
-        let tenant = (attempt.account.as_str(), attempt.environment);
-        let keys = &self.config.vault_keys;
-        let is_different_account = previous
-            .as_ref()
-            .is_some_and(|previous| previous.is_different_account(keys, tenant, &credentials));
-        let failure = if attempt.presets()?.conflict_with(&credentials.fields) {
-            Some(unexpected_account(&connector.name))
-        } else if attempt.allow_other_account == 0 && is_different_account {
-            Some(account_mismatch(&connector.name))
-        } else if is_reachable(connector, oauth, self.config.targets(), &credentials) {
-            None
-        } else {
-            Some(missing_platform_value(&connector.name))
-        };
+        let failure = self.check_account(agreed, previous.as_ref(), &mut credentials).await?;
         if let Some(failure) = failure {
             self.revoke_unused_tokens(agreed, &credentials).await?;
             return Ok(Err(failure));
         }
+        let tenant = (attempt.account.as_str(), attempt.environment);
+        let keys = &self.config.vault_keys;
         let previous_refresh_token = previous.and_then(|previous| {
             previous.refresh_token(keys, tenant, (&method.id, &client.name), &credentials)
         });
@@ -300,6 +281,37 @@ impl<P: Ports> BrowserContext<'_, P> {
                 "This account was connected in the meantime, perhaps in another tab.",
             )),
             StoreOutcome::NothingWritten => Err(nothing_written(attempt)),
+        })
+    }
+
+    /// Looks up the values that the platform returns, and identifies the account. Returns the reason if it can't be used.
+    async fn check_account(
+        &self,
+        agreed: Agreed<'_>,
+        previous: Option<&PreviousCredentials>,
+        credentials: &mut Credentials,
+    ) -> Result<Option<AttemptFailure>, Problem> {
+        let Agreed { attempt, connector, method, client, .. } = agreed;
+        let (ports, config, name) = (self.ports, self.config, &connector.name);
+        let connected_by = (connector, method);
+        let looked_up =
+            platform::look_up(ports, config, connected_by, Some(client), credentials).await;
+        if let Err(detail) = looked_up {
+            return Ok(Some(AttemptFailure::new(AttemptErrorCode::InvalidResponse, detail)));
+        }
+        platform::fetch_account(ports, config, connected_by, Some(client), credentials).await;
+        let tenant = (attempt.account.as_str(), attempt.environment);
+        let is_different_account = previous.is_some_and(|previous| {
+            previous.is_different_account(&config.vault_keys, tenant, credentials)
+        });
+        Ok(if attempt.presets()?.conflict_with(&credentials.fields) {
+            Some(unexpected_account(name))
+        } else if attempt.allow_other_account == 0 && is_different_account {
+            Some(account_mismatch(name))
+        } else if is_reachable(connector, method, config.targets(), credentials) {
+            None
+        } else {
+            Some(missing_platform_value(name))
         })
     }
 
@@ -465,18 +477,24 @@ fn callback_values<'c>(
     }))
 }
 
-/// Whether the URL of at least one server is complete. A value that the platform should have returned may be missing.
+/// Whether the URL of at least one server is complete, and all values were looked up. A value that the platform should have
+/// returned may be missing.
 fn is_reachable(
     connector: &Connector,
-    oauth: &OAuth2,
+    method: &AuthMethod,
     targets: Targets,
     credentials: &Credentials,
 ) -> bool {
+    let sources = method.oauth2().map_or(&[][..], |oauth| &oauth.field_sources);
     let is_filled =
         |server: &Server| targets.fill(&server.url, |name| credentials.variable(name)).is_ok();
-    oauth.field_sources.is_empty()
-        || connector.servers.is_empty()
-        || connector.servers.iter().any(is_filled)
+    let is_present = |source: &FieldSource| {
+        source.from != SourceKind::Lookup || credentials.fields.contains_key(&source.field)
+    };
+    sources.iter().all(is_present)
+        && (sources.is_empty()
+            || connector.servers.is_empty()
+            || connector.servers.iter().any(is_filled))
 }
 
 fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::decrypt_error;
-use crate::catalog::detail::{AuthMethod, FieldSource, Request, SourceKind, Verify};
+use crate::catalog::detail::{AuthMethod, Request, SourceKind, Verify, variables};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::apply_platform_values;
@@ -15,6 +15,7 @@ use crate::oauth::response::times;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{Client, TokenError, Tokens, account, response};
 use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse, Patterns, user_agent};
+use crate::terms::Method;
 use crate::util::json;
 
 /// The timeout of a request, in milliseconds.
@@ -193,34 +194,77 @@ fn verdict(verify: &Verify, response: &HttpResponse, now: u64) -> Verdict {
     }
 }
 
-/// Fetches the id and the name of the account with the connector's `account` request, unless they are known, and the values of
-/// fields that its response contains. On failure, nothing changes.
-pub async fn fetch_account<P: Http + Patterns>(
+/// Sends one of the connector's own requests with the credentials. Returns `None` without a JSON response of status 2xx.
+async fn fetch_json<P: Http>(
+    ports: &P,
+    auth: PlatformAuth<'_>,
+    request: &Request,
+) -> Option<Value> {
+    let response = send(ports, auth, request).await?.ok()?;
+    let is_success = (200..300).contains(&response.status);
+    is_success.then(|| serde_json::from_str(&response.text()).ok())?
+}
+
+/// Adopts the values of fields that the platform returns at the method's `lookupUrl`. If it returns several values, the user's
+/// must be one of them. The error is for the user.
+pub async fn look_up<P: Http + Patterns>(
+    ports: &P,
+    config: &Config,
+    (connector, method): (&Connector, &AuthMethod),
+    client: Option<&OauthClient>,
+    credentials: &mut Credentials,
+) -> Result<(), String> {
+    let Some(oauth) = method.oauth2() else { return Ok(()) };
+    let Some(path) = oauth.lookup_url.clone() else { return Ok(()) };
+    let auth = PlatformAuth { config, connector, method, credentials, client };
+    let request = Request { method: Method::Get, path, body: None };
+    let Some(body) = fetch_json(ports, auth, &request).await else { return Ok(()) };
+    let name = &connector.name;
+    let known = &credentials.fields;
+    let mut values = Vec::new();
+    for (source, found) in response::field_values(oauth, SourceKind::Lookup, &body, known) {
+        let known = known.get(&source.field);
+        match found.as_slice() {
+            [only] => values.push((source.field.clone(), only.clone())),
+            [] if known.is_none() => {
+                return Err(format!("{name} returned no account that matches what you entered."));
+            }
+            [_, _, ..] if known.is_none_or(|known| !found.contains(known)) => {
+                let chooser = variables(&source.at).next().unwrap_or(&source.field);
+                let field = method.fields.iter().find(|field| field.name == chooser);
+                let label = field.map_or(chooser, |field| &field.label);
+                return Err(format!(
+                    "{name} returned several accounts. Connect again, and enter \"{label}\"."
+                ));
+            }
+            _ => {}
+        }
+    }
+    let oauth_method = (method, oauth, connector.servers.as_slice());
+    let variables = client.map(OauthClient::variables).unwrap_or_default();
+    apply_platform_values(&mut credentials.fields, oauth_method, &variables, values, ports);
+    Ok(())
+}
+
+/// Fetches the id and the name of the account with the connector's `account` request, unless they are known. On failure,
+/// nothing changes.
+pub async fn fetch_account<P: Http>(
     ports: &P,
     config: &Config,
     (connector, method): (&Connector, &AuthMethod),
     client: Option<&OauthClient>,
     credentials: &mut Credentials,
 ) {
-    let is_account = |source: &FieldSource| source.from == SourceKind::Account;
-    let has_field_sources =
-        method.oauth2().is_some_and(|oauth| oauth.field_sources.iter().any(is_account));
     let request = connector.account.as_ref().filter(|_| is_sendable(method));
     let Some(account) = request else { return };
     let wants_name = account.name.is_some() && config.account_names;
     let is_known =
         credentials.account.is_some() && (credentials.account_name.is_some() || !wants_name);
-    if is_known && !has_field_sources {
+    if is_known {
         return;
     }
     let auth = PlatformAuth { config, connector, method, credentials, client };
-    let response = send(ports, auth, &account.request).await;
-    let Some(Ok(response)) = response.filter(|response| {
-        response.as_ref().is_ok_and(|response| (200..300).contains(&response.status))
-    }) else {
-        return;
-    };
-    let Ok(body) = serde_json::from_str::<Value>(&response.text()) else { return };
+    let Some(body) = fetch_json(ports, auth, &account.request).await else { return };
     let text = |pointer: &str| match body.pointer(pointer) {
         Some(Value::String(text)) => Some(text.clone()).filter(|text| !text.is_empty()),
         Some(Value::Number(number)) => Some(json::text(number)),
@@ -230,18 +274,6 @@ pub async fn fetch_account<P: Http + Patterns>(
     // The catalog selects the member that distinguishes two accounts.
     let name = account.name.as_deref().and_then(text).and_then(|text| account::name(&text));
     credentials.account_name = name.or(credentials.account_name.take());
-    if let Some(oauth) = method.oauth2() {
-        let field_values = response::field_values(oauth, SourceKind::Account, &body);
-        let oauth_method = (method, oauth, connector.servers.as_slice());
-        let variables = client.map(OauthClient::variables).unwrap_or_default();
-        apply_platform_values(
-            &mut credentials.fields,
-            oauth_method,
-            &variables,
-            field_values,
-            ports,
-        );
-    }
 }
 
 /// Exchanges the access token for a long-lived one, if the platform supports that.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::link::WINDOW_SCOPES;
 use super::start::{ConnectRequest, return_url};
 use crate::auth::endpoints::session::new::no_session_secret;
-use crate::catalog::detail::{AuthMethod, Grant};
+use crate::catalog::detail::{AuthMethod, FieldSource, Grant, variables as variables_of};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::http::body::BodyReader;
@@ -61,20 +61,24 @@ fn choice_of_link<'a>(
     }
 }
 
-/// Whether the user has to enter values for a method.
+/// Whether the user has to enter values for a method, or may choose one of several accounts.
 pub(super) fn takes_fields(
     method: &AuthMethod,
     given: &BTreeMap<String, String>,
     variables: &BTreeMap<String, String>,
 ) -> bool {
     let Some(oauth) = method.oauth2() else { return true };
-    let has = |name: &String| [given, variables].iter().any(|all| all.contains_key(name));
-    method.fields.iter().any(|field| {
-        field.required
-            && field.default.is_none()
-            && !has(&field.name)
-            && !oauth.provides_field(&field.name)
-    })
+    let has = |name: &str| [given, variables].iter().any(|all| all.contains_key(name));
+    let chooses = |source: &FieldSource| {
+        !has(&source.field) && variables_of(&source.at).any(|name| !has(name))
+    };
+    oauth.field_sources.iter().any(chooses)
+        || method.fields.iter().any(|field| {
+            field.required
+                && field.default.is_none()
+                && !has(&field.name)
+                && !oauth.provides_field(&field.name)
+        })
 }
 
 impl ConnectRequest<'_> {

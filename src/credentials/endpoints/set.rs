@@ -18,7 +18,7 @@ use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::Response;
-use crate::http::problem::Problem;
+use crate::http::problem::{Code, Problem};
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
@@ -60,6 +60,11 @@ async fn set<P: Ports>(
     let mut checked = CheckOutcome::NotChecked;
     if has_access {
         let (config, connector) = (context.config(), &connector);
+        let looked_up =
+            platform::look_up(ports, config, (connector, method), client, credentials).await;
+        looked_up.map_err(|detail| {
+            Problem::new(Code::CredentialsRejected, format!("{detail} Nothing was stored."))
+        })?;
         let platform_auth = PlatformAuth { config, connector, method, credentials, client };
         checked = match platform::verify(ports, platform_auth).await {
             // An expired access token can still be refreshed.

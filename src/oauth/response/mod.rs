@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use super::account;
 use super::error::{TokenError, TokenErrorKind, is_known};
-use crate::catalog::detail::{OAuth2, SourceKind};
+use crate::catalog::detail::{FieldSource, OAuth2, SourceKind};
 use crate::ports::{HttpError, HttpResponse};
-use crate::targets::fill::unfill;
+use crate::targets::fill::{fill_text, unfill};
 use crate::util::json;
 
 /// The maximum length of a token, in bytes.
@@ -160,7 +160,9 @@ fn tokens(oauth: &OAuth2, body: &Value, grant: &Value, now_ms: u64) -> Option<To
         subject: subject(&claims),
         subject_name: account::name_in(&claims),
         members: members(oauth, body, grant),
-        field_values: field_values(oauth, SourceKind::Token, body).collect(),
+        field_values: field_values(oauth, SourceKind::Token, body, &BTreeMap::new())
+            .filter_map(|(source, values)| Some((source.field.clone(), values.into_iter().next()?)))
+            .collect(),
     })
 }
 
@@ -280,36 +282,60 @@ fn redact(value: &Value, secrets: &[&str]) -> Option<Value> {
     })
 }
 
-/// The value at a JSON Pointer in which a step such as `?is_default=true` selects the first item of a list that has this
-/// member.
-fn find<'a>(body: &'a Value, pointer: &str) -> Option<&'a Value> {
-    pointer.split('/').skip(1).try_fold(body, |value, step| {
-        let Some((name, expected)) = step.strip_prefix('?').and_then(|it| it.split_once('='))
-        else {
-            return value.pointer(&format!("/{step}"));
+/// The values at a JSON Pointer. A step such as `?is_default=true` selects the items of a list that have this member. Its
+/// value can be a template, such as `{site}`: without a value for that field, the step selects all items.
+fn find<'a>(body: &'a Value, pointer: &str, fields: &BTreeMap<String, String>) -> Vec<&'a Value> {
+    let field = |name: &str| fields.get(name).map(String::as_str);
+    let mut found = vec![body];
+    for step in pointer.split('/').skip(1) {
+        let condition = step.strip_prefix('?').and_then(|it| it.split_once('='));
+        found = if let Some((name, template)) = condition {
+            let template = template.replace("~1", "/").replace("~0", "~");
+            let expected = fill_text(&template, field).ok();
+            let is_selected = |item: &&Value| {
+                let Some(expected) = &expected else { return true };
+                match item.get(name) {
+                    Some(Value::String(text)) => text.eq_ignore_ascii_case(expected),
+                    Some(other) => json::text(other) == *expected,
+                    None => false,
+                }
+            };
+            found.into_iter().flat_map(items).filter(is_selected).collect()
+        } else {
+            let step = format!("/{step}");
+            found.into_iter().filter_map(|value| value.pointer(&step)).collect()
         };
-        value.as_array()?.iter().find(|item| match item.get(name) {
-            Some(Value::String(text)) => text == expected,
-            Some(other) => json::text(other) == expected,
-            None => false,
-        })
-    })
+    }
+    found
 }
 
-/// The values of fields in a response, by the method's sources of this kind: names and values.
+/// The items of a list. Other values are their own only item.
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
+}
+
+/// The method's sources of this kind, each with its different values in a response. `fields` are the known values.
 pub fn field_values<'a>(
     oauth: &'a OAuth2,
     from: SourceKind,
     body: &'a Value,
-) -> impl Iterator<Item = (String, String)> + 'a {
+    fields: &'a BTreeMap<String, String>,
+) -> impl Iterator<Item = (&'a FieldSource, Vec<String>)> {
     let sources = oauth.field_sources.iter().filter(move |source| source.from == from);
-    sources.filter_map(move |source| {
-        let raw = match find(body, &source.at)? {
-            Value::String(text) => text.trim().to_owned(),
-            Value::Number(number) => json::text(number),
-            _ => return None,
-        };
-        let value = unfill(source.template.as_deref(), &source.field, &raw)?;
-        Some((source.field.clone(), value.to_owned()))
+    sources.map(move |source| {
+        let mut values: Vec<String> = Vec::new();
+        for value in find(body, &source.at, fields) {
+            let raw = match value {
+                Value::String(text) => text.trim().to_owned(),
+                Value::Number(number) => json::text(number),
+                _ => continue,
+            };
+            if let Some(value) = unfill(source.template.as_deref(), &source.field, &raw)
+                && !values.iter().any(|known| known == value)
+            {
+                values.push(value.to_owned());
+            }
+        }
+        (source, values)
     })
 }

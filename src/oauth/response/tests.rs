@@ -330,7 +330,7 @@ fn reads_field_values_from_the_methods_sources() {
         ),
         source("named", "/accounts/?name=First/id", None),
         source("none", "/accounts/?name=Third/id", None),
-        source("none", "/owner/?id=7/id", None),
+        source("none", "/owner/?id=8/id", None),
     ];
     let oauth = OAuth2 { field_sources, ..platform() };
     let body = json!({

@@ -573,31 +573,135 @@ fn platforms_can_choose_only_listed_hosts() {
     );
 }
 
-#[test]
-fn account_responses_set_the_server() {
-    let fields = json!([optional("server", None)]);
+/// A platform whose accounts are listed at its `lookupUrl`.
+fn platform_with_accounts() -> Value {
+    let fields = json!([optional("site", None), optional("cloudId", Some("^[a-z0-9]+$"))]);
     let sources = json!([
-        {"field": "server", "from": "account", "at": "/accounts/0/base_uri", "template": "https://{server}.acme.example"},
+        {"field": "cloudId", "from": "lookup", "at": "/?url=https:~1~1{site}.acme.example/id"},
     ]);
-    let mut detail = platform_with_servers(
+    platform_with_servers(
         &fields,
         &sources,
-        &["https://{server}.acme.example/api"],
-        &json!({}),
-    );
-    detail["account"] = json!({"method": "GET", "path": "https://account.acme.example/userinfo", "id": "/sub", "name": null});
-    let api = api_of(&[("acme", detail)]);
-    let info = json!({"sub": "u1", "accounts": [{"base_uri": "https://na3.acme.example"}]});
-    // An ID token identifies the account, and the request for the account is still sent.
+        &["https://api.acme.example/{cloudId}"],
+        &json!({"lookupUrl": "https://api.acme.example/sites"}),
+    )
+}
+
+#[test]
+fn lookups_select_the_account_that_the_user_chose() {
+    let site =
+        |id: &str, name: &str| json!({"id": id, "url": format!("https://{name}.acme.example")});
+    let several = json!([site("a1", "a"), site("b1", "b"), site("b1", "b")]);
+    let none = "The acme returned no account that matches what you entered.";
+    let ambiguous = "The acme returned several accounts. Connect again, and enter \"site\".";
+    let nowhere = "The acme did not return the location of your account's data, so it can't be used.";
+    struct Case<'a> {
+        entered: Value,
+        response: (u16, &'a Value),
+        /// The account's id, or the reason for the failure.
+        expected: Result<&'a str, &'a str>,
+    }
+    let (one, empty) = (json!([site("a1", "a")]), json!([]));
+    let mut number = several.clone();
+    number[0]["id"] = json!(7);
+    let case = |entered, response, expected| Case { entered, response, expected };
+    for Case { entered, response, expected } in [
+        case(json!({}), (200, &one), Ok("a1")),
+        // The platform's value overrides what the user entered.
+        case(json!({"cloudId": "x1"}), (200, &one), Ok("a1")),
+        case(json!({"site": "B"}), (200, &several), Ok("b1")),
+        case(json!({"cloudId": "b1"}), (200, &several), Ok("b1")),
+        case(json!({"site": "a"}), (200, &number), Ok("7")),
+        case(json!({}), (200, &several), Err(ambiguous)),
+        case(json!({"cloudId": "x1"}), (200, &several), Err(ambiguous)),
+        case(json!({"site": "c"}), (200, &several), Err(none)),
+        case(json!({}), (200, &empty), Err(none)),
+        case(json!({"cloudId": "x1"}), (200, &empty), Ok("x1")),
+        case(json!({"site": "a"}), (503, &empty), Err(nowhere)),
+        case(json!({"cloudId": "x1"}), (503, &empty), Ok("x1")),
+    ] {
+        let api = api_of(&[("acme", platform_with_accounts())]);
+        let mut sent = of_ann("acme");
+        sent["fields"] = entered.clone();
+        let (id, browser, state) = begin_and_follow(&api, &sent);
+        script(&api, &[(200, json!({"access_token": "at-1"})), (response.0, response.1.clone())]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        assert_eq!(url(&api, 1), "https://api.acme.example/sites");
+        let attempt = attempt(&api, &id);
+        let context = format!("{entered} {response:?}");
+        match expected {
+            Ok(account) => {
+                let connection = attempt["connection"]["id"].as_str().expect(&context);
+                let path = format!("/v1/vault/connections/{connection}");
+                let expected = format!("https://api.acme.example/{account}/x");
+                assert_eq!(called_url(&api, &path, "x"), expected, "{context}");
+            }
+            Err(detail) => assert_eq!(attempt["error"]["detail"], detail, "{context}"),
+        }
+    }
+}
+
+#[test]
+fn a_link_asks_for_the_account_unless_the_app_chose_it() {
+    let api = api_of(&[("acme", platform_with_accounts())]);
+    for (fields, is_asked) in
+        [(json!({}), true), (json!({"site": "a"}), false), (json!({"cloudId": "a1"}), false)]
+    {
+        let mut sent = of_ann("acme");
+        sent["fields"] = fields.clone();
+        sent["link"] = json!(true);
+        let started = body(&connect(&api, &sent));
+        let link = started["authorizationUrl"].as_str().unwrap();
+        // A link that asks leads to the connect window.
+        let opened = Browser::default().get(&api, link);
+        assert_eq!(opened.status, if is_asked { 303 } else { 200 }, "{fields} {started}");
+    }
+}
+
+#[test]
+fn stored_tokens_are_looked_up_too() {
+    let api = api_of(&[("acme", platform_with_accounts())]);
     let path = connect_with(
         &api,
         "acme",
         &[
-            (200, json!({"access_token": "at-1", "id_token": "e30.eyJzdWIiOiJ1MSJ9.x"})),
-            (200, info),
+            (200, json!({"access_token": "at-1"})),
+            (200, json!([{"id": "a1", "url": "https://a.acme.example"}])),
         ],
     );
-    assert_eq!(called_url(&api, &path, "x"), "https://na3.acme.example/api/x");
+    let sites = json!([
+        {"id": "b1", "url": "https://b.acme.example"}, {"id": "c1", "url": "https://c.acme.example"},
+    ]);
+    for (fields, status) in [(json!({}), 422), (json!({"site": "c"}), 204)] {
+        script(&api, &[(200, sites.clone())]);
+        let sent = json!({"type": "oauth2", "authMethod": "oauth", "accessToken": "at-2", "fields": fields});
+        let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
+        assert_eq!(stored.status, status, "{fields} {}", body(&stored));
+    }
+    assert_eq!(called_url(&api, &path, "x"), "https://api.acme.example/c1/x");
+}
+
+#[test]
+fn the_default_account_sets_the_server() {
+    let sources = json!([
+        {"field": "server", "from": "lookup", "at": "/accounts/?is_default=true/base_uri", "template": "https://{server}.acme.example"},
+    ]);
+    let detail = platform_with_servers(
+        &json!([optional("server", None)]),
+        &sources,
+        &["https://{server}.acme.example/api"],
+        &json!({"lookupUrl": "https://account.acme.example/userinfo"}),
+    );
+    let account = |server: &str, is_default: bool| json!({"is_default": is_default, "base_uri": format!("https://{server}")});
+    for (server, is_connected) in [("na3.acme.example", true), ("evil.example", false)] {
+        let api = api_of(&[("acme", detail.clone())]);
+        let info = json!({"accounts": [account("na1.acme.example", false), account(server, true)]});
+        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+        script(&api, &[(200, json!({"access_token": "at-1"})), (200, info)]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        let attempt = attempt(&api, &id);
+        assert_eq!(attempt["status"] == "succeeded", is_connected, "{attempt}");
+    }
 }
 
 #[cfg(feature = "cli")]
