@@ -383,13 +383,13 @@ class AuthMethodOauth2FieldSource(Model):
     """
     The field's name.
     """
-    from_: Literal['callback', 'token', 'account'] | str = Field(..., alias='from')
+    from_: Literal['callback', 'token', 'lookup'] | str = Field(..., alias='from')
     """
-    The source: the redirect, the token response, or the response to the connector's `account` request.
+    The source: the redirect, the token response, or the response at `lookupUrl`.
     """
     at: str
     """
-    The name of a parameter of the redirect, or a JSON Pointer into the response.
+    The name of a parameter of the redirect, or a JSON Pointer into the response, in which `?member=value` selects items of a list.
     """
     template: str | None = None
     """
@@ -527,6 +527,10 @@ class AuthMethodOauth2(Model):
     )
     """
     The request that refreshes an access token without a refresh token; null if there is none.
+    """
+    lookup_url: str | None = Field(None, alias='lookupUrl')
+    """
+    Returns values of fields for an access token; null if there is none.
     """
     field_sources: list[AuthMethodOauth2FieldSource] = Field(..., alias='fieldSources')
     """
@@ -3158,7 +3162,7 @@ AuthMethodOauth2RevocationBody: TypeAlias = Literal["form", "json"] | str
 AuthMethodOauth2RevocationToken: TypeAlias = Literal["refresh_token", "access_token"] | str
 AuthMethodOauth2ExpiresUnit: TypeAlias = Literal["s", "ms"] | str
 AuthMethodOauth2LongLivedTokenMethod: TypeAlias = Literal["GET", "POST"] | str
-AuthMethodOauth2FieldSourceFrom: TypeAlias = Literal["callback", "token", "account"] | str
+AuthMethodOauth2FieldSourceFrom: TypeAlias = Literal["callback", "token", "lookup"] | str
 AuthMethodApiKeyIn: TypeAlias = Literal["header", "query", "cookie"] | str
 ActionDetailParameterIn: TypeAlias = Literal["path", "query", "header", "cookie"] | str
 Environment: TypeAlias = Literal["test", "live"] | str

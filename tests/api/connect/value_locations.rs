@@ -589,18 +589,19 @@ fn platform_with_accounts() -> Value {
 
 #[test]
 fn lookups_select_the_account_that_the_user_chose() {
-    let site =
-        |id: &str, name: &str| json!({"id": id, "url": format!("https://{name}.acme.example")});
-    let several = json!([site("a1", "a"), site("b1", "b"), site("b1", "b")]);
-    let none = "The acme returned no account that matches what you entered.";
-    let ambiguous = "The acme returned several accounts. Connect again, and enter \"site\".";
-    let nowhere = "The acme did not return the location of your account's data, so it can't be used.";
     struct Case<'a> {
         entered: Value,
         response: (u16, &'a Value),
         /// The account's id, or the reason for the failure.
         expected: Result<&'a str, &'a str>,
     }
+    let site =
+        |id: &str, name: &str| json!({"id": id, "url": format!("https://{name}.acme.example")});
+    let several = json!([site("a1", "a"), site("b1", "b"), site("b1", "b")]);
+    let none = "The acme returned no account that matches what you entered.";
+    let ambiguous = "The acme returned several accounts. Connect again, and enter \"site\".";
+    let nowhere =
+        "The acme did not return the location of your account's data, so it can't be used.";
     let (one, empty) = (json!([site("a1", "a")]), json!([]));
     let mut number = several.clone();
     number[0]["id"] = json!(7);
