@@ -4,7 +4,7 @@
 //!   `lasts` this many seconds.
 //! - `refresh`: it responds to refreshes with `responses`, which carry the refresh tokens of `sends`, and the connection
 //!   ends in `state`.
-//! - `authorize`: the user is sent to the platform with these `scopes`, by a URL that `has` this.
+//! - `authorize`: the user is sent to the platform with these `scopes`, by a URL that `has` this, and whose state `lacks` that.
 //! - `token request`: the exchange with a platform of the catalog `has` this.
 //! - `operation`: an operation with `parameters`, and `shared` ones of its path, is run with `input`, and the platform gets
 //!   this decoded `url` and these `headers`.
@@ -391,6 +391,7 @@ fn authorize(report: &Report) {
     let requested = pairs(location.split_once('?').unwrap().1);
     let state = &requested.iter().find(|(name, _)| name == "state").unwrap().1;
     assert!(state.len() >= report.least_state, "{state}");
+    assert!(report.lacks.is_empty() || !state.contains(&report.lacks), "{state}");
 }
 
 fn token_request(report: &Report) {
