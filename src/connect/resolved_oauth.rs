@@ -33,7 +33,23 @@ impl ResolvedOAuth {
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
-        Self::fill(oauth, targets, value, |filled| filled)
+        Self::fill(oauth, targets, value, |filled| filled, |filled| filled)
+    }
+
+    /// Resolves a method for the exchange of a code. A URL that is needed only with a token may stay empty if the platform
+    /// supplies its variable then.
+    pub fn for_exchange<'v>(
+        oauth: &OAuth2,
+        targets: Targets,
+        value: impl Fn(&str) -> Option<&'v str>,
+    ) -> Result<Self, FillError> {
+        Self::fill(
+            oauth,
+            targets,
+            value,
+            |filled| filled,
+            |filled| empty_if_provided(oauth, filled),
+        )
     }
 
     /// Resolves a method for the redirect to the platform. A URL or parameter that is needed only after the sign-in may
@@ -43,23 +59,23 @@ impl ResolvedOAuth {
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
-        Self::fill(oauth, targets, value, |filled| match filled {
-            Err(FillError::Missing(name)) if oauth.provides_field(&name) => Ok(String::new()),
-            filled => filled,
-        })
+        let inspect = |filled| empty_if_provided(oauth, filled);
+        Self::fill(oauth, targets, value, inspect, inspect)
     }
 
-    /// Resolves a method. `later` receives the results that are used only after the sign-in.
+    /// Resolves a method. `later` receives the results that are used only after the sign-in, and `with_token` those that are
+    /// used only with a token.
     fn fill<'v>(
         oauth: &OAuth2,
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
         later: impl Fn(Result<String, FillError>) -> Result<String, FillError>,
+        with_token: impl Fn(Result<String, FillError>) -> Result<String, FillError>,
     ) -> Result<Self, FillError> {
         let now = |filled| filled;
         let fill = |url: &str| targets.fill(url, &value);
-        let optional =
-            |url: &Option<String>| url.as_deref().map(|url| later(fill(url))).transpose();
+        let of_token =
+            |url: &Option<String>| url.as_deref().map(|url| with_token(fill(url))).transpose();
         let parameters = |parameters: &Parameters, inspect: Inspect<'_>| {
             let mut filled = Parameters::new();
             for (name, text) in parameters {
@@ -70,11 +86,11 @@ impl ResolvedOAuth {
         let token_url = later(fill(&oauth.token_url))?;
         Ok(Self {
             authorization_url: oauth.authorization_url.as_deref().map(fill).transpose()?,
-            refresh_url: optional(&oauth.refresh_url)?.unwrap_or_else(|| token_url.clone()),
+            refresh_url: of_token(&oauth.refresh_url)?.unwrap_or_else(|| token_url.clone()),
             token_url,
-            revocation_url: optional(&oauth.revocation_url)?,
+            revocation_url: of_token(&oauth.revocation_url)?,
             oauth: OAuth2 {
-                issuer: optional(&oauth.issuer)?,
+                issuer: oauth.issuer.as_deref().map(|url| later(fill(url))).transpose()?,
                 authorization_parameters: parameters(&oauth.authorization_parameters, &now)?,
                 token_parameters: parameters(&oauth.token_parameters, &|filled| match filled {
                     // Only a refresh sends this value: a code exchange has its own `redirect_uri`.
@@ -114,6 +130,17 @@ impl ResolvedOAuth {
             };
             stored(name).filter(is_safe).or_else(|| variables.get(name).map(String::as_str))
         })
+    }
+}
+
+/// Replaces the error of a variable that the platform supplies later with an empty value.
+fn empty_if_provided(
+    oauth: &OAuth2,
+    filled: Result<String, FillError>,
+) -> Result<String, FillError> {
+    match filled {
+        Err(FillError::Missing(name)) if oauth.provides_field(&name) => Ok(String::new()),
+        filled => filled,
     }
 }
 

@@ -455,7 +455,7 @@ fn resolve(
     if callback.error.is_some() {
         return ResolvedOAuth::before_sign_in(oauth, targets, value);
     }
-    ResolvedOAuth::new(oauth, targets, value)
+    ResolvedOAuth::for_exchange(oauth, targets, value)
 }
 
 /// The values of the method's fields in a redirect: parameters with the name of a field, or with a name that the method maps to

@@ -816,3 +816,27 @@ fn rejects_values_that_are_invalid_in_their_url() {
     assert_eq!(client("a").status, 200);
     assert_eq!(begin("b").status, 201);
 }
+
+#[test]
+fn token_responses_can_set_the_refresh_url() {
+    let sources = json!([
+        {"field": "install", "from": "token", "at": "/endpoint", "template": "https://{install}.acme.example"},
+    ]);
+    let detail = platform_with_servers(
+        &json!([optional("install", None)]),
+        &sources,
+        &["https://{install}.acme.example"],
+        &json!({"refreshUrl": "https://{install}.acme.example/refresh", "revocationUrl": null}),
+    );
+    let api = api_of(&[("acme", detail)]);
+    let tokens = |index: u32| {
+        json!({
+            "access_token": format!("at-{index}"), "refresh_token": "rt", "expires_in": 3600,
+            "endpoint": "https://a1.eu.acme.example",
+        })
+    };
+    let path = connect_with(&api, "acme", &[(200, tokens(1))]);
+    script(&api, &[(200, tokens(2))]);
+    assert_eq!(credentials(&api, &path, "?refresh=true")["accessToken"], "at-2");
+    assert_eq!(url(&api, 1), "https://a1.eu.acme.example/refresh");
+}
