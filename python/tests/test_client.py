@@ -436,6 +436,15 @@ def test_reads_are_retried_and_creates_are_not(disturbance: Answer) -> None:
     assert len(conditional.requests) == 1
 
 
+def test_a_condition_that_the_service_could_ignore_is_not_sent() -> None:
+    transport = FaultyTransport()
+    with client(transport) as vault:
+        for condition in ("", " ", "1"):
+            with pytest.raises(VaultError):
+                vault.connections.update(UNKNOWN, tags=[], if_match=condition)
+    assert transport.requests == []
+
+
 def test_retries_are_limited() -> None:
     transport = FaultyTransport(*[respond_with(429, code="too_many_requests")] * 9)
     with client(transport, max_retries=3) as vault, pytest.raises(RateLimitError) as caught:

@@ -24,6 +24,7 @@ pub mod problem;
 pub mod query;
 pub mod route;
 pub mod service;
+pub mod wait;
 
 pub use config::Config;
 pub use message::{Request, Response};

@@ -35,6 +35,8 @@ PAGE_SIZE: Final = 100
 REFRESH_FRACTION: Final = 0.1
 REFRESH_MARGIN: Final = 30.0
 UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+# `*`, or entity tags separated by commas (RFC 9110). The runtime of Workers drops an empty condition.
+CONDITION: Final = re.compile(r'\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*')
 # When a deletion is retried after a lost response, these codes mean that the first attempt has succeeded.
 NOT_FOUND_CODES: Final = frozenset(
     {
@@ -182,6 +184,8 @@ def entity_tag(if_match: str | Connection | None) -> str | None:
     """The value of `If-Match` for a connection as it was read, or for an entity tag."""
     if isinstance(if_match, Connection):
         return f'"{if_match.id}-{if_match.version}"'
+    if if_match is not None and not CONDITION.fullmatch(if_match):
+        raise invalid("`if_match` must be a connection, an entity tag in double quotes, or `*`")
     return if_match
 
 

@@ -11,15 +11,13 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::ports::{Clock, Db, Ports, StorageError};
+use crate::http::wait::Wait;
+use crate::ports::{Clock as _, Db, Ports, StorageError};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Rows, Statements};
 use crate::terms::AttemptStatus;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
-
-/// The polling interval of `wait`, in milliseconds.
-const PAUSE_MS: u32 = 1000;
 
 /// The JSON of an attempt.
 #[derive(Serialize)]
@@ -55,7 +53,8 @@ pub fn handle<'a, P: Ports>(
 ) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
     query.finish()?;
-    let wait = query.integer("wait").unwrap_or(0);
+    let seconds = query.integer("wait").and_then(|seconds| u32::try_from(seconds).ok());
+    let wait = Wait::new(seconds.unwrap_or(0).saturating_mul(1000));
     // The ids of attempts have the same form as those of connections.
     let id = context.connection_id();
     let mut statements = Statements::default();
@@ -76,23 +75,20 @@ fn add_statements(
     (attempt, statements.ask(statements::select_connected(&guard, id)))
 }
 
-/// Waits until the attempt ends, for up to `wait` seconds.
+/// Waits until the attempt ends.
 async fn wait_for<P: Ports>(
     context: &Context<'_>,
     id: &ConnectionId,
-    wait: u64,
+    mut wait: Wait,
     (mut attempt, mut connection): (Option<Attempt>, Option<Connection>),
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    let mut remaining_ms = wait.saturating_mul(1000);
     loop {
         let found = attempt.as_ref().ok_or_else(not_found)?;
         let status = found.status(ports.now());
-        if status != Status::Pending || remaining_ms == 0 {
+        if status != Status::Pending || !wait.pause(ports).await {
             return attempt_response(found, status, connection.as_ref());
         }
-        ports.sleep(PAUSE_MS).await;
-        remaining_ms = remaining_ms.saturating_sub(u64::from(PAUSE_MS));
         let mut statements = Statements::default();
         let (attempt_rows, connection_rows) = add_statements(context, id, &mut statements);
         let sets = ports.batch(statements.into_vec()).await?;

@@ -17,6 +17,7 @@ use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
+use crate::http::wait::Wait;
 use crate::platform_calls::budget::AGENT_BYTES;
 use crate::platform_calls::headers::AGENT;
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
@@ -26,9 +27,8 @@ use crate::terms::Method;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// The time for which an agent's request waits for the user's decision, and the polling interval, in milliseconds.
+/// The time for which an agent's request waits for the user's decision, in milliseconds.
 const WAIT_MS: u32 = 25_000;
-const PAUSE_MS: u32 = 1000;
 
 /// An agent's request for the result of a call.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl RequestedApproval {
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let mut found = results.first(self.row)?;
-        let mut left = WAIT_MS;
+        let mut wait = Wait::new(WAIT_MS);
         loop {
             let is_own =
                 |found: &Approval| found.connection_id == connection && found.action == key;
@@ -93,9 +93,7 @@ impl RequestedApproval {
                 }
                 State::Declined => return Ok(render_status(context, &row, "declined", DECLINED)),
                 State::Download | State::Connect => return Err(no_such_approval()),
-                State::Pending | State::Approved if left > 0 => {
-                    ports.sleep(PAUSE_MS).await;
-                    left = left.saturating_sub(PAUSE_MS);
+                State::Pending | State::Approved if wait.pause(ports).await => {
                     let (owner, id) = (self.owner.as_str(), self.id.as_str());
                     let select = approval::select_of_owner(owner, id, ports.now());
                     found = first_row(&ports.batch(vec![select]).await?, 0)?;
