@@ -1,6 +1,6 @@
 // `npm run lab -- soak [--minutes 20]`: a soak test with `npm start`, and an OAuth server whose tokens expire after a
-// minute. A connection is used and idle in turn for this many minutes, survives an outage, loses its grant, and is reconnected in
-// the console. The last steps take up to ten minutes more. Fails at the first deviation.
+// minute. A connection alternates between use and idleness for this many minutes, survives an outage, loses its grant, and
+// is reconnected in the console. The last steps take up to ten minutes more. Fails at the first deviation.
 import { spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";

@@ -49,7 +49,7 @@ CREATE TABLE api_keys (
 -- The operator's list of an account's keys.
 CREATE INDEX api_keys_by_account ON api_keys (account, created_at);
 
--- The keys that a key created, which the triggers below revoke or pass on.
+-- Finds the keys that a key created. The triggers below revoke them, or pass them on to its replacement.
 CREATE INDEX api_keys_by_creator ON api_keys (created_by) WHERE created_by IS NOT NULL;
 
 -- Revoking a key also revokes every key that it created, directly or not, because a leaked key may have created others.
@@ -608,7 +608,7 @@ CREATE VIEW connection_events (seq, account, environment, type, connection_id, c
   FROM connections c;
 
 -- Inserting (seq, type) into the view writes an event about the connection with this `seq`. A platform, which may
--- belong to the user, decides how often states and scopes change, also while the database is full. So these events,
+-- belong to the user, decides how often states and scopes change, even while the database is full. So these events,
 -- like those of calls, have no long tags.
 CREATE TRIGGER connection_event INSTEAD OF INSERT ON connection_events BEGIN
   INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, reason)

@@ -111,7 +111,7 @@ fn all_documents_and_operations_within_a_gibibyte() {
     assert_eq!(actions, format!("{} actions in {out}\n", of_documents + project_operations()));
     let (success, checked, _) = run_measured(catalog(&["check", out]));
     assert!(success);
-    // A day of KV's free plan is enough to publish it.
+    // One day's writes on KV's free plan are enough to publish it.
     let segments = fs::read_dir(Path::new(out).join("segments")).unwrap().count();
     assert!(segments < 998, "{segments} segments");
     assert!(checked.ends_with(": no faults\n"), "{checked}");

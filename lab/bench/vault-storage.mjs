@@ -27,8 +27,9 @@ const databases = (folder) =>
   );
 
 /**
- * The storage folder of a vault of a size in one of `shards` databases: with its databases, the binding of that one, its key, and
- * the key of another account, in another database if there is one. Seeds it, unless this version of the code already has.
+ * The storage folder of a vault of this size in one of `shards` databases. Also returns its databases, the binding of the
+ * vault's database, its key, and the key of another account, which is in another database if there are several. Seeds
+ * the vault, unless this version of the code already has.
  */
 export async function storage(program, size, shards = 1) {
   const state = join(root, ".wrangler", "bench", shards === 1 ? `vault-${size}` : `vault-${size}-of-${shards}`);

@@ -32,7 +32,7 @@ export const ASSUMPTIONS = {
   /** Requests and changes per day. */
   requests: 1,
   events: 0.1,
-  /** Token refreshes per day: one check of each connection with OAuth 2.0, which is 40 % of them. */
+  /** Token refreshes per connection and day: one check of each OAuth 2.0 connection. These are 40 % of all connections. */
   refreshes: 0.4,
   /** Days for which events are kept. */
   eventDays: 30,

@@ -41,16 +41,16 @@ const POLL_MS = 200;
 const about = { name: "test", version: "1" };
 
 /** Connects with an OAuth provider of the SDK: the first attempt needs the user, the second one has tokens. */
-async function withKeeper(start, finish, keeper, follow, Refused) {
+async function withOAuthStorage(start, finish, oauthStorage, follow, Refused) {
   const first = start();
   await assert.rejects(first.client.connect(first.transport), Refused);
-  await finish(first.transport, await follow(keeper.url));
+  await finish(first.transport, await follow(oauthStorage.url));
   const { client, transport } = start();
   await client.connect(transport);
   return client;
 }
 
-/** The clients. Each connects to a URL, makes its user `follow` a link, and calls tools; `keeper` stores its tokens. */
+/** The clients. Each connects to a URL, makes its user `follow` a link, and calls tools; `oauthStorage` stores its tokens. */
 const clients = {
   "mcp-remote": async ({ address, follow }) => {
     // Without a browser in its PATH, so that it does not open the developer's.
@@ -74,23 +74,23 @@ const clients = {
   },
   "PyPI's mcp": ({ address, callback, follow }) => PythonClient.signIn(address, callback, follow),
   "@modelcontextprotocol/client": ({ address, callback, follow }) => {
-    const keeper = new OAuthStorage(callback, "Latest Agent");
+    const oauthStorage = new OAuthStorage(callback, "Latest Agent");
     const start = () => ({
       client: new LatestClient(about, { versionNegotiation: { mode: "auto" } }),
-      transport: new LatestTransport(new URL(address), { authProvider: keeper }),
+      transport: new LatestTransport(new URL(address), { authProvider: oauthStorage }),
     });
     const finish = (transport, back) => transport.finishAuth(back);
-    return withKeeper(start, finish, keeper, follow, LatestUnauthorizedError);
+    return withOAuthStorage(start, finish, oauthStorage, follow, LatestUnauthorizedError);
   },
   "@modelcontextprotocol/sdk": async ({ address, callback, follow }) => {
-    const keeper = new OAuthStorage(callback, "Earlier Agent");
+    const oauthStorage = new OAuthStorage(callback, "Earlier Agent");
     const start = () => ({
       client: new Client(about),
-      transport: new StreamableHTTPClientTransport(new URL(address), { authProvider: keeper }),
+      transport: new StreamableHTTPClientTransport(new URL(address), { authProvider: oauthStorage }),
     });
     const finish = (transport, back) => transport.finishAuth(back.get("code"));
-    const client = await withKeeper(start, finish, keeper, follow, UnauthorizedError);
-    return Object.assign(client, { keeper });
+    const client = await withOAuthStorage(start, finish, oauthStorage, follow, UnauthorizedError);
+    return Object.assign(client, { oauthStorage });
   },
 };
 
@@ -216,8 +216,8 @@ describe("agents with common MCP clients", () => {
 
   test("each refreshes an expired access token without its user", async () => {
     // The last client was the last to sign in, so its token is the last to expire.
-    const { keeper } = agents.get(Object.keys(clients).at(-1)).client;
-    const authorization = `Bearer ${keeper.saved.access_token}`;
+    const { oauthStorage } = agents.get(Object.keys(clients).at(-1)).client;
+    const authorization = `Bearer ${oauthStorage.saved.access_token}`;
     const isValid = async () => (await fetch(endpoint, { method: "POST", headers: { authorization } })).status !== 401;
     assert.ok(await isValid());
     while (await isValid()) await pause(POLL_MS);

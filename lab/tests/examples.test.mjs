@@ -178,15 +178,15 @@ describe("the examples", { timeout: 1_200_000 }, () => {
     const { type, url, ...others } = config.mcpServers.vault;
     assert.deepEqual([type, url, others], ["http", ["$", "{VAULT_MCP_URL}"].join(""), {}]);
 
-    const keeper = new OAuthStorage(CALLBACK);
+    const oauthStorage = new OAuthStorage(CALLBACK);
     const start = () => ({
       client: new Client({ name: "claude-code", version: "1" }),
-      transport: new StreamableHTTPClientTransport(new URL(agents), { authProvider: keeper }),
+      transport: new StreamableHTTPClientTransport(new URL(agents), { authProvider: oauthStorage }),
     });
     const first = start();
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     const visitor = new Visitor();
-    const { url: signIn } = await visitor.follow(await visitor.get(keeper.url), keeper.url, (at) =>
+    const { url: signIn } = await visitor.follow(await visitor.get(oauthStorage.url), oauthStorage.url, (at) =>
       at.includes("/sign-in"),
     );
     const back = await visitor.follow(await visitor.submit(signIn, { identity: "you@example.com" }), signIn);

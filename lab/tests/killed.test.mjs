@@ -127,8 +127,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
 
   /** Whether a platform must not respond, because the service was killed. */
   function isWithheld({ isStrict }, what) {
-    const renewal = isStrict ? "a strict platform refreshes a token" : "a lenient platform refreshes a token";
-    killIfSelected(what === "code" ? "a platform exchanges a code" : renewal);
+    const refreshStep = isStrict ? "a strict platform refreshes a token" : "a lenient platform refreshes a token";
+    killIfSelected(what === "code" ? "a platform exchanges a code" : refreshStep);
     return isKilled;
   }
 

@@ -17,7 +17,7 @@ const HELP = `Usage: npm run deploy -- [options]
 Creates what is missing on your Cloudflare account, deploys the service with a catalog, and prints its address and a first
 key. Once that is done, it upgrades the service.
 
-  --dry-run  only build, and say what would be done
+  --dry-run  only build, and list what would be done
 
 All other options are passed to wrangler: npx wrangler deploy --help`;
 
@@ -46,7 +46,7 @@ export async function deploy(args, { install, build, program }) {
     steps({ folder: work, program: cli, catalog: () => importCatalog(cli, { hasSources: true }), args }, results),
   );
   const serviceUrl = results.addresses.find((target) => target.startsWith("https://"));
-  // So that `clients` can print the redirect URI.
+  // Recorded so that `clients` can print the redirect URI.
   if (serviceUrl) writeFileSync(join(work, ".wrangler", "deployed-address"), `${new URL(serviceUrl).origin}\n`);
   const address = serviceUrl ?? "the address of your Worker";
   log(`\nDeployed: ${address}`);

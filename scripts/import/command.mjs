@@ -30,7 +30,7 @@ const oneOf = (option, value, values) => {
   return value;
 };
 
-/** A bug of this command. Its message may contain a part of the file, so only its place is printed. */
+/** A bug in this command. Its message may contain a part of the file, so only its location is printed. */
 function withoutMessage(error) {
   if (error instanceof Problem || String(error?.code).startsWith("ERR_PARSE_ARGS_")) return error;
   const places = String(error?.stack)

@@ -21,7 +21,7 @@ const TYPES = {
 };
 
 /** Whether a method connects a user, not just the app. */
-const isOfUser = ({ type, grant }) => type !== "oauth2" || grant === undefined || grant === "authorization_code";
+const connectsUser = ({ type, grant }) => type !== "oauth2" || grant === undefined || grant === "authorization_code";
 
 /** The values of the method's other fields. */
 function fieldsOf(method, own, sources = {}) {
@@ -45,7 +45,7 @@ function fieldsOf(method, own, sources = {}) {
 export function fit({ kind, values, own }, connector, { authMethod, fields }) {
   if (kind === "exact") return { credentials: authMethod ? { ...values, authMethod } : values };
   for (const [type, members] of TYPES[kind]) {
-    const all = connector.authMethods.filter((method) => method.type === type && isOfUser(method));
+    const all = connector.authMethods.filter((method) => method.type === type && connectsUser(method));
     const methods = authMethod ? all.filter(({ id }) => id === authMethod) : all;
     if (methods.length > 1) {
       const ids = methods.map(({ id }) => `\`${id}\``).join(", ");

@@ -29,7 +29,7 @@ export class Service {
     this.#key = key;
   }
 
-  /** Sends a request, again after temporary failures. The service's requests of an import are idempotent. */
+  /** Sends a request, and retries it after temporary failures. All requests of an import are idempotent. */
   async #send(method, path, body) {
     for (let tries = 1; ; tries += 1) {
       const { response, json } = await this.#try(method, path, body);

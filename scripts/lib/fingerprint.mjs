@@ -1,4 +1,4 @@
-// Detects whether the inputs of a build have changed since.
+// Detects whether the inputs of a build have changed since the last build.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

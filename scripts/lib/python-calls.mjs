@@ -31,7 +31,7 @@ function items(text) {
   return parts.map((part) => part.trim()).filter((part) => part !== "");
 }
 
-/** `prefix(items)suffix`: in one line if it fits, otherwise an item a line. */
+/** `prefix(items)suffix`: on one line if it fits, otherwise with one item per line. */
 function layout(indent, prefix, parts, suffix) {
   const line = `${prefix}(${parts.join(", ")})${suffix}`;
   const column = indent.length + line.slice(line.lastIndexOf("\n") + 1).length;

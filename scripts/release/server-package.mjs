@@ -11,7 +11,7 @@ import { LINK } from "../server/project.mjs";
 
 /** The modules that run as programs; the package contains what they import. */
 const ENTRIES = ["server/main.mjs", "storage/helper.mjs", "sources/download.mjs"];
-/** What the package contains in addition to the scripts. */
+/** The contents of the package in addition to the scripts. */
 const PARTS = ["build", "schema", "www/dist", "catalog.toml", "providers.toml", "sources.toml", "documents"];
 const LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"];
 const IGNORED = ["node_modules", "/.catalog", "/.sources", "/.wrangler", "/.dev.vars", "/vault-keys*.txt"];

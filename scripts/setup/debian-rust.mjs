@@ -18,7 +18,7 @@ const RUSTC = "/usr/bin/rustc";
 const CARGO = "/usr/bin/cargo";
 
 /** Why Debian's Rust cannot be installed here; undefined if it can. */
-export function canInstallDebian() {
+export function debianRefusal() {
   return aptRefusal();
 }
 

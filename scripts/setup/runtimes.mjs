@@ -1,4 +1,4 @@
-// Installs Deno and Bun from npm into a separate folder: they have 200 MB, and only tests of the npm package need them.
+// Installs Deno and Bun from npm into a separate folder: they take 200 MB, and only tests of the npm package need them.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";

@@ -8,7 +8,7 @@ import { toolPath } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
-import { canInstallDebian, installDebian, VERSION_STAMP } from "./debian-rust.mjs";
+import { debianRefusal, installDebian, VERSION_STAMP } from "./debian-rust.mjs";
 
 const TARGET = "wasm32-unknown-unknown";
 const RUSTUP_TIMEOUT_MS = 90_000;
@@ -68,7 +68,7 @@ export async function rust() {
   } else {
     reasons.push(which("cargo") ? "rustup is not installed" : "cargo is not installed");
   }
-  const refusal = canInstallDebian();
+  const refusal = debianRefusal();
   if (refusal) {
     reasons.push(`Debian's packages: ${refusal}`);
   } else {

@@ -70,7 +70,7 @@ async function once(address, cache, limits) {
     return cache.keep(address, bytes, { etag, lastModified });
   } catch (error) {
     if (watch.reason) throw new TemporaryError(watch.reason);
-    if (error instanceof TemporaryError || !isOfNetwork(error)) throw error;
+    if (error instanceof TemporaryError || !isFetchError(error)) throw error;
     const why = error.cause?.code ?? error.cause?.message ?? error.message;
     // Not retried without a network: DNS lookups fail, and retries would only delay the error.
     throw new (why === "ENOTFOUND" ? Error : TemporaryError)(`the server could not be reached: ${why}`);
@@ -80,7 +80,7 @@ async function once(address, cache, limits) {
 }
 
 /** Whether an error comes from `fetch`: a TypeError with a cause. */
-const isOfNetwork = (error) => error instanceof TypeError || error.cause !== undefined || error.name === "AbortError";
+const isFetchError = (error) => error instanceof TypeError || error.cause !== undefined || error.name === "AbortError";
 
 /** Aborts a download that exceeds a timeout. */
 function watchdog({ silentMs, end, signal }) {

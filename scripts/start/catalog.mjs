@@ -141,11 +141,11 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
 
 /** Publishes the catalog, and that of the demo platform, to local storage, unless they are already published. */
 export async function publishCatalog(program, { state, place }) {
-  // In the folder of that storage, so that they are deleted together.
+  // Kept in the folder of that storage, so that deleting the storage deletes this record, too.
   const published = join(state, "v3", "kv", ".published");
   const records = [currentFile, localCatalog(state)].filter(Boolean).map((file) => readFileSync(file, "utf8"));
   // A different id in wrangler.toml means a different namespace. stored.rs contains the number of the catalog's format:
-  // after a change of it, `publish` refuses your own catalog, and says how to import it again.
+  // when it has changed, `publish` refuses your own catalog, and says how to import it again.
   const config = readFileSync(join(work, "wrangler.toml"), "utf8");
   // The package has no sources.
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

@@ -11,7 +11,7 @@ const SEED = "1";
 
 /** Creates the connections, unless that was done before or the account already has connections. */
 export async function seedDemoAccount(program, { state, place }) {
-  // In the folder of the database, so that they are deleted together.
+  // Kept in the database's folder, so that deleting the database deletes this record, too.
   const done = join(state, "v3", "d1", ".demo-seeded");
   if (existsSync(done)) return;
   const args = [

@@ -12,7 +12,7 @@ import { task } from "../lib/status.mjs";
 
 /** The catalog that each publish to this storage includes; `LOCAL_CATALOG` in src/operator/publish.rs. */
 const catalogIn = (state) => join(state, "v3", "local-catalog");
-/** The state of the platform, beside the connections to it, so that they are deleted together. */
+/** The state of the platform. It is beside the connections to it, so that both are deleted together. */
 const fileIn = (state) => join(state, "v3", "demo-notes.json");
 
 /** The path of the catalog with the demo platform; undefined if this storage has none. */
@@ -52,7 +52,7 @@ export async function importConnector(program, { state }, { origin }) {
 
 /** Sets the demo account's OAuth client once, and not again after a user has removed it. */
 export async function setClient(program, { state, place }) {
-  // In the folder of the database, so that they are deleted together.
+  // Kept in the database's folder, so that deleting the database deletes this record, too.
   const done = join(state, "v3", "d1", ".demo-client");
   if (existsSync(done)) return;
   const scopes = Object.keys(SCOPES).flatMap((scope) => ["--scope", scope]);

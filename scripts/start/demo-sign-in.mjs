@@ -22,7 +22,7 @@ export async function configureSignIn({ state }, address, key, demo) {
   };
   try {
     const found = await send("GET");
-    // In the folder of the database, so that they are deleted together.
+    // Kept in the database's folder, so that deleting the database deletes this record, too.
     const done = join(state, "v3", "d1", ".demo-sign-in");
     // Only a configuration of a previous start: the developer's own app may use the same path on this machine.
     const isOurs = found ? isStamped(done, found.url) : !existsSync(done);

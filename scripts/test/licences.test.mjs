@@ -31,7 +31,7 @@ const WITHOUT_EXPRESSION = {
 function isSatisfied(expression, allowed) {
   const plain = spdx(expression).replaceAll(/ WITH /g, "_WITH_");
   const tokens = plain.match(/[()]|[^\s()]+/g);
-  const one = () => {
+  const operand = () => {
     const token = tokens.shift();
     if (token !== "(") return allowed.has(token.replace("_WITH_", " WITH "));
     const inner = any();
@@ -39,8 +39,8 @@ function isSatisfied(expression, allowed) {
     return inner;
   };
   const all = () => {
-    let found = one();
-    while (tokens[0] === "AND" && tokens.shift()) found = one() && found;
+    let found = operand();
+    while (tokens[0] === "AND" && tokens.shift()) found = operand() && found;
     return found;
   };
   const any = () => {

@@ -58,8 +58,9 @@ pub struct NewSignIn<'a> {
     pub now: u64,
 }
 
-/// Creates the endpoint of the caller's account if it does not exist, so that retries use the same id. It and [`put_sign_in`] do
-/// nothing if the caller may no longer do it: the provider has responded since the request was authorized.
+/// Creates the endpoint of the caller's account if it does not exist, so that retries use the same id. It and
+/// [`put_sign_in`] do nothing if the caller lost the permission after the request was authorized, while the service waited
+/// for the provider.
 pub fn create_endpoint(guard: &Guard<'_>, id: &str, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT INTO agent_endpoints (id, account, environment, key_id, created_at, updated_at) SELECT ").text(id);

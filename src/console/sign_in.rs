@@ -15,9 +15,9 @@ use crate::util::rfc3339::rfc3339;
 /// The scopes of each role.
 pub type Roles = BTreeMap<String, Scopes>;
 
-/// The host of every team of Cloudflare Access is a subdomain of this one.
+/// The parent domain of the hosts of all Cloudflare Access teams.
 pub const ACCESS_HOST: &str = ".cloudflareaccess.com";
-/// The scopes that are requested of an OpenID provider by default.
+/// The scopes that are requested from an OpenID provider by default.
 pub const DEFAULT_SCOPES: &str = "openid profile email";
 
 /// A row of `console_sign_ins`. `Debug` shows only the id.

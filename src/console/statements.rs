@@ -59,8 +59,8 @@ pub struct NewSignIn<'a> {
     pub now: u64,
 }
 
-/// Configures the sign-in, and ends the sessions that the former configuration allowed. Both do nothing, and no row is returned,
-/// if the caller may no longer do it: the provider has responded since the request was authorized.
+/// Configures the sign-in, and ends the sessions that the former configuration allowed. Both do nothing, and return no row,
+/// if the caller lost the permission after the request was authorized, while the service waited for the provider.
 pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
     let mut put = Sql::new(guard);
     put.push("INSERT INTO console_sign_ins (account, environment, id, type, key_id, issuer, client_id, sealed, claim, roles, scopes, created_at, updated_at) SELECT k.account, k.environment, ");
@@ -85,7 +85,7 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
 
 /// Deletes the sign-in with all of its sessions.
 pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
-    // Deletes the sessions last, for the same reason.
+    // Deletes the sessions last: the caller's own session may be a condition of both statements.
     [
         delete_own(guard, "console_sign_ins", " RETURNING id"),
         delete_own(guard, "console_sessions", ""),

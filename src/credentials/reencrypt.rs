@@ -22,7 +22,7 @@
 //! # Which rows
 //!
 //! Attempts to connect are left alone: they expire within minutes, and an old key must stay for longer than that anyway.
-//! Calls of agents expire as fast, but an approved one has happened, and its response must not be lost. A row that no key
+//! Agents' calls expire as fast, but an approved call has been made, and its response must not be lost. A row that no key
 //! opens is counted as damaged and skipped, so that it can't stop the rotation. Before the first row is written, all
 //! running services must have the new key, see [`super::reports`].
 

@@ -65,7 +65,7 @@ pub struct SealContext<'a> {
 named! {
     /// The kind of data that is encrypted. The name is part of the associated data, so it must never change.
     Kind:
-    /// The credentials of a connection, also while they wait for revocation.
+    /// The credentials of a connection, including those that wait for revocation.
     Connection = "connection",
     /// The secret of an account's OAuth client.
     OauthClient = "oauth_client",
@@ -229,7 +229,7 @@ fn associated_data(key_id: &str, context: &SealContext<'_>) -> Vec<u8> {
     length_prefixed(&[FORMAT, key_id, account, environment.as_str(), kind.as_str(), id])
 }
 
-/// Concatenates the parts, each after its length in eight bytes, so that different parts never make the same bytes.
+/// Concatenates the parts, each preceded by its length in eight bytes, so that different parts never give the same bytes.
 fn length_prefixed(parts: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for part in parts {

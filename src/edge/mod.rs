@@ -68,7 +68,7 @@ impl Isolate {
 }
 
 /// Handles a request. Returns a `Response` when nothing had to be awaited, as for most catalog reads, otherwise a promise of
-/// one: creating a promise takes a warm request about as long as everything else. Fails when the platform rejects the
+/// one: for a warm request, creating a promise takes about as long as everything else. Fails when the platform rejects the
 /// response's parts, which no request can cause.
 #[wasm_bindgen]
 pub fn fetch(request: &web_sys::Request, env: Env, context: Context) -> Result<JsValue, JsValue> {
@@ -166,9 +166,9 @@ fn begin(
         // The promise's task polls it again, with its own waker.
         Poll::Pending => {
             let promise = future_to_promise(response);
-            // When the caller disconnects, the runtime abandons the request, and what its future holds is never given back.
-            // If the runtime waits for it, only `request.signal` fires, and the call ends. A user who closes the page has
-            // still approved the call, so its result must be stored.
+            // When the caller disconnects, the runtime abandons the request and never drops its future, so whatever the
+            // future holds leaks. With `waitUntil`, only `request.signal` fires, and the call ends by itself. A user who
+            // closes the page has still approved the call, so its result must be stored.
             if let Some(context) = context_of_call {
                 context.wait_until(&promise)?;
             }
@@ -187,7 +187,7 @@ fn large_body(request: &web_sys::Request, reads: &Reads) -> Option<usize> {
     request.body()?;
     let stated = request.headers().get("content-length").ok().flatten();
     match stated.and_then(|length| length.parse::<usize>().ok()) {
-        // It is streamed, or rejected by its length.
+        // Such a body is streamed, or rejected because of its length.
         Some(length) if length > max => None,
         None if matches!(reads, Reads::All) => None,
         length => Some(length.unwrap_or(max)).filter(|length| *length > MAX_BODY),
@@ -216,7 +216,7 @@ fn respond(
     let shard = shard.unwrap_or_default();
     let sent = Clone::clone(sent);
     async move {
-        // Before any of it is read. It is held until there is a response.
+        // Reserve memory before reading a large body, and hold the reservation until there is a response.
         let _reservation = match large_body(&sent, &reads) {
             None => None,
             Some(bytes) => {

@@ -67,7 +67,7 @@ struct EventView<'a> {
 }
 
 impl Event {
-    /// Renders the event for the API and for webhooks. `names`: whether accounts at platforms are named.
+    /// Renders the event for the API and for webhooks. `names`: whether to include the names of accounts at platforms.
     pub fn to_json(&self, names: bool) -> serde_json::Result<Vec<u8>> {
         let mut data = match (&self.connection, &self.subject) {
             (Some(row), _) => {

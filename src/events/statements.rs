@@ -64,7 +64,7 @@ pub(crate) fn push_id<'s, 'a>(sql: &'s mut Sql<'a>, id: EventId) -> &'s mut Sql<
     sql.integer(id.0).push(")")
 }
 
-/// The maximum number of events of the calls of an identity on a day. End users decide how often they call.
+/// The maximum number of call events per identity and day. End users decide how often they call.
 const MAX_CALLS_OF_IDENTITY: u64 = 1000;
 
 /// Inserts the event of a platform call. `call` describes the caller and the result. A connection that was deleted in

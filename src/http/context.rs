@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
             .map_or(Ok(()), |person| self.ensure_holds(person.scopes, scopes.iter()))
     }
 
-    /// Fails when `held`, which are scopes of the caller, lack one of these scopes.
+    /// Fails unless `held`, scopes of the caller, include all of `needed`.
     pub fn ensure_holds(
         &self,
         held: Scopes,

@@ -198,7 +198,7 @@ impl<P: Ports> Exchange<'_, P> {
         Box::pin(open::respond(open, &context, request, resource.arguments())).await
     }
 
-    /// The problem of a method that the path does not support. At open endpoints it is returned immediately.
+    /// The problem for a method that the path does not support. Open endpoints return it immediately.
     fn no_method(&self, resource: &Resource) -> Result<Problem, Problem> {
         let refusal = Problem::no_method(resource.allow());
         match resource.open() {
@@ -238,7 +238,7 @@ impl<P: Ports> Exchange<'_, P> {
         }
     }
 
-    /// Prepares what the usage will count the request under: caller, endpoint, platform and identity.
+    /// Sets the dimensions under which the usage counts the request: caller, endpoint, platform and identity.
     fn prepare_count(&self, endpoint: Keyed, caller: &Caller, resource: Option<&Resource>) {
         if self.service.config().usage_days == 0 && !self.ports.has_dataset() {
             return;
@@ -255,7 +255,7 @@ impl<P: Ports> Exchange<'_, P> {
         });
     }
 
-    /// Counts the request in memory. A caller that is not authenticated, or whose account is elsewhere, is not counted.
+    /// Counts the request in memory. A caller that is not authenticated, or whose account has moved, is not counted.
     fn count(&self, response: &Response) {
         let counted = self.ports.take_usage_dimensions();
         if let Some(counted) = counted.filter(|_| response.status != 401)

@@ -13,7 +13,7 @@ use crate::ports::Ports;
 use crate::util::rfc3339::rfc3339;
 
 /// The lifetime of `security.txt` in milliseconds, from each response on. RFC 9116 recommends less than a year.
-const SECURITY_TXT_MS: u64 = 180 * 24 * 60 * 60 * 1000;
+const SECURITY_TXT_LIFETIME_MS: u64 = 180 * 24 * 60 * 60 * 1000;
 
 /// Responds at an open endpoint. `arguments` are the values of the path's parameters.
 pub(crate) async fn respond<P: Ports>(
@@ -82,7 +82,7 @@ fn security_txt(contacts: &[String], now: u64) -> Response {
         text.push('\n');
     }
     text.push_str("Expires: ");
-    text.push_str(&rfc3339(now.saturating_add(SECURITY_TXT_MS)).unwrap_or_default());
+    text.push_str(&rfc3339(now.saturating_add(SECURITY_TXT_LIFETIME_MS)).unwrap_or_default());
     text.push('\n');
     let mut response = Response { body: text.into_bytes(), ..Response::empty(200) };
     response.add("content-type", "text/plain; charset=utf-8");

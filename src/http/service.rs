@@ -120,8 +120,8 @@ impl Service {
         &self.bodies
     }
 
-    /// Reserves the memory for a large body of a request. Fails for a key that is not stored, since everybody can make a
-    /// well-formed one: then the body stays empty. Also fails when the isolate or the caller holds too much.
+    /// Reserves the memory for a large body of a request. Fails for a key that is not stored, since anyone can make a
+    /// well-formed one; the body then stays empty. Also fails when the isolate or the caller holds too much.
     pub async fn reserve_body(
         &self,
         db: &impl Db,

@@ -301,7 +301,7 @@ fn ensure_layout(opened: &OpenCatalog<'_>, platforms: &[Platform]) -> Result<()>
     let folder = opened.folder;
     let version = lay_out(platforms, |id, _| folder.read_segment(id).map(drop))?;
     if version.current != opened.current.bytes() {
-        bail!("its order or its columns are not those of its rows: import again");
+        bail!("its order or its columns do not match its rows: import again");
     }
     let manifest = folder.read_version(version.manifest.version)?;
     if manifest != version.manifest {
@@ -393,7 +393,7 @@ fn unit_faults(rows: &[Action], detail: &ConnectorDetail, units: &Units) -> Vec<
         for index in 0..unit.keys.len() {
             let key = String::from_utf8_lossy(unit.keys.get(index)).into_owned();
             if missing.next() != Some(&*key) {
-                faults.push(format!("the detail of {key} is not in the place of its row"));
+                faults.push(format!("the detail of {key} is not at the position of its row"));
             }
             let Some(action) = unit.action(&key) else {
                 faults.push(format!("the detail of {key} cannot be read"));

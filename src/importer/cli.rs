@@ -368,7 +368,7 @@ impl FindArgs {
     }
 }
 
-/// Report what a catalog changes in another one
+/// Report how a catalog differs from an older one
 #[derive(Debug, Args)]
 pub struct DiffArgs {
     /// The folder of the old catalog

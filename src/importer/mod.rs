@@ -310,12 +310,12 @@ fn name(
     note(summary, "documents of sources.toml that have not been downloaded", &job.missing);
     note(
         summary,
-        "entries of catalog.toml left aside, as their licence is not open",
+        "entries of catalog.toml ignored, because their licence is not open",
         &closed_entries,
     );
     note(
         summary,
-        "optional entries of catalog.toml left aside, as no document is about them",
+        "optional entries of catalog.toml ignored, because no document is about them",
         &absent,
     );
     Ok(platforms)

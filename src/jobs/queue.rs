@@ -9,7 +9,7 @@ use crate::credentials::check::{Due, check_all};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::ports::{Clock, Ports, Queue, StorageError, with_timeout};
-use crate::storage::metering::{Metered, STORAGE_MS};
+use crate::storage::metering::{Metered, STORAGE_TIMEOUT_MS};
 
 /// The maximum number of messages per batch: the platform accepts this many of this size.
 pub(super) const MAX_MESSAGES_PER_SEND: usize = 50;
@@ -31,7 +31,7 @@ pub(super) async fn enqueue<P: Clock + Queue>(
     messages: Vec<String>,
     delay: Duration,
 ) -> Result<bool, StorageError> {
-    let sent = with_timeout(ports, STORAGE_MS, ports.enqueue(messages, delay)).await;
+    let sent = with_timeout(ports, STORAGE_TIMEOUT_MS, ports.enqueue(messages, delay)).await;
     sent.unwrap_or_else(|| Err(StorageError::new("queue: timed out")))
 }
 

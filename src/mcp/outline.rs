@@ -334,7 +334,7 @@ mod tests {
         );
         let shown = outline(&action, None).unwrap();
         assert!(shown.to_string().len() <= MAX_BYTES && shown["hint"].is_string());
-        // What is required stays, on all levels.
+        // Required parts stay, at all levels.
         let member = |at: &Value| at["properties"]["member3"].clone();
         let deepest =
             (0..4).fold(shown["input"]["properties"]["body"].clone(), |at, _| member(&at));

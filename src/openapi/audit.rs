@@ -75,7 +75,7 @@ pub fn entry() -> Node {
             (
                 "id",
                 string(
-                    "Its id. Of an OAuth client, the platform, followed by a slash and its name unless that is `default`. Of the branding, `branding`.",
+                    "Its id. For an OAuth client, the platform, followed by a slash and the client's name unless that is `default`. For the branding, `branding`.",
                 ),
             ),
         ],

@@ -141,7 +141,7 @@ pub fn sign_in() -> Node {
             (
                 "scopes",
                 described(
-                    "The scopes that are requested of the provider; `null` with `access`.",
+                    "The scopes that are requested from the provider; `null` with `access`.",
                     requested,
                 ),
             ),

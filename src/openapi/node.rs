@@ -1,4 +1,4 @@
-//! JSON whose members keep their order, so that the document reads from its beginning.
+//! JSON that keeps the order of members, so that the document can be read from top to bottom.
 
 use crate::util::json::{self, Value};
 

@@ -14,7 +14,7 @@ struct ProblemText {
     meaning: String,
     cause: String,
     solution: String,
-    /// A request that fails with this code, its response, and one that succeeds.
+    /// A request that fails with this code, its response, and a corrected request.
     example: Option<String>,
 }
 

@@ -77,7 +77,7 @@ pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
         type Error = Error;
 
         fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-            Err(serde::de::Error::custom("asked for something else than an enumeration"))
+            Err(serde::de::Error::custom("expected an enumeration"))
         }
 
         fn deserialize_enum<V: Visitor<'de>>(

@@ -97,7 +97,7 @@ pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
     number.ok_or_else(|| invalid(RETRIES, "must be a whole number from 0 to 3"))
 }
 
-/// The problem of an invalid parameter or header.
+/// The problem for an invalid parameter or header.
 pub fn invalid(parameter: &str, what: &str) -> Problem {
     let location = Location::Parameter(parameter.to_owned());
     let detail = format!("`{parameter}` {what}");
@@ -384,7 +384,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         outcome
     }
 
-    /// The problem of a call with a header that the service sets to a secret.
+    /// The problem for a call with a header that the service sets to a secret.
     fn reserved(&self, name: &str) -> Problem {
         let (code, location) = match self.target {
             CallTarget::Action(_) => {

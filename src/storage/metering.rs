@@ -17,7 +17,7 @@ use crate::ports::{
 };
 use crate::storage::read_replica::{FIRST_PRIMARY, FIRST_UNCONSTRAINED, ReplicaSession};
 use crate::traces::collector::Collector;
-use crate::traces::span::{COLLECTOR_MS, MAX_SPANS, document};
+use crate::traces::span::{COLLECTOR_TIMEOUT_MS, MAX_SPANS, document};
 use crate::usage::counts::UsageDimensions;
 use crate::webhooks::statements::deliveries::is_due;
 
@@ -28,9 +28,9 @@ const BUSY_TRIES: u32 = 8;
 /// The minimum pause before the second try of a batch, in milliseconds; each later pause is twice as long.
 const PAUSE_MS: u32 = 40;
 /// The timeout of storage and of the queue, in milliseconds.
-pub(crate) const STORAGE_MS: u32 = 10_000;
+pub(crate) const STORAGE_TIMEOUT_MS: u32 = 10_000;
 /// The timeout of the rate limiter, in milliseconds.
-const LIMITER_MS: u32 = 1000;
+const LIMITER_TIMEOUT_MS: u32 = 1000;
 
 /// The ports, with counters for one request.
 pub struct Metered<'a, P> {
@@ -135,7 +135,8 @@ impl<P: Ports> Db for Metered<'_, P> {
         }
         loop {
             add(&self.db_calls, 1);
-            let outcome = with_timeout(self, STORAGE_MS, self.run(statements.clone())).await;
+            let outcome =
+                with_timeout(self, STORAGE_TIMEOUT_MS, self.run(statements.clone())).await;
             // Not retried: the caller has already waited long enough.
             let outcome = outcome.ok_or_else(|| StorageError::new("D1: timed out"))?;
             match outcome {
@@ -257,7 +258,8 @@ impl<P: Ports> Metered<'_, P> {
     pub fn send_spans(&self, collector: Option<&Collector>) {
         let spans = self.spans.take();
         if let Some(collector) = collector.filter(|_| !spans.is_empty()) {
-            self.ports.send_in_background(collector.request(document(&spans)), COLLECTOR_MS);
+            self.ports
+                .send_in_background(collector.request(document(&spans)), COLLECTOR_TIMEOUT_MS);
         }
     }
 
@@ -355,7 +357,7 @@ impl<P: Blobs + Clock> Blobs for Metered<'_, P> {
         loop {
             add(&self.blob_reads, 1);
             tries = tries.saturating_sub(1);
-            match with_timeout(self, STORAGE_MS, self.ports.get(key)).await {
+            match with_timeout(self, STORAGE_TIMEOUT_MS, self.ports.get(key)).await {
                 Some(Err(_)) if tries > 0 => {}
                 Some(outcome) => return outcome,
                 None => return Err(StorageError::new(format!("KV, `{key}`: timed out"))),
@@ -462,6 +464,6 @@ impl<P: Ports> RateLimit for Metered<'_, P> {
             return Ok(());
         }
         // The service must stay available without the limiter.
-        with_timeout(self, LIMITER_MS, self.ports.allow(caller)).await.unwrap_or(Ok(()))
+        with_timeout(self, LIMITER_TIMEOUT_MS, self.ports.allow(caller)).await.unwrap_or(Ok(()))
     }
 }

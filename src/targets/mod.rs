@@ -84,8 +84,8 @@ impl Targets {
         self.check_address(&address, None)
     }
 
-    /// Fills a template of the catalog as [`fill::fill()`] does, and checks the result. It may have the port that is
-    /// literal in the template.
+    /// Fills a template of the catalog as [`fill::fill()`] does, and checks the resulting URL. In addition to the default
+    /// port, it may have the port that the template itself states.
     pub fn fill<'v>(
         &self,
         template: &str,

@@ -28,7 +28,7 @@ use texts;
 /// Values for a text, by name.
 pub type Values<'a> = &'a [(&'a str, &'a str)];
 
-/// Fills texts in for one user: in their language, with the name of the app.
+/// Fills in texts for one user: in their language, with the name of the app.
 #[derive(Debug, Clone, Copy)]
 pub struct Wording<'a> {
     pub language: Language,

@@ -11,10 +11,10 @@ use crate::connect::rules::origin;
 use crate::ports::Random;
 use crate::util::json;
 
-/// The timeout of the collector, in milliseconds.
-pub const COLLECTOR_MS: u32 = 5000;
+/// The timeout of a request to the collector, in milliseconds.
+pub const COLLECTOR_TIMEOUT_MS: u32 = 5000;
 
-/// The maximum number of spans of one request that are sent.
+/// The maximum number of spans that are sent per request.
 pub const MAX_SPANS: usize = 100;
 
 /// The kind of a span that sends a request.

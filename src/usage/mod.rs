@@ -11,7 +11,7 @@ pub mod statements;
 
 use crate::http::service::Service;
 use crate::ports::{Clock, Dataset, Db, StorageError, all_rows, with_timeout};
-use crate::storage::metering::STORAGE_MS;
+use crate::storage::metering::STORAGE_TIMEOUT_MS;
 use crate::util::json;
 use statements::DataPoint;
 
@@ -43,7 +43,7 @@ pub async fn flush<P: Db + Clock + Dataset>(
     let select = ports.has_dataset().then(|| statements::select_counted(&counts));
     let has_dataset = select.is_some();
     let written = ports.batch([select, add].into_iter().flatten().collect());
-    let written = with_timeout(ports, STORAGE_MS, written).await;
+    let written = with_timeout(ports, STORAGE_TIMEOUT_MS, written).await;
     let sets = written.unwrap_or_else(|| Err(StorageError::new("D1: timed out")))?;
     if has_dataset {
         let points: Vec<DataPoint> = all_rows(&sets, 0)?;

@@ -127,7 +127,7 @@ pub struct UsageRow {
     pub identity: Option<String>,
     pub status: Option<String>,
     pub requests: u64,
-    /// The sum over all rows, also those beyond the limit.
+    /// The sum over all rows, including those beyond the limit.
     pub total: u64,
 }
 

@@ -162,10 +162,10 @@ pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
     if sent_chars.abs_diff(known_chars) > limit {
         return None;
     }
-    let slips = strsim::osa_distance(sent, known);
+    let typos = strsim::osa_distance(sent, known);
     let same_first = sent.chars().next() == known.chars().next();
-    (slips <= limit && (slips <= 1 || same_first))
-        .then(|| per_mille(length.saturating_sub(slips), length))
+    (typos <= limit && (typos <= 1 || same_first))
+        .then(|| per_mille(length.saturating_sub(typos), length))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Who may do what in the vault: scopes, invalid keys, the order of checks, methods, and one database call per request.
+//! Access to the vault: scopes, invalid keys, the order of checks, methods, and one database call per request.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::message::Body;

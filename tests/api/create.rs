@@ -46,9 +46,9 @@ fn create_stores_the_body_and_defaults() {
     assert_eq!(created["key"], "test::zeta::l-1::a::b %_*\"'\\ é");
     assert_eq!(created["createdAt"], "2027-01-15T08:01:01.042Z");
     // The case of a platform is ignored in requests; the catalog's form is stored.
-    let mut shouted = minimal("eve");
-    shouted["platform"] = json!("ALPHA-Two");
-    created = api.create(&shouted);
+    let mut upper_case = minimal("eve");
+    upper_case["platform"] = json!("ALPHA-Two");
+    created = api.create(&upper_case);
     assert_eq!(
         (&created["platform"], &created["key"]),
         (&json!("alpha-two"), &json!("test::alpha-two::default::eve"))

@@ -231,11 +231,11 @@ fn a_use_survives_lost_connections() {
 fn a_failed_write_of_a_use_does_not_fail_the_request() {
     let api = Api::with_catalog();
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
-    let calm = [CONNECTIONS.to_owned(), at(&id), SUMMARY.into(), WHOAMI.into()];
-    let calm = calm.map(|path| (body(&api.get(&path)), path));
+    let baseline = [CONNECTIONS.to_owned(), at(&id), SUMMARY.into(), WHOAMI.into()];
+    let baseline = baseline.map(|path| (body(&api.get(&path)), path));
     // The write fails, as if the database were full or lacked the column.
     api.env.database.execute_batch("CREATE TEMP TRIGGER full BEFORE UPDATE OF last_used_day ON main.api_keys BEGIN SELECT RAISE(ABORT, 'D1_ERROR: full at /secret/path'); END").unwrap();
-    for (expected, path) in &calm {
+    for (expected, path) in &baseline {
         let api = &api;
         let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
         let response = api.send(&as_key(&key, "GET", path));

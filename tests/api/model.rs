@@ -261,16 +261,16 @@ pub fn filters() -> impl Strategy<Value = Filter> {
     let key = key.prop_map(|(environment, platform, label, identity)| {
         format!("{environment}::{platform}::{label}::{identity}")
     });
-    let seldom = 0.15;
+    let rare = 0.15;
     let upper =
         |all| texts(all).prop_flat_map(|text| prop_oneof![Just(text.to_uppercase()), Just(text)]);
     let started = (1_usize..11).prop_map(|length| "abcdefghij".chars().take(length).collect());
     let one = (
         option::weighted(0.3, any::<bool>()),
-        option::weighted(seldom, vec(key, 1..8)),
-        option::weighted(seldom, texts(&IDENTITIES)),
-        option::weighted(seldom, upper(&NAMES)),
-        option::weighted(seldom, prop_oneof![upper(&NAMES), upper(&IDENTITIES), started]),
+        option::weighted(rare, vec(key, 1..8)),
+        option::weighted(rare, texts(&IDENTITIES)),
+        option::weighted(rare, upper(&NAMES)),
+        option::weighted(rare, prop_oneof![upper(&NAMES), upper(&IDENTITIES), started]),
         // Sometimes there are more tags than one statement merges.
         option::weighted(
             0.4,

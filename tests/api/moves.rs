@@ -284,7 +284,7 @@ fn large_accounts_move_page_by_page() {
         |table: &str| api.env.texts(&format!("SELECT '' || count(*) FROM {table}"))[0].clone();
     assert!(["connections", "events", "deliveries"].iter().all(|table| count(table).len() == 4));
     let before = rows_of(&api, *HOME);
-    // A row of a page that is neither the first nor the last.
+    // A row in the middle of a page.
     let damaged = "UPDATE connections SET name = 'x', name_folded = 'x' WHERE account = 'acme' AND id LIKE '80%' AND identity = (SELECT max(identity) FROM connections WHERE account = 'acme' AND id LIKE '80%')";
     let error = format!("{:#}", move_damaged(&api, damaged).unwrap_err());
     assert!(error.starts_with("the row [\"") && error.contains(",\"80"), "{error}");
@@ -634,7 +634,7 @@ fn a_call_that_waits_runs_after_a_move() {
     let response = api.send(&request);
     assert_eq!(response.status, 200, "{response:?}");
     assert_eq!(api.env.within(other_shard(), || api.env.texts(rows)), ["done"]);
-    // The old address of the request is that of a decided call now.
+    // The call is already decided, so the same request is refused at its old address.
     assert_eq!(api.send(&request).status, 410);
     assert_eq!(api.env.sent.take().len(), 1);
 }

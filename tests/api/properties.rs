@@ -298,7 +298,7 @@ proptest! {
     }
 }
 
-/// The problem of a query. Returns `None` if the query is valid.
+/// The problem for a query. Returns `None` if the query is valid.
 fn faults_of(endpoint: Keyed, query: &str) -> Option<Problem> {
     QueryReader::new(query, endpoint.spec().query).finish().err()
 }

@@ -373,7 +373,7 @@ fn matching_entity_tags_get_304() {
         ));
         assert_eq!(wrong.status, 400, "a wrong request is never `not modified`");
     }
-    // Another catalog has another tag, which the isolate returns once it has read storage again.
+    // A new catalog has a new tag, which the isolate returns once it has read storage again.
     let tag = api.get(CONNECTORS).header("etag").unwrap().to_owned();
     api.env.publish(vec![(crate::support::connector("new", "New", "Other", 0), false, Vec::new())]);
     api.env.wait(30_000);

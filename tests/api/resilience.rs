@@ -60,8 +60,8 @@ fn state(api: &Api) -> (Vec<String>, Vec<String>) {
 #[test]
 fn a_retried_create_happens_once() {
     for db_faults in TOLERATED_FAULTS {
-        let (api, calm) = (Api::with_catalog(), Api::with_catalog());
-        let expected = calm.create(&minimal("ann"));
+        let (api, baseline) = (Api::with_catalog(), Api::with_catalog());
+        let expected = baseline.create(&minimal("ann"));
         let response = send_with_faults(&api, db_faults, &post_as(&api.key, &minimal("ann")));
         assert_eq!(
             (response.status, &body(&response)["version"]),
@@ -69,7 +69,7 @@ fn a_retried_create_happens_once() {
             "{db_faults:?}"
         );
         assert_eq!(body(&response)["key"], expected["key"]);
-        assert_eq!(state(&api), state(&calm), "{db_faults:?}");
+        assert_eq!(state(&api), state(&baseline), "{db_faults:?}");
         let id = body(&response)["id"].as_str().unwrap().to_owned();
         assert_eq!(body(&api.get(&at(&id))), body(&response));
         // A key that was already taken is reported as such.
@@ -209,12 +209,12 @@ fn reads_are_retried() {
         at(&id),
         SUMMARY.to_owned(),
     ] {
-        let calm = api.get(&path);
+        let baseline = api.get(&path);
         for db_faults in TOLERATED_FAULTS {
             let response = send_with_faults(&api, db_faults, &api.request("GET", &path));
-            assert_eq!((response.status, &response.body), (200, &calm.body), "{path}");
+            assert_eq!((response.status, &response.body), (200, &baseline.body), "{path}");
             for name in ["etag", "link"] {
-                assert_eq!(response.header(name), calm.header(name));
+                assert_eq!(response.header(name), baseline.header(name));
             }
         }
     }

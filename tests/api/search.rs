@@ -253,7 +253,7 @@ fn connected_platforms_come_first_unless_the_query_names_another() {
         }
         assert_eq!(row.get("connected").is_some(), is_connected, "{query}");
     }
-    // What a token asked is not shown to a key.
+    // A key does not get the cached result of a token's search.
     assert_eq!(found(&api, "q=create+an+issue").0[0], "github issuesCreate");
 }
 

@@ -266,7 +266,7 @@ fn connection_is_in_one_slice_and_found_by_id() {
     assert_eq!((refused.status, &body(&refused)["connectionId"]), (409, &json!(id)));
 }
 
-/// The cost: databases are read one after the other, or concurrently at best, and never at the same moment.
+/// The price of a split: databases are read in sequence or concurrently, but never at exactly the same moment.
 #[test]
 fn total_may_combine_different_moments() {
     let split = SlicedAccount::new();
@@ -278,11 +278,11 @@ fn total_may_combine_different_moments() {
     let total = |slice: usize| body(&split.ask(slice, &request))["total"].as_u64().unwrap();
     let mut sum = total(0);
     // One connection is added where the count is already complete, and one is deleted where it is not.
-    let newcomer = (0..SIZE)
+    let new_identity = (0..SIZE)
         .map(|index| format!("new {index}"))
         .find(|identity| slice(identity) == 0)
         .unwrap();
-    let created = json!({"platform": "alpha", "identity": newcomer, "identityType": "user"});
+    let created = json!({"platform": "alpha", "identity": new_identity, "identityType": "user"});
     let create = with_body(split.api.request("POST", CONNECTIONS), &created.to_string());
     assert_eq!(split.ask(0, &create).status, 201);
     let delete = split.api.request("DELETE", &at(victim["id"].as_str().unwrap()));

@@ -16,7 +16,7 @@ use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, comparable, cursor, patch_as, post_as};
 
-/// Number of random requests in a usual run, and in a proof.
+/// Number of random requests in a normal run, and in a proof.
 const REQUESTS: [usize; 2] = [3_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 50;

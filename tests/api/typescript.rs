@@ -161,7 +161,7 @@ fn facts() -> String {
         ("problems", requests.problems),
     ];
     let constants = constants.map(|(name, mut value)| {
-        settle(&mut value);
+        mask_varying(&mut value);
         value.sort_all_objects();
         format!("\nexport const {name} = {} as const;\n", source(&value, 0))
     });
@@ -185,14 +185,14 @@ fn source(value: &Value, level: usize) -> String {
 }
 
 /// Replaces values that vary, since the facts are about types.
-fn settle(value: &mut Value) {
+fn mask_varying(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(settle),
+        Value::Array(items) => items.iter_mut().for_each(mask_varying),
         Value::Object(members) => {
             for (name, member) in members {
                 match member {
                     Value::String(text) if ANY_TEXT.contains(&name.as_str()) => *text = "…".into(),
-                    member => settle(member),
+                    member => mask_varying(member),
                 }
             }
         }

@@ -154,7 +154,7 @@ fn a_request_writes_no_count_and_needs_no_further_statement() {
         (row_count(&api), api.service.usage().due_flush(HOME.number(), 0)),
         (0, Some(20_000))
     );
-    // All counts of all callers are one statement.
+    // One statement writes the counts of all callers.
     let other = api.env.key("other", Environment::Live, &Scope::ALL, None);
     assert_eq!(api.send(&as_key(&other, "GET", CONNECTIONS)).status, 200);
     api.env.db_calls.set(0);
@@ -211,7 +211,7 @@ fn a_caller_that_is_not_authenticated_is_not_counted() {
     let unknown = api.env.unknown_key(Environment::Test);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 401);
     assert_eq!(api.service.usage().due_flush(HOME.number(), 0), None);
-    // Whether the key is valid is not known when storage fails; the statement drops it.
+    // While storage fails, requests with an unknown key are counted, too; the statement drops these counts.
     api.env.db_fails.set(true);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 503);
     assert_eq!(api.get(CONNECTIONS).status, 503);
@@ -241,7 +241,7 @@ fn a_caller_cannot_fill_the_database() {
             api.service.usage().add(HOME.number(), counted(identity), 200, api.env.now.get());
         }
     };
-    // The two with the most requests get the last rows, and a known one keeps its own.
+    // The two new identities with the most requests get the last rows; a known identity keeps its row.
     for (identity, times) in [("a", 1), ("b", 3), ("c", 2), ("d", 1), ("user-0", 4)] {
         add(identity, times);
     }

@@ -10,7 +10,7 @@ use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, config};
 use crate::vault::{CONNECTIONS, next};
 
-/// Number of seeded connections in a usual run, and in a proof.
+/// Number of seeded connections in a normal run, and in a proof.
 const SIZE: [usize; 2] = [10_000, 100_000];
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 

@@ -114,24 +114,24 @@ describe("agents that sign in", () => {
   }
 
   test("the official client registers, signs in, calls, refreshes, and is rejected after revocation", async () => {
-    const keeper = new OAuthStorage(CALLBACK);
-    const first = start(keeper);
+    const oauthStorage = new OAuthStorage(CALLBACK);
+    const first = start(oauthStorage);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
-    const authorize = new URL(keeper.url);
+    const authorize = new URL(oauthStorage.url);
     assert.equal(authorize.origin + authorize.pathname, `${endpoint}/authorize`);
     assert.equal(authorize.searchParams.get("resource"), endpoint);
     assert.equal(authorize.searchParams.get("scope"), "read write");
-    const code = await agree(new Visitor(), keeper.url, "ann", { access: "write", accounts: "all" });
+    const code = await agree(new Visitor(), oauthStorage.url, "ann", { access: "write", accounts: "all" });
     await first.transport.finishAuth(code);
 
-    const { transport, client } = start(keeper);
+    const { transport, client } = start(oauthStorage);
     await client.connect(transport);
     assert.deepEqual(await rowsOf(client), ["ann"]);
     // An invalid access token makes the client use its refresh token.
-    const { access_token: previous, refresh_token: refresh } = keeper.saved;
-    keeper.saved = { ...keeper.saved, access_token: `${previous}x` };
+    const { access_token: previous, refresh_token: refresh } = oauthStorage.saved;
+    oauthStorage.saved = { ...oauthStorage.saved, access_token: `${previous}x` };
     assert.deepEqual(await rowsOf(client), ["ann"]);
-    assert.notEqual(keeper.saved.refresh_token, refresh);
+    assert.notEqual(oauthStorage.saved.refresh_token, refresh);
     const { rows } = await app.expect(200, "GET", "/v1/agent-grants");
     assert.deepEqual(
       rows.map(({ identity, access, client: { name } }) => [identity, access, name]),
@@ -192,14 +192,14 @@ describe("agents that sign in", () => {
   });
 
   test("an agent with read access can read, but not write", async () => {
-    const keeper = new OAuthStorage(CALLBACK);
-    const first = start(keeper);
+    const oauthStorage = new OAuthStorage(CALLBACK);
+    const first = start(oauthStorage);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     await first.transport.finishAuth(
-      await agree(new Visitor(), keeper.url, "bob", { access: "read", accounts: "all" }),
+      await agree(new Visitor(), oauthStorage.url, "bob", { access: "read", accounts: "all" }),
     );
-    assert.equal(keeper.saved.scope, "read");
-    const { transport, client } = start(keeper);
+    assert.equal(oauthStorage.saved.scope, "read");
+    const { transport, client } = start(oauthStorage);
     await client.connect(transport);
     assert.deepEqual(await rowsOf(client), ["bob"]);
     // After a 403, the client requests another token, which grants the same access, and gives up.
@@ -209,12 +209,12 @@ describe("agents that sign in", () => {
   });
 
   test("a sign-in can't continue in another browser", async () => {
-    const keeper = new OAuthStorage(CALLBACK);
-    const { transport, client } = start(keeper);
+    const oauthStorage = new OAuthStorage(CALLBACK);
+    const { transport, client } = start(oauthStorage);
     await assert.rejects(client.connect(transport), UnauthorizedError);
     const isBack = (at) => at.startsWith(`${endpoint}/callback`);
     const visitor = new Visitor();
-    const back = await idp.visit(visitor, keeper.url, { login: "ann" }, isBack);
+    const back = await idp.visit(visitor, oauthStorage.url, { login: "ann" }, isBack);
     const other = await new Visitor().get(back);
     assert.equal(other.status, 410, other.text);
     const response = await visitor.get(back);
@@ -230,12 +230,12 @@ describe("agents that sign in", () => {
 
   /** A connected client to which a user has granted full access. */
   async function agentOf(login) {
-    const keeper = new OAuthStorage(CALLBACK);
-    const first = start(keeper);
+    const oauthStorage = new OAuthStorage(CALLBACK);
+    const first = start(oauthStorage);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     const choice = { access: "write", accounts: "all" };
-    await first.transport.finishAuth(await agree(new Visitor(), keeper.url, login, choice));
-    const { transport, client } = start(keeper);
+    await first.transport.finishAuth(await agree(new Visitor(), oauthStorage.url, login, choice));
+    const { transport, client } = start(oauthStorage);
     await client.connect(transport);
     return client;
   }
@@ -326,13 +326,13 @@ describe("agents that sign in", () => {
   });
 
   test("an operator revokes a grant in the console, and disables and enables sign-in", async () => {
-    const keeper = new OAuthStorage(CALLBACK);
-    const first = start(keeper);
+    const oauthStorage = new OAuthStorage(CALLBACK);
+    const first = start(oauthStorage);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
     await first.transport.finishAuth(
-      await agree(new Visitor(), keeper.url, "ann", { access: "read", accounts: "all" }),
+      await agree(new Visitor(), oauthStorage.url, "ann", { access: "read", accounts: "all" }),
     );
-    const { transport, client } = start(keeper);
+    const { transport, client } = start(oauthStorage);
     await client.connect(transport);
     const browser = await launch();
     try {

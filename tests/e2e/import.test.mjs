@@ -198,7 +198,7 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     );
     const [entry] = (await app.expect(200, "GET", `/v1/audit?target=${exportedLine.id}&limit=1`)).rows;
     assert.deepEqual([entry.action, entry.actor.type], ["credentials.read", "operator"]);
-    // What is exported can be imported: nothing changes.
+    // Importing an exported connection is accepted and changes nothing.
     const { results } = await app.expect(200, "POST", "/v1/vault/connections/import", {
       connections: [exportedLine.connection],
     });

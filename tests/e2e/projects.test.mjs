@@ -32,7 +32,7 @@ let browser;
 let names;
 const config = () => ({ baseUrl: origin, secret: caller.secret });
 
-/** Reads a page that lists connectors: { names, paragraphs, faults, violations }. `script` runs before its own ones. */
+/** Reads a page that lists connectors: { names, paragraphs, faults, violations }. `script` runs before those of the page. */
 async function read(url, script) {
   const { page, faults, close } = await open(browser, url, script);
   try {
@@ -74,7 +74,7 @@ async function bundledApp(name) {
   return { project, input: join(project, "main.js"), output };
 }
 
-/** Runs a program of a project with a Node, and asserts that it prints only the connectors. */
+/** Runs a program of a project with this version of Node, and asserts that it prints only the connectors. */
 async function expectPrinted(node, project, ...args) {
   const env = { ...process.env, VAULT_URL: origin, VAULT_KEY: caller.secret };
   const { stdout, stderr } = await promisify(execFile)(node, args, { cwd: project, env, timeout: 60_000 });

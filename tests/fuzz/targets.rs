@@ -249,7 +249,7 @@ pub fn section(data: &[u8]) {
     }
 }
 
-/// A unit of actions, compressed and not.
+/// A unit of actions, both compressed and uncompressed.
 pub fn action_unit(data: &[u8]) {
     let inflated = unit::inflate(data);
     for bytes in [Some(data), inflated.as_deref()].into_iter().flatten() {

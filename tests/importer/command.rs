@@ -28,7 +28,7 @@ fn command_line_exit_codes_and_messages() {
         (vec!["import", "schema"], 1, "error: no .json, .yaml or .yml file in schema"),
         (vec!["import", acme, "--config", "no.toml"], 1, "error: cannot read no.toml"),
         (vec!["import", acme, "--config", config], 1, "c.toml:1:12: no document is about the platform `acme-stor`; did you mean `acme-store`?"),
-        (vec!["import", acme], 0, "optional entries of catalog.toml left aside"),
+        (vec!["import", acme], 0, "optional entries of catalog.toml ignored"),
         (vec!["import"], 2, "<FILE|DIR>..."),
         (vec!["import", acme, "--licence", "some"], 2, "[possible values: open, any]"),
     ] {

@@ -130,7 +130,7 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
         assert!((1..=64).contains(&name.len()) && name.chars().all(is_fine), "{what}: {name}");
     }
 
-    // With all arguments set, each one reaches its own place.
+    // If all arguments are set, each one arrives at its own location.
     let values: Vec<Box<RawValue>> = names.iter().map(|name| to_raw_value(name).unwrap()).collect();
     let all: BTreeMap<String, &RawValue> =
         names.iter().map(|name| (*name).clone()).zip(values.iter().map(|value| &**value)).collect();
@@ -180,7 +180,7 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
             None => ("/body/0/x".to_owned(), "/0/x"),
         };
         assert_eq!(flat.pointer(&pointer), format!("/arguments/{flat_name}{rest}"), "{what}");
-        // Set alone, it reaches its own place.
+        // An argument that is set alone arrives at the same location.
         let value = to_raw_value(&json!([place, own])).unwrap();
         let one = BTreeMap::from([(flat_name.clone(), &*value)]);
         let mapped: Value = serde_json::from_str(&flat.input(&one).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! The catalog folder: the same input gives the same bytes, also after interrupted and concurrent imports; `check`.
+//! The catalog folder: the same input gives the same bytes, even after interrupted and concurrent imports; `check`.
 
 use std::collections::BTreeMap;
 use std::fs;

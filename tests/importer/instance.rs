@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::support::{folder, stderr};
 
-/// In the form of Dataverse's `$metadata`.
+/// A document like Dataverse's `$metadata`.
 const METADATA: &str = r#"<?xml version="1.0" encoding="utf-8"?>
 <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
 <Schema Namespace="Microsoft.Dynamics.CRM" Alias="mscrm" xmlns="http://docs.oasis-open.org/odata/ns/edm">
@@ -53,7 +53,7 @@ const METADATA: &str = r#"<?xml version="1.0" encoding="utf-8"?>
   </EntityContainer>
 </Schema></edmx:DataServices></edmx:Edmx>"#;
 
-/// In the form of the index of a `WordPress` site.
+/// A document like the index of a `WordPress` site.
 const INDEX: &str = r#"{
   "name": "A blog", "url": "https://blog.example.com", "namespaces": ["wp/v2", "acme/v1"], "authentication": [],
   "routes": {
@@ -72,20 +72,20 @@ const INDEX: &str = r#"{
   }
 }"#;
 
-/// In the form of `/wp-json/wc/v3`.
+/// A document like `/wp-json/wc/v3`.
 const SHOP: &str = r#"{"namespace": "wc/v3", "routes": {
   "/wc/v3": {"namespace": "wc/v3", "methods": ["GET"], "endpoints": []},
   "/wc/v3/orders": {"namespace": "wc/v3", "methods": ["GET"], "endpoints": [{"methods": ["GET"], "args": {"status": {"type": "array", "items": {"type": "string"}}}}]},
   "/wc/v3/orders/(?P<id>[\\d]+)": {"namespace": "wc/v3", "methods": ["POST", "PUT", "PATCH"], "endpoints": [{"methods": ["POST", "PUT", "PATCH"], "args": {"status": {"type": "string"}}}]}
 }}"#;
 
-/// In the form of `NetSuite`'s metadata catalog.
+/// A document like `NetSuite`'s metadata catalog.
 const CATALOG: &str = r#"{"openapi": "3.0.1", "info": {"title": "NetSuite REST API", "version": "1"}, "security": [{"oAuth2": []}],
   "paths": {"/customer": {"get": {"summary": "Get list of records", "tags": ["customer"], "parameters": [{"name": "q", "in": "query", "schema": {"type": "string"}}]}},
             "/customer/{id}": {"delete": {"summary": "Remove record", "tags": ["customer"], "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}]}},
             "/salesOrder": {"get": {"summary": "Get list of records", "tags": ["salesOrder"]}}}}"#;
 
-/// What REST API Explorer exports.
+/// A document like the exports of REST API Explorer.
 const EXPORTED: &str = "openapi: 3.0.1\ninfo: { title: Table API, version: latest }\nservers: [{ url: https://acme.service-now.com/ }]\npaths:\n  /api/now/table/{tableName}:\n    get: { description: Retrieve records, parameters: [{ name: tableName, in: path, required: true, schema: { type: string } }], responses: { \"200\": { description: ok } } }\n";
 
 /// Serves a response once. Returns the host, and the thread that returns the request.

@@ -20,9 +20,9 @@ fn overrides_change_what_they_name() {
     assert_eq!(connector.tags, ["a", "b"]);
     assert!(platforms[0].authkit);
     assert!(platforms[0].actions.iter().all(|action| action.platform == "acme"));
-    assert_eq!(summary.notes, ["optional entries of catalog.toml left aside, as no document is about them: nowhere"]);
+    assert_eq!(summary.notes, ["optional entries of catalog.toml ignored, because no document is about them: nowhere"]);
     let (summary, _) = import_sources(&["tests/fixtures/openapi/good"], LicenceFilter::Open, "[platforms.closed]\nauthkit = true\n");
-    assert_eq!(summary.notes, ["entries of catalog.toml left aside, as their licence is not open: closed"]);
+    assert_eq!(summary.notes, ["entries of catalog.toml ignored, because their licence is not open: closed"]);
 }
 
 #[test]

@@ -61,8 +61,7 @@ pub fn oauth(
         _ => false,
     };
     let method = platform.detail.auth_methods.iter().find(is_wanted);
-    let method =
-        method.ok_or_else(|| format!("catalog: no method of OAuth 2.0 with {expected:?}"))?;
+    let method = method.ok_or_else(|| format!("catalog: no OAuth 2.0 method with {expected:?}"))?;
     Journey::new(name, row, platform, method, inputs, runtime, false).oauth()
 }
 

@@ -91,7 +91,7 @@ export interface OauthClients {
 /** A valid platform, for validating the rest of a call. */
 const ANY_PLATFORM = "any";
 
-/** The query with the name of a client, and the other options. */
+/** Splits the options into the query, which names the client, and the options of the call. */
 function splitOptions(options: OauthClientOptions | undefined): [string, CheckedCallOptions] {
   const { name, ...rest } = options ?? {};
   return [name === undefined ? "" : queryString({ name }, []), checkCallOptions(options && rest)];

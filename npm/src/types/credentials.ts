@@ -109,7 +109,7 @@ export interface NewCredentials {
 
 /** A connection to import from another service. */
 export interface ImportedConnection {
-  /** The platform, in any case. */
+  /** The platform, ignoring case. */
   platform: string;
   /** The user, team or project that the connection belongs to. */
   identity: string;

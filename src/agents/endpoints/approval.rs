@@ -98,7 +98,7 @@ impl<P: Ports> AgentContext<'_, P> {
     pub(super) async fn approval_page(&self, approval: &Approval) -> Result<Response, Problem> {
         if approval.state == State::Download {
             let call = (&approval.seal_context(), &approval.sealed);
-            return download::repeat(self.service, self.ports, self.base, call, &self.wording)
+            return download::repeat_call(self.service, self.ports, self.base, call, &self.wording)
                 .await;
         }
         let (account, grant) = self.account_and_grant(approval).await?;

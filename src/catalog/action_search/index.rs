@@ -399,8 +399,8 @@ impl<'a> Platforms<'a> {
 
     pub fn features(&self, row: usize) -> Result<StaticFeatures, StorageError> {
         let block = (row / BLOCK_ROWS).saturating_add(FEATURE_BLOCKS_START);
-        let at = row.checked_rem(BLOCK_ROWS).unwrap_or(0).saturating_mul(FEATURE_BYTES);
-        let bytes = self.section.block(block)?.get(at..).and_then(|rest| rest.first_chunk());
+        let offset = row.checked_rem(BLOCK_ROWS).unwrap_or(0).saturating_mul(FEATURE_BYTES);
+        let bytes = self.section.block(block)?.get(offset..).and_then(|rest| rest.first_chunk());
         let bytes = bytes.ok_or_else(|| self.section.damaged("a row has no features"))?;
         Ok(StaticFeatures::new(*bytes))
     }

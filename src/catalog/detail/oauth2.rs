@@ -32,7 +32,7 @@ pub struct OAuth2 {
     pub authorization_parameters: Parameters,
     /// Additional parameters of the token request.
     pub token_parameters: Parameters,
-    /// A template of the parameter `redirect_uri`, if the platform expects something else than the service's URL.
+    /// A template of the parameter `redirect_uri`, if the platform expects a value other than the service's URL.
     #[serde(default)]
     pub redirect_uri: Option<String>,
     /// The parameters of the redirect that are sent along when the code is exchanged.

@@ -29,7 +29,7 @@ pub fn handle<'a, P: Ports>(
     Ok(handler(context, query, ports))
 }
 
-/// Parses a method, in any case. An unknown one matches no row.
+/// Parses a method, ignoring case. An unknown method matches no row.
 pub(super) fn method(text: &str) -> Constraint<Method> {
     // No letter outside ASCII folds to a letter of these names.
     let method = Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text));

@@ -295,7 +295,7 @@ fn names(platforms: Option<&Names>) -> &str {
     platforms.map_or("", Names::as_str)
 }
 
-/// What a list of actions depends on in addition to what is stored: the caller's restrictions and connected platforms.
+/// The properties of the caller on which a list of actions depends: restrictions and connected platforms.
 fn caller_dependencies(platforms: Option<&Names>, limits: &Limits, connected: &Names) -> String {
     let limits = limits.fingerprint();
     // Platform names contain no slash, and limits contain no line feed.

@@ -97,11 +97,11 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let search = row_filter.q.as_ref().map(|query| Search::new(query, ""));
         let mut found = Vec::new();
         for (platform, fields, json) in self.connectors_by_name(&platforms).await? {
-            let is_asked = filter.key.as_ref().is_none_or(|key| *key == fields.key)
+            let is_requested = filter.key.as_ref().is_none_or(|key| *key == fields.key)
                 && filter.connectable.as_ref().is_none_or(|clients| {
                     fields.attributes & NEEDS_CLIENT == 0 || clients.has(&platform)
                 });
-            if let Some(rank) = row_filter.rank(&fields, search.as_ref()).filter(|_| is_asked) {
+            if let Some(rank) = row_filter.rank(&fields, search.as_ref()).filter(|_| is_requested) {
                 found.push((rank, fields.title, fields.key, json));
             }
         }

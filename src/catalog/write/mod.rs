@@ -258,7 +258,7 @@ fn store_all_actions<E>(
     let mut parts = Parts::default();
     for chunk in split_by_weight(&groups, sizes.all_actions_part, Group::bytes) {
         let first = chunk.first().map_or(0, |group| group.first);
-        // A page has a few rows each of many parts.
+        // A page takes a few rows from each of many parts.
         parts.put(Role::Rows, first, rows_section(chunk).finish_packed());
     }
     let mut words = Vec::with_capacity(written.words.len());

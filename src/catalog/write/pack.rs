@@ -15,7 +15,7 @@ use crate::catalog::format::stored::SegmentId;
 pub(super) enum Entry<'a> {
     /// A platform, with its action list if the pack contains it.
     Platform(&'a Platform, Option<&'a PreparedList>),
-    /// The current name of the platform.
+    /// A former name of a platform, with the current one.
     Alias(&'a str),
 }
 

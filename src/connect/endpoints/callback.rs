@@ -35,9 +35,9 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, unfill};
 use crate::util::percent::decode_form;
 
-/// An attempt to whose access the user agreed at the platform.
+/// An attempt for which the user has granted access at the platform.
 #[derive(Clone, Copy)]
-struct Agreed<'a> {
+struct GrantedAttempt<'a> {
     attempt: &'a Attempt,
     connector: &'a Connector,
     method: &'a AuthMethod,
@@ -236,19 +236,19 @@ impl<P: Ports> BrowserContext<'_, P> {
             Err(error) => return Ok(Err(exchange_failure(&connector.name, &error))),
         };
         let (client, resolved) = (&client, &resolved);
-        let agreed = Agreed { attempt, connector, method, oauth, client, resolved };
+        let agreed = GrantedAttempt { attempt, connector, method, oauth, client, resolved };
         self.store_tokens(agreed, tokens, fields, previous).await
     }
 
     /// Steps 5 and 6 of [`Self::callback`].
     async fn store_tokens(
         &self,
-        agreed: Agreed<'_>,
+        agreed: GrantedAttempt<'_>,
         tokens: Tokens,
         mut fields: BTreeMap<String, String>,
         previous: Option<PreviousCredentials>,
     ) -> Result<Result<(), AttemptFailure>, Problem> {
-        let Agreed { attempt, connector, method, oauth, client, .. } = agreed;
+        let GrantedAttempt { attempt, connector, method, oauth, client, .. } = agreed;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         let oauth_method = (method, oauth, connector.servers.as_slice());
         let values = tokens.field_values.clone();
@@ -287,11 +287,11 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Looks up the values that the platform returns, and identifies the account. Returns the reason if it can't be used.
     async fn check_account(
         &self,
-        agreed: Agreed<'_>,
+        agreed: GrantedAttempt<'_>,
         previous: Option<&PreviousCredentials>,
         credentials: &mut Credentials,
     ) -> Result<Option<AttemptFailure>, Problem> {
-        let Agreed { attempt, connector, method, client, .. } = agreed;
+        let GrantedAttempt { attempt, connector, method, client, .. } = agreed;
         let (ports, config, name) = (self.ports, self.config, &connector.name);
         let connected_by = (connector, method);
         let looked_up =
@@ -381,7 +381,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// left to expire if another connection of the identity may belong to the same account.
     async fn revoke_unused_tokens(
         &self,
-        Agreed { attempt, client, resolved, .. }: Agreed<'_>,
+        GrantedAttempt { attempt, client, resolved, .. }: GrantedAttempt<'_>,
         credentials: &Credentials,
     ) -> Result<(), Problem> {
         if resolved.revocation_url.is_none() {

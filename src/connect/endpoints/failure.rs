@@ -1,4 +1,4 @@
-//! The reasons for which an attempt fails at the callback, in words for the user.
+//! The reasons why an attempt fails at the callback, worded for the user.
 
 use crate::connect::attempt::{Attempt, AttemptErrorCode};
 use crate::oauth::{TokenError, TokenErrorKind};

@@ -209,7 +209,7 @@ pub async fn store<P: Ports>(
         connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
     let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
     if methods.is_empty() {
-        let message = format!("is `{platform}`, which has no method of OAuth 2.0");
+        let message = format!("is `{platform}`, which has no OAuth 2.0 method");
         return Err(body.refuse(&["platform"], &message, None));
     }
     if let Some(id) = &auth_method

@@ -310,7 +310,7 @@ impl NewConnect<'_> {
             let known = |name: &String| method.fields.iter().any(|field| field.name == *name);
             given.extend(variables.clone().into_iter().filter(|(name, _)| known(name)));
         } else if body.has("scopes") {
-            body.invalid(&["scopes"], "applies to methods of OAuth 2.0 only");
+            body.invalid(&["scopes"], "applies only to OAuth 2.0 methods");
         }
         let oauth_problem =
             chosen_client::problem(&connector, method, (client.as_ref(), &client_name), &given);

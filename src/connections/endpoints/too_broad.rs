@@ -1,4 +1,4 @@
-//! The problem of a list that would read more rows than allowed.
+//! The problem for a list that would read more rows than allowed.
 
 use crate::connections::filter::{ConnectionFilter, Tags};
 use crate::http::problem::{Code, Fault, Location, Problem};

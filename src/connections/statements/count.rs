@@ -33,11 +33,11 @@ impl ConnectionFilter {
         let mut values = vec![String::new()];
         let mut add = |name, texts: &[&str]| {
             dimension.push(name);
-            let longer = |value: &String| {
+            let extended = |value: &String| {
                 let before = if value.is_empty() { String::new() } else { format!("{value}/") };
                 texts.iter().map(move |text| format!("{before}{text}")).collect::<Vec<_>>()
             };
-            values = values.iter().flat_map(longer).collect();
+            values = values.iter().flat_map(extended).collect();
         };
         if let Some(platform) = &self.platform {
             add("platform", &[platform]);

@@ -270,7 +270,7 @@ impl<P: Ports> Import<'_, P> {
         )
         .map_err(|problem| problem.within("/credentials"))?;
         if client.is_some() && !submitted.method.is_oauth2() {
-            return Err(refusal(&["client"], "applies to methods of OAuth 2.0 only"));
+            return Err(refusal(&["client"], "applies only to OAuth 2.0 methods"));
         }
         if let Some(client_id) = client_id {
             ensure_own_client(&submitted, &client_id, (&connector.platform, name))?;
@@ -358,7 +358,7 @@ fn ensure_own_client(
     (platform, name): (&str, &str),
 ) -> Result<(), Problem> {
     if !submitted.method.is_oauth2() {
-        return Err(refusal(&["clientId"], "applies to methods of OAuth 2.0 only"));
+        return Err(refusal(&["clientId"], "applies only to OAuth 2.0 methods"));
     }
     if submitted.client.as_ref().is_some_and(|client| client.client_id == client_id) {
         return Ok(());

@@ -252,7 +252,8 @@ impl CredentialsKey<'_> {
     }
 }
 
-/// The start of the minute at whose end a run finds what is due at `at`. Runs start once a minute.
+/// The start of the minute that contains `at`. The run at the end of that minute finds the work that is due at `at`, so a
+/// time on the boundary belongs to the minute before it.
 fn minute_of(at: u64) -> u64 {
     at.saturating_sub(1).saturating_div(MINUTE_MS).saturating_mul(MINUTE_MS)
 }

@@ -57,7 +57,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// Renders an event. `names`: whether accounts at platforms are named.
+/// Renders an event. `names`: whether to include the names of accounts at platforms.
 fn document(event: &Event, names: bool) -> Result<Vec<u8>, StorageError> {
     event.to_json(names).map_err(|error| StorageError::new(format!("event {}: {error}", event.id)))
 }

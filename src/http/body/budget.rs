@@ -23,7 +23,7 @@ const LAPSE_MS: u64 = 5 * 60 * 1000;
 #[derive(Debug, Default)]
 pub struct BodyBudget(Rc<RefCell<Vec<Rc<Share>>>>);
 
-/// Whose call holds a part of the budget.
+/// The caller whose call holds a part of the budget.
 #[derive(Debug, Clone, Copy)]
 pub struct Holder<'a> {
     /// An account, or the name of a key.

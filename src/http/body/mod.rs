@@ -382,12 +382,12 @@ impl BodyReader {
     }
 }
 
-/// The problem of a body of more than `max` bytes.
+/// The problem for a body of more than `max` bytes.
 pub fn too_large(max: usize) -> Problem {
     Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", max >> 10))
 }
 
-/// Why a body of at most `max` bytes was not read.
+/// The problem for a body of at most `max` bytes that was not read.
 pub fn unread(body: &Body, max: usize) -> Problem {
     match body {
         Body::Late => invalid_body("The body did not arrive within 30 seconds.".to_owned()),
@@ -396,13 +396,13 @@ pub fn unread(body: &Body, max: usize) -> Problem {
     }
 }
 
-/// The problem of a body that is invalid as a whole.
+/// The problem for a body that is invalid as a whole.
 fn invalid_body(detail: String) -> Problem {
     let location = Location::Pointer(String::new());
     Problem::from_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
-/// The problem of a body with one fault at `path`.
+/// The problem for a body with one fault at `path`.
 pub fn refusal(path: &[&str], what: &str) -> Problem {
     Problem::from_fault(invalid(path, what, None))
 }

@@ -110,8 +110,8 @@ pub struct Variables {
     /// The calls to platforms that write an event: `all`, `writes` or `none`. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub call_events: String,
-    /// The maximum number of events of the calls of an account and environment on a day: a whole number from 1 to
-    /// 1,000,000. Anything else selects the default.
+    /// The maximum number of call events per account, environment and day: a whole number from 1 to 1,000,000. Anything
+    /// else selects the default.
     #[serde(deserialize_with = "text")]
     pub call_events_per_day: String,
     /// `off` to store no names of accounts at platforms, only their ids.

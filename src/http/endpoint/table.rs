@@ -161,9 +161,9 @@ endpoints! {
         ConnectToken: post("/connect/token");
         /// The app's name and appearance, for the connect window.
         ConnectApp: get("/connect/app.json");
-        /// The link of a connect attempt: asks the reader whether they started it.
+        /// The link of a connect attempt: asks the user whether they started it.
         ConnectLink: get("/connect/go/{secret}");
-        /// The reader confirmed: binds the attempt to the browser and redirects to the platform.
+        /// The user has confirmed: binds the attempt to the browser and redirects to the platform.
         ConnectGo: post("/connect/go/{secret}");
         /// The Model Context Protocol, for callers with a key or a token.
         Mcp: post("/mcp");

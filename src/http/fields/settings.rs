@@ -1,4 +1,4 @@
-//! The fields of what an account configures: keys and tokens, webhooks, sign-in.
+//! The fields of an account's settings: keys and tokens, webhooks, sign-in.
 
 use super::{
     CONNECTIONS, FREE, LANG, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, access, actions, any,
@@ -178,7 +178,7 @@ pub const CONSOLE_SIGN_IN_FIELDS: [Field; 9] = [
         "The client's secret; `null` for a public client.",
     ),
     scopes(
-        "The scopes to request of the provider, `openid`, `profile` and `email` if omitted. Some providers send the claim only with another one, such as `groups`.",
+        "The scopes to request from the provider; `openid`, `profile` and `email` if omitted. Some providers send the claim only with another scope, such as `groups`.",
     ),
     optional(
         "teamDomain",

@@ -34,7 +34,7 @@ pub const CREATE_FIELDS: [Field; 9] = [
         FieldCheck::Text(rules::label),
         "Distinguishes connections of one identity to one platform; part of the key.",
     ),
-    tags("Stored exactly as sent, including order and duplicates. No comma in a tag."),
+    tags("Stored exactly as sent, including order and duplicates. A tag can't contain a comma."),
     optional(
         "state",
         FieldCheck::OneOf(&State::NAMES),
@@ -49,7 +49,7 @@ pub const CREATE_FIELDS: [Field; 9] = [
 
 /// A change to a connection.
 pub const UPDATE_FIELDS: [Field; 1] = [tags(
-    "The new tags, which replace all existing ones. Stored exactly as sent, including order and duplicates. No comma in a tag. If omitted, nothing changes.",
+    "The new tags, which replace all existing ones. Stored exactly as sent, including order and duplicates. A tag can't contain a comma. If omitted, nothing changes.",
 )];
 
 /// The state of a connection.
@@ -104,7 +104,7 @@ pub const CONNECT_FIELDS: [Field; 16] = [
     ),
     optional("name", FieldCheck::TextOrNull(rules::name), "The display name."),
     tags(
-        "The tags; if omitted, a connection that is reconnected keeps its own. No comma in a tag.",
+        "The tags; if omitted, a connection that is reconnected keeps its own. A tag can't contain a comma.",
     ),
     values(
         "What the user entered, by the names of the method's `fields`. A field with an empty value counts as empty. If a link leads to the connect window: values that the user can change there, no secrets.",
@@ -271,7 +271,7 @@ pub const IMPORT_FIELDS: [Field; 2] = [
 
 /// A connection in an import. The endpoint checks the credentials by [`CREDENTIALS_FIELDS`].
 pub const IMPORTED_FIELDS: [Field; 9] = [
-    required("platform", FieldCheck::Text(any), "The platform's identifier, in any case."),
+    required("platform", FieldCheck::Text(any), "The platform's identifier, ignoring case."),
     required(
         "identity",
         FieldCheck::Text(rules::identity),

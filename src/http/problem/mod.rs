@@ -88,7 +88,7 @@ impl Problem {
         }
     }
 
-    /// The problem of a request with these faults. Returns `None` when there are none.
+    /// The problem for a request with these faults. Returns `None` when there are none.
     pub fn from_faults(errors: Vec<Fault>) -> Option<Self> {
         let first = errors.first()?;
         let more = match errors.len() {
@@ -100,7 +100,7 @@ impl Problem {
         Some(problem)
     }
 
-    /// The problem of a request with one fault.
+    /// The problem for a request with one fault.
     pub fn from_fault(fault: Fault) -> Self {
         let problem = Self::new(fault.code, fault.detail.clone());
         Self { errors: vec![fault], ..problem }
@@ -135,7 +135,7 @@ impl Problem {
         Self { retry_after: Some(wait.0), ..Self::new(Code::TooManyRequests, detail) }
     }
 
-    /// The problem of a body that is a part of another one, at the pointer `base`.
+    /// The same problem for a body that is a part of another one, at the pointer `base`.
     pub(crate) fn within(mut self, base: &str) -> Self {
         for fault in &mut self.errors {
             if let Location::Pointer(pointer) = &mut fault.location {

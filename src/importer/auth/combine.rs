@@ -162,7 +162,7 @@ fn label(name: &str) -> String {
     first.unwrap_or_else(|| name.to_owned())
 }
 
-/// A header's name as that of a field: `X-App-Id` → `appId`.
+/// Converts the name of a header to the name of a field: `X-App-Id` → `appId`.
 fn variable(name: &str) -> String {
     let words = words(name);
     let words = words.iter().map(|word| word.to_ascii_lowercase());
@@ -175,7 +175,7 @@ fn variable(name: &str) -> String {
     if server::is_name(&name) { name } else { "key".to_owned() }
 }
 
-/// The requested name, or that with a number if a field already has it.
+/// The requested name, with a number appended if a field already has it.
 fn unique_name(preferred: &str, fields: &[Field]) -> String {
     let numbered = (2_u32..).map(|number| format!("{preferred}{number}"));
     let mut names = std::iter::once(preferred.to_owned()).chain(numbered);

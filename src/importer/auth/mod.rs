@@ -171,7 +171,7 @@ impl Methods {
     }
 }
 
-/// The requested id, or that with a number if a method already has it.
+/// The requested id, with a number appended if a method already has it.
 pub fn unique_id(methods: &[AuthMethod], preferred: &str) -> String {
     let taken: HashSet<&str> = methods.iter().map(|method| method.id.as_str()).collect();
     let numbered = (2_u32..).map(|number| format!("{preferred}-{number}"));
@@ -315,7 +315,7 @@ pub fn remove_unused_fields<'a>(
     });
 }
 
-/// Adds a field for each variable without one, as one of `others` declares it.
+/// Adds a field for each variable that has none, as one of `others` declares it.
 pub fn add_missing_fields<'a>(
     variables: impl Iterator<Item = &'a str>,
     others: &[AuthMethod],

@@ -12,7 +12,7 @@ use crate::catalog::action::stored::ParameterLocation;
 use crate::catalog::detail::{Parameters, variables};
 use crate::importer::server;
 
-/// A header that at least this many in ten actions require becomes a header of the connector.
+/// A header that at least this many tenths of the actions require becomes a header of the connector.
 const MIN_TENTHS: usize = 8;
 
 /// The longest chain of references.

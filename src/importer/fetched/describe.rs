@@ -19,7 +19,7 @@ pub struct Description {
     pub hosts: BTreeSet<String>,
 }
 
-/// Describes the operations of a document with these paths.
+/// Describes a document: its operations on the selected paths, and its hosts.
 pub fn describe(
     bytes: &[u8],
     paths: &PathFilter,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::SelectedParts;
 
-/// Routes about other routes: several requests in one would hide what an action does.
+/// Batch routes, which send requests to other routes: nothing would show what such an action does.
 const LEFT_OUT: [&str; 2] = ["/batch/v1", "/wc/v3/batch"];
 
 /// The equivalent `OpenAPI` document, and the number of routes that cannot be translated. `server` is the address of the
@@ -52,7 +52,7 @@ pub fn openapi(
 }
 
 /// The path of a route, which is a regular expression of PHP: `/wp/v2/posts/(?P<id>[\d]+)` → `/wp/v2/posts/{id}`. Returns
-/// `None` for one in which something else than a named group varies.
+/// `None` for a route in which anything but a named group varies.
 fn path(route: &str) -> Option<String> {
     let mut path = String::new();
     let mut rest = route;

@@ -1,6 +1,6 @@
 //! `providers.toml`: facts about well-known platforms that no document states. An entry completes the document about
-//! its platform, and makes a connector also without one. [`entry`] is the file, [`provider`] the facts about a
-//! platform.
+//! its platform, and becomes a connector even if there is no document. [`entry`] is the file, [`provider`] the facts
+//! about a platform.
 
 mod entry;
 pub mod provider;

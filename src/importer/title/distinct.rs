@@ -156,7 +156,7 @@ fn by_parameter(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     (!name.is_empty()).then(|| format!("{} by {name}", action.title))
 }
 
-/// Changes the verb by method, as for `PUT` and `PATCH` of the same path: one replaces what the other updates.
+/// Fits the verb to the method: of `PUT` and `PATCH` on the same path, one replaces and the other updates.
 fn by_method(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     let (verb, rest) = action.title.split_once(' ')?;
     let verb = match (action.method, verb.to_lowercase().trim_end_matches('s')) {

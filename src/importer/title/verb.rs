@@ -56,7 +56,7 @@ const VERBS: &[&str] = &[
     "yank",
 ];
 
-/// Verbs that are at least as often nouns: at the end of an identifier, they name a thing.
+/// Words that are used as nouns at least as often as verbs. At the end of an identifier, they are nouns.
 #[rustfmt::skip]
 const OFTEN_NOUNS: &[&str] = &[
     "backup", "batch", "book", "bulk", "call", "change", "charge", "contact", "control", "deposit", "display",

@@ -72,7 +72,7 @@ impl<'a> Generator<'a> {
     /// Generates `count` connections. `number` must be higher than in any earlier run on the database: every identity
     /// contains the number of its first connection, which keeps keys unique.
     pub fn new(platforms: &'a Platforms, seed: u64, number: u64, count: u64, now: Moment) -> Self {
-        // Another number must give another sequence, or ids would repeat.
+        // Each number must give a different sequence, or ids would repeat.
         let start =
             fastrand::Rng::with_seed(seed).u64(..) ^ fastrand::Rng::with_seed(number).u64(..);
         let random = fastrand::Rng::with_seed(start);

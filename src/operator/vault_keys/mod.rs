@@ -38,9 +38,9 @@ pub enum Command {
     /// Does nothing if a key is missing that is still needed. Nothing is stored at Cloudflare: the command prints what
     /// to do next.
     Rotate(rotate::Rotate),
-    /// Encrypt again, with the first key, what the other keys have encrypted
+    /// Re-encrypt with the first key everything that the other keys have encrypted
     ///
-    /// Refuses while a running service may lack that key. It can be stopped and run again at any time, also while the
+    /// Refuses while a running service may lack that key. It can be stopped and run again at any time, even while the
     /// service runs. Exits with 1 if it had to skip rows, because a key is missing or they are damaged.
     Reseal(reseal::Reseal),
 }

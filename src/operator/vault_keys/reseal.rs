@@ -1,4 +1,4 @@
-//! `vault-keys reseal`: encrypts again, with the first key, what the others have encrypted.
+//! `vault-keys reseal`: re-encrypts with the first key everything that the others have encrypted.
 
 use std::process::ExitCode;
 

@@ -510,22 +510,22 @@ fn parts_and_members_have_the_media_type_of_the_document() {
     let part = |media: &str, value: &str| {
         format!("--limit|Content-Disposition: form-data; name=\"a\"{media}||{value}|--limit--|")
     };
-    let typed = |media: &str| json!({"style": "form", "explode": true, "contentType": media});
+    let with_type = |media: &str| json!({"style": "form", "explode": true, "contentType": media});
     let multipart = "multipart/form-data";
     assert_eq!(
-        written(multipart, typed("text/csv"), r#"{"a":"x,y"}"#),
+        written(multipart, with_type("text/csv"), r#"{"a":"x,y"}"#),
         part("|Content-Type: text/csv", "x,y")
     );
     assert_eq!(
-        written(multipart, typed("application/vnd.a+json"), r#"{"a":{"b":1}}"#),
+        written(multipart, with_type("application/vnd.a+json"), r#"{"a":{"b":1}}"#),
         part("|Content-Type: application/vnd.a+json", r#"{"b":1}"#)
     );
     assert_eq!(
-        written(multipart, typed("application/xml"), r#"{"a":{"b":1}}"#),
+        written(multipart, with_type("application/xml"), r#"{"a":{"b":1}}"#),
         part("|Content-Type: application/json", r#"{"b":1}"#)
     );
     let form = "application/x-www-form-urlencoded";
-    assert_eq!(written(form, typed("application/json"), r#"{"a":[1,2]}"#), "a=%5B1%2C2%5D");
+    assert_eq!(written(form, with_type("application/json"), r#"{"a":[1,2]}"#), "a=%5B1%2C2%5D");
     let reserved = json!({"style": "form", "explode": true, "allowReserved": true});
     assert_eq!(written(form, reserved, r#"{"a":"x/y:z&é"}"#), "a=x/y:z%26%C3%A9");
 }

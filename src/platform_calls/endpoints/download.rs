@@ -266,14 +266,14 @@ pub(crate) async fn respond<P: Ports>(
             let select = select_of_account(seal_context.account, seal_context.environment);
             let own = first_row(&ports.batch(vec![select]).await?, 0)?.unwrap_or_default();
             let call = (&seal_context, &found.sealed);
-            repeat(service, ports, &request.origin, call, &wording.for_account(&own)).await
+            repeat_call(service, ports, &request.origin, call, &wording.for_account(&own)).await
         }
         None => Ok(unavailable_page(&wording)),
     }
 }
 
-/// Repeats the call of a link, with everything checked again, and returns the file.
-pub(crate) async fn repeat<P: Ports>(
+/// Repeats the call that a link stands for, with all of its checks, and returns the file.
+pub(crate) async fn repeat_call<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
     origin: &str,

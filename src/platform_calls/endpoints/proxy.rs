@@ -177,9 +177,9 @@ fn server<P: Ports>(
     let plain = requested_url.trim_end_matches('/');
     for server in &connector.servers {
         let filled = client.server(&server.url);
-        let is_asked = server.url == plain
+        let is_match = server.url == plain
             || filled.as_ref().is_ok_and(|url| url.trim_end_matches('/') == plain);
-        if is_asked {
+        if is_match {
             return filled.map_err(|error| invalid(SERVER, &format!("can't be called: {error}")));
         }
     }

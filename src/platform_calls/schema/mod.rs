@@ -204,8 +204,8 @@ impl Check<'_> {
     }
 }
 
-/// Whether some faults are deeper than others, so that their schema is probably the one that was meant; or whether
-/// there are none.
+/// Whether `faults` are deeper than `known`, or fewer at the same depth, so that their schema is probably the one that
+/// was meant. No faults count as the deepest.
 fn is_nearer(faults: &[Fault], known: &[Fault]) -> bool {
     let depth = |faults: &[Fault]| {
         let depth = |fault: &Fault| fault.pointer.matches('/').count();

@@ -380,7 +380,7 @@ fn requests_that_a_user_does_not_decide_about_are_limited() {
     assert_eq!(ask("bob").status, 200, "other users are not affected");
     let rows = || api.env.texts("SELECT id FROM agent_grants").len();
     assert_eq!(rows(), 21);
-    // An agent that already has access keeps it, and decisions make room.
+    // Once undecided requests have expired, new ones are accepted.
     api.env.wait(10 * 60_000);
     assert_eq!(ask("ann").status, 200);
     assert!(rows() <= 17, "expired requests are deleted");

@@ -1,5 +1,5 @@
 //! Random requests of agents whose tokens and grants have all kinds of limits (scopes, `access`, `actions`,
-//! `connections`, platforms), set by the agent, the app and the user. Meanwhile tokens expire and are refreshed, also
+//! `connections`, platforms), set by the agent, the app and the user. Meanwhile tokens expire and are refreshed, even
 //! by the wrong client; grants end; keys are revoked and lose scopes. A naive model predicts what each agent may see
 //! and do: nothing else is shown, and nothing else reaches a platform.
 
@@ -17,7 +17,7 @@ use crate::sessions::token_request;
 use crate::support::{as_key, as_secret, units};
 use crate::vault::UNKNOWN_ID;
 
-/// Number of random requests in a usual run, and in a proof.
+/// Number of random requests in a normal run, and in a proof.
 const REQUESTS: [usize; 2] = [1_500, 100_000];
 /// Number of agents at a time.
 const AGENTS: usize = 60;

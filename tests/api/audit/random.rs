@@ -15,7 +15,7 @@ use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, DbFault, as_key, as_secret, body, with_body};
 use crate::vault::{CONNECTIONS, at};
 
-/// Number of random requests in a usual run, and in a proof.
+/// Number of random requests in a normal run, and in a proof.
 const REQUESTS: [usize; 2] = [2_000, 100_000];
 /// A substring of every secret in the requests.
 const SECRET_MARK: &str = "hush";
@@ -471,7 +471,7 @@ fn the_audit_matches_random_requests_and_contains_no_secret() {
             _ => simulation.list(tenant_index),
         }
         if simulation.rng.percent(20) {
-            // The tokens stay valid for an hour of this time, however many requests there are.
+            // The tokens stay valid for an hour of simulated time, however many requests there are.
             let limit = 3_000_000 / repetitions(REQUESTS[0], REQUESTS[1]);
             simulation.api.env.wait(simulation.rng.below(limit.max(2)) as u64);
         }

@@ -322,7 +322,7 @@ fn an_approved_call_does_not_run_after_the_grant_ended() {
 
 #[test]
 fn the_grant_decides_which_calls_need_approval() {
-    for (confirm, key, input, is_asked) in [
+    for (confirm, key, input, needs_approval) in [
         ("write", "createThing", json!({"path": {"owner": "a"}, "body": {"name": "n"}}), true),
         ("write", "getThing", json!({"path": {"id": 1}}), false),
         (
@@ -335,8 +335,12 @@ fn the_grant_decides_which_calls_need_approval() {
     ] {
         let approval_fixture = approval_fixture_with(&[("confirm", confirm)]);
         let reply = approval_fixture.run(key, &json!({"input": input}));
-        assert_eq!(reply.get("approval").is_some(), is_asked, "{confirm} {key}: {reply}");
-        assert_eq!(sent(&approval_fixture.api).len(), usize::from(!is_asked), "{confirm} {key}");
+        assert_eq!(reply.get("approval").is_some(), needs_approval, "{confirm} {key}: {reply}");
+        assert_eq!(
+            sent(&approval_fixture.api).len(),
+            usize::from(!needs_approval),
+            "{confirm} {key}"
+        );
     }
     // Invalid input is refused before a user is asked.
     let approval_fixture = approval_fixture();

@@ -83,7 +83,7 @@ fn a_platform_without_a_connection_returns_the_link_that_connects_one() {
     );
     let link = problem["authorizationUrl"].as_str().unwrap();
     assert!(link.contains("/connect/go/"), "{link}");
-    // With a key, it is unknown whose account would be connected.
+    // With a key, the service does not know whose account to connect.
     let refused = tool(&api, "run_action", &get_thing("acme"));
     let problem = &refused["structuredContent"];
     assert_eq!(problem.get("authorizationUrl"), None, "{problem}");

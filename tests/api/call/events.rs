@@ -73,7 +73,7 @@ fn a_call_event_has_the_error_without_a_response() {
     for (error, code, written) in [
         (HttpError::Unreachable, "platform_unreachable", "platform_unreachable"),
         (HttpError::TimedOut, "platform_timeout", "platform_timeout"),
-        // The caller left before this response.
+        // The caller disconnected before this response.
         (HttpError::CallerLeft, "platform_unreachable", "caller_disconnected"),
     ] {
         platform(&api, move |_| Err(error));
@@ -133,7 +133,7 @@ fn stored(api: &Api) -> usize {
     api.env.texts("SELECT id || '' FROM events WHERE type = 'connection.called'").len()
 }
 
-/// Dates all events a day back.
+/// Moves the times of all events one day into the past.
 fn wait_for_tomorrow(api: &Api) {
     let earlier = "UPDATE events SET occurred_at = occurred_at - 86400000";
     api.env.current_database().execute(earlier, []).unwrap();
@@ -149,7 +149,7 @@ fn the_calls_of_an_identity_write_up_to_1000_events_a_day() {
         assert_eq!(api.send(&call_as_ann()).status, 201);
     }
     assert_eq!(stored(&api), 1000);
-    // Those of a key are limited only with the account.
+    // A key's calls count only towards the limit of the account.
     assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "").status, 201);
     assert_eq!(stored(&api), 1001);
     wait_for_tomorrow(&api);
@@ -196,7 +196,7 @@ fn events_of_calls_and_states_have_short_tags_only() {
         }
         assert_eq!(last["data"]["connection"], expected);
     }
-    // States change without the user's action, also in a full database.
+    // States change without the user's action, even in a full database.
     let degraded = "UPDATE connections SET state = 'degraded', version = version + 1";
     api.env.current_database().execute(degraded, []).unwrap();
     let state = body(&api.get("/v1/events?types=connection.degraded"));

@@ -431,7 +431,7 @@ fn a_declared_member_that_overrides_the_method_needs_the_approval_of_that_method
     let id = agents::id_of(&body(&response));
     let path = acme(&api);
     let connection = path.rsplit('/').next().unwrap();
-    for (confirm, key, place, method, is_asked) in [
+    for (confirm, key, place, method, needs_approval) in [
         ("destructive", "watch", "body", "delete", true),
         ("destructive", "watch", "body", "post", false),
         ("destructive", "watch", "body", "exact", false),
@@ -448,10 +448,10 @@ fn a_declared_member_that_overrides_the_method_needs_the_approval_of_that_method
         let returned: Value = serde_json::from_str(returned.as_str().unwrap()).unwrap();
         assert_eq!(
             returned["approval"]["status"] == "pending",
-            is_asked,
+            needs_approval,
             "{confirm} {key} {method} {returned}"
         );
-        assert_eq!(sent(&api).len(), usize::from(!is_asked), "{confirm} {key} {method}");
+        assert_eq!(sent(&api).len(), usize::from(!needs_approval), "{confirm} {key} {method}");
     }
 }
 

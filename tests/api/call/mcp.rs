@@ -390,7 +390,7 @@ fn a_client_that_opens_links_gets_the_connect_link() {
     );
     let declined = answered(&attempt, "decline");
     assert_eq!((&declined["isError"], declined.get("structuredContent")), (&json!(true), None));
-    // Another state names another attempt, which does not exist.
+    // A state with an unknown or malformed attempt id gets a 404.
     for state in [json!("00000000-0000-4000-8000-000000000000"), json!("../whoami?x=1#")] {
         assert_eq!(answered(&state, "accept")["structuredContent"]["status"], 404);
     }

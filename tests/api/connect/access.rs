@@ -1,4 +1,4 @@
-//! Who may do what: scopes, invalid keys, methods, and the order of checks.
+//! Access to the connect endpoints: scopes, invalid keys, methods, and the order of checks.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::terms::{Environment, Scope};

@@ -194,12 +194,12 @@ fn a_rejected_client_is_probed_hourly_or_after_a_change() {
     script(&api, &[(401, json!({"error": "invalid_client"}))]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
     assert_eq!(check(&api, &id).status, 429);
-    // The pause has ended, but not the hour.
+    // The pause has ended, but the next hourly probe is not due yet.
     api.env.wait(2 * 60_000);
     script(&api, &[]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
-    let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
-    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &mended).status, 200);
+    let corrected = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
+    assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &corrected).status, 200);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(body(&check(&api, &id))["state"], "operational");
 }

@@ -234,7 +234,7 @@ fn a_reconnected_connection_keeps_its_client_unless_another_is_chosen() {
     fail().unwrap();
     let (_, link) = begin(&api, &with(of_ann("revoked"), "label", json!("of-bot")));
     assert_eq!(client_of(&api, &link).0, "bot");
-    // Credentials from elsewhere stay with it, too, even while it is deleted.
+    // Imported credentials keep the connection's client too, even if that client is deleted.
     assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/revoked?name=bot")).status, 204);
     let sent = json!({"type": "oauth2", "accessToken": "at"});
     assert_eq!(send(&api, "PUT", &format!("{path}/credentials"), &sent).status, 204);

@@ -10,7 +10,7 @@ use super::*;
 use crate::rng::{TestRng, repetitions};
 use crate::vault::{UNKNOWN_ID, code, comparable};
 
-/// Number of random requests in a usual run, and in a proof.
+/// Number of random requests in a normal run, and in a proof.
 const REQUESTS: [usize; 2] = [10_000, 100_000];
 /// The maximum number of open attempts of an identity.
 const MAX_OPEN: usize = 20;

@@ -1,4 +1,4 @@
-//! The links of the connect pages, and who their error messages hold responsible.
+//! The links on the connect pages: back to the app, and "Try again" after a failure that the user can fix.
 
 use connector_vault::catalog::model::Connector;
 
@@ -92,21 +92,21 @@ fn an_attempt_of_the_window_that_failed_leads_back_to_it_with_the_same_token() {
     assert_eq!(who(repeated), who(&token));
     assert_eq!(api.send(&exchange(code)).status, 401);
 
-    // Neither the app's fault, nor an attempt that returns to the app.
+    // There is no "Try again" link if the app is at fault, or if the attempt returns to the app.
     assert_eq!(href(&page_after(&acme, "unauthorized_client").0, "Try again"), None);
     let returning = json!({"platform": "acme", "returnUrl": "https://app.example/done"});
     assert_eq!(href(&page_after(&returning, "access_denied").0, "Try again"), None);
-    // Nor an attempt that is not bound to the window's browser: its link may be opened in any.
+    // Nor is there one if the attempt is not bound to the window's browser, since any browser may open its link.
     let request = as_token(&token, "POST", "/v1/vault/connect", &acme);
     let framed = body(&api.send(&with_header(request, "origin", ORIGIN)));
     let (elsewhere, state) = follow(&api, framed["authorizationUrl"].as_str().unwrap());
     let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
     assert_eq!(href(&page, "Try again"), None);
-    // Nor an attempt that did not start in the window.
+    // Nor is there one if the attempt did not start in the window.
     let (_, elsewhere, state) = begin_and_follow(&api, &of_ann("acme"));
     let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
     assert_eq!(href(&page, "Try again"), None);
-    // A token that has expired leads nowhere.
+    // Nor is there one if the token has expired.
     api.env.now.set(expires_at - 1000);
     let request =
         with_header(as_token(&token, "POST", "/v1/vault/connect", &acme), "origin", ORIGIN);

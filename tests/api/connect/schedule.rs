@@ -128,7 +128,7 @@ fn every_connection_is_checked_once_a_day_and_evenly() {
     ticks(&api, 24 * 60);
     let first = platform.take();
     assert_eq!(states(&api), HashMap::from([("operational".into(), 300)]), "each was checked");
-    // The earliest ones occur twice, since a check comes up to a tenth of a day early.
+    // A few connections are checked twice, since a check can be due up to a tenth of a day early.
     assert!((300..=330).contains(&first.len()), "{}", first.len());
     ticks(&api, 24 * 60);
     let second = platform.take();
@@ -267,8 +267,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
         })
     );
     *platform.platform_fault.borrow_mut() = None;
-    let mended = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
-    let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &mended);
+    let corrected = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
+    let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &corrected);
     assert_eq!((saved.status, &body(&saved)["rejectedSince"]), (200, &Value::Null));
     // A use does not wait; the others are spread over the next ten minutes.
     let id = api.env.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);

@@ -59,7 +59,7 @@ fn a_window_link_keeps_the_key_from_the_caller() {
         let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &other));
         assert_eq!(refused.status, 403, "{}", text(&refused));
     }
-    // Connecting another account does not end it.
+    // An attempt to connect for another identity does not end the link.
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let of_bob =
         json!({"platform": "keyed", "identity": "bob", "identityType": "user", "fields": fields});
@@ -225,7 +225,7 @@ fn errors(response: &Response) -> Vec<(String, String)> {
     .collect()
 }
 
-/// Otherwise the holder of a token could extend it, link by link.
+/// Otherwise the holder of a token could extend its validity with one link after another.
 #[test]
 fn the_window_of_a_link_is_not_open_longer_than_the_token_that_started_it() {
     let api = api();

@@ -24,7 +24,7 @@ pub struct Case {
     pub config: fn() -> Config,
     /// Statuses other than 503 after which the same request succeeds later.
     pub pauses: &'static [u16],
-    /// Statuses with which a repeated request reports how the work that it began has ended.
+    /// Statuses with which a repeated request reports that the first one has already taken effect.
     pub ends: &'static [u16],
 }
 

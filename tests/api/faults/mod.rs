@@ -180,7 +180,7 @@ struct InitialState {
 
 impl InitialState {
     fn new(env: &TestEnv) -> Self {
-        // The time of a connection's check is random, also in triggers.
+        // The time of a connection's check is random, including in triggers.
         env.database.fix_random();
         env.database.execute_batch("SAVEPOINT start").unwrap();
         Self { now: env.now.get(), drawn: env.drawn() }

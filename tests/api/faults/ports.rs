@@ -91,7 +91,7 @@ pub struct InjectedFault {
     pub lasts: bool,
 }
 
-/// What happened in a run without a fault.
+/// The record of a run without a fault.
 #[derive(Default)]
 pub struct Recording {
     pub calls: Vec<Call>,

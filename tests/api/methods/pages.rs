@@ -64,7 +64,7 @@ fn a_list_fails_when_the_isolate_can_not_read_its_next_page() {
     assert!(others.grow_to(MAX_OF_ACCOUNT - REPLY.len() + 1));
     let refused = users();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
-    // Without a link to search for, nothing is held.
+    // A body that is not searched for a link reserves no memory.
     platform(&api, |_| Ok(answered(200, &[], REPLY)));
     assert_eq!(users().status, 200);
 }

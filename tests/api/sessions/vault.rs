@@ -314,10 +314,10 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
 
     let after = cursor(&api.get_as(&token, &format!("{CONNECTIONS}?limit=2"))).unwrap();
     let keys = cursor(&api.get(&format!("{CONNECTIONS}?limit=2&identity=ann"))).unwrap();
-    let asked_of = |api: &Api, secret: &str, query: &str| {
+    let status_for = |api: &Api, secret: &str, query: &str| {
         api.get_as(secret, &format!("{CONNECTIONS}?{query}")).status
     };
-    let requested = |secret: &str, query: &str| asked_of(&api, secret, query);
+    let requested = |secret: &str, query: &str| status_for(&api, secret, query);
     let tokens = [
         json!({"identity": "bob"}),
         json!({"identity": "ann", "identityType": "user"}),
@@ -346,6 +346,6 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
     // Cursors don't work with a token of another key of the same account.
     api.key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let other = api.token(&ann);
-    assert_eq!(asked_of(&api, &other, "limit=2"), 200);
-    assert_eq!(asked_of(&api, &other, &format!("limit=2&after={after}")), 400);
+    assert_eq!(status_for(&api, &other, "limit=2"), 200);
+    assert_eq!(status_for(&api, &other, &format!("limit=2&after={after}")), 400);
 }

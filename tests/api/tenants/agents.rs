@@ -15,7 +15,7 @@ use crate::sessions::token_request;
 use crate::support::{Api, anonymous, as_key, body, units, with_body, with_header};
 use crate::vault::UNKNOWN_ID;
 
-/// Number of random requests in a usual run, and in a proof.
+/// Number of random requests in a normal run, and in a proof.
 const REQUESTS: [usize; 2] = [2_000, 4_000];
 /// Two of them differ only in case.
 const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];

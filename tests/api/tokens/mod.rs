@@ -16,7 +16,7 @@ use crate::sessions::{SECRET, token_request};
 use crate::support::{Api, ORIGIN, as_secret, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, code};
 
-/// Number of random requests in a usual run, and in a proof.
+/// Number of random requests in a normal run, and in a proof.
 const REQUESTS: [usize; 2] = [8_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 70;
@@ -383,7 +383,7 @@ fn tokens_reach_only_what_they_allow() {
     let mut simulation = Simulation::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     while simulation.sent < requests {
-        // A proof takes about an hour and a half of this time; tokens last one to eleven minutes.
+        // A proof takes about an hour and a half of simulated time; tokens last one to eleven minutes.
         if simulation.rng.percent(10) {
             let passed = simulation.rng.next() % 1000;
             simulation.api.env.wait(passed);

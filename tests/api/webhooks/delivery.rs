@@ -209,7 +209,7 @@ fn a_410_disables_the_webhook() {
 #[test]
 fn every_kind_of_failure_is_retried() {
     type PlatformFault = fn() -> Result<HttpResponse, HttpError>;
-    let troubles: [(PlatformFault, Value, Value, u64); 7] = [
+    let failures: [(PlatformFault, Value, Value, u64); 7] = [
         (|| status(302), json!(302), Value::Null, 5),
         (|| status(400), json!(400), Value::Null, 5),
         (|| Err(HttpError::Unreachable), Value::Null, json!("unreachable"), 5),
@@ -234,7 +234,7 @@ fn every_kind_of_failure_is_retried() {
         ),
         (|| status(100), json!(100), Value::Null, 5),
     ];
-    for (platform_fault, http_status, error, pause) in troubles {
+    for (platform_fault, http_status, error, pause) in failures {
         let api = api();
         let receiver = Receiver::new(&api);
         let webhook = create(&api, &json!({"url": URL}));

@@ -69,7 +69,7 @@ export function connectProcesses(fixture) {
     });
 
     // The file of a local database accepts one writer at a time, unlike Cloudflare's D1. The service tries three times;
-    // on a busy machine that may not suffice, and then its response has a time to retry after, and nothing was written.
+    // on a busy machine that may not be enough. It then writes nothing, and its response has a `Retry-After`.
     test("concurrent writes of both succeed once each, after a retry if the database is busy", async () => {
       const create = async (app, n) => {
         const connection = { platform: "plain", identity: `busy ${n}`, identityType: "user" };

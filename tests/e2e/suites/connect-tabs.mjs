@@ -161,7 +161,7 @@ export function connectTabs(fixture) {
     describe("with a back/forward cache", { skip: !proves }, () => {
       let browser;
       /** The window's index in its tab's history. */
-      let place;
+      let historyIndex;
       before(async () => {
         browser = await launch([], { keepsPages: true });
       });
@@ -173,7 +173,7 @@ export function connectTabs(fixture) {
           await fixture.connect.path(identity, { platform }),
           async (page) => {
             await page.evaluate(() => addEventListener("pageshow", ({ persisted }) => (window.isKept = persisted)));
-            place = await page.evaluate(() => history.length);
+            historyIndex = await page.evaluate(() => history.length);
             await use(page);
           },
           { browser, ...options },
@@ -181,7 +181,10 @@ export function connectTabs(fixture) {
 
       /** Goes back to the window, and asserts that the browser restored the page. */
       async function back(page) {
-        await page.evaluate((place) => void setTimeout(() => history.go(place - history.length)), place);
+        await page.evaluate(
+          (historyIndex) => void setTimeout(() => history.go(historyIndex - history.length)),
+          historyIndex,
+        );
         await page.waitForURL(`${fixture.connect.baseUrl}/connect`, { waitUntil: "commit" });
         await page.waitForFunction(() => window.isKept);
       }

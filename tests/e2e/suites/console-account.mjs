@@ -22,7 +22,7 @@ export function consoleAccount(fixture) {
           page.getByRole("listitem").filter({ has: page.getByRole("heading", { name, exact: true }) });
         await page.getByText("your key").waitFor();
         await expectAccessibleEverywhere(page, "the keys");
-        // A key with all scopes sees every menu entry, also on a phone.
+        // A key with all scopes sees every menu entry, even on a phone.
         await page.setViewportSize({ width: 390, height: 844 });
         const entries = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
         assert.equal(entries.length, 11);

@@ -1,4 +1,4 @@
-// Editing tags in the console, also concurrently, and deleting connections.
+// Editing tags in the console, including concurrent edits, and deleting connections.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PATH, addressParams, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";

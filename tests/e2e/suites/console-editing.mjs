@@ -1,4 +1,4 @@
-// Editing a connection's state and name in its panel, also concurrently.
+// Editing a connection's state and name in its panel, including concurrent edits.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PATH, at, newConnection, panelOf } from "../support/console-connections.mjs";

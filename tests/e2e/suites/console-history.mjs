@@ -23,7 +23,7 @@ export function consoleHistory(fixture) {
   const entries = (page) => historyOf(page).getByRole("listitem");
   let watcher;
 
-  /** Writes an event to storage, for events that no request of this test can cause. */
+  /** Writes to storage an event that no request of this test could cause. */
   const event = ({ id }, type, { reason = null, call = null }) =>
     fixture.console.database
       .prepare(

@@ -24,7 +24,7 @@ const KEYS = ["test::github::default::user-2@example.com", "test::github::defaul
 /** The action, the address that it leads to, and the API request. */
 const FILTERS = {
   "the beginning of a name": [fill("Search", "ñame 00001"), { q: "ñame 00001" }],
-  "a platform, in any case": [platform("GitHub"), { platform: "github" }],
+  "a platform, ignoring case": [platform("GitHub"), { platform: "github" }],
   "a state": [choose("State", "degraded"), { state: "degraded" }],
   "an identity type": [choose("Identity type", "team"), { identityType: "team" }],
   "a tag": [fill("Tags", "third"), { tags: "third" }],
@@ -38,7 +38,7 @@ const FILTERS = {
   ],
   "inactive ones": [choose("Active", "Inactive"), { active: "false" }],
   "an identity": [openMoreFilters("Identity", "Group-00001"), { identity: "Group-00001" }],
-  "a name, in any case": [openMoreFilters("Name", "GROUP-00002 ITSELF"), { name: "GROUP-00002 ITSELF" }],
+  "a name, ignoring case": [openMoreFilters("Name", "GROUP-00002 ITSELF"), { name: "GROUP-00002 ITSELF" }],
   "a platform version": [openMoreFilters("Platform version", "v2"), { platformVersion: "v2" }],
   "several keys": [openMoreFilters("Keys", KEYS.join(", ")), { key: KEYS.join(",") }],
 };

@@ -1,4 +1,4 @@
-// Iterating over the package's lists returns each row once, with the minimum of requests.
+// Iterating over the package's lists returns each row once, with as few requests as possible.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { ACTIONS, CONNECTORS, allRows, asQuery, recordingClient, rowsOf } from "../support/lists.mjs";

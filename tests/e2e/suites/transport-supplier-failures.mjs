@@ -222,7 +222,7 @@ export function supplierFailures() {
           link,
         );
       };
-      // By expiry, and by the service, which accepts each token for two pages only.
+      // Tokens end in two ways: they expire, or the service rejects them after two pages.
       for (const [give, send] of [
         [expiring(60), response],
         [

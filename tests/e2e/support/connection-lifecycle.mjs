@@ -19,7 +19,7 @@ const TOKEN_LIFETIME_MS = 60_000;
 const IDLE_MS = [20_000, 70_000, 150_000];
 /** The intervals between reads, and between polls of the status. */
 const [READ_INTERVAL_MS, STATUS_INTERVAL_MS] = [3_000, 5_000];
-/** The timeout of a state change: the first retries follow after 1 and 5 minutes, plus up to a fifth. */
+/** The timeout of a state change: the first retries follow after 1 and 5 minutes, with up to 20 % of jitter. */
 const STATE_TIMEOUT_MS = 10 * 60_000;
 const [DELIVERY_TIMEOUT_MS, POLL_INTERVAL_MS] = [30_000, 100];
 

@@ -28,7 +28,7 @@ export const SEVERAL_DOCUMENTS = [
 /** `DOCUMENTS`, and those of a provider with hundreds of services. */
 export const MANY_DOCUMENTS = [...DOCUMENTS, GOOGLE];
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
-/** What WCAG 2.2 AA requires, and axe's best practices. */
+/** axe's rules for WCAG 2.2 AA, and its best practices. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 /** Rules that depend on the theme. All other rules have the same result in both. */
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
@@ -251,30 +251,30 @@ export class Console {
     });
     context.setDefaultTimeout(TIMEOUT_MS);
     await context.addInitScript(prepare, as?.secret);
-    // Also of its popups.
+    // This includes the requests of popups.
     context.on("request", (request) =>
       this.visited?.push(`${request.url().split("#")[0]} from ${request.headers().referer}`),
     );
     if (isShared) {
       // The renderer process stays alive while one of its pages is open.
-      const keeper = await context.newPage();
-      await keeper.goto(new URL(EMPTY_PAGE, this.baseUrl).href);
-      reusedContexts.set(context, { kind, keeper });
+      const keepAlivePage = await context.newPage();
+      await keepAlivePage.goto(new URL(EMPTY_PAGE, this.baseUrl).href);
+      reusedContexts.set(context, { kind, keepAlivePage });
     }
     return context;
   }
 
   /** Closes a context, or clears what a test left in it and keeps it for the next test. */
   async #release(context, keeps) {
-    const { kind, keeper } = reusedContexts.get(context) ?? {};
+    const { kind, keepAlivePage } = reusedContexts.get(context) ?? {};
     if (!keeps || !kind) return context.close();
-    const session = await context.newCDPSession(keeper);
+    const session = await context.newCDPSession(keepAlivePage);
     for (const origin of this.origins)
       await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "local_storage,indexeddb" });
     await context.clearCookies();
     await context.setOffline(false);
     await session.detach();
-    await Promise.all(context.pages().map((openPage) => openPage !== keeper && openPage.close()));
+    await Promise.all(context.pages().map((openPage) => openPage !== keepAlivePage && openPage.close()));
     this.#contexts.set(kind, [...(this.#contexts.get(kind) ?? []), context]);
   }
 }
@@ -292,7 +292,8 @@ async function expectRules(page, runOnly, what) {
   const isThere = await page.evaluate(() => "axe" in window);
   if (!isThere) await page.evaluate(AXE);
   const { faults, checked } = await page.evaluate(async (runOnly) => {
-    // What a modal dialog makes inert is checked without the dialog. Only experimental rules need the style sheets' text.
+    // A modal dialog makes the rest of the page inert, so only the dialog is checked. The text of style sheets is not
+    // loaded, since only experimental rules need it.
     const part = [...document.querySelectorAll("dialog:modal")].at(-1) ?? document;
     const options = { runOnly, resultTypes: ["violations"], preload: false };
     const { violations, passes } = await window.axe.run(part, options);
@@ -332,7 +333,7 @@ async function expectColours(page, colorScheme, background, what) {
  *   widths?: (number | [number, number])[], parts?: import("playwright-core").Locator[], others?: number[],
  * }} [options]
  *   `widths`: window widths, or widths and heights; `parts`: dialogs, whose content must not overflow; `others`: the widths
- *   at which different elements are shown than on a desktop, where all rules and both themes are checked, too
+ *   at which the page shows other elements than on a desktop, so that all rules and both themes are checked there, too
  */
 export async function expectAccessibleEverywhere(page, what, { widths = [PHONE], parts = [], others = [] } = {}) {
   const sizes = widths.map((size) => [size].flat());

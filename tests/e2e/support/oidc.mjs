@@ -24,7 +24,7 @@ export const CLIENTS = {
 };
 for (const { client_secret: secret } of Object.values(CLIENTS)) if (secret) secrets.add(secret);
 
-/** Requests a refresh token, which requires consent each time. */
+/** Scopes that include a refresh token, so the server asks for consent each time. */
 export const IDP_SCOPES = ["openid", "offline_access"];
 
 /** The platforms of this server. */

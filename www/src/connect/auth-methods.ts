@@ -1,4 +1,4 @@
-// Which values an auth method requires, and whether the user, the app or the platform provides them.
+// Determines which values an auth method requires, and whether the user, the app or the platform provides them.
 import type { AuthField, AuthMethod, ConnectorDetail } from "connector-vault/slim";
 
 /** Whether the method redirects to the platform's own page. */

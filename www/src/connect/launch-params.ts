@@ -14,7 +14,7 @@ export interface LaunchParams {
   connection: string | undefined;
   /** Origin of the embedder. */
   origin: string | undefined;
-  /** Where a full page returns to. */
+  /** The URL to which a full page returns. */
   returnUrl: string | undefined;
   /** The attempt with which a popup returns from the platform. */
   resumed: { attempt: string; connection: string | undefined } | undefined;

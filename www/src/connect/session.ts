@@ -10,7 +10,7 @@ export interface Session {
   may: (scope: Scope) => boolean;
   /** The origin that receives status messages. */
   listener: string | undefined;
-  /** Where a full page returns to. */
+  /** The URL to which a full page returns. */
   returnUrl: string | undefined;
   /**
    * Whether the platform's page opens in a separate popup. Pages and popups navigate there themselves, unless a popup

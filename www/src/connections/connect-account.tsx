@@ -268,7 +268,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           label="OAuth client"
           value={chosenClient ?? ""}
           options={[
-            ...(connection ? ([["", "That of the connection"]] as const) : []),
+            ...(connection ? ([["", "The connection's own client"]] as const) : []),
             ...clientNames.map((clientName) => [clientName, clientName] as const),
           ]}
           fault={faultAt(faults, "/client")}

@@ -116,7 +116,7 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
       <div class="extra-filters" id={`${id}-extra`} hidden={!isOpen}>
         <SearchField label="Identity" placeholder="Exact match" {...text("identity")} />
         <SearchField label="Account" placeholder="Exact ID at the platform" {...text("account")} />
-        <SearchField label="Name" placeholder="Exact match, in any case" {...text("name")} />
+        <SearchField label="Name" placeholder="Exact match, ignoring case" {...text("name")} />
         <SearchField label="Platform version" placeholder="v1" {...text("platformVersion")} />
         <div class="wide">
           <SearchField

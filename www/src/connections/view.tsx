@@ -60,7 +60,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   const panel = usePanel(selectedId, hrefWithPanel);
   const wasRemoved = useRef(false);
   useEffect(() => {
-    // The notice refers to an earlier action.
+    // A panel opens, so the notice about the last action is out of date.
     if (panel.id !== undefined) return setNotice(undefined);
     setCreated(undefined);
     // The focused row is removed.

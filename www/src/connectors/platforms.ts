@@ -30,7 +30,7 @@ function indexPlatforms(connectors: Connector[]): Platforms {
   };
 }
 
-/** The platform with exactly this identifier, in any case. */
+/** The platform with exactly this identifier, ignoring case. */
 export const findPlatform = (platforms: Platforms | undefined, text: string) =>
   platforms?.byName.get(text.trim().toLowerCase());
 

@@ -82,7 +82,7 @@ export function EventsView() {
         />
       </div>
       {faults.length === 0 && (
-        // New events belong to one set of filters.
+        // The key discards the new events that were found with other filters.
         <Events key={JSON.stringify(filters)} filters={filters} isFollowing={isFollowing} />
       )}
       <Snippet
@@ -104,7 +104,7 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
     queryFn: ({ pageParam, signal }) =>
       vault.events.page({ ...filters, order: "newest", limit: PAGE_SIZE, after: pageParam }, { signal }),
     initialPageParam: LAST_CURSOR,
-    // The end of the feed returns the cursor of the request.
+    // At the end of the feed, `next` is the cursor of the request.
     getNextPageParam: ({ next }, _, cursor) => (next === cursor ? undefined : next),
     // New events are polled separately; refetching all pages would not show more.
     staleTime: Number.POSITIVE_INFINITY,

@@ -399,7 +399,7 @@ function ClientForm({
 /** Why a new client can't have this name. */
 function findNameFault(name: string, existingNames: readonly string[]): string | undefined {
   if (name === "") return "This is required.";
-  if (!/^[a-z0-9-]{1,40}$/.test(name)) return "This must be 1 to 40 of a-z, 0-9 and -.";
+  if (!/^[a-z0-9-]{1,40}$/.test(name)) return "Use 1 to 40 characters: a-z, 0-9 and -.";
   return existingNames.includes(name) ? "There is already a client with this name." : undefined;
 }
 

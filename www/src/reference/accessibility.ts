@@ -1,6 +1,6 @@
 // Fixes accessibility problems in the markup that Swagger UI renders.
 
-/** Describes what an element belongs to. */
+/** Names the parameter, response status or request body to which an element belongs. */
 function describeTarget(element: Element): string {
   const parameter = element.closest<HTMLElement>("[data-param-name]")?.dataset.paramName;
   if (parameter !== undefined) return parameter;

@@ -267,8 +267,8 @@ export async function openOtherEnvironment(secret?: string): Promise<boolean> {
     targetSecret === undefined ? undefined : await (secret ? openSession(secret) : openIfAccepted(targetSecret));
   if (isSuperseded()) return true;
   const { account, environment } = session?.who ?? {};
-  const isOfAccount = account === current.who.account && environment !== current.who.environment;
-  if (session === undefined || !isOfAccount) {
+  const belongsToAccount = account === current.who.account && environment !== current.who.environment;
+  if (session === undefined || !belongsToAccount) {
     if (secret && account !== undefined) throw new OtherAccountError(account);
     storeOtherSecret(undefined);
     return false;

@@ -9,8 +9,8 @@ use crate::operator::sql::StringLiteral;
 /// The retention of an old copy, in milliseconds.
 const RETENTION_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Removes the old copy of an account if it left more than a day ago, or in any case if `at_once`. Returns whether it
-/// did.
+/// Removes the old copy of an account that left more than a day ago, or at any time with `at_once`. Returns whether it
+/// was removed.
 pub fn clean(database: &impl MoveDatabase, account: &str, at_once: bool) -> Result<bool> {
     let row = move_state(database, account)?.filter(|row| row.step == "left");
     let Some(row) = row else { return Ok(false) };

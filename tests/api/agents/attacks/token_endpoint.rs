@@ -27,8 +27,8 @@ pub(super) fn tokens(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)>
     let stated = Base64UrlUnpadded::decode_vec(signed.strip_prefix("rt_").unwrap()).unwrap();
     let mut stated: RefreshToken = serde_json::from_slice(&stated).unwrap();
     stated.generation = 2;
-    let restated = Base64UrlUnpadded::encode_string(&serde_json::to_vec(&stated).unwrap());
-    let later = format!("rt_{restated}.{signature}");
+    let altered = Base64UrlUnpadded::encode_string(&serde_json::to_vec(&stated).unwrap());
+    let later = format!("rt_{altered}.{signature}");
     let guessed = stated.sign(&SessionSecrets::new(&"guessed ".repeat(5), "")).unwrap();
     let at_other_endpoint = |kind: &str| {
         let fields = [

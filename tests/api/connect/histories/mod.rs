@@ -19,7 +19,7 @@ use crate::rng::{TestRng, repetitions};
 use crate::support::as_key;
 use crate::vault::{CONNECTIONS, at, state};
 
-/// Number of histories in a usual run, and in a proof.
+/// Number of histories in a normal run, and in a proof.
 const HISTORIES: [usize; 2] = [24, 50];
 const STEPS: usize = 70;
 
@@ -97,11 +97,11 @@ impl ServiceAndModel {
         self.platform.borrow_mut().response = Some(step.response);
         let mut process = Process { crash_point: step.crash_point, steps: 0 };
         match step.action {
-            StepAction::Use(slot, is_asked) => {
+            StepAction::Use(slot, is_requested) => {
                 let expected =
-                    self.model.read_credentials(&mut process, slot, is_asked, step.response);
+                    self.model.read_credentials(&mut process, slot, is_requested, step.response);
                 let id = self.id(slot);
-                let query = if is_asked { "?refresh=true" } else { "" };
+                let query = if is_requested { "?refresh=true" } else { "" };
                 let request = self.api.request("GET", &format!("{}/credentials{query}", at(&id)));
                 let response = self.send(step, &request);
                 let status = response.as_ref().map(|response| response.status);

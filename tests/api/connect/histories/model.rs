@@ -248,7 +248,7 @@ impl Model {
         // Only a second refusal ends the grant.
         let first = credentials.ended.filter(|_| failure.class == FailureClass::Ended);
         let first = first.map_or(now, |first| first + MINUTE).max(now + failure.retry_after);
-        // 80 % to 120 % of the pause, in 255 steps. The other time is 128 steps away.
+        // The pause varies from 80 % to 120 %, in 255 steps. The alternative time is 128 steps away.
         let at = |step: u64| (now + pause * (80 * 255 + 40 * step) / (100 * 255)).max(first);
         let (at, or) = (at(51 * fifths), at((51 * fifths + 128) % 256));
         let check = credentials.check;
@@ -274,11 +274,11 @@ impl Model {
         let waits = |reason: &Reason| {
             reason.0 == "client_rejected" && (reason.2.is_none() || credentials.refused.is_none())
         };
-        let is_mended = credentials.reason.as_ref().is_some_and(waits)
+        let is_client_corrected = credentials.reason.as_ref().is_some_and(waits)
             && client.is_some_and(|client| !client.rejected);
         if trigger != RefreshTrigger::Requested
             && credentials.next.is_some_and(|next| now < next)
-            && !is_mended
+            && !is_client_corrected
         {
             return Ok(if is_valid { 200 } else { 503 });
         }
@@ -376,7 +376,7 @@ impl Model {
         &mut self,
         process: &mut Process,
         slot: usize,
-        is_asked: bool,
+        is_requested: bool,
         response: TokenResponse,
     ) -> Result<u16, Crashed> {
         process.step(|| ())?;
@@ -387,14 +387,14 @@ impl Model {
             return Ok(409);
         }
         let is_key = SLOTS[slot].0 == "keyed";
-        if !is_key && credentials.refresh.is_some() && (is_asked || credentials.is_due(now)) {
+        if !is_key && credentials.refresh.is_some() && (is_requested || credentials.is_due(now)) {
             let trigger =
-                if is_asked { RefreshTrigger::Requested } else { RefreshTrigger::Expiring };
+                if is_requested { RefreshTrigger::Requested } else { RefreshTrigger::Expiring };
             return self.refresh(process, slot, trigger, client, response);
         }
         if credentials.is_valid(now) {
             // A key is not refreshed; a token that can't be refreshed is an error.
-            return Ok(if is_asked && !is_key { 409 } else { 200 });
+            return Ok(if is_requested && !is_key { 409 } else { 200 });
         }
         // The token has expired and can't be refreshed, so a use fails the connection.
         let waits = credentials.next.is_some_and(|next| now < next);
