@@ -187,9 +187,19 @@ pub fn to_caller(received: Vec<(String, String)>) -> Vec<(String, String)> {
     received.into_iter().filter(|(name, _)| passes(name)).map(renamed).collect()
 }
 
+/// Renames the `Location` of a redirect to `x-platform-location`. HTTP clients follow the header under its own name and
+/// repeat the request with the caller's secret: at any host, or at another endpoint of this service.
+pub fn rename_redirect(status: u16, headers: &mut [(String, String)]) {
+    if (300..400).contains(&status) {
+        for (name, _) in headers.iter_mut().filter(|(name, _)| name == "location") {
+            *name = format!("{RENAMED_PREFIX}location");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{to_caller, to_platform};
+    use super::{rename_redirect, to_caller, to_platform};
 
     fn pairs(names: &[&str]) -> Vec<(String, String)> {
         names.iter().map(|name| ((*name).to_owned(), "v".to_owned())).collect()
@@ -361,5 +371,22 @@ mod tests {
         let own = ("connection".to_owned(), "close, X-Own".to_owned());
         let received = [vec![own], pairs(&["x-own", "etag"])].concat();
         assert_eq!(names(&to_caller(received)), ["etag"]);
+    }
+    #[test]
+    fn no_client_follows_a_redirect() {
+        for (status, expected) in [
+            (200, "location"),
+            (201, "location"),
+            (202, "location"),
+            (300, "x-platform-location"),
+            (304, "x-platform-location"),
+            (308, "x-platform-location"),
+            (399, "x-platform-location"),
+            (400, "location"),
+        ] {
+            let mut headers = pairs(&["location", "link"]);
+            rename_redirect(status, &mut headers);
+            assert_eq!(names(&headers), [expected, "link"], "{status}");
+        }
     }
 }

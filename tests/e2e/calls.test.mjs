@@ -114,7 +114,23 @@ describe("calls to platforms", () => {
     const moved = await call("moved");
     assert.deepEqual([moved.status, (await moved.json()).url], [200, "/api/there?x=1"]);
     const away = await call("away");
-    assert.deepEqual([away.status, away.headers.get("location")], [302, "http://localhost:1/elsewhere"]);
+    assert.deepEqual([away.status, away.headers.get("x-platform-location")], [302, platform.away]);
+  });
+
+  test("a client that follows redirects does not send its key to another host", async (t) => {
+    const requests = [];
+    const other = createServer((request, response) => {
+      requests.push(request.headers);
+      response.end();
+    }).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    t.after(() => other.close());
+    platform.away = `http://127.0.0.1:${other.address().port}/elsewhere`;
+    // Node's `fetch` follows redirects by default.
+    const url = `http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/away`;
+    const response = await fetch(url, { headers: { "x-service-secret": apiKey.secret } });
+    assert.deepEqual([response.status, response.url, response.redirected], [302, url, false]);
+    assert.deepEqual([response.headers.get("x-platform-location"), requests], [platform.away, []]);
   });
 
   test("calls only reach declared servers, and paths below them", async () => {

@@ -14,7 +14,7 @@ use crate::http::message::{Body, MAX_HELD, NO_STORE, ProxiedResponse, Request, R
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
 use crate::platform_calls::address::below;
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, invalid, retries};
-use crate::platform_calls::headers::{AGENT, SERVER, SOURCE, to_caller, to_platform};
+use crate::platform_calls::headers::{AGENT, SERVER, SOURCE, rename_redirect, to_caller, to_platform};
 use crate::platform_calls::links::path_below;
 use crate::ports::{Payload, Ports, StreamingResponse, user_agent};
 use crate::storage::metering::Metered;
@@ -134,7 +134,9 @@ impl ProxyCall<'_> {
             response.add(name, value);
         }
         let StreamingResponse { headers, body, .. } = platform_response.incoming;
-        response.proxied = Some(ProxiedResponse { headers: to_caller(headers), body });
+        let mut headers = to_caller(headers);
+        rename_redirect(status, &mut headers);
+        response.proxied = Some(ProxiedResponse { headers, body });
         Ok(response)
     }
 }

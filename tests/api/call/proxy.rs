@@ -340,6 +340,8 @@ fn redirects_to_other_origins_are_not_followed() {
         (302, "GET", "https://files.acme.example:8443/", None),
         (302, "GET", "/\\evil.example", None),
         (302, "GET", "http://169.254.169.254/latest", None),
+        // This service's own endpoints.
+        (307, "DELETE", "https://vault.example/v1/vault/connections", None),
     ] {
         sent(&api);
         let target = location.to_owned();
@@ -360,7 +362,9 @@ fn redirects_to_other_origins_are_not_followed() {
                     (status, 1),
                     "{status} {method} {location}"
                 );
-                assert_eq!(passed_header(&response, "location"), Some(location));
+                // An HTTP client would follow `Location`, with the caller's key.
+                assert_eq!(passed_header(&response, "location"), None);
+                assert_eq!(passed_header(&response, "x-platform-location"), Some(location));
             }
             Some(expected) => {
                 assert_eq!(
@@ -379,7 +383,10 @@ fn redirects_to_other_origins_are_not_followed() {
     }
     // A redirect loop ends, and a stream is not sent twice.
     platform(&api, |_| Ok(answered(307, &[("location", "/v2/next")], "")));
-    assert_eq!(call(&api, "POST", &format!("{acme}/proxy/x"), "body").status, 307);
+    let response = call(&api, "POST", &format!("{acme}/proxy/x"), "body");
+    assert_eq!(response.status, 307);
+    assert_eq!(passed_header(&response, "location"), None);
+    assert_eq!(passed_header(&response, "x-platform-location"), Some("/v2/next"));
     assert_eq!(sent(&api).len(), 6);
     let mut request = api.request("POST", &format!("{acme}/proxy/x"));
     request.body = Body::Stream;
@@ -393,7 +400,13 @@ fn redirects_to_other_origins_are_not_followed() {
         Ok(answered(302, &[("location", &format!("https://evil.example/?{query}"))], ""))
     });
     let response = api.get(&format!("{keyed}/proxy/x?a=1"));
-    assert_eq!(passed_header(&response, "location"), Some("https://evil.example/?a=1"));
+    let location = passed_header(&response, "x-platform-location");
+    assert_eq!(location, Some("https://evil.example/?a=1"));
+    // No client follows the `Location` of a new resource.
+    platform(&api, |_| Ok(answered(201, &[("location", "https://api.acme.example/v2/9")], "")));
+    let response = call(&api, "POST", &format!("{acme}/proxy/x"), "body");
+    let location = passed_header(&response, "location");
+    assert_eq!(location, Some("https://api.acme.example/v2/9"));
 }
 
 /// Makes the platform accept one token only, and the authorization server return `refresh`.

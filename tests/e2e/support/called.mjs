@@ -72,6 +72,8 @@ export class Platform {
   requests = [];
   /** The accepted token. */
   token = "good";
+  /** The target of the redirect to another origin. */
+  away = "http://localhost:1/elsewhere";
 
   static async start() {
     const platform = new Platform();
@@ -122,7 +124,7 @@ export class Platform {
     if (path === "/etag" && headers["if-none-match"] === '"1"') return response.writeHead(304, { etag: '"1"' }).end();
     if (path === "/none") return response.writeHead(204).end();
     if (path === "/moved") return response.writeHead(302, { location: "/api/there?x=1" }).end();
-    if (path === "/away") return response.writeHead(302, { location: "http://localhost:1/elsewhere" }).end();
+    if (path === "/away") return response.writeHead(302, { location: this.away }).end();
     if (path === "/length")
       return response.writeHead(200, { "content-length": "7" }).end(method === "HEAD" ? "" : "1234567");
     response.writeHead(200, {
