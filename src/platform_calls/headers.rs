@@ -1,5 +1,6 @@
 //! Selects the headers of a call that are forwarded, in both directions.
 
+use crate::credentials::request_auth::is_same_header;
 use crate::http::message::CONNECT_CODE;
 use crate::ports::user_agent;
 
@@ -134,21 +135,22 @@ fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
 }
 
 /// Whether a request to a platform may have a header with this lower-case name: a token (RFC 9110, section 5.6.2) that
-/// is neither hop-by-hop nor sent by the vault only.
+/// is neither hop-by-hop nor sent by the vault only, however a server reads its underscores.
 pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let read_name = name.replace('_', "-");
     !name.is_empty()
         && name.bytes().all(is_token)
-        && !HOP_BY_HOP.contains(&name)
-        && !is_one_of(name, &DROPPED_REQUEST_HEADERS, &DROPPED_REQUEST_PREFIXES)
+        && !HOP_BY_HOP.contains(&read_name.as_str())
+        && !is_one_of(&read_name, &DROPPED_REQUEST_HEADERS, &DROPPED_REQUEST_PREFIXES)
 }
 
 /// The headers of a caller's request that are forwarded; `secrets` are those that carry the caller's key. Names are in
 /// lower case.
 pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String, String)> {
     let own = named_by_connection(sent);
-    let passes =
-        |name: &String| may_be_sent(name) && !secrets.contains(name) && !own.contains(name);
+    let is_secret = |name: &str| secrets.iter().any(|secret| is_same_header(secret, name));
+    let passes = |name: &String| may_be_sent(name) && !is_secret(name) && !own.contains(name);
     let mut headers: Vec<_> = sent.iter().filter(|(name, _)| passes(name)).cloned().collect();
     if !headers.iter().any(|(name, _)| name == "user-agent") {
         headers.push(user_agent());
@@ -227,6 +229,7 @@ mod tests {
             "x-github-api-version",
             "x-amz-acl",
             "x-request-id",
+            "x_request_id",
             "traceparent",
         ];
         let dropped = [
@@ -270,6 +273,14 @@ mod tests {
             "x-original-host",
             "x-original-url",
             "x-rewrite-url",
+            "x_service_secret",
+            "x_forwarded_for",
+            "x_real-ip",
+            "x_original_url",
+            "cf_connecting_ip",
+            "x_vault_server",
+            "content_length",
+            "transfer_encoding",
         ];
         let secrets = ["x-service-secret".to_owned(), "x-own-key".to_owned()];
         let sent = [pairs(&kept), pairs(&dropped)].concat();

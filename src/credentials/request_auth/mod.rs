@@ -260,12 +260,20 @@ fn is_default(name: &str, value: &str) -> bool {
     }
 }
 
+/// Whether two names in lower case are those of one header. Servers with names as in CGI (WSGI, Rack, PHP) read `_` as
+/// `-` (RFC 3875, section 4.1.18).
+pub fn is_same_header(one: &str, other: &str) -> bool {
+    let hyphen = |byte| if byte == b'_' { b'-' } else { byte };
+    one.bytes().map(hyphen).eq(other.bytes().map(hyphen))
+}
+
 impl RequestAuth {
     /// The first of the headers that a caller must not send, because their templates contain secrets.
     pub fn reserved_header<'h>(&self, headers: &'h [(String, String)]) -> Option<&'h str> {
         let names = headers.iter().map(|(name, _)| name.as_str());
         // Cookies are merged instead.
-        names.into_iter().find(|name| *name != "cookie" && self.reserved.contains(*name))
+        let is_reserved = |name: &str| self.reserved.iter().any(|own| is_same_header(own, name));
+        names.into_iter().find(|name| *name != "cookie" && is_reserved(name))
     }
 
     /// Merges these headers into those of a request. Headers that contain a secret replace the request's own; the
@@ -282,13 +290,16 @@ impl RequestAuth {
                 }
             }
         }
-        headers.retain(|(name, value)| match self.headers.get(name) {
-            None => true,
-            Some(_) if name == "cookie" => false,
-            Some(auth_value) => auth_value.secrecy == Secrecy::Public && !is_default(name, value),
+        headers.retain(|(name, value)| {
+            let mut own = self.headers.iter().filter(|(own, _)| is_same_header(own, name));
+            own.all(|(own, auth_value)| {
+                own != "cookie"
+                    && auth_value.secrecy == Secrecy::Public
+                    && !is_default(name, value)
+            })
         });
         for (name, value) in self.headers {
-            if !headers.iter().any(|(given, _)| *given == name) {
+            if !headers.iter().any(|(given, _)| is_same_header(given, &name)) {
                 headers.push((name, value.text));
             }
         }

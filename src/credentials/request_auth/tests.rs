@@ -280,6 +280,15 @@ fn a_caller_can_replace_values_without_secrets() {
     };
     assert_eq!(auth.reserved_header(&pairs(&[("version", "2"), ("org", "x")])), None);
     assert_eq!(auth.reserved_header(&pairs(&[("version", "2"), ("key", "x")])), Some("key"));
+    for [own, spelled] in [["x-api-key", "x_api_key"], ["api_key", "api-key"], ["a-b_c", "a_b-c"]] {
+        let whole = json!({
+            "type": "bearer", "prefix": "Bearer", "headers": {own: "{token}"},
+            "fields": [{"name": "token", "label": "T", "secret": true}],
+        });
+        let auth = place(&json!({}), &method(&whole), &credentials, None);
+        assert_eq!(auth.reserved_header(&pairs(&[(spelled, "x")])), Some(spelled));
+        assert_eq!(auth.apply_to(pairs(&[(spelled, "x")])), pairs(&[(own, "t")]));
+    }
     let sent = pairs(&[("version", "2"), ("accept", "*/*"), ("user-agent", "connector-vault")]);
     let mut over = auth.clone().apply_to(sent);
     over.sort();
