@@ -588,7 +588,7 @@ CREATE INDEX events_of_callers    ON events (account, environment, call ->> 'ide
   WHERE identity_call IS NOT NULL;
 
 -- An event about each connection in its current state, with an empty type.
-CREATE VIEW connection_events (seq, account, environment, type, connection_id, connection, reason) AS
+CREATE VIEW connection_events (seq, account, environment, type, connection_id, connection, reason, keeps_tags) AS
   SELECT c.seq, c.account, c.environment, '', c.id,
     json_object('id', c.id, 'platform_version', c.platform_version, 'name', c.name, 'environment', c.environment,
       'platform', c.platform, 'label', c.label, 'identity', c.identity, 'identity_type', c.identity_type,
@@ -604,17 +604,16 @@ CREATE VIEW connection_events (seq, account, environment, type, connection_id, c
         SELECT json_object('code', 'reported', 'detail', c.state_reason, 'httpStatus', NULL)
         WHERE c.state_reason IS NOT NULL
         LIMIT 1),
-      NULL)
+      NULL), 0
   FROM connections c;
 
--- Inserting (seq, type) into the view writes an event about the connection with this `seq`. A platform, which may
--- belong to the user, decides how often states and scopes change, even while the database is full. So these events,
--- like those of calls, have no long tags.
+-- Inserting (seq, type, keeps_tags) into the view writes an event about the connection with this `seq`. States, scopes
+-- and credentials can change often, even while the database is full, and a platform, which may belong to the user, can
+-- decide how often. So events of changes that keep the tags, like those of calls, have no long tags.
 CREATE TRIGGER connection_event INSTEAD OF INSERT ON connection_events BEGIN
   INSERT INTO events (account, environment, type, occurred_at, connection_id, connection, reason)
     SELECT account, environment, NEW.type, CAST(unixepoch('subsec') * 1000 AS INTEGER), connection_id,
-      iif(length(connection ->> 'tags') > 1024 AND NEW.type IN ('connection.degraded', 'connection.failed',
-          'connection.recovered', 'connection.scopes_changed'),
+      iif(length(connection ->> 'tags') > 1024 AND NEW.keeps_tags,
         json_set(connection, '$.tags', '[]'), connection),
       iif(NEW.type IN ('connection.degraded', 'connection.failed'), reason, NULL)
     FROM connection_events WHERE seq = NEW.seq;
@@ -622,12 +621,13 @@ END;
 
 CREATE TRIGGER connections_created_event AFTER INSERT ON connections BEGIN
   INSERT INTO connection_events (seq, type) VALUES (NEW.seq, 'connection.created');
-  INSERT INTO connection_events (seq, type) SELECT NEW.seq, 'connection.connected' WHERE NEW.connected_by IS NOT NULL;
+  INSERT INTO connection_events (seq, type, keeps_tags)
+    SELECT NEW.seq, 'connection.connected', 1 WHERE NEW.connected_by IS NOT NULL;
 END;
 
 -- One event for each change. An account that is connected while the connection has credentials is reconnected.
 CREATE TRIGGER connections_updated_event AFTER UPDATE ON connections WHEN NEW.version <> OLD.version BEGIN
-  INSERT INTO connection_events (seq, type) SELECT NEW.seq, 'connection.' || CASE
+  INSERT INTO connection_events (seq, type, keeps_tags) SELECT NEW.seq, 'connection.' || CASE
     WHEN NEW.connected_by IS NOT OLD.connected_by THEN iif(
       EXISTS (SELECT 1 FROM credentials h
         WHERE h.account = NEW.account AND h.environment = NEW.environment AND h.connection_id = NEW.id),
@@ -635,7 +635,7 @@ CREATE TRIGGER connections_updated_event AFTER UPDATE ON connections WHEN NEW.ve
     WHEN NEW.state <> OLD.state AND NEW.state IN ('degraded', 'failed') THEN NEW.state
     WHEN NEW.state = 'operational' AND OLD.state IN ('degraded', 'failed') THEN 'recovered'
     ELSE 'updated'
-  END;
+  END, NEW.tags = OLD.tags;
 END;
 
 -- BEFORE, because the event contains the row that is deleted.
@@ -645,8 +645,8 @@ END;
 
 -- Writes an event when the platform grants different scopes. Reordering the same scopes is not a change.
 CREATE TRIGGER credentials_scopes_event AFTER UPDATE OF scopes ON credentials WHEN NEW.scopes <> OLD.scopes BEGIN
-  INSERT INTO connection_events (seq, type)
-    SELECT c.seq, 'connection.scopes_changed' FROM connections c
+  INSERT INTO connection_events (seq, type, keeps_tags)
+    SELECT c.seq, 'connection.scopes_changed', 1 FROM connections c
     WHERE c.account = NEW.account AND c.environment = NEW.environment AND c.id = NEW.connection_id AND EXISTS (
       SELECT 1 FROM (SELECT value FROM json_each(NEW.scopes) EXCEPT SELECT value FROM json_each(OLD.scopes))
       UNION ALL

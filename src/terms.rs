@@ -280,6 +280,14 @@ named! {
     Unknown = "unknown",
 }
 
+impl State {
+    /// Whether the connection does not work, and credentials can repair it.
+    #[must_use]
+    pub const fn is_broken(self) -> bool {
+        matches!(self, Self::Degraded | Self::Failed)
+    }
+}
+
 named! {
     /// The state of an event's delivery to a webhook.
     DeliveryState:

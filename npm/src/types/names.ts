@@ -173,6 +173,7 @@ export interface Names {
     | "not_checkable"
     | "not_refreshable"
     | "oauth_client_missing"
+    | "oauth_client_limit"
     | "connection_limit"
     | "webhook_limit"
     | "webhook_inactive"

@@ -28,6 +28,8 @@ use crate::util::case_fold::fold;
 use crate::util::json;
 use crate::util::patterns::Matcher;
 
+/// The maximum number of OAuth clients of an account and environment.
+const MAX_CLIENTS: u64 = 1000;
 /// The number of scopes that the warning for a client without scopes suggests.
 const MAX_SUGGESTED_SCOPES: usize = 3;
 
@@ -260,16 +262,23 @@ pub async fn store<P: Ports>(
     };
     let tenant = (principal.account.as_str(), principal.environment.as_str());
     let select = statements::select_client_of(tenant, platform, &name);
+    // A full database accepts no new client, but a change of an existing one can repair its connections.
+    let capacity = context.ensure_capacity();
+    let max_clients = if capacity.is_ok() { MAX_CLIENTS } else { 0 };
     let batch = vec![
         select.clone(),
-        statements::put_client(principal, &new),
+        statements::put_client(principal, &new, max_clients),
         select,
         statements::retry_rejected(principal, platform, &name, context.now),
     ];
     let sets = ports.batch(batch).await?;
     let previous: Option<OauthClient> = first_row(&sets, 0)?;
     let client: Option<OauthClient> = first_row(&sets, 2)?;
-    let client = client.ok_or_else(|| StorageError::new("the stored OAuth client is missing"))?;
+    let Some(client) = client else {
+        capacity?;
+        let detail = format!("This environment has {MAX_CLIENTS} OAuth clients already, which is the maximum.");
+        return Err(Problem::new(Code::OauthClientLimit, detail));
+    };
     if keeps_secret && secret.is_none() && client.variables != json::text(&variables) {
         return Err(secret_required("variables"));
     }

@@ -349,7 +349,7 @@ async fn resolve_target<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<(Connector, ConnectTarget), Problem> {
     // Each reconnection stores events, so a full database accepts only those that repair a connection.
-    let repairs = |holder: &Connection| matches!(holder.state, State::Failed | State::Degraded);
+    let repairs = |holder: &Connection| holder.state.is_broken();
     if existing.as_ref().is_some_and(|holder| !repairs(holder) || (name, tags) != (None, None)) {
         context.ensure_capacity()?;
     }

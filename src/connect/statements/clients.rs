@@ -102,16 +102,16 @@ pub enum NewSecret<'a> {
     Sealed(&'a Sealed),
 }
 
-/// Inserts or updates an OAuth client. Changes nothing if the secret would be kept although the hosts that
-/// receive it change: the permission to set clients does not include reading their secrets.
-pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
+/// Updates an OAuth client, or inserts it, unless the environment has `max` of them. Changes nothing if the secret would be kept
+/// although the hosts that receive it change: the permission to set clients does not include reading their secrets.
+pub fn put_client(principal: &Principal, new: &NewClient<'_>, max: u64) -> Statement {
     let (keeps_secret, sealed) = match new.secret {
         NewSecret::Keep => (1, Param::Null),
         NewSecret::None => (0, Param::Null),
         NewSecret::Sealed(sealed) => (0, Param::text(sealed.as_str())),
     };
     statement(
-        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, pkce, created_at, updated_at, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?13, ?10, ?10, ?14) ON CONFLICT (account, environment, platform, name) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, pkce = excluded.pkce, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at WHERE NOT (?11 = 1 AND sealed IS NOT NULL AND client_id = excluded.client_id AND (variables IS NOT excluded.variables OR auth_method IS NOT excluded.auth_method))",
+        "INSERT INTO oauth_clients (account, environment, platform, auth_method, client_id, sealed, scopes, authorization_parameters, variables, start_url, pkce, created_at, updated_at, name) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?12, ?13, ?10, ?10, ?14 WHERE EXISTS (SELECT 1 FROM oauth_clients WHERE account = ?1 AND environment = ?2 AND platform = ?3 AND name = ?14) OR (SELECT count(*) FROM oauth_clients WHERE account = ?1 AND environment = ?2) < ?15 ON CONFLICT (account, environment, platform, name) DO UPDATE SET auth_method = excluded.auth_method, sealed = iif(?11 = 1 AND client_id = excluded.client_id, sealed, excluded.sealed), client_id = excluded.client_id, scopes = excluded.scopes, authorization_parameters = excluded.authorization_parameters, variables = excluded.variables, start_url = excluded.start_url, pkce = excluded.pkce, rejected_since = NULL, probe_at = NULL, suspect_error = NULL, suspect_account = NULL, updated_at = excluded.updated_at WHERE NOT (?11 = 1 AND sealed IS NOT NULL AND client_id = excluded.client_id AND (variables IS NOT excluded.variables OR auth_method IS NOT excluded.auth_method))",
         vec![
             Param::text(&principal.account),
             Param::text(principal.environment.as_str()),
@@ -127,6 +127,7 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>) -> Statement {
             Param::optional_text(new.start_url),
             Param::optional_text(new.pkce),
             Param::text(new.name),
+            Param::integer(max),
         ],
     )
 }

@@ -49,6 +49,10 @@ async fn set<P: Ports>(
 ) -> Result<Response, Problem> {
     let cache = context.service.catalog();
     let connection = connection.ok_or_else(Problem::no_connection)?;
+    // Each import stores events, so a full database accepts only those that repair a connection.
+    if !connection.state.is_broken() {
+        context.ensure_capacity()?;
+    }
     let catalog = Catalog::open(cache, ports).await?;
     let connector = connector(&catalog, &connection.platform).await?;
     let connector = connector.ok_or_else(|| platform_removed(&connection.platform))?;

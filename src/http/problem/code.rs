@@ -61,6 +61,8 @@ pub enum Code {
     NotRefreshable,
     /// The environment lacks the OAuth client that connecting needs.
     OauthClientMissing,
+    /// The environment has the maximum number of OAuth clients.
+    OauthClientLimit,
     /// The token's identity, or the account, has the maximum number of connections.
     ConnectionLimit,
     /// The environment has the maximum number of webhooks.
@@ -125,6 +127,7 @@ impl Code {
         Self::NotCheckable,
         Self::NotRefreshable,
         Self::OauthClientMissing,
+        Self::OauthClientLimit,
         Self::ConnectionLimit,
         Self::WebhookLimit,
         Self::WebhookInactive,
@@ -181,6 +184,7 @@ impl Code {
             Self::NotCheckable => (409, "not_checkable"),
             Self::NotRefreshable => (409, "not_refreshable"),
             Self::OauthClientMissing => (409, "oauth_client_missing"),
+            Self::OauthClientLimit => (409, "oauth_client_limit"),
             Self::ConnectionLimit => (409, "connection_limit"),
             Self::WebhookLimit => (409, "webhook_limit"),
             Self::WebhookInactive => (409, "webhook_inactive"),
@@ -231,6 +235,7 @@ impl Code {
             Self::NotCheckable => "Not checkable",
             Self::NotRefreshable => "Not refreshable",
             Self::OauthClientMissing => "OAuth client missing",
+            Self::OauthClientLimit => "Too many OAuth clients",
             Self::ConnectionLimit => "Too many connections",
             Self::WebhookLimit => "Too many webhooks",
             Self::KeyLimit => "Too many API keys",

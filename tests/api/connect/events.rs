@@ -105,6 +105,42 @@ fn every_change_writes_one_event() {
 }
 
 #[test]
+fn events_of_changes_that_keep_long_tags_omit_them() {
+    let api = api();
+    let long: Vec<String> = (0..50).map(|index| format!("{index}-{}", "x".repeat(100))).collect();
+    let tagged = |mut sent: Value, tags: &[String]| {
+        sent["tags"] = json!(tags);
+        sent
+    };
+    let mut reader = Reader::new(&api);
+    let mut number_of_tags = || -> Vec<usize> {
+        let tags = |event: &Value| event["data"]["connection"]["tags"].as_array().unwrap().len();
+        reader.new_events().iter().map(tags).collect()
+    };
+    let id = api.create(&tagged(of_ann("keyed"), &long))["id"].as_str().unwrap().to_owned();
+    assert_eq!(number_of_tags(), [50], "created");
+    let credentials = format!("{}/credentials", at(&id));
+    let key = json!({"type": "api_key", "apiKey": "k"});
+    for (method, path, sent, status, expected) in [
+        ("PUT", state(&id), json!({"state": "operational"}), 200, 0),
+        ("PUT", state(&id), json!({"state": "degraded"}), 200, 0),
+        ("PUT", name(&id), json!({"name": "Ann"}), 200, 0),
+        ("PATCH", at(&id), tagged(json!({}), &long[..49]), 200, 49),
+        ("PUT", credentials.clone(), key.clone(), 204, 0),
+        ("PUT", credentials, key, 204, 0),
+        ("PATCH", at(&id), tagged(json!({}), &long[..5]), 200, 5),
+        ("PUT", name(&id), json!({"name": "Bob"}), 200, 5),
+    ] {
+        if status == 204 {
+            script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
+        }
+        let response = send(&api, method, &path, &sent);
+        assert_eq!(response.status, status, "{method} {path} {}", text(&response));
+        assert_eq!(number_of_tags(), [expected], "{method} {path}");
+    }
+}
+
+#[test]
 fn changes_of_credentials_write_events() {
     let api = api();
     set_client(&api, "acme");

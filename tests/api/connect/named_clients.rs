@@ -66,6 +66,25 @@ fn code_of(response: &Response) -> (u16, Value) {
 }
 
 #[test]
+fn an_environment_has_a_limited_number_of_clients() {
+    let api = api();
+    let put = |name: usize, id: &str| {
+        let path = format!("/v1/oauth-clients/acme?name=n-{name}");
+        code_of(&send(&api, "PUT", &path, &json!({"clientId": id})))
+    };
+    for name in 1..=1000 {
+        assert_eq!(put(name, "id"), (201, Value::Null));
+    }
+    assert_eq!(put(1001, "id"), (409, "oauth_client_limit".into()));
+    assert_eq!(body(&api.get("/v1/oauth-clients?limit=1"))["total"], 1000);
+    // Existing ones can be replaced, and a deleted one makes room.
+    assert_eq!(put(1000, "another"), (200, Value::Null));
+    let deleted = api.send(&api.request("DELETE", "/v1/oauth-clients/acme?name=n-1"));
+    assert_eq!(deleted.status, 204);
+    assert_eq!(put(1001, "id"), (201, Value::Null));
+}
+
+#[test]
 fn a_platform_has_several_clients() {
     let api = api();
     let path = "/v1/oauth-clients/acme";

@@ -71,6 +71,7 @@ export function problemExamples(fixture) {
         "awaiting_cut_over",
         "not_checkable",
         "not_refreshable",
+        "oauth_client_limit",
         "connection_limit",
         "webhook_limit",
         "webhook_inactive",
