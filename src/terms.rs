@@ -282,7 +282,6 @@ named! {
 
 impl State {
     /// Whether the connection does not work, and credentials can repair it.
-    #[must_use]
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Degraded | Self::Failed)
     }

@@ -98,7 +98,8 @@ export class ConnectorVault {
 
   /**
    * Sends a request to the platform of a connection, as `fetch` does, with credentials that stay in the service. Returns the
-   * platform's response, regardless of its status; bodies are streams. Needs the scope `connections:call`. Never retried, and not
+   * platform's response, regardless of its status; bodies are streams. The service follows redirects to the same origin; the
+   * target of any other is in the header `x-platform-location`. Needs the scope `connections:call`. Never retried, and not
    * subject to `timeoutMs`: use `signal`.
    *
    * @param path below the platform's server, with any query: `user/repos?per_page=5`

@@ -162,9 +162,9 @@ export async function bytes(message, limit, grow) {
 }
 
 /**
- * Runs statements, a JSON array of `[sql, ...parameters]`, in one transaction. Returns a line for each: rows read, rows written, size
- * of the database, and the rows as JSON. With `since`, they run in a session that starts at this bookmark, and the first line is the
- * bookmark of the session.
+ * Runs statements, a JSON array of `[sql, ...parameters]`, in one transaction. Returns a string for each: rows read, rows written,
+ * size of the database, and the rows as JSON. With `since`, they run in a session that starts at this bookmark, and the first string
+ * is the bookmark of the session.
  */
 export async function batch(database, statements, since) {
   const session = since === undefined ? database : database.withSession(since);
@@ -173,7 +173,7 @@ export async function batch(database, statements, since) {
     const { rows_read: read = 0, rows_written: written = 0, size_after: size = 0 } = meta ?? {};
     return `${read} ${written} ${size} ${JSON.stringify(rows)}`;
   });
-  return (since === undefined ? results : [session.getBookmark() ?? "", ...results]).join("\n");
+  return since === undefined ? results : [session.getBookmark() ?? "", ...results];
 }
 
 /** Sends messages to the queue, to be delivered after `delaySeconds`. Returns false if the deployment has no queue. */

@@ -70,8 +70,8 @@ extern "C" {
         deadline_ms: u32,
         max: u32,
     ) -> Result<Promise, JsValue>;
-    /// Runs statements, a JSON array. Resolves to a line for each, after one with the bookmark of the session that starts at
-    /// `since`.
+    /// Runs statements, a JSON array. Resolves to an array with a string for each, after one with the bookmark of the session that
+    /// starts at `since`.
     #[wasm_bindgen(catch)]
     pub fn batch(
         database: &JsValue,

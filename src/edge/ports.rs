@@ -176,11 +176,10 @@ async fn batch(
     let database = binding(env, &shard.binding())?;
     let statements: Vec<WireStatement<'_>> = statements.iter().map(WireStatement).collect();
     let response = http::batch(&database, &json::text(&statements), since)?;
-    let response = JsFuture::from(response).await?.as_string().unwrap_or_default();
-    let mut lines = response.split('\n');
-    let bookmark = since.and_then(|_| lines.next()).filter(|bookmark| !bookmark.is_empty());
-    let bookmark = bookmark.map(str::to_owned);
-    Ok((lines.filter(|line| !line.is_empty()).map(result_set).collect(), bookmark))
+    let response = JsFuture::from(response).await?.unchecked_into::<Array>();
+    let mut results = response.iter().filter_map(|result| result.as_string());
+    let bookmark = since.and_then(|_| results.next()).filter(|bookmark| !bookmark.is_empty());
+    Ok((results.map(result_set).collect(), bookmark))
 }
 
 /// A statement as a list: its SQL and its parameters.
@@ -203,11 +202,13 @@ impl Serialize for WireStatement<'_> {
 }
 
 /// Parses D1's result of a statement: three numbers and the rows, with a space after each number.
-fn result_set(line: &str) -> ResultSet {
-    let mut parts = line.splitn(4, ' ');
+fn result_set(mut json: String) -> ResultSet {
+    let mut parts = json.splitn(4, ' ');
     let mut number = || parts.next().and_then(|text| text.parse().ok()).unwrap_or_default();
     let (rows_read, rows_written, size_after) = (number(), number(), number());
-    let json = parts.next().unwrap_or_default().to_owned();
+    // The rows can have many megabytes, which are not copied.
+    let rows = parts.next().map_or(0, str::len);
+    json.drain(..json.len().saturating_sub(rows));
     ResultSet { json, rows_read, rows_written, size_after }
 }
 

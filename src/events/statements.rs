@@ -24,14 +24,28 @@ pub struct EventQuery<'a> {
 
 const CONTENT: [&str; 4] = ["e.connection", "e.subject", "e.reason", "e.call"];
 
+/// The largest page that is read without regard to the size of its events, which have up to 27 KB each.
+const MAX_SMALL_PAGE: u64 = 100;
+/// A larger page ends after the event with which its connections have this many characters. It is read into the isolate's
+/// memory, which all requests share.
+const MAX_PAGE_CHARACTERS: u64 = 1_000_000;
+
 /// The columns of [`super::Event`].
 pub fn columns() -> String {
     format!("e.id, e.type, e.occurred_at, {}", CONTENT.join(", "))
 }
 
-/// Selects events in the key's account and environment.
+/// Selects events in the key's account and environment: the first ones, up to the limit of the query, or fewer if they are
+/// large.
 pub fn select(guard: &Guard<'_>, query: &EventQuery<'_>) -> Statement {
     let mut sql = Sql::new(guard);
+    let (is_after, order) = if query.newest_first { ("<", " DESC") } else { (">", "") };
+    let is_large = query.limit > MAX_SMALL_PAGE;
+    if is_large {
+        sql.push("SELECT id, type, occurred_at, connection, subject, reason, call FROM (SELECT *, sum(ifnull(length(connection), 0)) OVER (ORDER BY id");
+        sql.push(order)
+            .push(" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS size_before FROM (");
+    }
     sql.push("SELECT e.id, e.type, e.occurred_at");
     for column in CONTENT {
         if query.types.is_empty() {
@@ -49,10 +63,13 @@ pub fn select(guard: &Guard<'_>, query: &EventQuery<'_>) -> Statement {
     if let Some(connection) = query.connection {
         sql.push(" AND e.connection_id = ").text(connection.as_str());
     }
-    let (is_after, order) = if query.newest_first { ("<", " DESC") } else { (">", "") };
     sql.push(" AND e.id ").push(is_after).push(" ");
     push_id(&mut sql, query.after).push(" WHERE ").guard();
     sql.push(" ORDER BY e.id").push(order).push(" LIMIT ").integer(query.limit);
+    if is_large {
+        sql.push(")) WHERE ifnull(size_before, 0) < ").integer(MAX_PAGE_CHARACTERS);
+        sql.push(" ORDER BY id").push(order);
+    }
     sql.finish()
 }
 

@@ -26,6 +26,9 @@ pub const PAGE: Parameter = Parameter::new(
 )
 .default(DefaultValue::Integer(1));
 
+/// The beginning of a list's document.
+const ROWS: &[u8] = b"{\"rows\":[";
+
 /// The requested page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paging {
@@ -64,22 +67,72 @@ impl Paging {
     }
 
     fn envelope_of(self, rows: &[u8], total: u64, after_total: &str) -> Vec<u8> {
+        [ROWS, rows, self.end(total, after_total).as_bytes()].concat()
+    }
+
+    fn end(self, total: u64, after_total: &str) -> String {
         let (pages, page) = (total.div_ceil(self.limit), self.page);
-        let end = format!("],\"total\":{total}{after_total},\"pages\":{pages},\"page\":{page}}}");
-        [b"{\"rows\":[", rows, end.as_bytes()].concat()
+        format!("],\"total\":{total}{after_total},\"pages\":{pages},\"page\":{page}}}")
     }
 }
 
 /// The page of a list with a cursor: `rows` as JSON, and the cursor of the next page; `null` on the last one.
 pub fn cursor_page(rows: &[Vec<u8>], next: &impl Serialize) -> Response {
-    let end = format!("],\"next\":{}}}", json::text(next));
-    let page = [b"{\"rows\":[".as_slice(), &rows.join(&b','), end.as_bytes()].concat();
-    Response::json(page, NO_STORE)
+    let mut page =
+        ListDocument::with_capacity(rows.iter().map(|row| row.len().saturating_add(1)).sum());
+    for row in rows {
+        page.push(row);
+    }
+    Response::json(page.end(&format!("],\"next\":{}}}", json::text(next))), NO_STORE)
+}
+
+/// The document of a list, written row by row. A page can have many megabytes, of which the isolate has no room for
+/// copies.
+pub struct ListDocument(Vec<u8>);
+
+impl ListDocument {
+    /// Starts a document whose rows have about this many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
+        let mut document = Vec::with_capacity(bytes.saturating_add(128));
+        document.extend_from_slice(ROWS);
+        Self(document)
+    }
+
+    /// Adds a row, as JSON.
+    pub fn push(&mut self, row: &[u8]) {
+        if self.0.len() > ROWS.len() {
+            self.0.push(b',');
+        }
+        self.0.extend_from_slice(row);
+    }
+
+    fn end(mut self, end: &str) -> Vec<u8> {
+        self.0.extend_from_slice(end.as_bytes());
+        self.0
+    }
+
+    /// Ends the document of a page with a number.
+    pub fn envelope(self, paging: Paging, total: u64) -> Vec<u8> {
+        self.end(&paging.end(total, ""))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Paging;
+    use super::{ListDocument, Paging};
+
+    #[test]
+    fn rows_are_separated_by_commas() {
+        let paging = Paging { limit: 20, page: 1 };
+        for rows in [&[][..], &["{}"], &["{}", "{\"a\":[]}", "{}"]] {
+            let mut document = ListDocument::with_capacity(0);
+            for row in rows {
+                document.push(row.as_bytes());
+            }
+            let expected = paging.envelope(rows.join(",").as_bytes(), 3);
+            assert_eq!(document.envelope(paging, 3), expected);
+        }
+    }
 
     #[test]
     fn a_total_is_a_minimum_once_counting_stopped() {

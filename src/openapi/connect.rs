@@ -186,7 +186,7 @@ console.log(client.clientId, client.redirectUri);
 pub const SET_CLIENT: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Set an OAuth client",
-    description: "Stores the OAuth client for a platform, or replaces it. With `name`, a platform has several, and connect requests and sessions choose one by `client`. Register the app at the platform first, with the `redirectUri` of the response: `<the service's address>/connect/callback`.",
+    description: "Stores the OAuth client for a platform, or replaces it. With `name`, a platform has several, and connect requests and sessions choose one by `client`. An environment can have 1,000 clients. Register the app at the platform first, with the `redirectUri` of the response: `<the service's address>/connect/callback`.",
     response: "The new OAuth client.",
     schema: Some("StoredOauthClient"),
     body: Some(Body { schema: "NewOauthClient", examples: &CLIENTS, sample: 0 }),

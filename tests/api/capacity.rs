@@ -130,12 +130,7 @@ fn refuses_additions_and_allows_everything_else() {
             2,
         ),
         (
-            sent(
-                &api,
-                "PUT",
-                &credentials(&kept),
-                &json!({"type": "api_key", "apiKey": "n"}),
-            ),
+            sent(&api, "PUT", &credentials(&kept), &json!({"type": "api_key", "apiKey": "n"})),
             204,
             2,
         ),

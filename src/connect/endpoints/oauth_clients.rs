@@ -18,7 +18,7 @@ use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
-use crate::http::paging::Paging;
+use crate::http::paging::{ListDocument, Paging};
 use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::oauth::assertion::PrivateKey;
 use crate::ports::{Db, Ports, StorageError, first_row};
@@ -28,6 +28,8 @@ use crate::util::case_fold::fold;
 use crate::util::json;
 use crate::util::patterns::Matcher;
 
+/// The maximum size of what the list of OAuth clients contains of one, in bytes: its page has up to 500.
+const MAX_CLIENT_BYTES: usize = 8192;
 /// The maximum number of OAuth clients of an account and environment.
 const MAX_CLIENTS: u64 = 1000;
 /// The number of scopes that the warning for a client without scopes suggests.
@@ -50,11 +52,12 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let count = statements.ask::<Count>(statements::count_clients(&guard));
     Ok(Handler::render(statements, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
-        let rows = results.all(rows)?;
-        let rows = rows.iter().map(|client| document(client, &redirect_uri, &[]));
-        let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let total = results.first(count)?.map_or(0, |count| count.total);
-        Ok(Response::json(paging.envelope(&rows.join(&b','), total), NO_STORE))
+        let mut page = ListDocument::with_capacity(0);
+        for client in results.all(rows)? {
+            page.push(&document(&client, &redirect_uri, &[])?);
+        }
+        Ok(Response::json(page.envelope(paging, total), NO_STORE))
     }))
 }
 
@@ -227,6 +230,8 @@ pub async fn store<P: Ports>(
     let scopes = json::text(&body.texts("scopes").unwrap_or_default());
     let parameters = json::text(&body.text_members("authorizationParameters").unwrap_or_default());
     let variables = body.text_members("variables").unwrap_or_default();
+    let variables_json = json::text(&variables);
+    check_size(&mut body, [&scopes, &parameters, &variables_json]);
     let chosen =
         methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
     let chosen: Vec<_> = chosen.collect();
@@ -255,31 +260,13 @@ pub async fn store<P: Ports>(
         },
         scopes: &scopes,
         authorization_parameters: &parameters,
-        variables: &json::text(&variables),
+        variables: &variables_json,
         start_url: start_url.as_deref(),
         pkce: pkce.as_deref(),
         now: context.now,
     };
-    let tenant = (principal.account.as_str(), principal.environment.as_str());
-    let select = statements::select_client_of(tenant, platform, &name);
-    // A full database accepts no new client, but a change of an existing one can repair its connections.
-    let capacity = context.ensure_capacity();
-    let max_clients = if capacity.is_ok() { MAX_CLIENTS } else { 0 };
-    let batch = vec![
-        select.clone(),
-        statements::put_client(principal, &new, max_clients),
-        select,
-        statements::retry_rejected(principal, platform, &name, context.now),
-    ];
-    let sets = ports.batch(batch).await?;
-    let previous: Option<OauthClient> = first_row(&sets, 0)?;
-    let client: Option<OauthClient> = first_row(&sets, 2)?;
-    let Some(client) = client else {
-        capacity?;
-        let detail = format!("This environment has {MAX_CLIENTS} OAuth clients already, which is the maximum.");
-        return Err(Problem::new(Code::OauthClientLimit, detail));
-    };
-    if keeps_secret && secret.is_none() && client.variables != json::text(&variables) {
+    let (previous, client) = put_client(context, &new, principal, ports).await?;
+    if keeps_secret && secret.is_none() && client.variables != variables_json {
         return Err(secret_required("variables"));
     }
     if keeps_secret && secret.is_none() && client.auth_method != auth_method {
@@ -294,6 +281,51 @@ pub async fn store<P: Ports>(
         response.status = 201;
     }
     Ok(response)
+}
+
+/// Stores a client. Returns the one that it replaces, and the stored one.
+async fn put_client<P: Ports>(
+    context: &Context<'_>,
+    new: &NewClient<'_>,
+    principal: &Principal,
+    ports: &Metered<'_, P>,
+) -> Result<(Option<OauthClient>, OauthClient), Problem> {
+    let tenant = (principal.account.as_str(), principal.environment.as_str());
+    let select = statements::select_client_of(tenant, new.platform, new.name);
+    // A full database accepts no new client, but a change of an existing one can repair its connections.
+    let capacity = context.ensure_capacity();
+    let max_clients = if capacity.is_ok() { MAX_CLIENTS } else { 0 };
+    let batch = vec![
+        select.clone(),
+        statements::put_client(principal, new, max_clients),
+        select,
+        statements::retry_rejected(principal, new.platform, new.name, context.now),
+    ];
+    let sets = ports.batch(batch).await?;
+    let previous: Option<OauthClient> = first_row(&sets, 0)?;
+    let client: Option<OauthClient> = first_row(&sets, 2)?;
+    let Some(client) = client else {
+        capacity?;
+        let detail = format!(
+            "This environment has {MAX_CLIENTS} OAuth clients already, which is the maximum."
+        );
+        return Err(Problem::new(Code::OauthClientLimit, detail));
+    };
+    Ok((previous, client))
+}
+
+/// Reports scopes, parameters and variables that have too many bytes together, at the largest of the three.
+fn check_size(body: &mut BodyReader, parts: [&str; 3]) {
+    let size: usize = parts.iter().map(|part| part.len()).sum();
+    let names = ["scopes", "authorizationParameters", "variables"];
+    if let Some((name, _)) = names.into_iter().zip(parts).max_by_key(|(_, part)| part.len())
+        && size > MAX_CLIENT_BYTES
+    {
+        let message = format!(
+            "is too large: `scopes`, `authorizationParameters` and `variables` have {size} bytes as JSON, but at most {MAX_CLIENT_BYTES} are allowed"
+        );
+        body.invalid(&[name], &message);
+    }
 }
 
 /// Reports each variable that no method has, and each value that its field rejects.

@@ -53,10 +53,10 @@ pub fn select_platforms_with_client(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// Selects a page of OAuth clients, ordered by platform and name.
+/// Selects a page of OAuth clients, ordered by platform and name, without their encrypted secrets, which can be long.
 pub fn select_clients(guard: &Guard<'_>, limit: u64, offset: u64) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
+    sql.push("SELECT o.account, o.environment, o.platform, o.name, o.auth_method, o.client_id, iif(o.sealed IS NULL, NULL, '') AS sealed, o.scopes, o.authorization_parameters, o.variables, o.start_url, o.pkce, o.rejected_since, o.created_at, o.updated_at FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment WHERE ");
     sql.guard()
         .push(" ORDER BY o.platform, o.name LIMIT ")
         .integer(limit)

@@ -13,7 +13,7 @@ use crate::connections::statements::list::{ListStatements, in_order, list, skipp
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Request, Response};
-use crate::http::paging::Paging;
+use crate::http::paging::{ListDocument, Paging};
 use crate::http::parameters::NO_CURSOR;
 use crate::http::problem::Problem;
 use crate::http::query::QueryReader;
@@ -21,6 +21,9 @@ use crate::storage::transaction::{Results, Rows, Statements};
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
 use crate::util::percent::decode_form;
+
+/// The usual size of a row without its tags.
+const ROW_BYTES: usize = 600;
 
 /// The requested filter and page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,15 +141,18 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         let row = |row: &Connection| {
             if filter.shows_account { document_with_account(row, names) } else { document(row) }
         };
-        let rows = page.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-        let body = paging.envelope(&rows.join(&b','), total);
-        let mut response = Response::json(body, NO_STORE);
-        if let (true, Some(last), Some(secret)) = (has_more, page.last(), secrets.first()) {
-            let next = Cursor {
-                page: paging.page.saturating_add(1),
-                created_at: last.created_at,
-                id: last.id.clone(),
-            };
+        let next = page.last().filter(|_| has_more).map(|last| Cursor {
+            page: paging.page.saturating_add(1),
+            created_at: last.created_at,
+            id: last.id.clone(),
+        });
+        let size = |row: &Connection| row.tags.len().saturating_add(ROW_BYTES);
+        let mut document = ListDocument::with_capacity(page.iter().map(size).sum());
+        for connection in page {
+            document.push(&row(&connection)?);
+        }
+        let mut response = Response::json(document.envelope(paging, total), NO_STORE);
+        if let Some((next, secret)) = next.zip(secrets.first()) {
             let after = next.sign(secret, &filter.list_name(paging.limit));
             response.add("link", link(request, &after));
         }

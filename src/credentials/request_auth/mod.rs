@@ -293,9 +293,7 @@ impl RequestAuth {
         headers.retain(|(name, value)| {
             let mut own = self.headers.iter().filter(|(own, _)| is_same_header(own, name));
             own.all(|(own, auth_value)| {
-                own != "cookie"
-                    && auth_value.secrecy == Secrecy::Public
-                    && !is_default(name, value)
+                own != "cookie" && auth_value.secrecy == Secrecy::Public && !is_default(name, value)
             })
         });
         for (name, value) in self.headers {

@@ -150,7 +150,9 @@ pub const CLIENT_FIELDS: [Field; 8] = [
         FieldCheck::TextOrNull(connect_rules::client_secret),
         "The client's secret, or its private key as a JSON Web Key where the method's `tokenAuth` is `private_key_jwt`. If omitted, the stored one stays as long as `clientId` is the same; `null` removes it. It is encrypted, and never returned.",
     ),
-    scopes("The scopes to request when a request to connect names none."),
+    scopes(
+        "The scopes to request when a request to connect names none. Together with `authorizationParameters` and `variables`, at most 8192 bytes as JSON.",
+    ),
     own(
         "authorizationParameters",
         |body, name, value| {

@@ -97,7 +97,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 46] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,

@@ -14,7 +14,9 @@ use crate::http::message::{Body, MAX_HELD, NO_STORE, ProxiedResponse, Request, R
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
 use crate::platform_calls::address::below;
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, invalid, retries};
-use crate::platform_calls::headers::{AGENT, SERVER, SOURCE, rename_redirect, to_caller, to_platform};
+use crate::platform_calls::headers::{
+    AGENT, SERVER, SOURCE, rename_redirect, to_caller, to_platform,
+};
 use crate::platform_calls::links::path_below;
 use crate::ports::{Payload, Ports, StreamingResponse, user_agent};
 use crate::storage::metering::Metered;

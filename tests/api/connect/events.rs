@@ -141,6 +141,29 @@ fn events_of_changes_that_keep_long_tags_omit_them() {
 }
 
 #[test]
+fn a_page_of_large_events_ends_early() {
+    let api = api();
+    let id = api.create(&of_ann("keyed"))["id"].as_str().unwrap().to_owned();
+    let tags = |change: usize| -> Vec<String> {
+        (0..50).map(|index| format!("{change}-{index}-{}", "x".repeat(115))).collect()
+    };
+    for change in 1..200 {
+        let sent = json!({"tags": tags(change)});
+        assert_eq!(send(&api, "PATCH", &at(&id), &sent).status, 200);
+    }
+    for query in ["", "&order=newest", "&types=connection.created,connection.updated"] {
+        let response = api.get(&format!("/v1/events?limit=500{query}"));
+        assert!(response.body.len() < 1_200_000, "{query}: {}", response.body.len());
+        assert!(body(&response)["rows"].as_array().unwrap().len() > 100, "{query}");
+        let ids = |limit: usize| -> Vec<Value> {
+            read_all(&api, query, limit).into_iter().map(|event| event["id"].clone()).collect()
+        };
+        assert_eq!(ids(500).len(), 200, "{query}");
+        assert_eq!(ids(500), ids(100), "{query}");
+    }
+}
+
+#[test]
 fn changes_of_credentials_write_events() {
     let api = api();
     set_client(&api, "acme");

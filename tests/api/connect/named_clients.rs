@@ -85,6 +85,26 @@ fn an_environment_has_a_limited_number_of_clients() {
 }
 
 #[test]
+fn a_client_has_a_limited_size() {
+    let api = api();
+    let put = |scopes: usize, value: usize| {
+        let scopes: Vec<String> =
+            (0..scopes).map(|index| format!("{index:03}{}", "s".repeat(94))).collect();
+        let parameters = json!({"prompt": "p".repeat(value)});
+        let sent =
+            json!({"clientId": "id", "scopes": scopes, "authorizationParameters": parameters});
+        send(&api, "PUT", "/v1/oauth-clients/acme", &sent)
+    };
+    // 80 scopes have 8,001 bytes as JSON, and the parameter 13 and its value.
+    assert_eq!(put(80, 176).status, 201);
+    let refused = put(80, 177);
+    assert_eq!(code_of(&refused), (400, "invalid_body".into()));
+    assert_eq!(body(&refused)["errors"][0]["pointer"], "/scopes");
+    let detail = body(&refused)["errors"][0]["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("8193 bytes"), "{detail}");
+}
+
+#[test]
 fn a_platform_has_several_clients() {
     let api = api();
     let path = "/v1/oauth-clients/acme";

@@ -267,6 +267,10 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             // The fixture already has one.
             (1..100).for_each(|_| drop(fixture.key()));
         }
+        Code::OauthClientLimit if endpoint == Keyed::SetOauthClient => {
+            let sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO oauth_clients (account, environment, platform, name, client_id, scopes, authorization_parameters, variables, created_at, updated_at) SELECT 'acme', 'test', 'gmail', 'n-' || i, 'id', '[]', '{}', '{}', 0, 0 FROM n";
+            fixture.api.env.database.execute(sql, []).unwrap();
+        }
         Code::WebhookInactive => {
             fixture.api.env.database.execute("UPDATE webhooks SET active = 0", []).unwrap();
         }
