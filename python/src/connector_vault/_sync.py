@@ -1297,7 +1297,8 @@ class ConnectorVault:
         """Sends a request to the platform of a connection, with credentials that stay in the service.
 
         Returns the platform's response, regardless of its status; raises a `VaultError` if the service
-        itself responds instead. `path` is a path below the platform's server, or below `server`, another one of its servers.
+        itself responds instead. The service follows redirects to the same origin; the target of any other is in the header
+        `x-platform-location`. `path` is a path below the platform's server, or below `server`, another one of its servers.
         With `retries` (0–3), the service retries a request that is safe to repeat if the platform temporarily refuses it.
         Needs the scope `connections:call`. Never repeated by this package.
         """
