@@ -8,14 +8,19 @@ const NO_METHOD = /^\/health$|^\/v1\/openapi\.json$|\/proxy\//;
 const MAX_COLUMNS = 120;
 
 const snakeCase = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll("-", "_");
+const KEYWORDS =
+  /^(and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/;
 /** The name of an argument. `from` and others are keywords of Python. */
-const argument = (name) => snakeCase(name).replace(/^(from|for|import|in|is|class)$/, "$1_");
+const argument = (name) => snakeCase(name).replace(KEYWORDS, "$1_");
 
 /** The index after the bracket that closes the one before `start`. */
 function closing(text, start) {
   let depth = 1;
   let end = start;
-  for (; depth > 0; end += 1) depth += "([{".includes(text[end]) ? 1 : ")]}".includes(text[end]) ? -1 : 0;
+  for (; depth > 0; end += 1) {
+    if (end >= text.length) throw new Problem("A bracket in python/src/connector_vault/_async.py is not closed.");
+    depth += "([{".includes(text[end]) ? 1 : ")]}".includes(text[end]) ? -1 : 0;
+  }
   return end;
 }
 

@@ -404,6 +404,23 @@ impl AuthMethod {
     pub const fn is_oauth2(&self) -> bool {
         matches!(self.kind, Kind::OAuth2(_))
     }
+
+    fn lookups(&self) -> impl Iterator<Item = &FieldSource> {
+        let sources = self.oauth2().into_iter().flat_map(|oauth| &oauth.field_sources);
+        sources.filter(|source| source.from == SourceKind::Lookup)
+    }
+
+    /// A field that the platform should have returned at `lookupUrl`, and that has no value.
+    pub fn missing_lookup(&self, fields: &Parameters) -> Option<&str> {
+        let mut names = self.lookups().map(|source| source.field.as_str());
+        names.find(|name| !fields.contains_key(*name))
+    }
+
+    /// The looked-up fields that choose among several accounts or sites of a user.
+    pub fn chosen_by_lookup(&self) -> impl Iterator<Item = &str> {
+        let chosen = self.lookups().filter(|source| variables(&source.at).next().is_some());
+        chosen.map(|source| source.field.as_str())
+    }
 }
 
 /// The URLs to which a method sends users and requests.

@@ -14,7 +14,7 @@ use super::{Browser, decrypt_error, platform, redirect_uri};
 use crate::audit::statements::person_actor;
 use crate::auth::key::hash;
 use crate::auth::statements::select_forward;
-use crate::catalog::detail::{AuthMethod, FieldSource, OAuth2, Server, SourceKind};
+use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
 use crate::connect::attempt::{Attempt, AttemptErrorCode, AttemptSecrets, code_parties};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
@@ -302,7 +302,9 @@ impl<P: Ports> BrowserContext<'_, P> {
         platform::fetch_account(ports, config, connected_by, Some(client), credentials).await;
         let tenant = (attempt.account.as_str(), attempt.environment);
         let is_different_account = previous.is_some_and(|previous| {
-            previous.is_different_account(&config.vault_keys, tenant, credentials)
+            let keys = &config.vault_keys;
+            previous.is_different_account(keys, tenant, credentials)
+                || previous.is_different_site(keys, tenant, (method, credentials))
         });
         Ok(if attempt.presets()?.conflict_with(&credentials.fields) {
             Some(unexpected_account(name))
@@ -488,10 +490,7 @@ fn is_reachable(
     let sources = method.oauth2().map_or(&[][..], |oauth| &oauth.field_sources);
     let is_filled =
         |server: &Server| targets.fill(&server.url, |name| credentials.variable(name)).is_ok();
-    let is_present = |source: &FieldSource| {
-        source.from != SourceKind::Lookup || credentials.fields.contains_key(&source.field)
-    };
-    sources.iter().all(is_present)
+    method.missing_lookup(&credentials.fields).is_none()
         && (sources.is_empty()
             || connector.servers.is_empty()
             || connector.servers.iter().any(is_filled))

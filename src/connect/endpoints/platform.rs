@@ -1,9 +1,11 @@
 //! Requests to platforms: token requests, verification of credentials, and the account's id and name.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::decrypt_error;
-use crate::catalog::detail::{AuthMethod, Request, SourceKind, Verify, variables};
+use crate::catalog::detail::{AuthMethod, OAuth2, Request, SourceKind, Verify, variables};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::apply_platform_values;
@@ -218,19 +220,43 @@ pub async fn look_up<P: Http + Patterns>(
     let Some(path) = oauth.lookup_url.clone() else { return Ok(()) };
     let auth = PlatformAuth { config, connector, method, credentials, client };
     let request = Request { method: Method::Get, path, body: None };
-    let Some(body) = fetch_json(ports, auth, &request).await else { return Ok(()) };
-    let name = &connector.name;
-    let known = &credentials.fields;
+    let body = fetch_json(ports, auth, &request).await;
+    let values = looked_up(&connector.name, (method, oauth), body.as_ref(), &credentials.fields)?;
+    let oauth_method = (method, oauth, connector.servers.as_slice());
+    let variables = client.map(OauthClient::variables).unwrap_or_default();
+    apply_platform_values(&mut credentials.fields, oauth_method, &variables, values, ports);
+    Ok(())
+}
+
+/// The fields that the platform returned, with their values. What the user entered to choose an account must match one, even
+/// if the user also entered the looked-up field: an app can fix the first, and the user could enter another account in the second.
+fn looked_up(
+    name: &str,
+    (method, oauth): (&AuthMethod, &OAuth2),
+    body: Option<&Value>,
+    entered: &BTreeMap<String, String>,
+) -> Result<Vec<(String, String)>, String> {
     let mut values = Vec::new();
-    for (source, found) in response::field_values(oauth, SourceKind::Lookup, &body, known) {
-        let known = known.get(&source.field);
+    let response = body.unwrap_or(&Value::Null);
+    for (source, found) in response::field_values(oauth, SourceKind::Lookup, response, entered) {
+        let known = entered.get(&source.field);
+        let is_chosen = variables(&source.at).any(|name| entered.contains_key(name));
         match found.as_slice() {
             [only] => values.push((source.field.clone(), only.clone())),
-            [] if known.is_none() => {
+            [] if is_chosen && body.is_none() => {
+                return Err(format!(
+                    "{name} did not return your accounts, so what you entered can't be checked."
+                ));
+            }
+            [] if is_chosen => {
                 return Err(format!("{name} returned no account that matches what you entered."));
             }
+            [] if known.is_none() && body.is_some() => {
+                return Err(format!("{name} returned no account."));
+            }
             [_, _, ..] if known.is_none_or(|known| !found.contains(known)) => {
-                let chooser = variables(&source.at).next().unwrap_or(&source.field);
+                let missing = variables(&source.at).find(|name| !entered.contains_key(*name));
+                let chooser = missing.unwrap_or(&source.field);
                 let field = method.fields.iter().find(|field| field.name == chooser);
                 let label = field.map_or(chooser, |field| &field.label);
                 return Err(format!(
@@ -240,10 +266,7 @@ pub async fn look_up<P: Http + Patterns>(
             _ => {}
         }
     }
-    let oauth_method = (method, oauth, connector.servers.as_slice());
-    let variables = client.map(OauthClient::variables).unwrap_or_default();
-    apply_platform_values(&mut credentials.fields, oauth_method, &variables, values, ports);
-    Ok(())
+    Ok(values)
 }
 
 /// Fetches the id and the name of the account with the connector's `account` request, unless they are known. On failure,

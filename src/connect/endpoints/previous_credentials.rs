@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::catalog::detail::AuthMethod;
 use crate::credentials::VaultKeys;
 use crate::credentials::lifecycle::machine;
 use crate::credentials::model::Credentials;
@@ -29,6 +30,21 @@ impl PreviousCredentials {
     ) -> bool {
         let previous = Credentials::open(keys, tenant, &self.connection_id, &self.sealed);
         previous.is_ok_and(|previous| previous.is_of_other_account(now))
+    }
+
+    /// Whether the user signed in to another of their sites or accounts, which the `account` request may not distinguish.
+    pub(super) fn is_different_site(
+        &self,
+        keys: &VaultKeys,
+        tenant: (&str, Environment),
+        (method, now): (&AuthMethod, &Credentials),
+    ) -> bool {
+        let previous = Credentials::open(keys, tenant, &self.connection_id, &self.sealed);
+        let Ok(previous) = previous else { return false };
+        method.chosen_by_lookup().any(|field| {
+            let values = previous.fields.get(field).zip(now.fields.get(field));
+            values.is_some_and(|(previous, now)| previous != now)
+        })
     }
 
     /// The previous refresh token, for new credentials without one: many platforms send it only at the first sign-in. Returns

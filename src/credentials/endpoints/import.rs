@@ -272,6 +272,10 @@ impl<P: Ports> Import<'_, P> {
         if client.is_some() && !submitted.method.is_oauth2() {
             return Err(refusal(&["client"], "applies only to OAuth 2.0 methods"));
         }
+        if let Some(field) = submitted.method.missing_lookup(&submitted.credentials.fields) {
+            let what = "is required: an import does not ask the platform for it";
+            return Err(refusal(&["credentials", "fields", field], what));
+        }
         if let Some(client_id) = client_id {
             ensure_own_client(&submitted, &client_id, (&connector.platform, name))?;
         }

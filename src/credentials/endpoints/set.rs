@@ -14,7 +14,7 @@ use crate::connect::statements::select_client_for;
 use crate::connections::model::Connection;
 use crate::connections::statements::one;
 use crate::credentials::lifecycle::machine;
-use crate::http::body::BodyReader;
+use crate::http::body::{BodyReader, refusal};
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::Response;
@@ -78,6 +78,9 @@ async fn set<P: Ports>(
             verdict => verdict.checked(&connector.name)?,
         };
         platform::fetch_account(ports, config, (connector, method), client, credentials).await;
+    }
+    if let Some(field) = method.missing_lookup(&credentials.fields) {
+        return Err(refusal(&["fields", field], "is required: the vault could not look it up"));
     }
     let account = ConnectedAccount {
         account: &principal.account,

@@ -16,7 +16,7 @@ use super::account;
 use super::error::{TokenError, TokenErrorKind, is_known};
 use crate::catalog::detail::{FieldSource, OAuth2, SourceKind};
 use crate::ports::{HttpError, HttpResponse};
-use crate::targets::fill::{fill_text, unfill};
+use crate::targets::fill::{FillError, fill_text, unfill};
 use crate::util::json;
 
 /// The maximum length of a token, in bytes.
@@ -291,7 +291,12 @@ fn find<'a>(body: &'a Value, pointer: &str, fields: &BTreeMap<String, String>) -
         let condition = step.strip_prefix('?').and_then(|it| it.split_once('='));
         found = if let Some((name, template)) = condition {
             let template = template.replace("~1", "/").replace("~0", "~");
-            let expected = fill_text(&template, field).ok();
+            let expected = match fill_text(&template, field) {
+                Ok(text) => Some(text),
+                Err(FillError::Missing(_)) => None,
+                // No item can have a value that is invalid in its place.
+                Err(_) => return Vec::new(),
+            };
             let is_selected = |item: &&Value| {
                 let Some(expected) = &expected else { return true };
                 match item.get(name) {

@@ -598,7 +598,9 @@ fn lookups_select_the_account_that_the_user_chose() {
     let site =
         |id: &str, name: &str| json!({"id": id, "url": format!("https://{name}.acme.example")});
     let several = json!([site("a1", "a"), site("b1", "b"), site("b1", "b")]);
-    let none = "The acme returned no account that matches what you entered.";
+    let none = "The acme returned no account.";
+    let no_match = "The acme returned no account that matches what you entered.";
+    let unchecked = "The acme did not return your accounts, so what you entered can't be checked.";
     let ambiguous = "The acme returned several accounts. Connect again, and enter \"site\".";
     let nowhere =
         "The acme did not return the location of your account's data, so it can't be used.";
@@ -615,10 +617,17 @@ fn lookups_select_the_account_that_the_user_chose() {
         case(json!({"site": "a"}), (200, &number), Ok("7")),
         case(json!({}), (200, &several), Err(ambiguous)),
         case(json!({"cloudId": "x1"}), (200, &several), Err(ambiguous)),
-        case(json!({"site": "c"}), (200, &several), Err(none)),
+        case(json!({"site": "c"}), (200, &several), Err(no_match)),
+        case(json!({"site": "a-"}), (200, &one), Err(no_match)),
+        // An app can fix the site: a user can't choose another one by its id.
+        case(json!({"site": "a", "cloudId": "b1"}), (200, &several), Ok("a1")),
+        case(json!({"site": "c", "cloudId": "b1"}), (200, &several), Err(no_match)),
+        case(json!({"site": "c", "cloudId": "x1"}), (200, &empty), Err(no_match)),
+        case(json!({"site": "c", "cloudId": "x1"}), (503, &empty), Err(unchecked)),
         case(json!({}), (200, &empty), Err(none)),
         case(json!({"cloudId": "x1"}), (200, &empty), Ok("x1")),
-        case(json!({"site": "a"}), (503, &empty), Err(nowhere)),
+        case(json!({"site": "a"}), (503, &empty), Err(unchecked)),
+        case(json!({}), (503, &empty), Err(nowhere)),
         case(json!({"cloudId": "x1"}), (503, &empty), Ok("x1")),
     ] {
         let api = api_of(&[("acme", platform_with_accounts())]);
@@ -673,13 +682,42 @@ fn stored_tokens_are_looked_up_too() {
     let sites = json!([
         {"id": "b1", "url": "https://b.acme.example"}, {"id": "c1", "url": "https://c.acme.example"},
     ]);
-    for (fields, status) in [(json!({}), 422), (json!({"site": "c"}), 204)] {
+    for (fields, status) in [
+        (json!({}), 422),
+        (json!({"site": "c"}), 204),
+        (json!({"site": "d", "cloudId": "c1"}), 422),
+    ] {
         script(&api, &[(200, sites.clone())]);
         let sent = json!({"type": "oauth2", "authMethod": "oauth", "accessToken": "at-2", "fields": fields});
         let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
         assert_eq!(stored.status, status, "{fields} {}", body(&stored));
     }
     assert_eq!(called_url(&api, &path, "x"), "https://api.acme.example/c1/x");
+    // Without an access token, nothing can be looked up.
+    let mut sent = json!({"type": "oauth2", "authMethod": "oauth", "refreshToken": "rt-2"});
+    let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
+    assert_eq!(stored.status, 400, "{}", body(&stored));
+    sent["fields"] = json!({"cloudId": "c1"});
+    let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
+    assert_eq!(stored.status, 204, "{}", body(&stored));
+}
+
+#[test]
+fn a_reconnect_stays_at_the_site_of_the_connection_unless_the_app_allows_another() {
+    let api = api_of(&[("acme", platform_with_accounts())]);
+    let site = |id: &str| json!([{"id": id, "url": "https://a.acme.example"}]);
+    let path =
+        connect_with(&api, "acme", &[(200, json!({"access_token": "at-1"})), (200, site("a1"))]);
+    let connection = path.rsplit('/').next().unwrap();
+    for (allowed, expected) in [(false, json!("account_mismatch")), (true, json!(null))] {
+        let sent =
+            json!({"connection": connection, "authMethod": "oauth", "allowOtherAccount": allowed});
+        let (id, browser, state) = begin_and_follow(&api, &sent);
+        script(&api, &[(200, json!({"access_token": "at-2"})), (200, site("b1"))]);
+        browser.back(&api, &format!("code=c&state={state}"));
+        assert_eq!(attempt(&api, &id)["error"]["code"], expected, "{allowed}");
+    }
+    assert_eq!(called_url(&api, &path, "x"), "https://api.acme.example/b1/x");
 }
 
 #[test]

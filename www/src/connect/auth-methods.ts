@@ -25,11 +25,12 @@ export const isSetByApp = (
 ) =>
   method.type === "oauth2" &&
   values === null &&
-  [method.tokenUrl, method.refreshUrl, method.revocationUrl, ...servers.map(({ url }) => url)].some((url) =>
-    hostVariables(url ?? "", method.fields).includes(name),
-  );
+  [
+    ...[method.tokenUrl, method.refreshUrl, method.revocationUrl, method.lookupUrl],
+    ...servers.map(({ url }) => url),
+  ].some((url) => hostVariables(url ?? "", method.fields).includes(name));
 
-/** Whether the platform's callback contains the value, so that the user is not asked for it. */
+/** Whether the platform returns the value when the user connects, so that the user is not asked for it. */
 export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
   method.type === "oauth2" && method.fieldSources.some(({ field }) => field === name);
 
