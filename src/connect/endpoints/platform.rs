@@ -116,7 +116,7 @@ impl PlatformAuth<'_> {
 /// Sends a token request and reads its response.
 pub async fn tokens<P: Http + Clock>(
     ports: &P,
-    oauth: &crate::catalog::detail::OAuth2,
+    oauth: &OAuth2,
     request: HttpRequest,
 ) -> Result<Tokens, TokenError> {
     let response = ports.send(request, DEADLINE_MS).await;
