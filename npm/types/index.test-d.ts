@@ -233,7 +233,7 @@ type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
 /** Each member of a union without a property. */
 type Without<Shapes, Name extends PropertyKey> = Shapes extends Shapes ? Omit<Shapes, Name> : never;
-type RestrictionName = "access" | "actions" | "client" | "connections" | "fields" | "fixedFields" | "lang";
+type RestrictionName = "access" | "actions" | "client" | "confirm" | "connections" | "fields" | "fixedFields" | "lang";
 /** The property names of all members of a union. */
 type AnyName<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
 

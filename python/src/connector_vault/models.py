@@ -1163,7 +1163,7 @@ class AuditEntryTarget(Model):
     """
     id: str
     """
-    Its id. Of an OAuth client, the platform, followed by a slash and its name unless that is `default`. Of the branding, `branding`.
+    Its id. For an OAuth client, the platform, followed by a slash and the client's name unless that is `default`. For the branding, `branding`.
     """
 
 
@@ -2158,7 +2158,7 @@ class ConsoleSignIn(Model):
     """
     scopes: list[str] | None = None
     """
-    The scopes that are requested of the provider; `null` with `access`.
+    The scopes that are requested from the provider; `null` with `access`.
     """
     redirect_uri: str | None = Field(None, alias='redirectUri')
     """
