@@ -165,6 +165,19 @@ export function openapi(fixture) {
     return otherRequests.map((other) => ({ ...request, ...other }));
   }
 
+  /** Adds OAuth clients until the account has this many. */
+  const fillOauthClients = (count) =>
+    fixture.database
+      .prepare(
+        `WITH RECURSIVE numbers(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ?1)
+        INSERT INTO oauth_clients
+          (account, environment, platform, name, client_id, scopes, authorization_parameters, variables, created_at, updated_at)
+        SELECT 'openapi', 'test', 'filler', 'client-' || number, 'id', '[]', '{}', '{}', 0, 0 FROM numbers
+        LIMIT max(0, ?1 - (SELECT count(*) FROM oauth_clients WHERE account = 'openapi' AND environment = 'test'))`,
+      )
+      .bind(count)
+      .run();
+
   /** Requests that only one operation rejects, or responds to with another status. */
   async function own(id, { path, ...request }) {
     const as = (body) => ({ body: JSON.stringify(body) });
@@ -220,7 +233,8 @@ export function openapi(fixture) {
     }
     if (id === "setOauthClient") {
       await send(path, { method: "DELETE", secret: keys.full.secret });
-      return [{}];
+      await fillOauthClients(999);
+      return [{}, { path: `${path}?name=one-too-many` }];
     }
     return [];
   }
