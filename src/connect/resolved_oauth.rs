@@ -11,8 +11,16 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, ends_with_domain, fill, fill_text, host_choosers};
 use crate::util::patterns::Matcher;
 
-/// Receives each result. It can replace an error with a value.
-type Inspect<'s> = &'s dyn Fn(Result<String, FillError>) -> Result<String, FillError>;
+/// The steps of a connection, in order: when a method is resolved, and when one of its values is first used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    /// The redirect to the platform.
+    SignIn,
+    /// The exchange of the code.
+    Exchange,
+    /// Requests with a token.
+    Token,
+}
 
 /// An OAuth 2.0 method whose variables were replaced.
 #[derive(Debug, Clone)]
@@ -33,7 +41,7 @@ impl ResolvedOAuth {
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
-        Self::fill(oauth, targets, value, |filled| filled, |filled| filled)
+        Self::fill(oauth, targets, value, Step::Token)
     }
 
     /// Resolves a method for the exchange of a code. A URL that is needed only with a token may stay empty if the platform
@@ -43,13 +51,7 @@ impl ResolvedOAuth {
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
-        Self::fill(
-            oauth,
-            targets,
-            value,
-            |filled| filled,
-            |filled| empty_if_provided(oauth, filled),
-        )
+        Self::fill(oauth, targets, value, Step::Exchange)
     }
 
     /// Resolves a method for the redirect to the platform. A URL or parameter that is needed only after the sign-in may
@@ -59,46 +61,57 @@ impl ResolvedOAuth {
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Result<Self, FillError> {
-        let inspect = |filled| empty_if_provided(oauth, filled);
-        Self::fill(oauth, targets, value, inspect, inspect)
+        Self::fill(oauth, targets, value, Step::SignIn)
     }
 
-    /// Resolves a method. `later` receives the results that are used only after the sign-in, and `with_token` those that are
-    /// used only with a token.
+    /// Resolves a method for a step. A value that is first used in a later step may stay empty if the platform supplies its
+    /// variable before then.
     fn fill<'v>(
         oauth: &OAuth2,
         targets: Targets,
         value: impl Fn(&str) -> Option<&'v str>,
-        later: impl Fn(Result<String, FillError>) -> Result<String, FillError>,
-        with_token: impl Fn(Result<String, FillError>) -> Result<String, FillError>,
+        now: Step,
     ) -> Result<Self, FillError> {
-        let now = |filled| filled;
-        let fill = |url: &str| targets.fill(url, &value);
-        let of_token =
-            |url: &Option<String>| url.as_deref().map(|url| with_token(fill(url))).transpose();
-        let parameters = |parameters: &Parameters, inspect: Inspect<'_>| {
+        let check = |first_use: Step, filled| match filled {
+            Err(FillError::Missing(name)) if now < first_use && oauth.provides_field(&name) => {
+                Ok(String::new())
+            }
+            filled => filled,
+        };
+        let url = |first_use, url: &str| check(first_use, targets.fill(url, &value));
+        let optional_url = |first_use, template: &Option<String>| {
+            template.as_deref().map(|template| url(first_use, template)).transpose()
+        };
+        let parameters = |first_use, parameters: &Parameters| {
             let mut filled = Parameters::new();
             for (name, text) in parameters {
-                filled.insert(name.clone(), inspect(fill_text(text, &value))?);
+                let value = match fill_text(text, &value) {
+                    // Only a refresh sends this value: a code exchange has its own `redirect_uri`.
+                    Err(FillError::Missing(name))
+                        if first_use == Step::Exchange && name == REDIRECT_URI_MEMBER =>
+                    {
+                        REDIRECT_URI.to_owned()
+                    }
+                    filled => check(first_use, filled)?,
+                };
+                filled.insert(name.clone(), value);
             }
             Ok(filled)
         };
-        let token_url = later(fill(&oauth.token_url))?;
+        let token_url = url(Step::Exchange, &oauth.token_url)?;
+        let refresh_url = optional_url(Step::Token, &oauth.refresh_url)?;
         Ok(Self {
-            authorization_url: oauth.authorization_url.as_deref().map(fill).transpose()?,
-            refresh_url: of_token(&oauth.refresh_url)?.unwrap_or_else(|| token_url.clone()),
+            authorization_url: optional_url(Step::SignIn, &oauth.authorization_url)?,
+            refresh_url: refresh_url.unwrap_or_else(|| token_url.clone()),
             token_url,
-            revocation_url: of_token(&oauth.revocation_url)?,
+            revocation_url: optional_url(Step::Token, &oauth.revocation_url)?,
             oauth: OAuth2 {
-                issuer: oauth.issuer.as_deref().map(|url| later(fill(url))).transpose()?,
-                authorization_parameters: parameters(&oauth.authorization_parameters, &now)?,
-                token_parameters: parameters(&oauth.token_parameters, &|filled| match filled {
-                    // Only a refresh sends this value: a code exchange has its own `redirect_uri`.
-                    Err(FillError::Missing(name)) if name == REDIRECT_URI_MEMBER => {
-                        Ok(REDIRECT_URI.to_owned())
-                    }
-                    filled => later(filled),
-                })?,
+                issuer: optional_url(Step::Exchange, &oauth.issuer)?,
+                authorization_parameters: parameters(
+                    Step::SignIn,
+                    &oauth.authorization_parameters,
+                )?,
+                token_parameters: parameters(Step::Exchange, &oauth.token_parameters)?,
                 redirect_uri: match &oauth.redirect_uri {
                     Some(text) => Some(fill_text(text, &value)?),
                     None => None,
@@ -133,19 +146,8 @@ impl ResolvedOAuth {
     }
 }
 
-/// Replaces the error of a variable that the platform supplies later with an empty value.
-fn empty_if_provided(
-    oauth: &OAuth2,
-    filled: Result<String, FillError>,
-) -> Result<String, FillError> {
-    match filled {
-        Err(FillError::Missing(name)) if oauth.provides_field(&name) => Ok(String::new()),
-        filled => filled,
-    }
-}
-
-/// The variables that choose the host of a token, refresh, revocation or lookup request, or the redirect URI. Such requests carry the
-/// client's secret or the user's tokens, so the values must come from the OAuth client, never from a form.
+/// The variables that choose the host of a token, refresh, revocation or lookup request, or the redirect URI. Such requests
+/// carry the client's secret or the user's tokens, so the values must come from the OAuth client, never from a form.
 fn recipient_variables<'a>(
     oauth: &'a OAuth2,
     fields: &[Field],

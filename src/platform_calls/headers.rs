@@ -383,6 +383,7 @@ mod tests {
         let received = [vec![own], pairs(&["x-own", "etag"])].concat();
         assert_eq!(names(&to_caller(received)), ["etag"]);
     }
+
     #[test]
     fn no_client_follows_a_redirect() {
         for (status, expected) in [

@@ -14,7 +14,7 @@ use super::{Browser, decrypt_error, platform, redirect_uri};
 use crate::audit::statements::person_actor;
 use crate::auth::key::hash;
 use crate::auth::statements::select_forward;
-use crate::catalog::detail::{AuthMethod, OAuth2, Server, SourceKind};
+use crate::catalog::detail::{AuthMethod, OAuth2, SourceKind};
 use crate::connect::attempt::{Attempt, AttemptErrorCode, AttemptSecrets, code_parties};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
@@ -236,19 +236,20 @@ impl<P: Ports> BrowserContext<'_, P> {
             Err(error) => return Ok(Err(exchange_failure(&connector.name, &error))),
         };
         let (client, resolved) = (&client, &resolved);
-        let agreed = GrantedAttempt { attempt, connector, method, oauth, client, resolved };
-        self.store_tokens(agreed, tokens, fields, previous).await
+        let granted_attempt =
+            GrantedAttempt { attempt, connector, method, oauth, client, resolved };
+        self.store_tokens(granted_attempt, tokens, fields, previous).await
     }
 
     /// Steps 5 and 6 of [`Self::callback`].
     async fn store_tokens(
         &self,
-        agreed: GrantedAttempt<'_>,
+        granted_attempt: GrantedAttempt<'_>,
         tokens: Tokens,
         mut fields: BTreeMap<String, String>,
         previous: Option<PreviousCredentials>,
     ) -> Result<Result<(), AttemptFailure>, Problem> {
-        let GrantedAttempt { attempt, connector, method, oauth, client, .. } = agreed;
+        let GrantedAttempt { attempt, connector, method, oauth, client, .. } = granted_attempt;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         let oauth_method = (method, oauth, connector.servers.as_slice());
         let values = tokens.field_values.clone();
@@ -256,9 +257,10 @@ impl<P: Ports> BrowserContext<'_, P> {
         let mut credentials = Credentials::from_tokens(tokens, fields);
 
         // 5. Check the account.
-        let failure = self.check_account(agreed, previous.as_ref(), &mut credentials).await?;
+        let failure =
+            self.check_account(granted_attempt, previous.as_ref(), &mut credentials).await?;
         if let Some(failure) = failure {
-            self.revoke_unused_tokens(agreed, &credentials).await?;
+            self.revoke_unused_tokens(granted_attempt, &credentials).await?;
             return Ok(Err(failure));
         }
         let tenant = (attempt.account.as_str(), attempt.environment);
@@ -272,7 +274,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let written =
             self.write(attempt, method, &credentials, expires_at, granted.as_deref()).await?;
         if !matches!(written, StoreOutcome::Done(_)) {
-            self.revoke_unused_tokens(agreed, &credentials).await?;
+            self.revoke_unused_tokens(granted_attempt, &credentials).await?;
         }
         Ok(match written {
             StoreOutcome::Done(_) => Ok(()),
@@ -287,11 +289,11 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Looks up the values that the platform returns, and identifies the account. Returns the reason if it can't be used.
     async fn check_account(
         &self,
-        agreed: GrantedAttempt<'_>,
+        granted_attempt: GrantedAttempt<'_>,
         previous: Option<&PreviousCredentials>,
         credentials: &mut Credentials,
     ) -> Result<Option<AttemptFailure>, Problem> {
-        let GrantedAttempt { attempt, connector, method, client, .. } = agreed;
+        let GrantedAttempt { attempt, connector, method, client, .. } = granted_attempt;
         let (ports, config, name) = (self.ports, self.config, &connector.name);
         let connected_by = (connector, method);
         let looked_up =
@@ -302,15 +304,13 @@ impl<P: Ports> BrowserContext<'_, P> {
         platform::fetch_account(ports, config, connected_by, Some(client), credentials).await;
         let tenant = (attempt.account.as_str(), attempt.environment);
         let is_different_account = previous.is_some_and(|previous| {
-            let keys = &config.vault_keys;
-            previous.is_different_account(keys, tenant, credentials)
-                || previous.is_different_site(keys, tenant, (method, credentials))
+            previous.is_different_account_or_site(&config.vault_keys, tenant, (method, credentials))
         });
         Ok(if attempt.presets()?.conflict_with(&credentials.fields) {
             Some(unexpected_account(name))
         } else if attempt.allow_other_account == 0 && is_different_account {
             Some(account_mismatch(name))
-        } else if is_reachable(connector, method, config.targets(), credentials) {
+        } else if platform::is_reachable(connector, method, config.targets(), credentials) {
             None
         } else {
             Some(missing_platform_value(name))
@@ -477,23 +477,6 @@ fn callback_values<'c>(
         let value = unfill(source.template.as_deref(), &source.field, member(&source.at)?)?;
         Some((source.field.clone(), value.to_owned()))
     }))
-}
-
-/// Whether the URL of at least one server is complete, and all values were looked up. A value that the platform should have
-/// returned may be missing.
-fn is_reachable(
-    connector: &Connector,
-    method: &AuthMethod,
-    targets: Targets,
-    credentials: &Credentials,
-) -> bool {
-    let sources = method.oauth2().map_or(&[][..], |oauth| &oauth.field_sources);
-    let is_filled =
-        |server: &Server| targets.fill(&server.url, |name| credentials.variable(name)).is_ok();
-    method.missing_lookup(&credentials.fields).is_none()
-        && (sources.is_empty()
-            || connector.servers.is_empty()
-            || connector.servers.iter().any(is_filled))
 }
 
 fn new_connection(attempt: &Attempt, now: u64) -> NewConnection {

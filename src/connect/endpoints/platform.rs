@@ -1,11 +1,11 @@
-//! Requests to platforms: token requests, verification of credentials, and the account's id and name.
+//! Requests to platforms: token requests, verification of credentials, lookups, and the account's id and name.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::decrypt_error;
-use crate::catalog::detail::{AuthMethod, OAuth2, Request, SourceKind, Verify, variables};
+use crate::catalog::detail::{AuthMethod, OAuth2, Request, Server, SourceKind, Verify, variables};
 use crate::connect::client::OauthClient;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::apply_platform_values;
@@ -17,6 +17,7 @@ use crate::oauth::response::times;
 use crate::oauth::token::TokenEndpoint;
 use crate::oauth::{Client, TokenError, Tokens, account, response};
 use crate::ports::{Clock, Http, HttpError, HttpRequest, HttpResponse, Patterns, user_agent};
+use crate::targets::Targets;
 use crate::terms::Method;
 use crate::util::json;
 
@@ -131,9 +132,8 @@ async fn send<P: Http>(
 ) -> Option<Result<HttpResponse, HttpError>> {
     let (targets, value) = (auth.config.targets(), |name: &str| auth.credentials.variable(name));
     let url = if request.path.starts_with('/') {
-        let resolved = |server: &crate::catalog::detail::Server| {
-            targets.fill(&format!("{}{}", server.url, request.path), value).ok()
-        };
+        let resolved =
+            |server: &Server| targets.fill(&format!("{}{}", server.url, request.path), value).ok();
         auth.connector.servers.iter().find_map(resolved)?
     } else {
         // An absolute URL.
@@ -267,6 +267,23 @@ fn looked_up(
         }
     }
     Ok(values)
+}
+
+/// Whether the URL of at least one server is complete, and all values were looked up. A value that the platform should have
+/// returned may be missing.
+pub fn is_reachable(
+    connector: &Connector,
+    method: &AuthMethod,
+    targets: Targets,
+    credentials: &Credentials,
+) -> bool {
+    let sources = method.oauth2().map_or(&[][..], |oauth| &oauth.field_sources);
+    let is_filled =
+        |server: &Server| targets.fill(&server.url, |name| credentials.variable(name)).is_ok();
+    method.missing_lookup(&credentials.fields).is_none()
+        && (sources.is_empty()
+            || connector.servers.is_empty()
+            || connector.servers.iter().any(is_filled))
 }
 
 /// Fetches the id and the name of the account with the connector's `account` request, unless they are known. On failure,

@@ -28,23 +28,22 @@ impl PreviousCredentials {
         tenant: (&str, Environment),
         now: &Credentials,
     ) -> bool {
-        let previous = Credentials::open(keys, tenant, &self.connection_id, &self.sealed);
-        previous.is_ok_and(|previous| previous.is_of_other_account(now))
+        self.open(keys, tenant).is_some_and(|previous| previous.is_of_other_account(now))
     }
 
-    /// Whether the user signed in to another of their sites or accounts, which the `account` request may not distinguish.
-    pub(super) fn is_different_site(
+    /// The same, also for another site or account of the same user, which the `account` request may not distinguish.
+    pub(super) fn is_different_account_or_site(
         &self,
         keys: &VaultKeys,
         tenant: (&str, Environment),
         (method, now): (&AuthMethod, &Credentials),
     ) -> bool {
-        let previous = Credentials::open(keys, tenant, &self.connection_id, &self.sealed);
-        let Ok(previous) = previous else { return false };
-        method.chosen_by_lookup().any(|field| {
+        let Some(previous) = self.open(keys, tenant) else { return false };
+        let differs = |field| {
             let values = previous.fields.get(field).zip(now.fields.get(field));
             values.is_some_and(|(previous, now)| previous != now)
-        })
+        };
+        previous.is_of_other_account(now) || method.chosen_by_lookup().any(differs)
     }
 
     /// The previous refresh token, for new credentials without one: many platforms send it only at the first sign-in. Returns
@@ -60,8 +59,12 @@ impl PreviousCredentials {
         if has_ended || self.auth_method != method || self.client != client {
             return None;
         }
-        let previous = Credentials::open(keys, tenant, &self.connection_id, &self.sealed).ok()?;
+        let previous = self.open(keys, tenant)?;
         let is_same = previous.account.is_some() && previous.account == now.account;
         previous.tokens.filter(|_| is_same)?.refresh
+    }
+
+    fn open(&self, keys: &VaultKeys, tenant: (&str, Environment)) -> Option<Credentials> {
+        Credentials::open(keys, tenant, &self.connection_id, &self.sealed).ok()
     }
 }
