@@ -69,6 +69,7 @@ use crate::credentials::lifecycle::timing::{DEADLINE_MS, LEASE_MS, WAIT_MS, is_v
 use crate::credentials::model::Credentials;
 use crate::http::config::Config;
 use crate::http::problem::{Code, Problem};
+use crate::http::wait::Wait;
 use crate::oauth::{TokenError, TokenErrorKind, Tokens};
 use crate::ports::{
     Clock, Db, Patterns, Ports, Random, ResultSet, Statement, StorageError, first_row,
@@ -77,8 +78,8 @@ use crate::storage::metering::Metered;
 use crate::terms::{Environment, State};
 use crate::util::json;
 
-/// The interval at which the row is polled while another request refreshes it, in milliseconds.
-const POLL_MS: u32 = 250;
+/// The first pause before the row is read again, while another request refreshes it or storage fails, in milliseconds.
+const FIRST_PAUSE_MS: u32 = 250;
 /// The longest pause between two attempts to store new tokens, in milliseconds.
 const MAX_STORE_PAUSE_MS: u32 = 2000;
 
@@ -254,10 +255,9 @@ impl Refresh<'_> {
         row: &CredentialsRow,
         ports: &Metered<'_, P>,
     ) -> Result<Current, Problem> {
-        let (mut remaining_ms, until) = (WAIT_MS, ports.now().saturating_add(WAIT_MS));
-        while remaining_ms > 0 && ports.now() < until {
-            ports.sleep(POLL_MS).await;
-            remaining_ms = remaining_ms.saturating_sub(u64::from(POLL_MS));
+        let until = ports.now().saturating_add(WAIT_MS.into());
+        let mut wait = Wait::new(FIRST_PAUSE_MS, WAIT_MS);
+        while ports.now() < until && wait.pause(ports).await {
             let sets = ports.batch(vec![self.key().select()]).await?;
             let found =
                 first_row::<CredentialsRow>(&sets, 0)?.ok_or_else(Problem::no_connection)?;
@@ -446,7 +446,7 @@ async fn batch_until<P: Ports>(
     statements: Vec<Statement>,
     lease_end: u64,
 ) -> Result<Vec<ResultSet>, StorageError> {
-    let mut pause = POLL_MS;
+    let mut pause = FIRST_PAUSE_MS;
     loop {
         match ports.batch(statements.clone()).await {
             Err(_)

@@ -1,13 +1,14 @@
-//! Requests that wait for a change which another request makes: the end of an attempt, a user's approval.
+//! Requests that wait for a change which another request makes: the end of an attempt, a user's approval, a refresh.
 
 use crate::ports::Clock;
 
-/// The first pause in milliseconds. Each pause is a quarter longer than the one before it, up to the longest: most users
-/// decide in the first seconds, and each poll is a batch for the database.
-const FIRST_PAUSE_MS: u32 = 1000;
+/// The first pause of a request that waits for a user, in milliseconds.
+pub const USER_PAUSE_MS: u32 = 1000;
+/// The longest pause in milliseconds.
 const MAX_PAUSE_MS: u32 = 3000;
 
-/// The time that a request can still wait.
+/// The time that a request can still wait. Each pause is a quarter longer than the one before it: most changes come soon,
+/// and each poll is a batch for the database.
 #[derive(Debug)]
 pub struct Wait {
     remaining_ms: u32,
@@ -15,8 +16,8 @@ pub struct Wait {
 }
 
 impl Wait {
-    pub const fn new(limit_ms: u32) -> Self {
-        Self { remaining_ms: limit_ms, pause_ms: FIRST_PAUSE_MS }
+    pub const fn new(first_pause_ms: u32, limit_ms: u32) -> Self {
+        Self { remaining_ms: limit_ms, pause_ms: first_pause_ms }
     }
 
     /// Pauses before the next poll. Returns `false`, without a pause, when the time is over.
@@ -33,7 +34,7 @@ mod tests {
     use std::cell::RefCell;
     use std::iter;
 
-    use super::Wait;
+    use super::{USER_PAUSE_MS, Wait};
     use crate::ports::Clock;
 
     struct Recorder {
@@ -54,7 +55,7 @@ mod tests {
 
     fn pauses(limit_ms: u32, has_timer: bool) -> Vec<u32> {
         let clock = Recorder { pauses: RefCell::default(), has_timer };
-        let mut wait = Wait::new(limit_ms);
+        let mut wait = Wait::new(USER_PAUSE_MS, limit_ms);
         let polls = iter::from_fn(|| pollster::block_on(wait.pause(&clock)).then_some(()));
         assert!(polls.count() <= 12);
         clock.pauses.into_inner()

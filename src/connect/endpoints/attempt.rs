@@ -11,7 +11,7 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::http::wait::Wait;
+use crate::http::wait::{USER_PAUSE_MS, Wait};
 use crate::ports::{Clock as _, Db, Ports, StorageError};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Rows, Statements};
@@ -54,7 +54,7 @@ pub fn handle<'a, P: Ports>(
     let mut query = context.query();
     query.finish()?;
     let seconds = query.integer("wait").and_then(|seconds| u32::try_from(seconds).ok());
-    let wait = Wait::new(seconds.unwrap_or(0).saturating_mul(1000));
+    let wait = Wait::new(USER_PAUSE_MS, seconds.unwrap_or(0).saturating_mul(1000));
     // The ids of attempts have the same form as those of connections.
     let id = context.connection_id();
     let mut statements = Statements::default();

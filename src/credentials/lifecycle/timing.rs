@@ -6,7 +6,7 @@ pub const DEADLINE_MS: u32 = 20_000;
 /// How long a lease lasts, in milliseconds.
 pub const LEASE_MS: u64 = 30_000;
 /// How long a request without a valid token waits for another request's refresh, in milliseconds.
-pub const WAIT_MS: u64 = 5_000;
+pub const WAIT_MS: u32 = 5_000;
 /// A token with less time left than this is refreshed, in milliseconds.
 const MARGIN_MS: u64 = 5 * 60 * 1000;
 

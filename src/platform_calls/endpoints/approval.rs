@@ -17,7 +17,7 @@ use crate::connections::model::ConnectionId;
 use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
-use crate::http::wait::Wait;
+use crate::http::wait::{USER_PAUSE_MS, Wait};
 use crate::platform_calls::budget::AGENT_BYTES;
 use crate::platform_calls::headers::AGENT;
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
@@ -77,7 +77,7 @@ impl RequestedApproval {
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
         let mut found = results.first(self.row)?;
-        let mut wait = Wait::new(WAIT_MS);
+        let mut wait = Wait::new(USER_PAUSE_MS, WAIT_MS);
         loop {
             let is_own =
                 |found: &Approval| found.connection_id == connection && found.action == key;

@@ -7,14 +7,14 @@ import { store } from "../support/keys.mjs";
 import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
-import { proof } from "../support/proof.mjs";
+import { proof, proves } from "../support/proof.mjs";
 
 const READERS = 200;
 const PLATFORM = "idp-basic";
 /** The duration of a lease. */
 const LEASE_MS = 30_000;
-/** The readers' servers have timers that are twice as fast: they wait for a token request for 10 seconds instead of 20. */
-const TIMERS = 2;
+/** For `npm run proof`, the readers' servers have timers that are twice as fast: they wait for a token request for 10 seconds. */
+const TIMERS = proves ? 2 : 1;
 const DEADLINE_MS = 20_000 / TIMERS;
 
 export function connectRace(fixture) {
@@ -37,8 +37,14 @@ export function connectRace(fixture) {
   const setRemainingLifetime = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
 
+  /** Reads as the documentation asks: again, if another request refreshed for longer than a request waits. */
+  async function readCredentials(reader, id) {
+    const response = await reader.askCredentials(id);
+    return response.status === 503 && response.json.code === "unavailable" ? readCredentials(reader, id) : response;
+  }
+
   /** All readers send their requests concurrently, half of them to each process. */
-  const read = (id) => Promise.all(Array.from({ length: READERS }, (_, n) => readers[n % 2].askCredentials(id)));
+  const read = (id) => Promise.all(Array.from({ length: READERS }, (_, n) => readCredentials(readers[n % 2], id)));
 
   const statuses = (responses) => {
     const counts = {};
