@@ -10,6 +10,7 @@ use connector_vault::importer::cli::{
 };
 use connector_vault::importer::fetched::command::FetchArgs;
 use connector_vault::importer::instance::ImportInstanceArgs;
+use connector_vault::openapi::json::to_source;
 use connector_vault::openapi::{RecordedResponses, document};
 use connector_vault::operator;
 
@@ -111,7 +112,7 @@ fn with_npm_usage(mut command: clap::Command) -> clap::Command {
 }
 
 fn print_openapi() -> anyhow::Result<ExitCode> {
-    print!("{}", document(&RecordedResponses::recorded()?).to_source());
+    print!("{}", to_source(&document(&RecordedResponses::recorded()?)));
     Ok(ExitCode::SUCCESS)
 }
 

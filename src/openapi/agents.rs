@@ -1,8 +1,10 @@
 //! The endpoints of sign-in for agents.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::endpoint_doc::{Body, EndpointDoc};
-use super::node::{Node, object};
+use super::json::Members as _;
 use super::schema::{boolean, names, record, reference, string, text_or_null, time, time_or_null};
 use super::string_schemas::described;
 use crate::agents::Access;
@@ -112,16 +114,13 @@ pub const DELETE_GRANT: EndpointDoc = EndpointDoc {
 await vault.agentGrants.delete(process.env.GRANT);\n",
 };
 
-fn identity_type(description: &str) -> Node {
-    let all = IdentityType::NAMES.into_iter().map(Node::from);
-    let all = all.chain([Node::Null]).collect::<Vec<_>>();
-    described(
-        description,
-        object! {"type": Node::texts(["string", "null"]), "enum": Node::Array(all)},
-    )
+fn identity_type(description: &str) -> Value {
+    let all = IdentityType::NAMES.into_iter().map(Value::from);
+    let all = all.chain([Value::Null]).collect::<Vec<_>>();
+    described(description, json!({"type": ["string", "null"], "enum": Value::Array(all)}))
 }
 
-pub fn sign_in() -> Node {
+pub fn sign_in() -> Value {
     record(
         "Who authenticates the users of agents.",
         vec![
@@ -152,15 +151,15 @@ pub fn sign_in() -> Node {
     )
 }
 
-pub fn new_sign_in() -> Node {
-    body("Who authenticates the users of agents.", &SIGN_IN_FIELDS, &object! {})
+pub fn new_sign_in() -> Value {
+    body("Who authenticates the users of agents.", &SIGN_IN_FIELDS, &json!({}))
 }
 
-pub fn new_grant() -> Node {
-    body("A user whom your app has authenticated.", &GRANT_FIELDS, &object! {})
+pub fn new_grant() -> Value {
+    body("A user whom your app has authenticated.", &GRANT_FIELDS, &json!({}))
 }
 
-pub fn continuation() -> Node {
+pub fn continuation() -> Value {
     record(
         "The address where the user agrees or declines.",
         vec![
@@ -170,8 +169,8 @@ pub fn continuation() -> Node {
     )
 }
 
-pub fn grants() -> Node {
-    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AgentGrant")};
+pub fn grants() -> Value {
+    let rows = json!({"type": "array", "maxItems": MAX_LIMIT, "items": reference("AgentGrant")});
     record(
         "A page of grants.",
         vec![
@@ -181,15 +180,15 @@ pub fn grants() -> Node {
     )
 }
 
-pub fn grant() -> Node {
+pub fn grant() -> Value {
     let list = |description: &str| {
-        let items = object! {"type": "string"};
-        described(description, object! {"type": Node::texts(["array", "null"]), "items": items})
+        let items = json!({"type": "string"});
+        described(description, json!({"type": ["array", "null"], "items": items}))
     };
     record(
         "A user's grant to an agent.",
         vec![
-            ("id", string("The grant's id.").with(object! {"format": "uuid"})),
+            ("id", string("The grant's id.").with(json!({"format": "uuid"}))),
             ("identity", string("The user whose connections the agent can use.")),
             ("identityType", identity_type("Only connections of this type; `null` for all.")),
             ("platforms", list("Only these platforms; `null` for all.")),
@@ -240,7 +239,7 @@ pub fn grant() -> Node {
 }
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("AgentSignIn", sign_in()),
         ("NewAgentSignIn", new_sign_in()),

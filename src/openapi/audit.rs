@@ -1,7 +1,9 @@
 //! The endpoint of the audit log.
 
+use serde_json::{Value, json};
+
 use super::endpoint_doc::{EndpointDoc, SERVICE};
-use super::node::{Node, object};
+use super::json::Members as _;
 use super::schema::{count, names, record, reference, string, text_or_null, time};
 use super::string_schemas::described;
 use crate::http::paging::MAX_LIMIT;
@@ -21,8 +23,8 @@ for (const { at, actor, target, count } of rows) console.log(at, actor.id, targe
 ",
 };
 
-pub fn page() -> Node {
-    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AuditEntry")};
+pub fn page() -> Value {
+    let rows = json!({"type": "array", "maxItems": MAX_LIMIT, "items": reference("AuditEntry")});
     record(
         "A page of the audit.",
         vec![
@@ -32,7 +34,7 @@ pub fn page() -> Node {
     )
 }
 
-pub fn entry() -> Node {
+pub fn entry() -> Value {
     let actor = record(
         "Who did it.",
         vec![
@@ -86,7 +88,7 @@ pub fn entry() -> Node {
             (
                 "id",
                 string("Identifies the entry. Later entries have greater ids.")
-                    .with(object! {"pattern": ID}),
+                    .with(json!({"pattern": ID})),
             ),
             (
                 "at",
@@ -117,6 +119,6 @@ pub fn entry() -> Node {
 pub const ID: &str = "^aud_[0-9a-f]{25}$";
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("AuditEntryPage", page()), ("AuditEntry", entry())]
 }

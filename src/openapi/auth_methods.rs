@@ -1,7 +1,8 @@
 //! The schemas of the ways to connect to a platform.
 
+use serde_json::{Value, json};
+
 use super::details::{list, nullable, texts_by_name, url};
-use super::node::{Node, object};
 use super::schema::{boolean, names, record, reference, string, strings, text_or_null, variants};
 use super::string_schemas::described;
 use crate::catalog::detail::{
@@ -9,11 +10,11 @@ use crate::catalog::detail::{
 };
 
 /// One schema for each type.
-pub fn auth_method() -> Node {
-    let of = |kind: &'static str, description: &str, own: Vec<(&'static str, Node)>| {
+pub fn auth_method() -> Value {
+    let of = |kind: &'static str, description: &str, own: Vec<(&'static str, Value)>| {
         let mut members = vec![
             ("id", string("Unique within the connector.")),
-            ("type", object! {"type": "string", "const": kind}),
+            ("type", json!({"type": "string", "const": kind})),
         ];
         members.extend(own);
         members
@@ -85,13 +86,13 @@ pub fn auth_method() -> Node {
             ],
         ),
     ];
-    object! {
+    json!({
         "description": "A way to connect to a platform.",
-        "oneOf": Node::Array(methods),
-    }
+        "oneOf": methods,
+    })
 }
 
-fn oauth2() -> Vec<(&'static str, Node)> {
+fn oauth2() -> Vec<(&'static str, Value)> {
     let scope = record(
         "A scope.",
         vec![
@@ -185,7 +186,7 @@ fn oauth2() -> Vec<(&'static str, Node)> {
     ]
 }
 
-fn access_token_request() -> Node {
+fn access_token_request() -> Value {
     record(
         "A request for an access token that another access token authorizes.",
         vec![
@@ -201,7 +202,7 @@ fn access_token_request() -> Node {
     )
 }
 
-fn field_source() -> Node {
+fn field_source() -> Value {
     record(
         "Where the platform returns the value of a field.",
         vec![
@@ -229,7 +230,7 @@ fn field_source() -> Node {
     )
 }
 
-pub fn field() -> Node {
+pub fn field() -> Value {
     record(
         "A field that the user fills in.",
         vec![
@@ -243,9 +244,9 @@ pub fn field() -> Node {
                 "enum",
                 described(
                     "All allowed values; null for any.",
-                    object! {
-                        "type": Node::texts(["array", "null"]), "items": object! {"type": "string"},
-                    },
+                    json!({
+                        "type": ["array", "null"], "items": {"type": "string"},
+                    }),
                 ),
             ),
             ("default", text_or_null("The value if it is left empty.")),

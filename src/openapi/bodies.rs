@@ -1,6 +1,8 @@
 //! The schemas of request bodies, from the service's tables.
 
-use super::node::{Node, object};
+use serde_json::{Value, json};
+
+use super::json::{Members as _, object, texts};
 use super::parameters::platform_in_any_case;
 use super::schema::reference;
 use super::string_schemas::{self, described};
@@ -17,13 +19,13 @@ use crate::platform_calls::endpoints::action_response::{MAX_BYTES_RANGE, MAX_POI
 use crate::terms::Scope;
 
 /// The schema of a body with these fields; `defaults` has default values.
-pub(super) fn body(description: &str, fields: &[Field], defaults: &Node) -> Node {
+pub(super) fn body(description: &str, fields: &[Field], defaults: &Value) -> Value {
     let members = fields.iter().map(|field| {
         let schema = described(field.doc.about, field_schema(field));
         let default = defaults.get(field.name);
         let default = default.filter(|_| !field.required);
         let schema = match default {
-            Some(default) => schema.with(object! {"default": default.clone()}),
+            Some(default) => schema.with(json!({"default": default.clone()})),
             None => schema,
         };
         (field.name, schema)
@@ -31,127 +33,126 @@ pub(super) fn body(description: &str, fields: &[Field], defaults: &Node) -> Node
     let members: Vec<_> = members.collect();
     let required: Vec<_> =
         fields.iter().filter(|field| field.required).map(|field| field.name).collect();
-    let schema = object! {
+    let schema = json!({
         "type": "object", "description": description, "additionalProperties": false,
-    };
-    let required = if required.is_empty() {
-        object! {}
-    } else {
-        object! {"required": Node::texts(required)}
-    };
-    schema.with(required).with(object! {"properties": Node::members(members)})
+    });
+    let required =
+        if required.is_empty() { json!({}) } else { json!({"required": texts(required)}) };
+    schema.with(required).with(json!({"properties": object(members)}))
 }
 
-fn field_schema(field: &Field) -> Node {
-    match (field.name, field.check) {
-        ("request", _) => object! {"type": "string"},
+fn field_schema(field: &Field) -> Value {
+    schema_by_name(field).unwrap_or_else(|| match field.check {
+        FieldCheck::Text(rule) => string_schemas::text(rule),
+        FieldCheck::TextOrNull(rule) => or_null(string_schemas::text(rule)),
+        FieldCheck::Boolean => json!({"type": "boolean"}),
+        FieldCheck::OneOf(names) => one_of(names),
+        FieldCheck::Names(names) => list_of(names.len(), one_of(names)),
+        FieldCheck::Texts(max, rule) => list_of(max, string_schemas::text(rule)),
+        FieldCheck::Own(_) => own_schema(field.name),
+    })
+}
+
+/// The schema of a field whose name says more than its check.
+fn schema_by_name(field: &Field) -> Option<Value> {
+    Some(match (field.name, field.check) {
+        ("request", _) => json!({"type": "string"}),
         // The catalog decides which platforms are valid, not a rule.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => string_schemas::version(),
         ("logo", _) => branding::logo(),
         ("color", _) => branding::color(),
-        ("url", FieldCheck::TextOrNull(_)) => {
-            let longest = u64::try_from(rules::MAX_URL).unwrap();
-            object! {"type": Node::texts(["string", "null"]), "format": "uri", "maxLength": longest, "pattern": URL}
+        ("url", FieldCheck::TextOrNull(_)) => or_null(url(rules::MAX_URL)),
+        ("url" | "issuer", _) => url(crate::webhooks::rules::MAX_URL),
+        ("returnUrl" | "startUrl", _) => url(rules::MAX_URL),
+        ("from", _) => event(),
+        ("to", _) => or_null(event()),
+        ("connection", _) => connection(),
+        ("path" | "query" | "header" | "cookie" | "arguments", _) => json!({"type": "object"}),
+        ("body", _) => json!({}),
+        ("scopes", FieldCheck::Own(_)) if field.required => {
+            set_of(Scope::NAMES.len(), one_of(&Scope::NAMES))
         }
-        ("url" | "issuer", _) => {
-            let longest = u64::try_from(crate::webhooks::rules::MAX_URL).unwrap();
-            object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
-        }
-        ("from", _) => object! {"type": "string", "pattern": EVENT},
-        ("to", _) => object! {"type": Node::texts(["string", "null"]), "pattern": EVENT},
-        ("connection", _) => object! {"type": "string", "format": "uuid"},
-        ("path" | "query" | "header" | "cookie" | "arguments", _) => object! {"type": "object"},
-        ("body", _) => object! {},
-        ("scopes", FieldCheck::Own(_)) if field.required => object! {
-            "type": "array", "minItems": 1, "maxItems": u64::try_from(Scope::NAMES.len()).unwrap(), "uniqueItems": true,
-            "items": object! {"type": "string", "enum": Node::texts(Scope::NAMES)},
-        },
-        ("connections", FieldCheck::Own(_)) if field.required => object! {
-            "type": "array", "minItems": 1, "maxItems": u64::try_from(MAX_IMPORTED).unwrap(),
+        ("connections", FieldCheck::Own(_)) if field.required => json!({
+            "type": "array", "minItems": 1, "maxItems": MAX_IMPORTED,
             "items": reference("ImportedConnection"),
-        },
+        }),
         ("credentials", _) => reference("NewCredentials"),
         ("roles", _) => console::roles(),
-        ("expiresAt", _) => {
-            object! {"type": Node::texts(["string", "null"]), "format": "date-time"}
-        }
-        ("returnUrl" | "startUrl", _) => {
-            let longest = u64::try_from(rules::MAX_URL).unwrap();
-            object! {"type": "string", "format": "uri", "maxLength": longest, "pattern": URL}
-        }
+        ("expiresAt", _) => or_null(json!({"type": "string", "format": "date-time"})),
         ("authorizationParameters", _) => {
-            let own = object! {"not": object! {"enum": Node::texts(OWN_PARAMETERS)}};
+            let own = json!({"not": {"enum": texts(OWN_PARAMETERS)}});
             let name = string_schemas::text(|name| rules::parameter(name, "x")).with(own);
             by_name(name, string_schemas::text(|value| rules::parameter("x", value)))
         }
         ("fields" | "fixedFields" | "variables", _) => {
-            let longest = u64::try_from(rules::MAX_SECRET).unwrap();
             // An empty value counts as missing.
-            let value = object! {"type": "string", "maxLength": longest};
+            let value = json!({"type": "string", "maxLength": rules::MAX_SECRET});
             by_name(string_schemas::text(|name| rules::field(name, "x")), value)
         }
-        (_, FieldCheck::Text(rule)) => string_schemas::text(rule),
-        (_, FieldCheck::TextOrNull(rule)) => {
-            let Node::Object(members) = string_schemas::text(rule) else {
-                panic!("a schema is an object")
-            };
-            Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
-                "type" => (name, Node::Array(vec![value, "null".into()])),
-                _ => (name, value),
-            }))
+        _ => return None,
+    })
+}
+
+/// The schema of a field that no rule checks.
+fn own_schema(name: &str) -> Value {
+    match name {
+        "ttlSeconds" => json!({"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}),
+        "maxBytes" => {
+            let (min, max) = MAX_BYTES_RANGE.into_inner();
+            json!({"type": "integer", "minimum": min, "maximum": max})
         }
-        (_, FieldCheck::Boolean) => object! {"type": "boolean"},
-        (_, FieldCheck::OneOf(names)) => object! {"type": "string", "enum": Node::texts(names)},
-        (_, FieldCheck::Names(names)) => object! {
-            "type": "array", "maxItems": u64::try_from(names.len()).unwrap(),
-            "items": object! {"type": "string", "enum": Node::texts(names)},
-        },
-        (_, FieldCheck::Texts(max, rule)) => object! {
-            "type": "array", "maxItems": u64::try_from(max).unwrap(), "items": string_schemas::text(rule),
-        },
-        ("ttlSeconds", FieldCheck::Own(_)) => {
-            object! {"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}
+        "select" => list_of(MAX_POINTERS, json!({"type": "string", "pattern": "^(/.*)?$"})),
+        "scopes" => set_of(Scope::OF_TOKENS.len(), one_of(&Scope::OF_TOKENS.map(Scope::as_str))),
+        "platforms" => set_of(MAX_PLATFORMS, platform_in_any_case()),
+        "actions" => set_of(MAX_ACTIONS, reference("ActionPattern")),
+        "connections" => set_of(MAX_CONNECTIONS, connection()),
+        "origins" => {
+            let origin = json!({"type": "string", "maxLength": MAX_ORIGIN, "pattern": ORIGIN});
+            set_of(MAX_ORIGINS, origin)
         }
-        ("maxBytes", FieldCheck::Own(_)) => {
-            object! {"type": "integer", "minimum": *MAX_BYTES_RANGE.start(), "maximum": *MAX_BYTES_RANGE.end()}
-        }
-        ("select", FieldCheck::Own(_)) => object! {
-            "type": "array", "maxItems": u64::try_from(MAX_POINTERS).unwrap(),
-            "items": object! {"type": "string", "pattern": "^(/.*)?$"},
-        },
-        (name, FieldCheck::Own(_)) => {
-            let (max, item) = match name {
-                "scopes" => {
-                    let names = Scope::OF_TOKENS.map(Scope::as_str);
-                    (names.len(), object! {"type": "string", "enum": Node::texts(names)})
-                }
-                "platforms" => (MAX_PLATFORMS, platform_in_any_case()),
-                "actions" => (MAX_ACTIONS, reference("ActionPattern")),
-                "connections" => (MAX_CONNECTIONS, object! {"type": "string", "format": "uuid"}),
-                "origins" => {
-                    let longest = u64::try_from(MAX_ORIGIN).unwrap();
-                    let item = object! {"type": "string", "maxLength": longest, "pattern": ORIGIN};
-                    (MAX_ORIGINS, item)
-                }
-                _ => panic!("`{name}` has a check of its own, and no schema"),
-            };
-            object! {
-                "type": "array", "minItems": 1, "maxItems": u64::try_from(max).unwrap(), "uniqueItems": true,
-                "items": item,
-            }
-        }
+        _ => panic!("`{name}` has a check of its own, and no schema"),
     }
 }
 
+fn url(longest: usize) -> Value {
+    json!({"type": "string", "format": "uri", "maxLength": longest, "pattern": URL})
+}
+
+fn event() -> Value {
+    json!({"type": "string", "pattern": EVENT})
+}
+
+fn connection() -> Value {
+    json!({"type": "string", "format": "uuid"})
+}
+
+fn one_of(names: &[&str]) -> Value {
+    json!({"type": "string", "enum": names})
+}
+
+fn or_null(mut schema: Value) -> Value {
+    schema["type"] = json!([schema["type"], "null"]);
+    schema
+}
+
+fn list_of(max: usize, items: Value) -> Value {
+    json!({"type": "array", "maxItems": max, "items": items})
+}
+
+/// A list of distinct values, which is not empty.
+fn set_of(max: usize, items: Value) -> Value {
+    json!({"type": "array", "minItems": 1, "maxItems": max, "uniqueItems": true, "items": items})
+}
+
 /// A map of strings.
-fn by_name(name: Node, value: Node) -> Node {
-    object! {
+fn by_name(name: Value, value: Value) -> Value {
+    json!({
         "type": "object",
-        "maxProperties": u64::try_from(MAX_MEMBERS).unwrap(),
+        "maxProperties": MAX_MEMBERS,
         "propertyNames": name,
         "additionalProperties": value,
-    }
+    })
 }
 
 /// The form of a URL to return to; the service rejects some more.

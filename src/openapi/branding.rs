@@ -1,8 +1,9 @@
 //! The endpoints of the branding.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::endpoint_doc::{Body, CONNECTING, EndpointDoc};
-use super::node::{Node, object};
 use super::schema::{record, text_or_null, time_or_null};
 use crate::branding::rules::MAX_LOGO;
 use crate::http::fields::BRANDING_FIELDS;
@@ -52,20 +53,20 @@ console.log(branding.updatedAt);
 };
 
 /// The schema of a logo.
-pub fn logo() -> Node {
+pub fn logo() -> Value {
     let longest = "data:image/webp;base64,".len() + MAX_LOGO.div_ceil(3) * 4;
-    object! {
-        "type": Node::texts(["string", "null"]),
+    json!({
+        "type": ["string", "null"],
         "maxLength": u64::try_from(longest).unwrap(),
         "pattern": "^data:image/(png|webp);base64,",
-    }
+    })
 }
 
-pub fn color() -> Node {
-    object! {"type": Node::texts(["string", "null"]), "pattern": "^#[0-9A-Fa-f]{6}$"}
+pub fn color() -> Value {
+    json!({"type": ["string", "null"], "pattern": "^#[0-9A-Fa-f]{6}$"})
 }
 
-fn branding() -> Node {
+fn branding() -> Value {
     record(
         "How an app is presented to its users. A member that is `null` has the value of the service's configuration.",
         vec![
@@ -83,10 +84,10 @@ fn branding() -> Node {
     )
 }
 
-fn new_branding() -> Node {
-    body("How your app is presented to its users.", &BRANDING_FIELDS, &object! {})
+fn new_branding() -> Value {
+    body("How your app is presented to its users.", &BRANDING_FIELDS, &json!({}))
 }
 
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("Branding", branding()), ("NewBranding", new_branding())]
 }

@@ -1,7 +1,9 @@
 //! The endpoints of the catalog.
 
+use serde_json::{Value, json};
+
 use super::endpoint_doc::{CATALOG, EndpointDoc};
-use super::node::{Node, object};
+use super::json::Members as _;
 use super::parameters::platform;
 use super::schema::{boolean, count, names, page, record, string, strings, variants};
 use super::string_schemas::{self, described};
@@ -83,7 +85,7 @@ console.log(action.method, action.path, Object.keys(action.input.properties));
 };
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("ConnectorPage", page("Connector", "connectors")),
         ("Connector", connector()),
@@ -97,55 +99,55 @@ pub fn schemas() -> Vec<(&'static str, Node)> {
         ("ActionDetail", details::action(&action())),
         (
             "ActionPattern",
-            object! {
+            json!({
                 "description": "Actions of a platform: `platform/key`, or `platform/prefix*` for all whose keys begin like that.",
                 "type": "string", "pattern": "^[A-Za-z0-9-]{1,64}/[^,*\n]{0,256}\\*?$",
-            },
+            }),
         ),
     ]
 }
 
-fn search_page() -> Node {
+fn search_page() -> Value {
     let page = page("ActionMatch", "actions");
     let more = described(
         "`true` if there are more matches than `total`; otherwise omitted.",
-        object! {"type": "boolean", "const": true},
+        json!({"type": "boolean", "const": true}),
     );
     let notes = described(
         "What is easily misunderstood, such as that a platform that the question names has no actions; otherwise omitted.",
-        object! {"type": "array", "items": object! {"type": "string"}, "minItems": 1},
+        json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
     );
     let total = count("The number of matches; exact up to 10,000.");
     let own = |name: &str| page.get("properties").unwrap().get(name).unwrap().clone();
-    object! {
+    json!({
         "type": "object",
         "description": "A page of the matches.",
         "required": page.get("required").unwrap().clone(),
-        "properties": object! {
+        "properties": {
             "rows": own("rows"), "total": total, "pages": own("pages"), "page": own("page"), "totalIsMinimum": more,
             "notes": notes,
         },
-    }
+    })
 }
 
-fn action_match() -> Node {
+fn action_match() -> Value {
     let connected = described(
         "`true` if the identity of the token has connected the platform; otherwise omitted.",
-        object! {"type": "boolean", "const": true},
+        json!({"type": "boolean", "const": true}),
     );
     let action = action();
     let own = |name: &str| action.get(name).unwrap().clone();
-    object! {
+    json!({
         "type": "object",
         "description": "An operation of a platform that matches a search.",
         "required": own("required"),
-        "properties": own("properties").with(object! {"connected": connected}),
-    }
+        "properties": own("properties").with(json!({"connected": connected})),
+    })
 }
 
-fn connector() -> Node {
-    let id = object! {"type": "integer", "minimum": 1, "maximum": MAX_SAFE};
-    let image = object! {"type": "string", "format": "uri"};
+fn connector() -> Value {
+    let id = json!({"type": "integer", "minimum": 1, "maximum": MAX_SAFE});
+    let image = json!({"type": "string", "format": "uri"});
     record(
         "A platform that users can connect.",
         vec![
@@ -176,7 +178,7 @@ fn connector() -> Node {
     )
 }
 
-fn action() -> Node {
+fn action() -> Value {
     record(
         "An operation of a platform.",
         vec![

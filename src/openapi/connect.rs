@@ -1,9 +1,11 @@
 //! The endpoints that connect accounts.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::credentials;
 use super::endpoint_doc::{Body, CONNECTING, EndpointDoc, VAULT};
-use super::node::{Node, object};
+use super::json::Members as _;
 use super::schema::page;
 use crate::http::body::Field;
 use crate::http::fields::{CLIENT_FIELDS, CONNECT_FIELDS, CREDENTIALS_FIELDS};
@@ -214,7 +216,7 @@ await vault.oauthClients.delete(\"github\");\n",
 };
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("NewConnectAttempt", new_attempt()),
         ("PendingAttempt", credentials::pending_attempt()),
@@ -227,7 +229,7 @@ pub fn schemas() -> Vec<(&'static str, Node)> {
 }
 
 /// The schemas of OAuth clients, by name.
-pub fn client_schemas() -> Vec<(&'static str, Node)> {
+pub fn client_schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("OauthClientPage", page("OauthClient", "OAuth clients")),
         ("OauthClient", credentials::client()),
@@ -236,10 +238,10 @@ pub fn client_schemas() -> Vec<(&'static str, Node)> {
     ]
 }
 
-fn new_attempt() -> Node {
+fn new_attempt() -> Value {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
-    let defaults = object! {"label": "default", "allowOtherAccount": false, "link": false};
+    let defaults = json!({"label": "default", "allowOtherAccount": false, "link": false});
     // The schema of one of two forms: the members `needed` are required, and `others`, those of the other form, are
     // left out.
     let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
@@ -249,28 +251,28 @@ fn new_attempt() -> Node {
             .filter(|field| is_own(field.name))
             .map(|field| Field { required: field.name == needed, ..field })
             .collect();
-        object! {"title": title}.with(body(description, &fields, &defaults))
+        json!({"title": title}).with(body(description, &fields, &defaults))
     };
     // A reconnection takes these from its connection.
     let own = ["platform", "identity", "identityType", "label"];
-    object! {
+    json!({
         "description": description,
-        "oneOf": vec![
+        "oneOf": [
             of("NewAccount", "An account to connect.", "platform", &["connection"]),
             of("Reconnection", "A connection to reconnect.", "connection", &own),
         ],
-    }
+    })
 }
 
-fn new_client() -> Node {
+fn new_client() -> Value {
     let description = "The registration of your app at a platform.";
-    let defaults = object! {
-        "scopes": Vec::new(), "authorizationParameters": object! {}, "variables": object! {},
-    };
+    let defaults = json!({
+        "scopes": [], "authorizationParameters": {}, "variables": {},
+    });
     body(description, &CLIENT_FIELDS, &defaults)
 }
 
-fn new_credentials() -> Node {
+fn new_credentials() -> Value {
     let description = "Credentials: those of their type, and no others. With `oauth2`, `accessToken` or `refreshToken` is required; with any other type, each of its fields that the method requires.";
-    body(description, &CREDENTIALS_FIELDS, &object! {})
+    body(description, &CREDENTIALS_FIELDS, &json!({}))
 }

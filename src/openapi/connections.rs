@@ -1,9 +1,11 @@
 //! The endpoints of connections.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::credentials;
 use super::endpoint_doc::{Body, EndpointDoc, VAULT};
-use super::node::{Node, object};
+use super::json::{Members as _, object};
 use super::parameters::platform;
 use super::recorded_responses::RecordedResponses;
 use super::schema::{boolean, count, names, page, record, record_with, string, strings};
@@ -168,7 +170,7 @@ console.log(total, state.failed);
 };
 
 /// The schemas, by name.
-pub fn schemas(responses: &RecordedResponses) -> Vec<(&'static str, Node)> {
+pub fn schemas(responses: &RecordedResponses) -> Vec<(&'static str, Value)> {
     vec![
         ("ConnectionPage", page("ListedConnection", "connections")),
         ("ListedConnection", listed_connection()),
@@ -183,28 +185,28 @@ pub fn schemas(responses: &RecordedResponses) -> Vec<(&'static str, Node)> {
     ]
 }
 
-pub fn environment() -> Node {
+pub fn environment() -> Value {
     names("The environment of the API key.", Environment::ALL.map(Environment::as_str))
 }
 
-fn connection() -> Node {
+fn connection() -> Value {
     record("A stored link between an identity and a platform.", connection_members())
 }
 
-fn listed_connection() -> Node {
+fn listed_connection() -> Value {
     record_with(
         "A stored link between an identity and a platform. With `include=account`, it has the connected account.",
         connection_members(),
-        object! {"account": credentials::connected_account()},
+        json!({"account": credentials::connected_account()}),
     )
 }
 
-fn connection_members() -> Vec<(&'static str, Node)> {
-    let id = object! {"type": "string", "format": "uuid"};
-    let name = object! {"type": Node::texts(["string", "null"])};
-    let kind = object! {"type": "string", "const": "api"};
-    let version = object! {"type": "string", "pattern": "^[1-9][0-9]*$"};
-    let time = object! {"type": "string", "format": "date-time"};
+fn connection_members() -> Vec<(&'static str, Value)> {
+    let id = json!({"type": "string", "format": "uuid"});
+    let name = json!({"type": ["string", "null"]});
+    let kind = json!({"type": "string", "const": "api"});
+    let version = json!({"type": "string", "pattern": "^[1-9][0-9]*$"});
+    let time = json!({"type": "string", "format": "date-time"});
     vec![
         ("id", described("A UUID in lower case.", id)),
         (
@@ -236,7 +238,7 @@ fn connection_members() -> Vec<(&'static str, Node)> {
     ]
 }
 
-fn summary() -> Node {
+fn summary() -> Value {
     let counts = |description: &str, names: &[&'static str]| {
         record(
             description,
@@ -250,7 +252,7 @@ fn summary() -> Node {
             ("total", count("The number of its connections.")),
         ],
     );
-    let platforms = object! {"type": "array", "maxItems": PLATFORMS, "items": platforms};
+    let platforms = json!({"type": "array", "maxItems": PLATFORMS, "items": platforms});
     record(
         "The exact number of connections of the key's account and environment.",
         vec![
@@ -271,33 +273,33 @@ fn summary() -> Node {
 }
 
 /// The body that creates a connection.
-fn new_connection(responses: &RecordedResponses) -> Node {
+fn new_connection(responses: &RecordedResponses) -> Value {
     let description = "A new connection.";
     body(description, &CREATE_FIELDS, &defaults(responses))
 }
 
-fn connection_changes() -> Node {
+fn connection_changes() -> Value {
     let description = "An update of a connection.";
-    body(description, &UPDATE_FIELDS, &object! {})
+    body(description, &UPDATE_FIELDS, &json!({}))
 }
 
-fn state_change() -> Node {
+fn state_change() -> Value {
     let description = "The new state of a connection.";
-    body(description, &STATE_FIELDS, &object! {})
+    body(description, &STATE_FIELDS, &json!({}))
 }
 
-fn name_change() -> Node {
+fn name_change() -> Value {
     let description = "The new name of a connection.";
-    body(description, &NAME_FIELDS, &object! {})
+    body(description, &NAME_FIELDS, &json!({}))
 }
 
 /// The members of a connection that was created with the required fields only.
-fn defaults(responses: &RecordedResponses) -> Node {
+fn defaults(responses: &RecordedResponses) -> Value {
     // The first example has only the required fields.
     let created = responses.created[0].document();
-    let Some(Node::Text(key)) = created.get("key") else { panic!("a connection has a key") };
+    let Some(Value::String(key)) = created.get("key") else { panic!("a connection has a key") };
     let label = key.split("::").nth(2).unwrap();
     let own =
         ["name", "tags", "state", "active"].map(|name| (name, created.get(name).unwrap().clone()));
-    Node::members(own).with(object! {"label": label})
+    object(own).with(json!({"label": label}))
 }

@@ -1,8 +1,10 @@
 //! The endpoints of the sign-in to the console.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::endpoint_doc::{Body, EndpointDoc};
-use super::node::{Node, object};
+use super::json::{Members as _, texts};
 use super::schema::{boolean, names, record, reference, string, text_or_null, time};
 use super::string_schemas::described;
 use crate::console::sign_in::SignInType;
@@ -113,17 +115,17 @@ pub const DELETE_SESSION: EndpointDoc = EndpointDoc {
 await vault.consoleSessions.delete(process.env.SESSION);\n",
 };
 
-fn scopes() -> Node {
-    object! {"type": "array", "items": object! {"type": "string", "enum": Node::texts(Scope::NAMES)}}
+fn scopes() -> Value {
+    json!({"type": "array", "items": {"type": "string", "enum": texts(Scope::NAMES)}})
 }
 
-pub fn roles() -> Node {
-    object! {"type": "object", "additionalProperties": scopes()}
+pub fn roles() -> Value {
+    json!({"type": "object", "additionalProperties": scopes()})
 }
 
-pub fn sign_in() -> Node {
-    let strings = object! {"type": "string"};
-    let requested = object! {"type": Node::texts(["array", "null"]), "items": strings};
+pub fn sign_in() -> Value {
+    let strings = json!({"type": "string"});
+    let requested = json!({"type": ["array", "null"], "items": strings});
     record(
         "How people sign in to the console.",
         vec![
@@ -163,14 +165,14 @@ pub fn sign_in() -> Node {
     )
 }
 
-pub fn new_sign_in() -> Node {
-    let shapes = object! {"roles": roles()};
+pub fn new_sign_in() -> Value {
+    let shapes = json!({"roles": roles()});
     body("How people sign in to the console.", &CONSOLE_SIGN_IN_FIELDS, &shapes)
 }
 
-pub fn sessions() -> Node {
+pub fn sessions() -> Value {
     let rows =
-        object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("ConsoleSession")};
+        json!({"type": "array", "maxItems": MAX_LIMIT, "items": reference("ConsoleSession")});
     record(
         "A page of sessions.",
         vec![
@@ -180,11 +182,11 @@ pub fn sessions() -> Node {
     )
 }
 
-pub fn session() -> Node {
+pub fn session() -> Value {
     record(
         "A person who is signed in to the console.",
         vec![
-            ("id", string("The session's id.").with(object! {"format": "uuid"})),
+            ("id", string("The session's id.").with(json!({"format": "uuid"}))),
             (
                 "person",
                 string(
@@ -206,7 +208,7 @@ pub fn session() -> Node {
 }
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("ConsoleSignIn", sign_in()),
         ("NewConsoleSignIn", new_sign_in()),

@@ -1,6 +1,8 @@
 //! The schemas of attempts, OAuth clients, credentials and their health.
 
-use super::node::{Node, object};
+use serde_json::{Value, json};
+
+use super::json::Members as _;
 use super::parameters::platform;
 use super::schema::{
     boolean, count, names, number_or_null, record, record_with, reference, string, strings,
@@ -11,20 +13,20 @@ use crate::connect::attempt::AttemptErrorCode;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::{AttemptStatus, CredentialType, IdentityType, State};
 
-fn id() -> Node {
-    object! {"type": "string", "format": "uuid"}
+fn id() -> Value {
+    json!({"type": "string", "format": "uuid"})
 }
 
-fn texts_by_name(description: &str) -> Node {
-    let text = object! {"type": "string"};
-    described(description, object! {"type": "object", "additionalProperties": text})
+fn texts_by_name(description: &str) -> Value {
+    let text = json!({"type": "string"});
+    described(description, json!({"type": "object", "additionalProperties": text}))
 }
 
-fn or_null(description: &str, schema: Node) -> Node {
-    described(description, object! {"oneOf": vec![schema, object! {"type": "null"}]})
+fn or_null(description: &str, schema: Value) -> Value {
+    described(description, json!({"oneOf": [schema, {"type": "null"}]}))
 }
 
-pub fn status() -> Node {
+pub fn status() -> Value {
     let reason = record(
         "Why a connection is in its state.",
         vec![
@@ -85,14 +87,14 @@ pub fn status() -> Node {
     )
 }
 
-pub fn connected_account() -> Node {
+pub fn connected_account() -> Value {
     or_null(
         "The connected account at the platform; null if it is not known.",
         reference("PlatformAccount"),
     )
 }
 
-pub fn platform_account() -> Node {
+pub fn platform_account() -> Value {
     record(
         "An account at a platform.",
         vec![
@@ -107,9 +109,9 @@ pub fn platform_account() -> Node {
     )
 }
 
-pub fn pending_attempt() -> Node {
-    let pending = object! {"type": "string", "const": "pending"};
-    let url = object! {"type": "string", "format": "uri"};
+pub fn pending_attempt() -> Value {
+    let pending = json!({"type": "string", "const": "pending"});
+    let url = json!({"type": "string", "format": "uri"});
     record(
         "An attempt that waits for the user.",
         vec![
@@ -127,7 +129,7 @@ pub fn pending_attempt() -> Node {
     )
 }
 
-fn attempt_error() -> Node {
+fn attempt_error() -> Value {
     let error = record(
         "The error of a failed attempt.",
         vec![
@@ -144,14 +146,14 @@ fn attempt_error() -> Node {
     or_null("Why it failed; null unless it did.", error)
 }
 
-fn attempt_status() -> Node {
+fn attempt_status() -> Value {
     names(
         "`pending`: the user has not finished. `succeeded`: the account is connected. `failed`: it is not, for the reason in `error`. `expired`: the user did not come back in time.",
         AttemptStatus::NAMES,
     )
 }
 
-pub fn attempt() -> Node {
+pub fn attempt() -> Value {
     record(
         "An attempt to connect an account.",
         vec![
@@ -168,9 +170,9 @@ pub fn attempt() -> Node {
     )
 }
 
-pub fn attempts() -> Node {
+pub fn attempts() -> Value {
     let rows =
-        object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("AttemptSummary")};
+        json!({"type": "array", "maxItems": MAX_LIMIT, "items": reference("AttemptSummary")});
     record(
         "A page of attempts to connect.",
         vec![
@@ -180,7 +182,7 @@ pub fn attempts() -> Node {
     )
 }
 
-pub fn attempt_summary() -> Node {
+pub fn attempt_summary() -> Value {
     let connection = "The id of the connection that it has created, or that it reconnects; null if there is none.";
     let identity_type = names("The type of the identity.", IdentityType::NAMES);
     record(
@@ -201,23 +203,23 @@ pub fn attempt_summary() -> Node {
     )
 }
 
-pub fn client() -> Node {
+pub fn client() -> Value {
     record("The registration of an app at a platform.", client_members())
 }
 
-pub fn stored_client() -> Node {
+pub fn stored_client() -> Value {
     let warnings = strings(
         "Possible problems with the client, for example that it requests no scopes although the platform has some. Absent if there are none.",
     );
     record_with(
         "The registration of an app at a platform, as it was stored.",
         client_members(),
-        object! {"warnings": warnings},
+        json!({"warnings": warnings}),
     )
 }
 
-fn client_members() -> Vec<(&'static str, Node)> {
-    let uri = object! {"type": "string", "format": "uri"};
+fn client_members() -> Vec<(&'static str, Value)> {
+    let uri = json!({"type": "string", "format": "uri"});
     vec![
         ("platform", described("The platform's identifier.", platform())),
         ("name", string("The name, which distinguishes the clients of a platform.")),
@@ -238,11 +240,9 @@ fn client_members() -> Vec<(&'static str, Node)> {
             "pkce",
             described(
                 "Whether authorization requests use PKCE (RFC 7636); null for the catalog's value.",
-                object! {
-                    "type": Node::texts(["string", "null"]), "enum": Node::Array(vec![
-                        Node::Text("S256".to_owned()), Node::Text("none".to_owned()), Node::Null,
-                    ]),
-                },
+                json!({
+                    "type": ["string", "null"], "enum": ["S256", "none", null],
+                }),
             ),
         ),
         ("redirectUri", described("The redirect URI to register at the platform.", uri)),
@@ -258,15 +258,15 @@ fn client_members() -> Vec<(&'static str, Node)> {
 }
 
 /// One schema for each type.
-pub fn credentials() -> Node {
+pub fn credentials() -> Value {
     let members = described(
         "Further members of the platform's token response that requests need.",
-        object! {"type": "object"},
+        json!({"type": "object"}),
     );
     let fields = texts_by_name("What else the user entered, such as variables of URLs.");
-    let of = |kind: CredentialType, description: &str, own: Vec<(&'static str, Node)>| {
+    let of = |kind: CredentialType, description: &str, own: Vec<(&'static str, Value)>| {
         let mut always = vec![
-            ("type", object! {"type": "string", "const": kind.as_str()}),
+            ("type", json!({"type": "string", "const": kind.as_str()})),
             ("authMethod", string("The id of the connector's auth method.")),
         ];
         always.extend(own);
@@ -279,10 +279,10 @@ pub fn credentials() -> Node {
             texts_by_name("Query parameters to add to a request to the platform, not encoded."),
         ));
         let optional = match kind {
-            CredentialType::OAuth2 => object! {"members": members.clone()},
-            _ => object! {},
+            CredentialType::OAuth2 => json!({"members": members.clone()}),
+            _ => json!({}),
         };
-        let optional = optional.with(object! {"fields": fields.clone()});
+        let optional = optional.with(json!({"fields": fields.clone()}));
         record_with(description, always, optional)
     };
     let types = CredentialType::ALL.map(|kind| match kind {
@@ -315,18 +315,18 @@ pub fn credentials() -> Node {
             ],
         ),
     });
-    object! {"description": "Credentials, ready to use.", "oneOf": Node::Array(types.into())}
+    json!({"description": "Credentials, ready to use.", "oneOf": types})
 }
 
 /// Asserts that one of the schemas matches a response: all required members are there, and no unknown ones.
-pub fn check(schema: &Node, response: &Node) {
-    let Some(Node::Array(types)) = schema.get("oneOf") else { panic!("one schema for each type") };
-    let kind = |schema: &Node| schema.get("properties")?.get("type")?.get("const").cloned();
+pub fn check(schema: &Value, response: &Value) {
+    let Some(Value::Array(types)) = schema.get("oneOf") else { panic!("one schema for each type") };
+    let kind = |schema: &Value| schema.get("properties")?.get("type")?.get("const").cloned();
     let own = types.iter().find(|own| kind(own).as_ref() == response.get("type")).unwrap();
-    let Some(Node::Array(required)) = own.get("required") else { panic!("required members") };
+    let Some(Value::Array(required)) = own.get("required") else { panic!("required members") };
     let optional = ["members", "fields"];
     let always = response.names().into_iter().filter(|name| !optional.contains(name));
-    let always: Vec<Node> = always.map(Node::from).collect();
+    let always: Vec<Value> = always.map(Value::from).collect();
     assert_eq!(*required, always, "members of credentials");
     let known = own.get("properties").unwrap();
     assert!(response.names().into_iter().all(|name| known.get(name).is_some()));

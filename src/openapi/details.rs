@@ -1,12 +1,19 @@
 //! The schemas of the details of a connector and of an action.
 
-use super::node::{Node, object};
-use super::schema::{boolean, names, record, reference, string, strings, text_or_null, variants};
+use serde_json::{Value, json};
+
+use super::json::Members as _;
+use super::schema::{
+    boolean, names, record, record_with, reference, string, strings, text_or_null, variants,
+};
 use super::string_schemas::described;
 use crate::catalog::action::stored::ParameterLocation;
 use crate::terms::Method;
 
-pub fn connector(row: &Node) -> Node {
+const STYLE: &str = "How a list or an object is written, as in OpenAPI.";
+const EXPLODE: &str = "Whether each value is a separate parameter, as in OpenAPI.";
+
+pub fn connector(row: &Value) -> Value {
     let detail = record(
         "",
         vec![
@@ -54,89 +61,27 @@ pub fn connector(row: &Node) -> Node {
     );
     let description =
         "A connector, with the ways to connect and the addresses of the platform's API.";
-    joined(description, row, &detail, object! {})
+    joined(description, row, &detail, json!({}))
 }
 
 /// The members of a row and its detail, and optional ones.
-fn joined(description: &str, row: &Node, detail: &Node, optional: Node) -> Node {
+fn joined(description: &str, row: &Value, detail: &Value, optional: Value) -> Value {
     let both = |name: &str| match (row.get(name), detail.get(name)) {
-        (Some(Node::Array(own)), Some(Node::Array(more))) => {
-            Node::Array(own.iter().chain(more).cloned().collect())
+        (Some(Value::Array(own)), Some(Value::Array(more))) => {
+            Value::Array(own.iter().chain(more).cloned().collect())
         }
         (Some(own), Some(more)) => own.clone().with(more.clone()),
-        _ => Node::Null,
+        _ => Value::Null,
     };
-    object! {
+    json!({
         "type": "object",
         "description": description,
         "required": both("required"),
         "properties": both("properties").with(optional),
-    }
+    })
 }
 
-pub fn action(row: &Node) -> Node {
-    let schema = |description: &str| described(description, object! {"type": "object"});
-    let parameter = record(
-        "",
-        vec![
-            ("name", string("The platform's name for it.")),
-            ("in", names("Where it is sent.", variants::<ParameterLocation>())),
-            ("required", boolean("Whether the platform needs it.")),
-            ("schema", any_schema("Its values. References point into this response.")),
-            ("style", string("How a list or an object is written, as in OpenAPI.")),
-            ("explode", boolean("Whether each value is a separate parameter, as in OpenAPI.")),
-        ],
-    );
-    let written = record(
-        "",
-        vec![(
-            "contentType",
-            text_or_null("The media type of the serialized value; null if `style` applies."),
-        )],
-    );
-    let reserved = object! {
-        "allowReserved": boolean("True if reserved characters are sent unencoded, as in OpenAPI; otherwise absent."),
-    };
-    let parameter = joined("A parameter.", &parameter, &written, reserved);
-    let body = record(
-        "",
-        vec![
-            ("required", boolean("Whether the platform needs it.")),
-            ("contentTypes", strings("The media types; the schema describes the first.")),
-            ("schema", any_schema("Its content. References point into this response.")),
-        ],
-    );
-    let encoding = record(
-        "How a member of a form is written, like a parameter of a query.",
-        vec![
-            ("style", string("How a list or an object is written, as in OpenAPI.")),
-            ("explode", boolean("Whether each value is a separate parameter, as in OpenAPI.")),
-        ],
-    );
-    let encoding = joined(
-        "How a member of a form is written, like a parameter of a query, or as a part.",
-        &encoding,
-        &record("", vec![]),
-        object! {
-            "allowReserved": boolean("Whether reserved characters are sent unencoded; otherwise absent."),
-            "contentType": string("The media types that a part may have, comma-separated; else absent."),
-            "headers": strings("The headers that a part may have; else absent."),
-        },
-    );
-    let extra_members = object! {
-        "encoding": described(
-            "For a form: the serialization of members, where the document specifies it; otherwise absent.",
-            object! {"type": "object", "additionalProperties": encoding},
-        ),
-    };
-    let body = joined("The body of a request.", &body, &record("", vec![]), extra_members);
-    let auth = record(
-        "A way to authorize the action.",
-        vec![
-            ("method", string("The id of one of the connector's auth methods.")),
-            ("scopes", strings("The required scopes; empty if none are known.")),
-        ],
-    );
+pub fn action(row: &Value) -> Value {
     let detail = record(
         "",
         vec![
@@ -145,8 +90,8 @@ pub fn action(row: &Node) -> Node {
             ("description", string("What the action does; can be empty.")),
             ("deprecated", boolean("Whether the platform advises against it.")),
             ("documentationUrl", url("The platform's documentation of it; null if unknown.")),
-            ("parameters", list("All parameters except the body.", parameter)),
-            ("requestBody", nullable("The body; null if there is none.", body)),
+            ("parameters", list("All parameters except the body.", parameter())),
+            ("requestBody", nullable("The body; null if there is none.", request_body())),
             (
                 "responseTypes",
                 strings(
@@ -157,18 +102,82 @@ pub fn action(row: &Node) -> Node {
                 "auth",
                 list(
                     "The ways to authorize it; any one is enough. Empty if it needs none, or none of the connector's methods is enough.",
-                    auth,
+                    authorization(),
                 ),
             ),
             (
                 "input",
-                schema(
+                described(
                     "A JSON Schema (2020-12) with the members `path`, `query`, `header`, `cookie` and `body` that the action has. With `for=model`, one flat object instead.",
+                    json!({"type": "object"}),
                 ),
             ),
         ],
     );
-    let response = record(
+    let responses = list("The action's responses; only with `include=responses`.", response());
+    let optional = json!({"graphql": graphql(), "responses": responses});
+    joined("An action, with its input and responses.", row, &detail, optional)
+}
+
+fn parameter() -> Value {
+    record_with(
+        "A parameter.",
+        vec![
+            ("name", string("The platform's name for it.")),
+            ("in", names("Where it is sent.", variants::<ParameterLocation>())),
+            ("required", boolean("Whether the platform needs it.")),
+            ("schema", any_schema("Its values. References point into this response.")),
+            ("style", string(STYLE)),
+            ("explode", boolean(EXPLODE)),
+            (
+                "contentType",
+                text_or_null("The media type of the serialized value; null if `style` applies."),
+            ),
+        ],
+        json!({
+            "allowReserved": boolean("True if reserved characters are sent unencoded, as in OpenAPI; otherwise absent."),
+        }),
+    )
+}
+
+fn request_body() -> Value {
+    let encoding = record_with(
+        "How a member of a form is written, like a parameter of a query, or as a part.",
+        vec![("style", string(STYLE)), ("explode", boolean(EXPLODE))],
+        json!({
+            "allowReserved": boolean("Whether reserved characters are sent unencoded; otherwise absent."),
+            "contentType": string("The media types that a part may have, comma-separated; else absent."),
+            "headers": strings("The headers that a part may have; else absent."),
+        }),
+    );
+    record_with(
+        "The body of a request.",
+        vec![
+            ("required", boolean("Whether the platform needs it.")),
+            ("contentTypes", strings("The media types; the schema describes the first.")),
+            ("schema", any_schema("Its content. References point into this response.")),
+        ],
+        json!({
+            "encoding": described(
+                "For a form: the serialization of members, where the document specifies it; otherwise absent.",
+                json!({"type": "object", "additionalProperties": encoding}),
+            ),
+        }),
+    )
+}
+
+fn authorization() -> Value {
+    record(
+        "A way to authorize the action.",
+        vec![
+            ("method", string("The id of one of the connector's auth methods.")),
+            ("scopes", strings("The required scopes; empty if none are known.")),
+        ],
+    )
+}
+
+fn response() -> Value {
+    record(
         "The response with one status.",
         vec![
             ("status", string("Such as `200`, `4XX` or `default`.")),
@@ -178,48 +187,45 @@ pub fn action(row: &Node) -> Node {
                 "schema",
                 described(
                     "A JSON Schema (2020-12) of the content; null if unknown.",
-                    object! {"type": Node::texts(["object", "boolean", "null"])},
+                    json!({"type": ["object", "boolean", "null"]}),
                 ),
             ),
         ],
-    );
-    let responses = list("The action's responses; only with `include=responses`.", response);
-    let graphql = record(
+    )
+}
+
+fn graphql() -> Value {
+    record(
         "The request of a field of a GraphQL API; absent for other actions.",
         vec![
             ("document", string("What is sent; `{selection}` stands for the selected fields.")),
             ("selection", string("The fields selected without `select`; empty for a scalar.")),
         ],
-    );
-    let optional = object! {"graphql": graphql, "responses": responses};
-    joined("An action, with its input and responses.", row, &detail, optional)
-}
-
-fn any_schema(description: &str) -> Node {
-    described(description, object! {"type": Node::texts(["object", "boolean"])})
-}
-
-pub(super) fn list(description: &str, items: Node) -> Node {
-    described(description, object! {"type": "array", "items": items})
-}
-
-pub(super) fn nullable(description: &str, schema: Node) -> Node {
-    described(description, object! {"oneOf": Node::Array(vec![schema, object! {"type": "null"}])})
-}
-
-/// A URL that can have variables in braces, and is then not a URI.
-pub(super) fn url(description: &str) -> Node {
-    text_or_null(description)
-}
-
-pub(super) fn texts_by_name(description: &str) -> Node {
-    described(
-        description,
-        object! {"type": "object", "additionalProperties": object! {"type": "string"}},
     )
 }
 
-fn server() -> Node {
+fn any_schema(description: &str) -> Value {
+    described(description, json!({"type": ["object", "boolean"]}))
+}
+
+pub(super) fn list(description: &str, items: Value) -> Value {
+    described(description, json!({"type": "array", "items": items}))
+}
+
+pub(super) fn nullable(description: &str, schema: Value) -> Value {
+    described(description, json!({"oneOf": [schema, {"type": "null"}]}))
+}
+
+/// A URL that can have variables in braces, and is then not a URI.
+pub(super) fn url(description: &str) -> Value {
+    text_or_null(description)
+}
+
+pub(super) fn texts_by_name(description: &str) -> Value {
+    described(description, json!({"type": "object", "additionalProperties": {"type": "string"}}))
+}
+
+fn server() -> Value {
     record(
         "A base address of the API.",
         vec![
@@ -234,7 +240,7 @@ fn server() -> Node {
     )
 }
 
-fn license() -> Node {
+fn license() -> Value {
     record(
         "A licence.",
         vec![
@@ -244,7 +250,7 @@ fn license() -> Node {
     )
 }
 
-fn request_members() -> Vec<(&'static str, Node)> {
+fn request_members() -> Vec<(&'static str, Value)> {
     vec![
         ("method", names("The HTTP method.", Method::NAMES)),
         (
@@ -253,20 +259,20 @@ fn request_members() -> Vec<(&'static str, Node)> {
                 "The path below the first server whose variables are all among the method's fields, or an absolute URL.",
             ),
         ),
-        ("body", described("The JSON body; null for none.", object! {})),
+        ("body", described("The JSON body; null for none.", json!({}))),
     ]
 }
 
-fn verify() -> Node {
+fn verify() -> Value {
     let value = record(
         "A value in a JSON response.",
         vec![
             ("pointer", string("Its position: a JSON Pointer.")),
-            ("value", described("The value; an array lists several.", object! {})),
+            ("value", described("The value; an array lists several.", json!({}))),
         ],
     );
     let mut members = request_members();
-    let status = object! {"type": "integer", "minimum": 100, "maximum": 599};
+    let status = json!({"type": "integer", "minimum": 100, "maximum": 599});
     members.push((
         "rejected",
         list(
@@ -284,7 +290,7 @@ fn verify() -> Node {
     record("A request to the platform that checks credentials.", members)
 }
 
-fn pagination() -> Node {
+fn pagination() -> Value {
     record(
         "Where a JSON response names the next page of a list.",
         vec![
@@ -314,7 +320,7 @@ fn pagination() -> Node {
     )
 }
 
-fn account() -> Node {
+fn account() -> Value {
     let mut members = request_members();
     members.push(("id", string("The JSON Pointer of the account's id in the response.")));
     members.push(("name", text_or_null("The JSON Pointer of the account's name in the response.")));

@@ -1,8 +1,10 @@
 //! The endpoint of events.
 
+use serde_json::{Value, json};
+
 use super::credentials::connected_account;
 use super::endpoint_doc::{EVENTS, EndpointDoc};
-use super::node::{Node, object};
+use super::json::object;
 use super::schema::{names, number_or_null, record, reference, string, text_or_null, time};
 use super::string_schemas::described;
 use crate::http::paging::MAX_LIMIT;
@@ -23,8 +25,8 @@ for await (const event of vault.events.list({ types: [\"connection.failed\"] }))
 ",
 };
 
-pub fn page() -> Node {
-    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("Event")};
+pub fn page() -> Value {
+    let rows = json!({"type": "array", "maxItems": MAX_LIMIT, "items": reference("Event")});
     record(
         "A page of events.",
         vec![
@@ -34,13 +36,13 @@ pub fn page() -> Node {
     )
 }
 
-fn call() -> Node {
-    let milliseconds = object! {"type": Node::texts(["integer"])};
-    object! {
+fn call() -> Value {
+    let milliseconds = json!({"type": ["integer"]});
+    json!({
         "type": "object",
         "description": "The call, made or only requested; only in events of the types `connection.called`, `call.approved` and `call.declined`. Never has a body, a header or a query.",
-        "required": Node::texts(["method", "keyId", "identity"]),
-        "properties": Node::members(vec![
+        "required": ["method", "keyId", "identity"],
+        "properties": object(vec![
             ("method", string("The method of the request to the platform.")),
             ("action", string("The key of the action that was run. Absent for a proxied request.")),
             ("path", string("The path of a proxied request, percent-encoded, at most 500 characters of it. Absent if an action was run.")),
@@ -51,11 +53,11 @@ fn call() -> Node {
             ("keyId", string("The id of the API key that was used, or with which the token was created.")),
             ("identity", text_or_null("The identity of the token that was used; null for a key.")),
         ]),
-    }
+    })
 }
 
 /// An object whose last members are optional.
-fn with_reason(description: &str, name: &str, member: Node, more: Vec<(&str, Node)>) -> Node {
+fn with_reason(description: &str, name: &str, member: Value, more: Vec<(&str, Value)>) -> Value {
     let reason = record(
         "Why it happened.",
         vec![
@@ -66,15 +68,15 @@ fn with_reason(description: &str, name: &str, member: Node, more: Vec<(&str, Nod
     );
     let mut members = vec![(name, member), ("reason", reason)];
     members.extend(more);
-    object! {
+    json!({
         "type": "object",
         "description": description,
-        "required": Node::texts([name]),
-        "properties": Node::members(members),
-    }
+        "required": [name],
+        "properties": object(members),
+    })
 }
 
-pub fn event() -> Node {
+pub fn event() -> Value {
     let client = record(
         "The OAuth client that the platform rejects.",
         vec![
@@ -99,12 +101,12 @@ pub fn event() -> Node {
         "The webhook that the service has disabled.",
         vec![("id", string("The webhook's id."))],
     );
-    let data = object! {"oneOf": vec![
+    let data = json!({"oneOf": [
         with_reason("The connection just after the event.", "connection", reference("Connection"), vec![("account", connected_account()), ("call", call())]),
         with_reason("The OAuth client.", "oauthClient", client, Vec::new()),
         with_reason("The grant.", "grant", grant, Vec::new()),
         with_reason("The webhook.", "webhook", webhook, Vec::new()),
-    ]};
+    ]});
     record(
         "Something that happened.",
         vec![
@@ -117,6 +119,6 @@ pub fn event() -> Node {
 }
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("EventPage", page()), ("Event", event())]
 }

@@ -1,8 +1,9 @@
 //! The import of connections.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::endpoint_doc::{Body, CONNECTING, EndpointDoc};
-use super::node::{Node, object};
 use super::schema::{names, record, record_with, reference};
 use super::string_schemas::described;
 use crate::http::fields::{IMPORT_FIELDS, IMPORTED_FIELDS, MAX_IMPORTED};
@@ -45,20 +46,20 @@ for (const { outcome, error } of results) console.log(outcome, error?.detail ?? 
 ",
 };
 
-pub fn new_import() -> Node {
-    body("Connections from another service.", &IMPORT_FIELDS, &object! {"cutOver": false})
+pub fn new_import() -> Value {
+    body("Connections from another service.", &IMPORT_FIELDS, &json!({"cutOver": false}))
 }
 
-pub fn imported_connection() -> Node {
-    let defaults = object! {"label": "default", "tags": Vec::new()};
+pub fn imported_connection() -> Value {
+    let defaults = json!({"label": "default", "tags": []});
     body("A connection from another service.", &IMPORTED_FIELDS, &defaults)
 }
 
-pub fn results() -> Node {
-    let results = object! {
+pub fn results() -> Value {
+    let results = json!({
         "type": "array", "minItems": 1, "maxItems": u64::try_from(MAX_IMPORTED).unwrap(),
         "items": reference("ImportResult"),
-    };
+    });
     record(
         "The outcomes of an import.",
         vec![(
@@ -68,12 +69,12 @@ pub fn results() -> Node {
     )
 }
 
-pub fn result() -> Node {
-    let id = object! {"type": "string", "format": "uuid"};
-    let optional = object! {
+pub fn result() -> Value {
+    let id = json!({"type": "string", "format": "uuid"});
+    let optional = json!({
         "connectionId": described("The id of the connection; absent if the import of it failed.", id),
         "error": reference("Problem"),
-    };
+    });
     record_with(
         "The outcome of one connection.",
         vec![(
@@ -88,7 +89,7 @@ pub fn result() -> Node {
 }
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("NewImport", new_import()),
         ("ImportedConnection", imported_connection()),

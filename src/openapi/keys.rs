@@ -1,8 +1,10 @@
 //! The endpoints of API keys.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::endpoint_doc::{Body, EndpointDoc, SERVICE};
-use super::node::{Node, object};
+use super::json::texts;
 use super::schema::{boolean, names, record, reference, string, text_or_null, time, time_or_null};
 use super::string_schemas::described;
 use crate::http::fields::KEY_FIELDS;
@@ -72,11 +74,11 @@ pub const REVOKE: EndpointDoc = EndpointDoc {
 await vault.keys.revoke(process.env.API_KEY);\n",
 };
 
-fn members() -> Vec<(&'static str, Node)> {
-    let scopes = object! {
-        "type": "array", "items": object! {"type": "string", "enum": Node::texts(Scope::NAMES)},
-    };
-    let day = object! {"type": Node::texts(["string", "null"]), "format": "date"};
+fn members() -> Vec<(&'static str, Value)> {
+    let scopes = json!({
+        "type": "array", "items": {"type": "string", "enum": texts(Scope::NAMES)},
+    });
+    let day = json!({"type": ["string", "null"], "format": "date"});
     vec![
         ("id", described("Identifies the key without revealing it.", id())),
         ("name", text_or_null("What it is for.")),
@@ -98,22 +100,22 @@ fn members() -> Vec<(&'static str, Node)> {
     ]
 }
 
-pub fn id() -> Node {
-    object! {"type": "string", "format": "uuid"}
+pub fn id() -> Value {
+    json!({"type": "string", "format": "uuid"})
 }
 
-pub fn key() -> Node {
+pub fn key() -> Value {
     record("An API key.", members())
 }
 
-pub fn with_secret() -> Node {
+pub fn with_secret() -> Value {
     let secret = string("The key itself: `sk_test_…` or `sk_live_…`. Returned only once.");
     let members = members().into_iter().chain([("secret", secret)]).collect();
     record("An API key, with its secret.", members)
 }
 
-pub fn page() -> Node {
-    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("ApiKey")};
+pub fn page() -> Value {
+    let rows = json!({"type": "array", "maxItems": MAX_LIMIT, "items": reference("ApiKey")});
     record(
         "A page of API keys.",
         vec![
@@ -123,12 +125,12 @@ pub fn page() -> Node {
     )
 }
 
-pub fn new() -> Node {
-    body("A new API key.", &KEY_FIELDS, &object! {})
+pub fn new() -> Value {
+    body("A new API key.", &KEY_FIELDS, &json!({}))
 }
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("ApiKeyPage", page()),
         ("ApiKey", key()),

@@ -16,8 +16,8 @@ mod details;
 pub mod endpoint_doc;
 pub mod events;
 pub mod importing;
+pub mod json;
 pub mod keys;
-pub mod node;
 mod operation;
 mod parameters;
 pub mod platform_calls;
@@ -33,11 +33,13 @@ mod string_schemas;
 pub mod usage;
 pub mod webhooks;
 
+use serde_json::{Value, json};
+
 use crate::http::config::SECRET_HEADER;
 use crate::http::endpoint::{Endpoint, Keyed, Open};
 use crate::http::problem::Code;
 use endpoint_doc::{CATALOG, CONNECTING, EVENTS, SERVICE, VAULT};
-use node::{Node, object};
+use json::object;
 pub use recorded_responses::RecordedResponses;
 
 pub use parameters::query;
@@ -49,9 +51,9 @@ pub const ABOUT: &str = include_str!("introduction.md");
 ///
 /// # Panics
 /// If the responses do not match the endpoints, or an endpoint, a parameter or a field has no description.
-pub fn document(recorded_responses: &RecordedResponses) -> Node {
+pub fn document(recorded_responses: &RecordedResponses) -> Value {
     let mut shared = Vec::new();
-    let mut paths: Vec<(&str, Vec<(String, Node)>)> = Vec::new();
+    let mut paths: Vec<(&str, Vec<(String, Value)>)> = Vec::new();
     for endpoint in Endpoint::ALL {
         let operation = match endpoint {
             Endpoint::Keyed(keyed) => operation::keyed(*keyed, recorded_responses, &mut shared),
@@ -67,15 +69,15 @@ pub fn document(recorded_responses: &RecordedResponses) -> Node {
             None => paths.push((facts.path, vec![operation])),
         }
     }
-    let paths = paths.into_iter().map(|(path, operations)| (path, Node::members(operations)));
+    let paths = paths.into_iter().map(|(path, operations)| (path, object(operations)));
 
-    let tag = |name, description| object! {"name": name, "description": description};
-    let key = object! {
+    let tag = |name, description| json!({"name": name, "description": description});
+    let key = json!({
         "type": "apiKey",
         "in": "header",
         "name": SECRET_HEADER,
         "description": "An API key, `sk_test_…` or `sk_live_…`, which belongs to one account and environment. The operator can allow further header names for it: send only one of them, once.",
-    };
+    });
     let recorded = |endpoint| recorded_responses.for_endpoint(Endpoint::Keyed(endpoint));
     let problem = |code: Code| &recorded(Keyed::Whoami).problems[code.as_str()];
     let with_headers = [
@@ -86,18 +88,18 @@ pub fn document(recorded_responses: &RecordedResponses) -> Node {
         problem(Code::Unavailable),
     ];
     let licence = env!("CARGO_PKG_LICENSE");
-    object! {
+    json!({
         "openapi": "3.1.0",
-        "info": object! {
+        "info": {
             "title": env!("CARGO_PKG_NAME"),
             "version": env!("CARGO_PKG_VERSION"),
             "summary": env!("CARGO_PKG_DESCRIPTION"),
             "description": ABOUT.trim_end(),
-            "license": object! {"name": licence, "identifier": licence},
+            "license": {"name": licence, "identifier": licence},
         },
-        "servers": vec![object! {"url": "/", "description": "The service that returned this document."}],
-        "security": vec![object! {"apiKey": Vec::new()}],
-        "tags": vec![
+        "servers": [{"url": "/", "description": "The service that returned this document."}],
+        "security": [{"apiKey": []}],
+        "tags": [
             tag(CATALOG, "Platforms that can be connected, and their actions."),
             tag(VAULT, "Connections of identities to platforms."),
             tag(platform_calls::CALLING, "Calls to platforms, as the connected users."),
@@ -107,27 +109,26 @@ pub fn document(recorded_responses: &RecordedResponses) -> Node {
             tag(console::CONSOLE, "How people sign in to the console, and who is signed in."),
             tag(SERVICE, "The service itself, API keys and tokens."),
         ],
-        "paths": Node::members(paths),
-        "components": object! {
-            "securitySchemes": object! {"apiKey": key},
+        "paths": object(paths),
+        "components": {
+            "securitySchemes": {"apiKey": key},
             "schemas": schema_names::named(schemas::all(recorded_responses)),
             "parameters": parameters::headers(),
             "headers": responses::components(&with_headers),
-            "responses": Node::members(shared),
+            "responses": object(shared),
         },
-    }
+    })
 }
 
 /// The operation that returns this document: a file of the site, with the headers that every response of the service
 /// has.
-fn own_operation() -> Node {
-    let text = |description: &str| {
-        object! {"description": description, "required": true, "schema": object! {"type": "string"}}
-    };
+fn own_operation() -> Value {
+    let text = |description: &str| json!({"description": description, "required": true, "schema": {"type": "string"}});
     // Headers of every file of the site that other responses of the service don't have.
-    let file_header = |description: &str| object! {"description": description, "schema": object! {"type": "string"}};
-    let shared_header = |name: &str| object! {"$ref": format!("#/components/headers/{name}")};
-    let headers = object! {
+    let file_header =
+        |description: &str| json!({"description": description, "schema": {"type": "string"}});
+    let shared_header = |name: &str| json!({"$ref": format!("#/components/headers/{name}")});
+    let headers = json!({
         "content-security-policy": file_header("The resources that pages of the service may load."),
         "cross-origin-opener-policy": file_header("Isolates a page's window from pages of other origins."),
         "permissions-policy": file_header("The browser features that a page may use."),
@@ -140,31 +141,31 @@ fn own_operation() -> Node {
         "server-timing": shared_header("server-timing"),
         "strict-transport-security": shared_header("strict-transport-security"),
         "x-request-id": shared_header("x-request-id"),
-    };
-    let schema = object! {
+    });
+    let schema = json!({
         "type": "object",
-        "required": Node::texts(["openapi", "info", "paths"]),
-        "properties": object! {
-            "openapi": object! {"type": "string", "pattern": "^3\\.1\\."},
-            "info": object! {"type": "object"},
-            "paths": object! {"type": "object"},
+        "required": ["openapi", "info", "paths"],
+        "properties": {
+            "openapi": {"type": "string", "pattern": "^3\\.1\\."},
+            "info": {"type": "object"},
+            "paths": {"type": "object"},
         },
-    };
-    object! {
+    });
+    json!({
         "operationId": "openapi",
-        "tags": Node::texts([SERVICE]),
+        "tags": [SERVICE],
         "summary": "Get the OpenAPI document",
         "description": "Returns the OpenAPI document of the service. Needs no API key, and pages of every origin may read it.",
         "x-codeSamples": samples::document_sample(),
-        "security": Vec::new(),
-        "parameters": vec![object! {"$ref": "#/components/parameters/IfNoneMatch"}],
-        "responses": object! {
-            "200": object! {
+        "security": [],
+        "parameters": [{"$ref": "#/components/parameters/IfNoneMatch"}],
+        "responses": {
+            "200": {
                 "description": "The document.",
                 "headers": headers.clone(),
-                "content": object! {"application/json": object! {"schema": schema}},
+                "content": {"application/json": {"schema": schema}},
             },
-            "304": object! {"description": "Not modified: `If-None-Match` names the current document. No body.", "headers": headers},
+            "304": {"description": "Not modified: `If-None-Match` names the current document. No body.", "headers": headers},
         },
-    }
+    })
 }

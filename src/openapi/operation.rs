@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
+
 use super::connections::CREATING;
 use super::endpoint_doc::{Body, EndpointDoc, SERVICE, others};
-use super::node::{Node, object};
+use super::json::{Members as _, object};
 use super::recorded_responses::{EndpointResponses, RecordedResponse, RecordedResponses};
 use super::responses::{self, Examples, SharedResponses};
 use super::{parameters, samples, schema};
@@ -24,30 +26,30 @@ pub fn keyed(
     endpoint: Keyed,
     recorded_responses: &RecordedResponses,
     shared: &mut SharedResponses,
-) -> Node {
+) -> Value {
     let about = endpoint.doc();
     let reads_body = endpoint.spec().body.is_some();
     assert_eq!(reads_body, about.body.is_some(), "the body of {endpoint:?}");
     let scope = endpoint.access().scope().map(Scope::as_str);
     let needs = scope.map(|scope| format!(" The API key needs the scope `{scope}`."));
-    let mut operation = object! {
+    let mut operation = json!({
         "operationId": id(Endpoint::Keyed(endpoint)),
-        "tags": Node::texts([about.tag]),
+        "tags": [about.tag],
         "summary": about.summary,
         "description": format!("{}{}", about.description, needs.unwrap_or_default()),
         "x-codeSamples": samples::sample(endpoint, &about),
-    };
+    });
     if let Some(scope) = scope {
-        let key = object! {"apiKey": Node::texts([scope])};
-        operation = operation.with(object! {"security": vec![key]});
+        let key = json!({"apiKey": [scope]});
+        operation = operation.with(json!({"security": [key]}));
     }
     let recorded = recorded_responses.for_endpoint(Endpoint::Keyed(endpoint));
     let parameters = parameters::convert(endpoint, recorded.not_modified.is_some());
     if !parameters.is_empty() {
-        operation = operation.with(object! {"parameters": parameters});
+        operation = operation.with(json!({"parameters": parameters}));
     }
     if let Some(body) = &about.body {
-        operation = operation.with(object! {"requestBody": request_body(endpoint, body)});
+        operation = operation.with(json!({"requestBody": request_body(endpoint, body)}));
     }
     let examples = match endpoint {
         Keyed::CreateConnection => Examples::Several(
@@ -80,10 +82,10 @@ pub fn keyed(
         let schema = Some(other.schema);
         (reply.status, responses::success(other.response, schema, &marked(reply), Examples::Inline))
     }));
-    operation.with(object! {"responses": all(successes, recorded, shared)})
+    operation.with(json!({"responses": all(successes, recorded, shared)}))
 }
 
-pub fn health(recorded_responses: &RecordedResponses, shared: &mut SharedResponses) -> Node {
+pub fn health(recorded_responses: &RecordedResponses, shared: &mut SharedResponses) -> Value {
     let health = Endpoint::Open(Open::Health);
     let recorded = recorded_responses.for_endpoint(health);
     let success = responses::success(
@@ -92,24 +94,24 @@ pub fn health(recorded_responses: &RecordedResponses, shared: &mut SharedRespons
         &recorded.success,
         Examples::Inline,
     );
-    object! {
+    json!({
         "operationId": id(health),
-        "tags": Node::texts([SERVICE]),
+        "tags": [SERVICE],
         "summary": "Check whether the service runs",
         "description": "Needs no API key, and does not query storage.",
         "x-codeSamples": samples::health_sample(),
-        "security": Vec::new(),
+        "security": [],
         "responses": all(vec![(recorded.success.status, success)], recorded, shared),
-    }
+    })
 }
 
 /// All responses of an operation, by status.
 fn all(
-    successes: Vec<(u16, Node)>,
+    successes: Vec<(u16, Value)>,
     recorded: &EndpointResponses,
     shared: &mut SharedResponses,
-) -> Node {
-    let mut all: BTreeMap<u16, Node> = successes.into_iter().collect();
+) -> Value {
+    let mut all: BTreeMap<u16, Value> = successes.into_iter().collect();
     if let Some(response) = &recorded.not_modified {
         all.insert(response.status, responses::not_modified(response, shared));
     }
@@ -124,7 +126,7 @@ fn all(
     for (status, problems) in by_status {
         all.insert(status, responses::problems(&problems, shared));
     }
-    Node::members(all.into_iter().map(|(status, response)| (status.to_string(), response)))
+    object(all.into_iter().map(|(status, response)| (status.to_string(), response)))
 }
 
 /// The `operationId`.
@@ -133,21 +135,24 @@ fn id(endpoint: Endpoint) -> String {
     first.to_lowercase() + rest
 }
 
-fn request_body(endpoint: Keyed, body: &Body) -> Node {
+fn request_body(endpoint: Keyed, body: &Body) -> Value {
     let examples = body.examples.iter().map(|(name, summary, value)| {
-        (*name, object! {"summary": *summary, "value": Node::parse(value)})
+        (
+            *name,
+            json!({"summary": *summary, "value": serde_json::from_str::<Value>(value).unwrap()}),
+        )
     });
-    let content = object! {
+    let content = json!({
         "schema": schema::reference(body.schema),
-        "examples": Node::members(examples),
-    };
+        "examples": object(examples),
+    });
     let max = endpoint.spec().max_body >> 10;
-    object! {
+    json!({
         // An action that needs no input runs without a body.
         "required": endpoint != Keyed::RunAction,
         "description": format!("A JSON object of at most {max} KiB in UTF-8. Unknown and repeated fields are rejected."),
-        "content": object! {"application/json": content},
-    }
+        "content": {"application/json": content},
+    })
 }
 
 /// The response to a bug in the Worker. A test can't cause it, so it is built here, as in the Worker's entry module.

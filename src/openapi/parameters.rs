@@ -1,7 +1,9 @@
 //! The parameters of an operation, from the service's tables.
 
+use serde_json::{Value, json};
+
 use super::audit;
-use super::node::{Node, object};
+use super::json::{Members as _, texts};
 use super::string_schemas::{self, longest};
 use crate::catalog::key;
 use crate::http::doc::{DefaultValue, Doc};
@@ -10,9 +12,9 @@ use crate::http::query::{Check, Parameter};
 use crate::storage::read_replica::{self, BOOKMARK, FIRST_PRIMARY, FIRST_UNCONSTRAINED};
 
 /// All parameters of an endpoint; `supports_if_none_match` is whether it supports `If-None-Match`.
-pub fn convert(endpoint: Keyed, supports_if_none_match: bool) -> Vec<Node> {
+pub fn convert(endpoint: Keyed, supports_if_none_match: bool) -> Vec<Value> {
     let facts = endpoint.spec();
-    let mut parameters: Vec<Node> = path(endpoint).collect();
+    let mut parameters: Vec<Value> = path(endpoint).collect();
     parameters.append(&mut query(endpoint));
     for (name, is_heeded) in [
         ("IfNoneMatch", supports_if_none_match),
@@ -20,53 +22,49 @@ pub fn convert(endpoint: Keyed, supports_if_none_match: bool) -> Vec<Node> {
         ("Bookmark", endpoint.takes_bookmark()),
     ] {
         if is_heeded {
-            parameters.push(object! {"$ref": format!("#/components/parameters/{name}")});
+            parameters.push(json!({"$ref": format!("#/components/parameters/{name}")}));
         }
     }
     parameters
 }
 
-pub fn query(endpoint: Keyed) -> Vec<Node> {
+pub fn query(endpoint: Keyed) -> Vec<Value> {
     endpoint.spec().query.iter().map(|parameter| parameter_of(*parameter)).collect()
 }
 
-fn parameter_of(parameter: Parameter) -> Node {
+fn parameter_of(parameter: Parameter) -> Value {
     let Doc { about, default, .. } = parameter.doc;
     let mut schema = schema(parameter);
     if let Some(example) = example(parameter) {
-        schema = schema.with(object! {"examples": vec![example]});
+        schema = schema.with(json!({"examples": [example]}));
     }
     if let Some(default) = default {
         let default = match default {
             DefaultValue::Boolean(value) => value.into(),
             DefaultValue::Integer(value) => value.into(),
             DefaultValue::Text(text) => text.into(),
-            DefaultValue::Texts(texts) => Node::texts(texts),
+            DefaultValue::Texts(names) => texts(names),
         };
-        schema = schema.with(object! {"default": default});
+        schema = schema.with(json!({"default": default}));
     }
-    let node = object! {"name": parameter.name, "in": "query", "description": about};
+    let node = json!({"name": parameter.name, "in": "query", "description": about});
     let style = match parameter.check {
-        Check::Items(..) => object! {"style": "form", "explode": false},
-        _ => object! {},
+        Check::Items(..) => json!({"style": "form", "explode": false}),
+        _ => json!({}),
     };
-    let required = if parameter.is_required {
-        object! {"required": true}
-    } else {
-        object! {}
-    };
-    node.with(required).with(style).with(object! {"schema": schema})
+    let required = if parameter.is_required { json!({"required": true}) } else { json!({}) };
+    node.with(required).with(style).with(json!({"schema": schema}))
 }
 
 /// The end of a description before an example in backquotes.
 const EXAMPLE: &str = " For example, `";
 
 /// The example in a parameter's description.
-fn example(parameter: Parameter) -> Option<Node> {
+fn example(parameter: Parameter) -> Option<Value> {
     let (_, example) = parameter.doc.about.split_once(EXAMPLE)?;
     let example = example.strip_suffix("`.").unwrap();
     Some(match parameter.check {
-        Check::Items(..) => Node::texts(example.split(',')),
+        Check::Items(..) => texts(example.split(',')),
         _ => example.into(),
     })
 }
@@ -74,79 +72,79 @@ fn example(parameter: Parameter) -> Option<Node> {
 /// An id of connections and attempts.
 const SOME_UUID: &str = "0b9af7c6-0000-4000-8000-000000000000";
 
-fn schema(parameter: Parameter) -> Node {
+fn schema(parameter: Parameter) -> Value {
     let count = |max: usize| u64::try_from(max).unwrap();
     match parameter.check {
-        Check::Boolean => object! {"type": "boolean"},
+        Check::Boolean => json!({"type": "boolean"}),
         Check::Integer(least, max) => {
-            object! {"type": "integer", "minimum": least, "maximum": max}
+            json!({"type": "integer", "minimum": least, "maximum": max})
         }
-        Check::OneOf(names) => object! {"type": "string", "enum": Node::texts(names)},
-        Check::Items(max, _) if !parameter.doc.items.is_empty() => object! {
+        Check::OneOf(names) => json!({"type": "string", "enum": texts(names)}),
+        Check::Items(max, _) if !parameter.doc.items.is_empty() => json!({
             "type": "array",
-            "items": object! {"type": "string", "enum": Node::texts(parameter.doc.items)},
+            "items": {"type": "string", "enum": texts(parameter.doc.items)},
             "minItems": 1,
             "maxItems": count(max),
-        },
-        Check::Items(max, longest) => object! {
+        }),
+        Check::Items(max, longest) => json!({
             "type": "array",
-            "items": object! {"type": "string", "pattern": "^[^,]+$", "maxLength": count(longest)},
+            "items": {"type": "string", "pattern": "^[^,]+$", "maxLength": count(longest)},
             "minItems": 1,
             "maxItems": count(max),
-        },
+        }),
         Check::Length(max) => {
-            object! {"type": "string", "minLength": 1, "maxLength": count(max)}
+            json!({"type": "string", "minLength": 1, "maxLength": count(max)})
         }
         Check::Words(max) => {
-            object! {"type": "string", "minLength": 1, "maxLength": count(max), "pattern": "\\S"}
+            json!({"type": "string", "minLength": 1, "maxLength": count(max), "pattern": "\\S"})
         }
         Check::Rule(_) if parameter.name == "platformVersion" => string_schemas::version(),
         // A name of a client can have the form of a UUID.
         Check::Rule(rule) if rule("bot").is_none() => {
-            object! {"type": "string", "pattern": "^[a-z0-9-]{1,40}$"}
+            json!({"type": "string", "pattern": "^[a-z0-9-]{1,40}$"})
         }
         Check::Rule(rule) if rule(SOME_UUID).is_none() => {
-            object! {"type": "string", "format": "uuid"}
+            json!({"type": "string", "format": "uuid"})
         }
         Check::Rule(rule) if rule("evt_0000000000000").is_none() => {
-            object! {"type": "string", "pattern": "^evt_[0-9]{13}$"}
+            json!({"type": "string", "pattern": "^evt_[0-9]{13}$"})
         }
         Check::Rule(rule) if rule("2027-01-15T08:00:00Z").is_none() => {
-            object! {"type": "string", "format": "date-time"}
+            json!({"type": "string", "format": "date-time"})
         }
         Check::Rule(rule) if rule("2027-01-15").is_none() => {
-            object! {"type": "string", "format": "date"}
+            json!({"type": "string", "format": "date"})
         }
         Check::Rule(rule) if rule("aud_0000000000000000000000000").is_none() => {
-            object! {"type": "string", "pattern": audit::ID}
+            json!({"type": "string", "pattern": audit::ID})
         }
         // The only other rule is that of cursors: hexadecimal digits.
         Check::Rule(rule) => {
             let digits = longest(|count| rule(&"0".repeat(count)).is_none());
-            object! {"type": "string", "pattern": format!("^[0-9a-f]{{{digits}}}$")}
+            json!({"type": "string", "pattern": format!("^[0-9a-f]{{{digits}}}$")})
         }
     }
 }
 
-fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
+fn path(endpoint: Keyed) -> impl Iterator<Item = Value> {
     let path = endpoint.spec().path;
     let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     names.map(move |name| {
         let (schema, description) = match name {
             "platform" => (
-                platform_in_any_case().with(object! {"examples": Node::texts(["github"])}),
+                platform_in_any_case().with(json!({"examples": ["github"]})),
                 "The platform, ignoring case. For example, `github`.",
             ),
             "key" => {
-                let schema = object! {"type": "string", "examples": Node::texts(["issuesCreate"])};
+                let schema = json!({"type": "string", "examples": ["issuesCreate"]});
                 (schema, "The action's key, exactly. For example, `issuesCreate`.")
             }
             "id" if path.starts_with("/v1/webhooks/") => {
-                let schema = object! {"type": "string", "pattern": "^wh_"};
+                let schema = json!({"type": "string", "pattern": "^wh_"});
                 (schema, "The webhook's id, exactly.")
             }
             "id" => {
-                let schema = object! {"type": "string", "format": "uuid"};
+                let schema = json!({"type": "string", "format": "uuid"});
                 let description = match endpoint {
                     Keyed::GetAttempt => "The attempt's id, ignoring case.",
                     Keyed::RotateKey | Keyed::RevokeKey => "The API key's id, ignoring case.",
@@ -157,47 +155,47 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Node> {
                 (schema, description)
             }
             "path" => {
-                let schema = object! {"type": "string", "examples": Node::texts(["user"])};
+                let schema = json!({"type": "string", "examples": ["user"]});
                 (schema, "The path at the platform, below its server: any number of segments, with slashes between them.")
             }
             _ => panic!("`{name}` is not described"),
         };
-        object! {
+        json!({
             "name": name, "in": "path", "required": true, "description": description, "schema": schema,
-        }
+        })
     })
 }
 
 /// The request headers of some operations, by the name of their component.
-pub fn headers() -> Node {
-    object! {
-        "IfNoneMatch": object! {
+pub fn headers() -> Value {
+    json!({
+        "IfNoneMatch": {
             "name": "If-None-Match",
             "in": "header",
             "description": "Entity tags of responses that you already have, as returned in `ETag`, separated by commas; or `*`. If one of them matches, the response is a 304 without a body.",
-            "schema": object! {"type": "string"},
+            "schema": {"type": "string"},
         },
-        "IfMatch": object! {
+        "IfMatch": {
             "name": "If-Match",
             "in": "header",
             "description": "Strong entity tags, as returned in `ETag`, separated by commas; or `*`. If the connection is not at one of these versions, the response is a 412, and nothing is written.",
-            "schema": object! {"type": "string"},
+            "schema": {"type": "string"},
         },
-        "Bookmark": object! {
+        "Bookmark": {
             "name": BOOKMARK,
             "in": "header",
             "description": format!("Lets a read replica near you serve a read, if there is one: any replica with `{FIRST_UNCONSTRAINED}`, or one that is at least as recent as an earlier response with the value of this header in that response. `{FIRST_PRIMARY}` uses the primary and returns a bookmark. Without this header, reads use the primary."),
-            "schema": object! {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(read_replica::MAX_BOOKMARK).unwrap()},
+            "schema": {"type": "string", "pattern": "^([0-9A-Za-z]{2}\\.)?[0-9A-Za-z-]+$", "maxLength": u64::try_from(read_replica::MAX_BOOKMARK).unwrap()},
         },
-    }
+    })
 }
 
 /// The platform's schema where the service requires lower case.
-pub fn platform() -> Node {
+pub fn platform() -> Value {
     string_schemas::text(key::platform)
 }
 
 /// The platform's schema where case is ignored.
-pub fn platform_in_any_case() -> Node {
+pub fn platform_in_any_case() -> Value {
     string_schemas::text(|text| key::platform(&text.to_ascii_lowercase()))
 }

@@ -1,8 +1,9 @@
 //! The endpoints that call platforms.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::endpoint_doc::{Body, EndpointDoc};
-use super::node::{Node, object};
 use super::schema::{boolean, count};
 use super::string_schemas::described;
 use crate::http::fields::INPUT_FIELDS;
@@ -103,38 +104,38 @@ console.log(response.status);
     }
 }
 
-pub fn response() -> Node {
-    let text = object! {"type": "string"};
-    let headers = object! {"type": "object", "additionalProperties": text};
-    let properties = object! {
+pub fn response() -> Value {
+    let text = json!({"type": "string"});
+    let headers = json!({"type": "object", "additionalProperties": text});
+    let properties = json!({
         "status": count("The HTTP status of the platform's response."),
         "headers": described("Its headers, with names in lower case.", headers),
         "body": described(
             "JSON as JSON, text as a string, anything else as `{ base64, contentType }`; null if there is none.",
-            object! {},
+            json!({}),
         ),
         "failed": boolean("True if the platform's API is GraphQL and the body reports `errors`, which it can with status 200; else absent."),
         "bodyTooLarge": boolean("True if the body has more than 8 MiB and is therefore null; else absent."),
         "omitted": described(
             "The parts that do not fit into `maxBytes`: `parts`, each with a JSON Pointer, and a `hint`. Without parts, `select` selects nothing. Else absent.",
-            object! {"type": "object"},
+            json!({"type": "object"}),
         ),
-    };
-    object! {
+    });
+    json!({
         "type": "object",
         "description": "A platform's response to an action.",
-        "required": Node::texts(["status", "headers", "body"]),
+        "required": ["status", "headers", "body"],
         "properties": properties,
-    }
+    })
 }
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("ActionInput", action_input()), ("ActionAnswer", response())]
 }
 
-fn action_input() -> Node {
+fn action_input() -> Value {
     let description =
         "The input of an action. The `input` of the action's detail is its exact schema.";
-    body(description, &INPUT_FIELDS, &object! {})
+    body(description, &INPUT_FIELDS, &json!({}))
 }

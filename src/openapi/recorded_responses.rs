@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::node::Node;
 use crate::http::endpoint::Endpoint;
 
 /// The recorded responses of all endpoints.
@@ -59,7 +59,7 @@ impl RecordedResponse {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    pub fn document(&self) -> Node {
-        Node::parse(&self.body)
+    pub fn document(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
     }
 }

@@ -1,6 +1,8 @@
 //! The responses: their headers and bodies are those of recorded ones.
 
-use super::node::{Node, object};
+use serde_json::{Value, json};
+
+use super::json::{Members as _, object, texts};
 use super::recorded_responses::RecordedResponse;
 use super::schema;
 use crate::http::problem::Code;
@@ -8,7 +10,7 @@ use crate::platform_calls::headers::SOURCE;
 use crate::storage::read_replica::BOOKMARK;
 
 /// Responses that several operations share, by name.
-pub type SharedResponses = Vec<(String, Node)>;
+pub type SharedResponses = Vec<(String, Value)>;
 
 /// The response on success, with the words and the schema of the endpoint's documentation.
 pub fn success(
@@ -16,20 +18,20 @@ pub fn success(
     schema: Option<&str>,
     response: &RecordedResponse,
     examples: Examples,
-) -> Node {
-    let node = object! {"description": description, "headers": headers(response)};
+) -> Value {
+    let node = json!({"description": description, "headers": headers(response)});
     match (response.header("content-type"), schema) {
         (Some(media_type), Some(schema)) => {
             let examples = match examples {
-                Examples::Inline => object! {"example": response.document()},
+                Examples::Inline => json!({"example": response.document()}),
                 Examples::Several(examples) => {
-                    object! {"examples": Node::members(examples.into_iter().map(
-                        |(name, summary, value)| (name, object! {"summary": summary, "value": value}),
-                    ))}
+                    json!({"examples": object(examples.into_iter().map(
+                        |(name, summary, value)| (name, json!({"summary": summary, "value": value})),
+                    ))})
                 }
             };
-            let content = object! {"schema": schema::reference(schema)}.with(examples);
-            node.with(object! {"content": Node::members([(media_type, content)])})
+            let content = json!({"schema": schema::reference(schema)}).with(examples);
+            node.with(json!({"content": object([(media_type, content)])}))
         }
         (None, None) => node,
         unlike => panic!("{description}: {unlike:?}"),
@@ -40,20 +42,20 @@ pub enum Examples {
     /// The response is written inline.
     Inline,
     /// Several responses, each with a name and a summary.
-    Several(Vec<(&'static str, &'static str, Node)>),
+    Several(Vec<(&'static str, &'static str, Value)>),
 }
 
 /// The response to a matching `If-None-Match`.
-pub fn not_modified(response: &RecordedResponse, shared: &mut SharedResponses) -> Node {
-    let reply = object! {
+pub fn not_modified(response: &RecordedResponse, shared: &mut SharedResponses) -> Value {
+    let reply = json!({
         "description": "Not modified: `If-None-Match` names the current response. No body.",
         "headers": headers(response),
-    };
+    });
     share("NotModified".into(), reply, shared)
 }
 
 /// The error response of these codes, which share a status.
-pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut SharedResponses) -> Node {
+pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut SharedResponses) -> Value {
     let codes: Vec<Code> = problems.iter().map(|(code, _)| *code).collect();
     let described: Vec<String> =
         codes.iter().map(|code| format!("{} (`{}`)", code.describe().2, code.as_str())).collect();
@@ -61,30 +63,26 @@ pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut SharedRespo
         problems.iter().all(|(_, response)| response.document().get(member).is_some())
     });
     let always: Vec<_> = always.collect();
-    let required = if always.is_empty() {
-        object! {}
-    } else {
-        object! {"required": Node::texts(always)}
-    };
-    let properties = object! {
-        "code": object! {"enum": Node::texts(codes.iter().map(|code| code.as_str()))},
-    };
-    let own = object! {"type": "object"}.with(required).with(object! {"properties": properties});
+    let required = if always.is_empty() { json!({}) } else { json!({"required": texts(always)}) };
+    let properties = json!({
+        "code": {"enum": texts(codes.iter().map(|code| code.as_str()))},
+    });
+    let own = json!({"type": "object"}).with(required).with(json!({"properties": properties}));
     let examples = problems.iter().map(|(code, response)| {
-        let example = object! {"summary": code.describe().2, "value": response.document()};
+        let example = json!({"summary": code.describe().2, "value": response.document()});
         (code.as_str(), example)
     });
-    let content = object! {
-        "schema": object! {"allOf": vec![schema::reference("Problem"), own]},
-        "examples": Node::members(examples),
-    };
+    let content = json!({
+        "schema": {"allOf": [schema::reference("Problem"), own]},
+        "examples": object(examples),
+    });
     let (_, response) = &problems[0];
     let media_type = response.header("content-type").unwrap().to_owned();
-    let reply = object! {
+    let reply = json!({
         "description": described.join(", or ") + ".",
         "headers": headers(response),
-        "content": Node::members([(media_type, content)]),
-    };
+        "content": object([(media_type, content)]),
+    });
     let names: Vec<_> = codes.iter().map(|code| pascal(code.as_str())).collect();
     // Responses to platform calls name their source.
     let suffix = if response.header(SOURCE).is_some() { "OfCall" } else { "" };
@@ -92,8 +90,8 @@ pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut SharedRespo
 }
 
 /// Records a response under a name, and returns a reference to it. If examples differ, the first ones are kept.
-fn share(name: String, response: Node, shared: &mut SharedResponses) -> Node {
-    let reference = object! {"$ref": format!("#/components/responses/{name}")};
+fn share(name: String, response: Value, shared: &mut SharedResponses) -> Value {
+    let reference = json!({"$ref": format!("#/components/responses/{name}")});
     match shared.iter().find(|(known, _)| *known == name) {
         Some((_, known)) => assert_eq!(known.get("headers"), response.get("headers"), "{name}"),
         None => shared.push((name, response)),
@@ -107,17 +105,17 @@ fn pascal(code: &str) -> String {
 }
 
 /// The headers of a response, each as a reference to its description.
-fn headers(response: &RecordedResponse) -> Node {
+fn headers(response: &RecordedResponse) -> Value {
     let known = components(&[]);
     let own = response.headers.iter().filter(|(name, _)| name != "content-type");
-    Node::members(own.map(|(name, _)| {
+    object(own.map(|(name, _)| {
         assert!(known.get(name).is_some(), "the header `{name}` is not described");
-        (name.as_str(), object! {"$ref": format!("#/components/headers/{name}")})
+        (name.as_str(), json!({"$ref": format!("#/components/headers/{name}")}))
     }))
 }
 
 /// The description of each header, with an example from the first of `responses` that has it.
-pub fn components(responses: &[&RecordedResponse]) -> Node {
+pub fn components(responses: &[&RecordedResponse]) -> Value {
     let headers = [
         (
             "cache-control",
@@ -166,20 +164,20 @@ pub fn components(responses: &[&RecordedResponse]) -> Node {
         ),
         ("x-request-id", true, "Identifies the request in the service's log."),
     ];
-    Node::members(headers.map(|(name, required, description)| {
+    object(headers.map(|(name, required, description)| {
         let schema = match name {
-            "retry-after" => object! {"type": "integer", "minimum": 1},
-            "location" => object! {"type": "string", "format": "uri"},
-            "x-request-id" => object! {"type": "string", "format": "uuid"},
-            _ => object! {"type": "string"},
+            "retry-after" => json!({"type": "integer", "minimum": 1}),
+            "location" => json!({"type": "string", "format": "uri"}),
+            "x-request-id" => json!({"type": "string", "format": "uuid"}),
+            _ => json!({"type": "string"}),
         };
-        let header = object! {"description": description, "required": required, "schema": schema};
+        let header = json!({"description": description, "required": required, "schema": schema});
         let example = responses.iter().find_map(|response| response.header(name));
         let header = match example {
             Some(seconds) if name == "retry-after" => {
-                header.with(object! {"example": seconds.parse::<u64>().unwrap()})
+                header.with(json!({"example": seconds.parse::<u64>().unwrap()}))
             }
-            Some(example) => header.with(object! {"example": example}),
+            Some(example) => header.with(json!({"example": example})),
             None => header,
         };
         (name, header)

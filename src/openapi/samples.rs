@@ -1,43 +1,44 @@
 //! Code samples: for a shell, and for JavaScript with the npm package. A test runs every sample.
 
+use serde_json::{Value, json};
+
 use super::endpoint_doc::EndpointDoc;
-use super::node::{Node, object};
 use crate::http::config::SECRET_HEADER;
 use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
 /// The samples of an endpoint that needs a key.
-pub fn sample(endpoint: Keyed, about: &EndpointDoc) -> Node {
+pub fn sample(endpoint: Keyed, about: &EndpointDoc) -> Value {
     let mut samples = vec![shell("curl", &curl(endpoint, about)), javascript(&script(about))];
     if endpoint == Keyed::ListConnections {
         samples.push(shell("curl, every page", WALK));
     }
-    Node::Array(samples)
+    Value::Array(samples)
 }
 
-pub fn health_sample() -> Node {
+pub fn health_sample() -> Value {
     let script = "\
 const answer = await fetch(`${process.env.VAULT_URL}/health`);
 console.log((await answer.json()).status);
 ";
-    Node::Array(vec![shell("curl", "curl -s \"$VAULT_URL/health\"\n"), javascript(script)])
+    json!([shell("curl", "curl -s \"$VAULT_URL/health\"\n"), javascript(script)])
 }
 
 /// The samples of the operation that returns the document.
-pub fn document_sample() -> Node {
+pub fn document_sample() -> Value {
     let script = "\
 const answer = await fetch(`${process.env.VAULT_URL}/v1/openapi.json`);
 console.log((await answer.json()).openapi);
 ";
-    Node::Array(vec![shell("curl", "curl -s \"$VAULT_URL/v1/openapi.json\"\n"), javascript(script)])
+    json!([shell("curl", "curl -s \"$VAULT_URL/v1/openapi.json\"\n"), javascript(script)])
 }
 
-fn shell(label: &str, source: &str) -> Node {
-    object! {"lang": "Shell", "label": label, "source": source}
+fn shell(label: &str, source: &str) -> Value {
+    json!({"lang": "Shell", "label": label, "source": source})
 }
 
-fn javascript(source: &str) -> Node {
-    object! {"lang": "JavaScript", "label": "JavaScript", "source": source}
+fn javascript(source: &str) -> Value {
+    json!({"lang": "JavaScript", "label": "JavaScript", "source": source})
 }
 
 /// Follows `Link` from page to page.

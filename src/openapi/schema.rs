@@ -4,69 +4,70 @@ use serde::Deserialize;
 use serde::de::value::Error;
 use serde::de::{Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_json::{Value, json};
 
-use super::node::{Node, object};
+use super::json::{Members as _, object, texts};
 use super::string_schemas::described;
 use crate::http::paging::MAX_LIMIT;
 
-pub fn reference(name: &str) -> Node {
-    object! {"$ref": format!("#/components/schemas/{name}")}
+pub fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
 /// An object whose members are all required.
-pub fn record(description: &str, members: Vec<(&str, Node)>) -> Node {
-    record_with(description, members, object! {})
+pub fn record(description: &str, members: Vec<(&str, Value)>) -> Value {
+    record_with(description, members, json!({}))
 }
 
 /// An object with required and optional members.
-pub fn record_with(description: &str, always: Vec<(&str, Node)>, optional: Node) -> Node {
-    let required = Node::texts(always.iter().map(|(name, _)| *name));
-    object! {
+pub fn record_with(description: &str, always: Vec<(&str, Value)>, optional: Value) -> Value {
+    let required = texts(always.iter().map(|(name, _)| *name));
+    json!({
         "type": "object",
         "description": description,
         "required": required,
-        "properties": Node::members(always).with(optional),
-    }
+        "properties": object(always).with(optional),
+    })
 }
 
-pub fn string(description: &str) -> Node {
-    described(description, object! {"type": "string"})
+pub fn string(description: &str) -> Value {
+    described(description, json!({"type": "string"}))
 }
 
-pub fn text_or_null(description: &str) -> Node {
-    described(description, object! {"type": Node::texts(["string", "null"])})
+pub fn text_or_null(description: &str) -> Value {
+    described(description, json!({"type": ["string", "null"]}))
 }
 
-pub fn number_or_null(description: &str) -> Node {
-    described(description, object! {"type": Node::texts(["integer", "null"])})
+pub fn number_or_null(description: &str) -> Value {
+    described(description, json!({"type": ["integer", "null"]}))
 }
 
 /// A timestamp (RFC 3339).
-pub fn time(description: &str) -> Node {
-    described(description, object! {"type": "string", "format": "date-time"})
+pub fn time(description: &str) -> Value {
+    described(description, json!({"type": "string", "format": "date-time"}))
 }
 
 /// A timestamp (RFC 3339), or null.
-pub fn time_or_null(description: &str) -> Node {
-    described(description, object! {"type": Node::texts(["string", "null"]), "format": "date-time"})
+pub fn time_or_null(description: &str) -> Value {
+    described(description, json!({"type": ["string", "null"], "format": "date-time"}))
 }
 
-pub fn boolean(description: &str) -> Node {
-    described(description, object! {"type": "boolean"})
+pub fn boolean(description: &str) -> Value {
+    described(description, json!({"type": "boolean"}))
 }
 
 /// A non-negative integer.
-pub fn count(description: &str) -> Node {
-    described(description, object! {"type": "integer", "minimum": 0})
+pub fn count(description: &str) -> Value {
+    described(description, json!({"type": "integer", "minimum": 0}))
 }
 
 /// A string that is one of these names.
-pub fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Node {
-    described(description, object! {"type": "string", "enum": Node::texts(names)})
+pub fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Value {
+    described(description, json!({"type": "string", "enum": texts(names)}))
 }
 
-pub fn strings(description: &str) -> Node {
-    described(description, object! {"type": "array", "items": object! {"type": "string"}})
+pub fn strings(description: &str) -> Value {
+    described(description, json!({"type": "array", "items": {"type": "string"}}))
 }
 
 /// The serde names of an enum's variants.
@@ -103,8 +104,8 @@ pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
 }
 
 /// The schema of a page of a list.
-pub fn page(row: &str, what: &str) -> Node {
-    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference(row)};
+pub fn page(row: &str, what: &str) -> Value {
+    let rows = json!({"type": "array", "maxItems": MAX_LIMIT, "items": reference(row)});
     record(
         &format!("A page of the list of {what}."),
         vec![
@@ -113,7 +114,7 @@ pub fn page(row: &str, what: &str) -> Node {
             ("pages", count("The number of pages; 0 if there are no rows.")),
             (
                 "page",
-                described("The number of this page.", object! {"type": "integer", "minimum": 1}),
+                described("The number of this page.", json!({"type": "integer", "minimum": 1})),
             ),
         ],
     )

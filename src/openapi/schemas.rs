@@ -1,7 +1,9 @@
 //! The schemas of requests and responses.
 
+use serde_json::{Value, json};
+
 use super::endpoint_doc::others;
-use super::node::{Node, object};
+use super::json::{Members as _, object, texts};
 use super::recorded_responses::{RecordedResponse, RecordedResponses};
 use super::schema::{names, record, record_with, reference, string};
 use super::string_schemas::described;
@@ -13,13 +15,13 @@ use crate::http::endpoint::{Endpoint, Keyed, Open};
 use crate::http::problem::Code;
 
 /// All schemas by name, compared with the recorded responses.
-pub fn all(responses: &RecordedResponses) -> Node {
+pub fn all(responses: &RecordedResponses) -> Value {
     let own = vec![
         (
             "Health",
             record(
                 "The health of the service.",
-                vec![("status", object! {"type": "string", "const": "ok"})],
+                vec![("status", json!({"type": "string", "const": "ok"}))],
             ),
         ),
         ("Problem", problem()),
@@ -43,7 +45,7 @@ pub fn all(responses: &RecordedResponses) -> Node {
         session::schemas(),
         own,
     ];
-    let schemas = Node::members(features.into_iter().flatten());
+    let schemas = object(features.into_iter().flatten());
     for endpoint in Endpoint::ALL {
         match endpoint {
             Endpoint::Open(Open::Health) => {
@@ -72,7 +74,7 @@ pub fn all(responses: &RecordedResponses) -> Node {
 fn check(
     endpoint: Keyed,
     name: &str,
-    schemas: &Node,
+    schemas: &Value,
     response: &RecordedResponse,
     responses: &RecordedResponses,
 ) {
@@ -81,7 +83,7 @@ fn check(
         // Some members exist only in the response to a token.
         let token = responses.whoami_of_token.document();
         let schema = schemas.get(name).unwrap();
-        assert_eq!(schema.get("required"), Some(&Node::texts(response.names())));
+        assert_eq!(schema.get("required"), Some(&texts(response.names())));
         let mut properties = schema.get("properties").unwrap().names();
         // Only people in the console have this member.
         properties.retain(|name| *name != "person");
@@ -96,7 +98,7 @@ fn check(
         properties.retain(|name| *name != "graphql");
         assert_eq!(properties, names);
         let always = names.iter().take(names.len() - optional);
-        assert_eq!(schema.get("required"), Some(&Node::texts(always)));
+        assert_eq!(schema.get("required"), Some(&texts(always)));
         return;
     }
     if endpoint == Keyed::GetCredentials {
@@ -106,30 +108,30 @@ fn check(
     if endpoint == Keyed::RunAction {
         // One member is present only when the body is too large.
         let schema = schemas.get(name).unwrap();
-        assert_eq!(schema.get("required"), Some(&Node::texts(response.names())));
+        assert_eq!(schema.get("required"), Some(&texts(response.names())));
         return;
     }
     if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession | Keyed::SetOauthClient) {
         // Each of these responses has one member that is not always present.
         let schema = schemas.get(name).unwrap();
-        assert_eq!(schema.get("required"), Some(&Node::texts(response.names())));
+        assert_eq!(schema.get("required"), Some(&texts(response.names())));
         return;
     }
     assert_alike(name, schemas, &response);
-    if let Some(Node::Array(rows)) = response.get("rows") {
+    if let Some(Value::Array(rows)) = response.get("rows") {
         let row = name.strip_suffix("Page").map_or_else(|| format!("{name}Row"), str::to_owned);
         assert_alike(&row, schemas, rows.first().unwrap());
     }
 }
 
 /// Asserts that the members of a schema are those of a response, in the same order, and that all of them are required.
-fn assert_alike(name: &str, schemas: &Node, response: &Node) {
+fn assert_alike(name: &str, schemas: &Value, response: &Value) {
     let schema = schemas.get(name).unwrap();
     let properties = schema.get("properties").unwrap();
     assert_eq!(properties.names(), response.names(), "members of {name}");
-    assert_eq!(schema.get("required"), Some(&Node::texts(response.names())), "members of {name}");
+    assert_eq!(schema.get("required"), Some(&texts(response.names())), "members of {name}");
     for part in response.names() {
-        if let (Some(inner @ Node::Object(_)), Some(own)) =
+        if let (Some(inner @ Value::Object(_)), Some(own)) =
             (response.get(part), properties.get(part).and_then(|own| own.get("properties")))
         {
             assert_eq!(own.names(), inner.names(), "members of {name}, {part}");
@@ -137,49 +139,49 @@ fn assert_alike(name: &str, schemas: &Node, response: &Node) {
     }
 }
 
-fn problem() -> Node {
+fn problem() -> Value {
     let status = Code::ALL.map(|code| u64::from(code.describe().0));
     let (least, limit) = (status.iter().min().unwrap(), status.iter().max().unwrap());
-    let uri = object! {"type": "string", "format": "uri"};
-    let id = object! {"type": "string", "format": "uuid"};
-    object! {
+    let uri = json!({"type": "string", "format": "uri"});
+    let id = json!({"type": "string", "format": "uuid"});
+    json!({
         "type": "object",
         "description": "An error (RFC 9457).",
-        "required": Node::texts(["type", "title", "status", "detail", "code", "requestId"]),
-        "properties": object! {
+        "required": ["type", "title", "status", "detail", "code", "requestId"],
+        "properties": {
             "type": described("The URL of a page about the code.", uri),
             "title": string("A title for the code."),
-            "status": described("The HTTP status.", object! {"type": "integer", "minimum": *least, "maximum": *limit}),
+            "status": described("The HTTP status.", json!({"type": "integer", "minimum": *least, "maximum": *limit})),
             "detail": string("A human-readable description of what went wrong in this case."),
             "code": names("What went wrong, for programs.", Code::ALL.map(Code::as_str)),
             "requestId": described("Identifies the request in the service's log.", id.clone()),
             "errors": described(
                 "With status 400: the errors of the request. `code` is that of the first one.",
-                object! {"type": "array", "minItems": 1, "items": reference("Fault")},
+                json!({"type": "array", "minItems": 1, "items": reference("Fault")}),
             ),
-            "suggestions": described("Similar valid values.", object! {
-                "type": "array", "minItems": 1, "items": object! {"type": "string"},
-            }),
+            "suggestions": described("Similar valid values.", json!({
+                "type": "array", "minItems": 1, "items": {"type": "string"},
+            })),
             "connectionId": described("The id of the connection that already has the key.", id),
         },
-    }
+    })
 }
 
-fn fault() -> Node {
+fn fault() -> Value {
     let at = |title: &str, description: &str, place: &str, about: &str| {
         let always = vec![
             (place, string(about)),
             ("detail", string("A human-readable description of the error.")),
         ];
-        let suggestion = object! {"suggestion": string("A similar valid value.")};
-        object! {"title": title}.with(record_with(description, always, suggestion))
+        let suggestion = json!({"suggestion": string("A similar valid value.")});
+        json!({"title": title}).with(record_with(description, always, suggestion))
     };
     let pointer = "The position of the error in the body: a JSON pointer (RFC 6901), empty for the whole body.";
-    object! {
+    json!({
         "description": "One error in the query or in the body.",
-        "oneOf": Node::Array(vec![
+        "oneOf": [
             at("QueryFault", "An error in the query.", "parameter", "The name of the query parameter, as sent."),
             at("BodyFault", "An error in the body.", "pointer", pointer),
-        ]),
-    }
+        ],
+    })
 }

@@ -1,9 +1,11 @@
 //! The endpoints of session tokens, and of what a key or a token may do.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::connections::environment;
 use super::endpoint_doc::{Body, EndpointDoc, SERVICE};
-use super::node::{Node, object};
+use super::json::{Members as _, object, texts};
 use super::schema::{names, record, record_with, string, text_or_null};
 use super::string_schemas::described;
 use crate::auth::endpoints::session::new::DEFAULT_TTL;
@@ -52,11 +54,11 @@ console.log(session.token.length, session.expiresAt);
 };
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("Whoami", whoami()), ("NewSession", new_session()), ("Session", session())]
 }
 
-fn whoami() -> Node {
+fn whoami() -> Value {
     let account = ("account", string("The account that the key belongs to."));
     let environment = (
         "environment",
@@ -65,7 +67,7 @@ fn whoami() -> Node {
             Environment::ALL.map(Environment::as_str),
         ),
     );
-    let expiry = object! {"type": Node::texts(["string", "null"]), "format": "date-time"};
+    let expiry = json!({"type": ["string", "null"], "format": "date-time"});
     let always = vec![
         account,
         environment,
@@ -73,36 +75,35 @@ fn whoami() -> Node {
         ("expiresAt", described("When the key or the token expires; null for never.", expiry)),
     ];
     let description = "The API key or the token. Only tokens have the members after `expiresAt`; only the token of a person in the console has `person`.";
-    let Node::Object(members) = record(description, always) else { panic!("no object") };
-    Node::members(members.into_iter().map(|(name, value)| match name.as_str() {
+    let Value::Object(members) = record(description, always) else { panic!("no object") };
+    object(members.into_iter().map(|(name, value)| match name.as_str() {
         "properties" => {
             let person = string("The person who is signed in to the console.");
-            (name, value.with(Node::members(restriction())).with(object! {"person": person}))
+            (name, value.with(object(restriction())).with(json!({"person": person})))
         }
         _ => (name, value),
     }))
 }
 
-fn scopes(description: &str, scopes: &[Scope]) -> Node {
+fn scopes(description: &str, scopes: &[Scope]) -> Value {
     let names = scopes.iter().map(|scope| scope.as_str());
-    let scope = object! {"type": "string", "enum": Node::texts(names)};
-    described(description, object! {"type": "array", "uniqueItems": true, "items": scope})
+    let scope = json!({"type": "string", "enum": texts(names)});
+    described(description, json!({"type": "array", "uniqueItems": true, "items": scope}))
 }
 
-fn restriction() -> Vec<(&'static str, Node)> {
-    let mut types: Vec<Node> = IdentityType::NAMES.map(Node::from).into();
-    types.push(Node::Null);
+fn restriction() -> Vec<(&'static str, Value)> {
+    let mut types: Vec<Value> = IdentityType::NAMES.map(Value::from).into();
+    types.push(Value::Null);
     let list = |description: &str| {
-        let items = object! {"type": "string"};
-        described(description, object! {"type": Node::texts(["array", "null"]), "items": items})
+        let items = json!({"type": "string"});
+        described(description, json!({"type": ["array", "null"], "items": items}))
     };
     let values = |description: &str| {
-        let value = object! {"type": "string"};
-        let values =
-            object! {"type": Node::texts(["object", "null"]), "additionalProperties": value};
+        let value = json!({"type": "string"});
+        let values = json!({"type": ["object", "null"], "additionalProperties": value});
         described(description, values)
     };
-    let identity_type = object! {"type": Node::texts(["string", "null"]), "enum": types};
+    let identity_type = json!({"type": ["string", "null"], "enum": types});
     vec![
         ("identity", string("The identity whose connections the token can access.")),
         (
@@ -139,7 +140,7 @@ fn restriction() -> Vec<(&'static str, Node)> {
             "client",
             described(
                 "The name of the OAuth client with which it connects accounts; null for the connection's own, or else `default`.",
-                object! {"type": Node::texts(["string", "null"])},
+                json!({"type": ["string", "null"]}),
             ),
         ),
         ("origins", list("The web origins that it is restricted to; null for all.")),
@@ -149,15 +150,15 @@ fn restriction() -> Vec<(&'static str, Node)> {
             "lang",
             described(
                 "The language of the connect window, as a BCP 47 tag; null for that of the browser.",
-                object! {"type": Node::texts(["string", "null"])},
+                json!({"type": ["string", "null"]}),
             ),
         ),
     ]
 }
 
-fn session() -> Node {
-    let time = object! {"type": "string", "format": "date-time"};
-    let token = object! {"type": "string", "maxLength": u64::try_from(MAX_TOKEN).unwrap()};
+fn session() -> Value {
+    let time = json!({"type": "string", "format": "date-time"});
+    let token = json!({"type": "string", "maxLength": u64::try_from(MAX_TOKEN).unwrap()});
     let mut members = vec![
         ("token", described("The token. Send it in the same header as a key.", token)),
         ("expiresAt", described("When it expires.", time)),
@@ -167,14 +168,14 @@ fn session() -> Node {
     members.insert(5, ("scopes", scopes("The scopes of the token.", &Scope::OF_TOKENS)));
     let url = described(
         "With the scope `connections:connect`: the address of the window in which the token's user connects accounts. It works once.",
-        object! {"type": "string", "format": "uri"},
+        json!({"type": "string", "format": "uri"}),
     );
-    record_with("A token for a browser.", members, object! {"connectUrl": url})
+    record_with("A token for a browser.", members, json!({"connectUrl": url}))
 }
 
-fn new_session() -> Node {
+fn new_session() -> Value {
     let description = "A new token.";
     let reads = [Scope::CatalogRead, Scope::ConnectionsRead].map(Scope::as_str);
-    let defaults = object! {"scopes": Node::texts(reads), "ttlSeconds": DEFAULT_TTL};
+    let defaults = json!({"scopes": texts(reads), "ttlSeconds": DEFAULT_TTL});
     body(description, &SESSION_FIELDS, &defaults)
 }

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::node::{Node, object};
+use serde_json::{Value, json};
+
+use super::json::Members as _;
 use crate::catalog::key::platform_version;
 use crate::http::body::Rule;
 use crate::http::message::MAX_BODY;
@@ -15,10 +17,10 @@ const LONGEST: usize = MAX_BODY;
 
 /// The schema of the strings that a rule accepts. The rule may depend on length and characters only, with special rules
 /// for the first and last ones.
-pub fn text(rule: Rule) -> Node {
+pub fn text(rule: Rule) -> Value {
     thread_local! {
         // A rule is sampled with hundreds of thousands of strings, and a few rules apply to most fields.
-        static SCHEMAS: RefCell<HashMap<usize, Node>> = RefCell::default();
+        static SCHEMAS: RefCell<HashMap<usize, Value>> = RefCell::default();
     }
     let known = SCHEMAS.with_borrow(|schemas| schemas.get(&(rule as usize)).cloned());
     known.unwrap_or_else(|| {
@@ -28,7 +30,7 @@ pub fn text(rule: Rule) -> Node {
     })
 }
 
-fn schema_of(rule: Rule) -> Node {
+fn schema_of(rule: Rule) -> Value {
     let takes = |text: &str| rule(text).is_none();
     // Characters that join or vary their neighbours are accepted between some of them, and a pattern can't express
     // normalization form C. So the pattern may accept more than the service, never less.
@@ -60,17 +62,17 @@ fn schema_of(rule: Rule) -> Node {
     };
     assert!(!takes(""), "an empty text is never taken");
     let longest = longest(|count| takes(&"x".repeat(count)));
-    object! {"type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern}
+    json!({"type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern})
 }
 
 /// A schema with a description in front.
-pub fn described(description: &str, schema: Node) -> Node {
-    object! {"description": description}.with(schema)
+pub fn described(description: &str, schema: Value) -> Value {
+    json!({"description": description}).with(schema)
 }
 
-pub fn version() -> Node {
+pub fn version() -> Value {
     let longest = longest(|count| platform_version(&format!("v{}", "1".repeat(count))).is_none());
-    object! {"type": "string", "pattern": format!("^v[0-9]{{1,{longest}}}$")}
+    json!({"type": "string", "pattern": format!("^v[0-9]{{1,{longest}}}$")})
 }
 
 /// The maximum length that is accepted.

@@ -1,7 +1,8 @@
 //! The endpoint of usage.
 
+use serde_json::{Value, json};
+
 use super::endpoint_doc::{EndpointDoc, SERVICE};
-use super::node::{Node, object};
 use super::schema::{boolean, count, record, reference, text_or_null};
 use super::string_schemas::described;
 use crate::terms::EndpointGroup;
@@ -21,19 +22,18 @@ for (const { platform, requests } of rows) console.log(platform, requests);
 ",
 };
 
-fn day(description: &str) -> Node {
-    described(description, object! {"type": "string", "format": "date"})
+fn day(description: &str) -> Value {
+    described(description, json!({"type": "string", "format": "date"}))
 }
 
-fn name_or_null<const N: usize>(description: &str, names: [&'static str; N]) -> Node {
-    let mut all: Vec<Node> = names.into_iter().map(Node::from).collect();
-    all.push(Node::Null);
-    described(description, object! {"type": Node::texts(["string", "null"]), "enum": all})
+fn name_or_null<const N: usize>(description: &str, names: [&'static str; N]) -> Value {
+    let mut all: Vec<Value> = names.into_iter().map(Value::from).collect();
+    all.push(Value::Null);
+    described(description, json!({"type": ["string", "null"], "enum": all}))
 }
 
-pub fn usage() -> Node {
-    let rows =
-        object! {"type": "array", "maxItems": MAX_GROUPS + 1, "items": reference("UsageRow")};
+pub fn usage() -> Value {
+    let rows = json!({"type": "array", "maxItems": MAX_GROUPS + 1, "items": reference("UsageRow")});
     record(
         "The number of requests.",
         vec![
@@ -51,8 +51,8 @@ pub fn usage() -> Node {
     )
 }
 
-pub fn row() -> Node {
-    let day = object! {"type": Node::texts(["string", "null"]), "format": "date"};
+pub fn row() -> Value {
+    let day = json!({"type": ["string", "null"], "format": "date"});
     record(
         "A number of requests. A member that `groupBy` does not name is `null`.",
         vec![
@@ -89,6 +89,6 @@ pub fn row() -> Node {
 }
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("Usage", usage()), ("UsageRow", row())]
 }

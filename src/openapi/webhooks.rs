@@ -1,8 +1,10 @@
 //! The endpoints of webhooks.
 
+use serde_json::{Value, json};
+
 use super::bodies::body;
 use super::endpoint_doc::{Body, EVENTS, EndpointDoc};
-use super::node::{Node, object};
+use super::json::object;
 use super::schema::{
     boolean, count, names, number_or_null, record, reference, string, strings, text_or_null, time,
     time_or_null,
@@ -163,19 +165,19 @@ for await (const delivery of vault.webhooks.deliveries(process.env.WEBHOOK)) {
 ",
 };
 
-fn members() -> Vec<(&'static str, Node)> {
+fn members() -> Vec<(&'static str, Value)> {
     let code = names(
         "The reason: `gone` for a 410, `no_success` for 5 days without a 2xx.",
         ["gone", "no_success"],
     );
-    let disabled = object! {
-        "type": Node::texts(["object", "null"]),
-        "required": Node::texts(["code", "httpStatus"]),
-        "properties": Node::members(vec![
+    let disabled = json!({
+        "type": ["object", "null"],
+        "required": ["code", "httpStatus"],
+        "properties": object(vec![
             ("code", code),
             ("httpStatus", number_or_null("The status of the last response.")),
         ]),
-    };
+    });
     vec![
         ("id", string("Identifies the webhook.")),
         ("url", string("The URL that receives events.")),
@@ -194,35 +196,35 @@ fn members() -> Vec<(&'static str, Node)> {
     ]
 }
 
-pub fn webhook() -> Node {
+pub fn webhook() -> Value {
     record("A webhook: a URL that receives events.", members())
 }
 
-pub fn with_secret() -> Node {
+pub fn with_secret() -> Value {
     let secret = string("The key that signs deliveries. Returned only once.");
     let members = members().into_iter().chain([("secret", secret)]).collect();
     record("A webhook, with its secret.", members)
 }
 
-pub fn list() -> Node {
-    let rows = object! {"type": "array", "maxItems": MAX_WEBHOOKS, "items": reference("Webhook")};
+pub fn list() -> Value {
+    let rows = json!({"type": "array", "maxItems": MAX_WEBHOOKS, "items": reference("Webhook")});
     record("The webhooks.", vec![("rows", described("The webhooks, oldest first.", rows))])
 }
 
-pub fn new() -> Node {
-    let defaults = object! {"types": Vec::new(), "active": true};
+pub fn new() -> Value {
+    let defaults = json!({"types": [], "active": true});
     body("A new webhook.", &NEW_WEBHOOK_FIELDS, &defaults)
 }
 
-pub fn changes() -> Node {
-    body("An update of a webhook.", &WEBHOOK_FIELDS, &object! {})
+pub fn changes() -> Value {
+    body("An update of a webhook.", &WEBHOOK_FIELDS, &json!({}))
 }
 
-pub fn replay() -> Node {
-    body("The events to send again.", &REPLAY_FIELDS, &object! {})
+pub fn replay() -> Value {
+    body("The events to send again.", &REPLAY_FIELDS, &json!({}))
 }
 
-pub fn replayed() -> Node {
+pub fn replayed() -> Value {
     record(
         "The number of events that are sent.",
         vec![
@@ -232,7 +234,7 @@ pub fn replayed() -> Node {
     )
 }
 
-pub fn test() -> Node {
+pub fn test() -> Value {
     record(
         "A receiver's response.",
         vec![
@@ -247,8 +249,8 @@ pub fn test() -> Node {
 const NO_RESPONSE: &str =
     "Why there was no response: `unreachable`, `timed_out` or `address_refused`.";
 
-pub fn deliveries() -> Node {
-    let rows = object! {"type": "array", "maxItems": MAX_LIMIT, "items": reference("Delivery")};
+pub fn deliveries() -> Value {
+    let rows = json!({"type": "array", "maxItems": MAX_LIMIT, "items": reference("Delivery")});
     record(
         "A page of deliveries.",
         vec![
@@ -261,7 +263,7 @@ pub fn deliveries() -> Node {
     )
 }
 
-pub fn delivery() -> Node {
+pub fn delivery() -> Value {
     let error =
         format!("{NO_RESPONSE} `webhook_inactive` if the webhook was disabled before it was sent.");
     record(
@@ -288,7 +290,7 @@ pub fn delivery() -> Node {
 }
 
 /// The schemas, by name.
-pub fn schemas() -> Vec<(&'static str, Node)> {
+pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("WebhookPage", list()),
         ("Webhook", webhook()),

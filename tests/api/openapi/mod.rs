@@ -11,8 +11,9 @@ use std::sync::LazyLock;
 use connector_vault::http::endpoint::Keyed;
 use connector_vault::http::paging;
 use connector_vault::http::route::Route;
-use connector_vault::openapi::node::Node;
+use connector_vault::openapi::json::{Members as _, to_source};
 use connector_vault::openapi::{self, RecordedResponses};
+use serde_json::Value;
 
 use crate::derived::assert_current;
 use crate::support::{Api, anonymous, body, with_header};
@@ -25,7 +26,7 @@ const PAGES: &str = "www/public/problems";
 const PATH: &str = "/v1/openapi.json";
 
 /// The service's current responses, and the document with them; both take seconds.
-static NOW: LazyLock<(RecordedResponses, Node)> = LazyLock::new(|| {
+static NOW: LazyLock<(RecordedResponses, Value)> = LazyLock::new(|| {
     let responses = samples::responses();
     let document = openapi::document(&responses);
     (responses, document)
@@ -35,7 +36,7 @@ static NOW: LazyLock<(RecordedResponses, Node)> = LazyLock::new(|| {
 fn the_committed_document_matches_the_service() {
     let (responses, document) = &*NOW;
     let recorded = serde_json::to_string_pretty(responses).unwrap() + "\n";
-    let document = document.to_source();
+    let document = to_source(document);
     let pages = openapi::problem_pages::pages();
     let count = pages.len();
     let pages = pages.into_iter().map(|(name, page)| (format!("{PAGES}/{name}"), page));
@@ -57,7 +58,7 @@ fn the_document_lists_exactly_the_routes() {
         let Route::To(resource) = Route::parse(path) else { panic!("{path} leads nowhere") };
         let methods = ["GET", "PUT", "POST", "DELETE", "PATCH", "TRACE", "QUERY"];
         for method in methods {
-            let described = paths.get(path).unwrap().get(&method.to_lowercase()).is_some();
+            let described = paths.get(path).unwrap().get(method.to_lowercase()).is_some();
             assert_eq!(described, resource.endpoint(method).is_some(), "{method} {path}");
         }
         assert_eq!(resource.endpoint("HEAD"), resource.endpoint("GET"), "{path}");
@@ -132,8 +133,8 @@ fn documented_defaults_match_the_service() {
         for parameter in openapi::query(endpoint) {
             let name = parameter.get("name").unwrap();
             let default = parameter.get("schema").and_then(|schema| schema.get("default"));
-            let (Node::Text(name), Some(default)) = (name, default) else { continue };
-            let default = default.to_source().trim().replace('"', "");
+            let (Value::String(name), Some(default)) = (name, default) else { continue };
+            let default = default.to_string().trim().replace('"', "");
             assert_eq!(rows(list), rows(&format!("{list}{name}={default}")), "{list}{name}");
             defaults += 1;
         }
