@@ -1,10 +1,12 @@
 //! `GET /v1/available-actions/{platform}`: the actions of a platform.
 
-use super::respond::{CatalogQuery, handler};
+use super::respond::{CatalogRequest, allowed};
 use crate::catalog::filter::{ActionFilter, Constraint};
 use crate::catalog::list_search::Query;
 use crate::http::context::Context;
+use crate::http::etag;
 use crate::http::handler::Handler;
+use crate::http::message::Response;
 use crate::http::paging::Paging;
 use crate::http::problem::Problem;
 use crate::ports::Ports;
@@ -25,8 +27,34 @@ pub fn handle<'a, P: Ports>(
         q: query.text("q").and_then(|text| Query::parse(&text)),
     };
     let paging = Paging::read(&query);
-    let query = CatalogQuery::Actions { platform: context.argument(0), filter, paging };
-    Ok(handler(context, query, ports))
+    Ok(Handler::catalog(respond(context, filter, paging, ports)))
+}
+
+async fn respond<P: Ports>(
+    context: &Context<'_>,
+    filter: ActionFilter,
+    paging: Paging,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let platform = context.argument(0);
+    let request = CatalogRequest::open(context, ports).await?;
+    let (catalog, limits) = (&request.catalog, request.limits());
+    let actions = match request.visible_platform(platform) {
+        Some(folded) => catalog.find_actions(&folded).await?,
+        None => None,
+    };
+    let Some(actions) = actions else { return Err(request.no_platform(platform).await) };
+    let tag = etag::for_query(actions.id, &context.request.query, &limits.fingerprint());
+    if let Some(response) = request.cached(&tag) {
+        return Ok(response);
+    }
+    let page = if limits.is_none() {
+        catalog.actions(actions, &filter, &|total| paging.positions(total)).await?
+    } else {
+        let all = catalog.actions(actions, &filter, &|total| 0..total).await?;
+        allowed(&all, limits, paging)?
+    };
+    Ok(request.page(paging.envelope(&page.rows, page.total as u64), tag))
 }
 
 /// Parses a method, ignoring case. An unknown method matches no row.

@@ -2,12 +2,15 @@
 
 use serde::Deserialize;
 
-use super::respond::{CatalogQuery, handler, respond};
+use super::respond::{CatalogRequest, request_key};
 use crate::catalog::filter::ConnectorFilter;
 use crate::catalog::list_search::Query;
+use crate::catalog::logos;
 use crate::connect::statements::select_platforms_with_client;
 use crate::http::context::Context;
+use crate::http::etag;
 use crate::http::handler::Handler;
+use crate::http::message::Response;
 use crate::http::paging::Paging;
 use crate::http::problem::Problem;
 use crate::ports::Ports;
@@ -44,7 +47,7 @@ pub fn handle<'a, P: Ports>(
     let paging = Paging::read(&query);
     let (asks_connectable, asks_client) = (is_true("connectable"), is_true("hasOauthClient"));
     if !asks_connectable && !asks_client {
-        return Ok(handler(context, CatalogQuery::Connectors { filter, paging }, ports));
+        return Ok(Handler::catalog(respond(context, filter, paging, ports)));
     }
     let mut statements = Statements::default();
     let clients = statements.ask::<Client>(select_platforms_with_client(&context.guard()));
@@ -52,8 +55,31 @@ pub fn handle<'a, P: Ports>(
         let clients = results.all(clients)?.into_iter().map(|client| client.platform);
         let clients: Vec<String> = clients.collect();
         let filter = with_clients(filter, &clients, asks_connectable, asks_client);
-        respond(context, CatalogQuery::Connectors { filter, paging }, ports).await
+        respond(context, filter, paging, ports).await
     }))
+}
+
+async fn respond<P: Ports>(
+    context: &Context<'_>,
+    filter: ConnectorFilter,
+    paging: Paging,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let request = CatalogRequest::open(context, ports).await?;
+    let visible = filter.platforms.as_ref();
+    // The restrictions on which the response depends in addition to the stored list.
+    let restrictions = match &filter.connectable {
+        Some(clients) => [visible.map_or("*", Names::as_str), "/", clients.as_str()].concat(),
+        None => visible.map_or("", Names::as_str).to_owned(),
+    };
+    let list = request.catalog.connectors_id()?;
+    let tag = etag::for_query(list, &request_key(context.request), &restrictions);
+    if let Some(response) = request.cached(&tag) {
+        return Ok(response);
+    }
+    let page = request.catalog.connectors(&filter, &|total| paging.positions(total)).await?;
+    let rows = logos::absolute(page.rows, &context.request.origin);
+    Ok(request.page(paging.envelope(&rows, page.total as u64), tag))
 }
 
 /// The filter, once the platforms with an OAuth client are known.

@@ -4,13 +4,18 @@
 use serde::Deserialize;
 
 use super::actions::method;
-use super::respond::{CatalogQuery, handler, respond};
+use super::respond::{CatalogRequest, NEAREST, allowed, each_action, no_platform};
+use crate::auth::limits::Limits;
+use crate::catalog::action_search::ranking::PlatformNotes;
 use crate::catalog::filter::Constraint;
+use crate::catalog::format::list::ListRef;
 use crate::catalog::list_search::Query;
-use crate::catalog::reader::SearchFilter;
+use crate::catalog::reader::{MAX_COUNTED, Page, SearchFilter};
 use crate::connections::statements::summary::connected_platforms;
 use crate::http::context::Context;
+use crate::http::etag;
 use crate::http::handler::Handler;
+use crate::http::message::Response;
 use crate::http::paging::Paging;
 use crate::http::problem::Problem;
 use crate::ports::Ports;
@@ -18,6 +23,7 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 use crate::terms::{Scope, Scopes};
 use crate::util::case_fold::fold;
+use crate::util::json;
 use crate::util::name_set::Names;
 
 /// A platform that the caller's identity has connected.
@@ -42,7 +48,7 @@ pub fn handle<'a, P: Ports>(
     let paging = Paging::read(&query);
     let reads_connections = |scopes: Scopes| scopes.contains(Scope::ConnectionsRead);
     if !context.caller.token().is_some_and(|token| reads_connections(token.scopes)) {
-        return Ok(handler(context, CatalogQuery::SearchActions { filter, paging }, ports));
+        return Ok(Handler::catalog(respond(context, filter, paging, ports)));
     }
     let mut statements = Statements::default();
     let connected = statements.ask::<Connected>(connected_platforms(&context.guard()));
@@ -51,6 +57,107 @@ pub fn handle<'a, P: Ports>(
             let all = results.all(connected)?.into_iter().map(|row| row.platform);
             filter.connected = Names::new(&all.collect::<Vec<_>>());
         }
-        respond(context, CatalogQuery::SearchActions { filter, paging }, ports).await
+        respond(context, filter, paging, ports).await
     }))
+}
+
+async fn respond<P: Ports>(
+    context: &Context<'_>,
+    filter: SearchFilter,
+    paging: Paging,
+    ports: &Metered<'_, P>,
+) -> Result<Response, Problem> {
+    let request = CatalogRequest::open(context, ports).await?;
+    let dependencies =
+        caller_dependencies(request.platforms(), request.limits(), &filter.connected);
+    let list = request.catalog.all_actions()?;
+    let tag = etag::for_query(list.id, &context.request.query, &dependencies);
+    if let Some(response) = request.cached(&tag) {
+        return Ok(response);
+    }
+    let (page, platform_notes) = search(&request, list, &filter, paging).await?;
+    let total = page.total as u64;
+    let rows = mark_connected(page.rows, &filter.connected)?;
+    let body = paging.envelope_up_to(MAX_COUNTED as u64, &rows, total);
+    let mut notes = notes(&platform_notes, &filter, total);
+    if !platform_notes.unknown.is_empty() {
+        let known = request.catalog.platforms().await?;
+        let unknown = platform_notes.unknown.iter().take(NEAREST);
+        notes.extend(
+            unknown.map(|name| no_platform(name, &known, request.platforms()).detail.into()),
+        );
+    }
+    Ok(request.page(with_notes(body, &notes), tag))
+}
+
+/// The page of the actions that the caller may run, and notes about platforms.
+async fn search<P: Ports>(
+    request: &CatalogRequest<'_, P>,
+    list: ListRef,
+    filter: &SearchFilter,
+    paging: Paging,
+) -> Result<(Page, PlatformNotes), Problem> {
+    let (catalog, limits) = (&request.catalog, request.limits());
+    if limits.is_none() {
+        return Ok(catalog.search_actions(list, filter, &|total| paging.positions(total)).await?);
+    }
+    let (all, platform_notes) = catalog.search_actions(list, filter, &|total| 0..total).await?;
+    Ok((allowed(&all, limits, paging)?, platform_notes))
+}
+
+/// Marks the actions of platforms that the caller's identity has connected.
+fn mark_connected(rows: Vec<u8>, connected: &Names) -> Result<Vec<u8>, Problem> {
+    if *connected == Names::default() {
+        return Ok(rows);
+    }
+    let mut marked = Vec::new();
+    each_action(&rows, &mut |row, facts| {
+        marked.push(match row.strip_suffix('}') {
+            Some(start) if connected.has(&facts.platform) => {
+                format!("{start},\"connected\":true}}")
+            }
+            _ => row.to_owned(),
+        });
+    })?;
+    Ok(marked.join(",").into_bytes())
+}
+
+/// The properties of the caller on which a list of actions depends: restrictions and connected platforms.
+fn caller_dependencies(platforms: Option<&Names>, limits: &Limits, connected: &Names) -> String {
+    let limits = limits.fingerprint();
+    // Platform names contain no slash, and limits contain no line feed.
+    let between = if limits.is_empty() { "" } else { "/" };
+    let before = if *connected == Names::default() { "" } else { "\n" };
+    [platforms.map_or("", Names::as_str), between, &limits, before, connected.as_str()].concat()
+}
+
+/// Explains results that a reader might misunderstand: actions of platforms other than the requested one, or none.
+fn notes(platform_notes: &PlatformNotes, filter: &SearchFilter, total: u64) -> Vec<String> {
+    let mut notes: Vec<String> = platform_notes
+        .empty
+        .iter()
+        .take(NEAREST)
+        .map(|name| {
+            let others = if total > 0 { " These are actions of other platforms." } else { "" };
+            format!("The catalog has no actions of `{name}`.{others} Its API can still be called as a connected account: with the tool `call_platform`, or the proxy of a connection.")
+        })
+        .collect();
+    notes.extend(platform_notes.unmatched.iter().take(NEAREST).map(|name| {
+        let others = if total > 0 { " These are actions of other platforms." } else { "" };
+        format!("`{name}` has no action that does this.{others} With `platform`, the search covers its actions only, and with the tool `call_platform`, or the proxy of a connection, the rest of its API can be called.")
+    }));
+    if notes.is_empty() && total == 0 && filter.platforms.is_some() {
+        notes.push("These platforms have actions, but none that matches. Rephrase the query, or list the actions of one platform.".to_owned());
+    }
+    notes
+}
+
+/// Adds notes to a list, if there are any.
+fn with_notes(mut list: Vec<u8>, notes: &[String]) -> Vec<u8> {
+    if !notes.is_empty() && list.pop_if(|last| *last == b'}').is_some() {
+        list.extend_from_slice(b",\"notes\":");
+        list.extend(json::bytes(&notes));
+        list.push(b'}');
+    }
+    list
 }
