@@ -5,37 +5,27 @@
 mod connection_argument;
 pub mod outline;
 mod protocol;
+mod tool_call;
 mod tools;
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::agents::SCOPES;
-use crate::agents::endpoints::{endpoint_at, www_authenticate};
+use crate::agents::endpoints::endpoint_at;
 use crate::auth::error::AuthenticationError;
-use crate::auth::limits::Access;
-use crate::catalog::endpoints::respond::no_platform;
-use crate::catalog::reader::Catalog;
 use crate::http::config::SECRET_HEADER;
 use crate::http::handle::handle;
-use crate::http::message::{Body, NO_STORE, Request, Response};
+use crate::http::message::{Body, Request, Response};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
-use crate::platform_calls::headers::{AGENT, SOURCE};
+use crate::platform_calls::headers::AGENT;
 use crate::ports::Ports;
 use crate::terms::Scope;
-use crate::util::case_fold::fold;
-use connection_argument::{named_platform, set_connection};
 use protocol::{
     Failure, INSTRUCTIONS, INVALID_PARAMS, INVALID_REQUEST, LATEST, METHOD_NOT_FOUND, Message,
-    TTL_MS, Text, ToolResult, VERSIONS, WITH_SESSIONS, capabilities, elicit_url, error_response,
-    header_mismatch, opens_links, read_message, result, resumed_approval, resumed_attempt,
-    server_info, unsupported_version, with_connect_url,
+    TTL_MS, VERSIONS, WITH_SESSIONS, capabilities, error_response, header_mismatch, read_message,
+    result, server_info, unsupported_version,
 };
-use tools::{
-    APPROVAL, ApiRequest, CALL_PLATFORM, DESCRIBE_ACTION, LIST_CONNECTIONS, RUN_ACTION,
-    START_CONNECT, TOOLS, Tool, connect_request,
-};
+use tools::{ApiRequest, CALL_PLATFORM, TOOLS};
 
 /// The bearer token of a request. The scheme's name ignores case (RFC 9110, section 11.1).
 pub(super) fn bearer(request: &Request) -> Option<&str> {
@@ -108,27 +98,6 @@ fn is_own(page: &str, service: &str) -> bool {
     page == service && is_safe
 }
 
-/// Whether the result of a call says that a GraphQL API reported errors.
-fn is_failed(result: &str) -> bool {
-    #[derive(serde::Deserialize)]
-    struct CallResult {
-        #[serde(default)]
-        failed: bool,
-    }
-    serde_json::from_str(result).is_ok_and(|CallResult { failed }| failed)
-}
-
-/// The result of `describe_action`: the outline of an action, and whether it is an error.
-fn describe_result(action: &[u8], arguments: &Value) -> (String, bool) {
-    let action: Value = serde_json::from_slice(action).unwrap_or_default();
-    let path = arguments.get("path").and_then(Value::as_str);
-    let Some(outline) = outline::outline(&action, path) else {
-        let what = "`path` must be a JSON Pointer below the action's `input`, such as a value of `omitted`.";
-        return (what.to_owned(), true);
-    };
-    (outline.to_string(), false)
-}
-
 struct Caller<'a, P> {
     service: &'a Service,
     ports: &'a P,
@@ -195,7 +164,7 @@ impl<P: Ports> Caller<'_, P> {
                 })?;
                 let tool = TOOLS.iter().find(|tool| tool.name == name);
                 let unknown = || Failure::new(200, INVALID_PARAMS, format!("Unknown tool: {name}"));
-                self.call(id, tool.ok_or_else(unknown)?, params, is_latest).await
+                Ok(self.call(id, tool.ok_or_else(unknown)?, params, is_latest).await)
             }
             _ => {
                 let status = if is_latest { 404 } else { 200 };
@@ -312,184 +281,5 @@ impl<P: Ports> Caller<'_, P> {
     async fn send(&self, (method, path, query, body, agent_header): ApiRequest) -> Response {
         let request = self.api_request(method, path, query, body, agent_header);
         Box::pin(handle(self.service, self.ports, &request)).await
-    }
-
-    /// The challenge for an agent that may only read and tried to write, so that it asks its user for more (RFC 6750,
-    /// section 3.1).
-    fn lacks_access(&self, response: &Response) -> Option<Response> {
-        let caller = self.service.caller(self.request).ok()?;
-        let limits = caller.limits();
-        // A user can't grant actions that the app has not selected.
-        let may_ask =
-            caller.grant().is_some() && limits.access == Access::Read && limits.actions.is_none();
-        if !may_ask || response.status != 403 || response.header(SOURCE) == Some("platform") {
-            return None;
-        }
-        let base = self.service.config().base_url.as_deref()?;
-        let id = endpoint_at(&self.request.path)?;
-        let mut refusal = Response { body: response.body.clone(), ..Response::empty(403) };
-        refusal.add("content-type", "application/problem+json");
-        refusal.add("cache-control", NO_STORE);
-        let error = Some(("insufficient_scope", SCOPES));
-        refusal.add("www-authenticate", www_authenticate(base, id, error));
-        Some(refusal)
-    }
-
-    /// The problem when no connection was found because the catalog does not have the platform. Returns `None` when it does.
-    async fn unknown_platform(&self, arguments: &Value, listed: &Response) -> Option<Problem> {
-        let platform = fold(arguments.get("platform")?.as_str()?);
-        let list: Value = serde_json::from_slice(&listed.body).ok()?;
-        if listed.status != 200 || list.get("total")?.as_u64()? > 0 {
-            return None;
-        }
-        let catalog = Catalog::open(self.service.catalog(), self.ports).await.ok()?;
-        if catalog.connector(&platform).await.ok()?.is_some() {
-            return None;
-        }
-        let known = catalog.platforms().await.ok()?;
-        let caller = self.service.caller(self.request).ok()?;
-        Some(no_platform(&platform, &known, caller.platforms()))
-    }
-
-    /// Runs an action once the connect attempt has succeeded. Before that, returns the state of the attempt.
-    async fn run_when_connected(
-        &self,
-        attempt: Result<ApiRequest, String>,
-        (tool, arguments): (&Tool, &mut Value),
-    ) -> Result<Response, String> {
-        let (attempt, _) = (attempt?, tool.request(arguments)?);
-        let waited = self.send(attempt).await;
-        let status: Value = serde_json::from_slice(&waited.body).unwrap_or_default();
-        let is_connected = status.get("status").and_then(Value::as_str) == Some("succeeded");
-        if !is_connected {
-            return Ok(waited);
-        }
-        let connection = status.get("connection").and_then(|it| it.get("id")?.as_str());
-        if let Some(id) = connection.filter(|_| named_platform(arguments).is_some()) {
-            set_connection(arguments, id);
-        }
-        self.send_valid(tool.request(arguments)).await
-    }
-
-    /// Sends the request of a call. Where `connection` names a platform, its only connection is used.
-    async fn send_call(
-        &self,
-        tool: &Tool,
-        arguments: &mut Value,
-        can_open_links: bool,
-    ) -> Result<Response, String> {
-        // Other faults are reported first.
-        tool.request(arguments)?;
-        if let Some(platform) = named_platform(arguments) {
-            match self.only_connection(&platform, can_open_links).await {
-                Ok(id) => set_connection(arguments, &id),
-                Err(response) => return Ok(response),
-            }
-        }
-        self.send_valid(tool.request(arguments)).await
-    }
-
-    /// Starts a connect attempt for the account that an action needs. Returns the attempt as the API shows it, or `None` when
-    /// the refusal has another reason, the caller lacks permission, or there is no page to open.
-    async fn start_connect(&self, arguments: &Value, refused: &Response) -> Option<Vec<u8>> {
-        let problem: Value = serde_json::from_slice(&refused.body).ok()?;
-        let code = problem.get("code")?.as_str()?;
-        if !matches!(code, "credentials_not_found" | "connection_failed") {
-            return None;
-        }
-        let connection = ("connection".to_owned(), arguments.get("connection")?.clone());
-        let started = self.send(connect_request([connection].into_iter().collect())).await;
-        (started.status == 202).then_some(started.body)
-    }
-
-    async fn call(
-        &self,
-        id: &Value,
-        tool: &Tool,
-        params: &Value,
-        is_latest: bool,
-    ) -> Result<Response, Failure> {
-        let mut arguments = tool.read(params.get("arguments"));
-        let waited = resumed_approval(params).filter(|_| is_latest && tool.name == RUN_ACTION);
-        if let (Some(id), Some(given)) = (&waited, arguments.as_object_mut()) {
-            given.insert(APPROVAL.to_owned(), (*id).into());
-        }
-        let resumed = resumed_attempt(params).filter(|_| is_latest && waited.is_none());
-        let calls_platform = matches!(tool.name, RUN_ACTION | CALL_PLATFORM);
-        let can_open_links = is_latest && opens_links(params);
-        let response = match (tool.name, resumed) {
-            (START_CONNECT, Some(attempt)) => self.send_valid(attempt).await,
-            (RUN_ACTION | CALL_PLATFORM, Some(attempt)) => {
-                self.run_when_connected(attempt, (tool, &mut arguments)).await
-            }
-            (RUN_ACTION | CALL_PLATFORM, None) => {
-                self.send_call(tool, &mut arguments, can_open_links).await
-            }
-            _ => self.send_valid(tool.request(&arguments)).await,
-        };
-        let arguments = &arguments;
-        let (text, is_error) = match response {
-            Ok(mut response) => {
-                if response.status == 401 {
-                    response.headers.retain(|(name, _)| {
-                        matches!(*name, "content-type" | "cache-control" | "www-authenticate")
-                    });
-                    return Ok(response);
-                }
-                if let Some(refusal) = self.lacks_access(&response) {
-                    return Ok(refusal);
-                }
-                // A caller that requests the result of a call has already seen the link.
-                let requests_result = arguments.get(APPROVAL).is_some();
-                if response.status == 202 && can_open_links && !requests_result {
-                    return Ok(result(id, &elicit_url(&response.body)));
-                }
-                if tool.name == LIST_CONNECTIONS
-                    && let Some(problem) = self.unknown_platform(arguments, &response).await
-                {
-                    response.status = 404;
-                    response.body = problem.to_json(&self.request.origin, &self.ports.uuid());
-                }
-                // Only these statuses can mean that the account must be connected.
-                if calls_platform
-                    && matches!(response.status, 404 | 409)
-                    && let Some(started) = self.start_connect(arguments, &response).await
-                {
-                    if can_open_links {
-                        return Ok(result(id, &elicit_url(&started)));
-                    }
-                    response.body = with_connect_url(&response.body, &started);
-                }
-                let body = match response.cached.take() {
-                    Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
-                    None => response.body,
-                };
-                if tool.name == DESCRIBE_ACTION && response.status == 200 {
-                    describe_result(&body, arguments)
-                } else {
-                    let text = String::from_utf8(body).unwrap_or_default();
-                    let is_error = response.status >= 400 || calls_platform && is_failed(&text);
-                    (text, is_error)
-                }
-            }
-            Err(what) => {
-                if let Some(refusal) = self.refusal().await {
-                    return Ok(refusal);
-                }
-                (what, true)
-            }
-        };
-        // Results that may be long are not repeated as structured content.
-        let is_long = calls_platform || tool.name == DESCRIBE_ACTION;
-        let structured = Some(&text).filter(|_| is_error || !is_long);
-        let structured: Option<&RawValue> =
-            structured.and_then(|text| serde_json::from_str(text).ok());
-        let returned = ToolResult {
-            result_type: is_latest.then_some("complete"),
-            content: [Text { r#type: "text", text: &text }],
-            structured_content: structured.filter(|it| it.get().starts_with('{')),
-            is_error,
-        };
-        Ok(result(id, &returned))
     }
 }

@@ -1,0 +1,278 @@
+//! Calls of tools: sends the request of a tool, and turns its response into the tool's result.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::connection_argument::{named_platform, set_connection};
+use super::protocol::{
+    Text, ToolResult, elicit_url, opens_links, result, resumed_approval, resumed_attempt,
+    with_connect_url,
+};
+use super::tools::{
+    APPROVAL, ApiRequest, CALL_PLATFORM, DESCRIBE_ACTION, LIST_CONNECTIONS, RUN_ACTION,
+    START_CONNECT, Tool, connect_request,
+};
+use super::{Caller, outline};
+use crate::agents::SCOPES;
+use crate::agents::endpoints::{endpoint_at, www_authenticate};
+use crate::auth::limits::Access;
+use crate::catalog::endpoints::respond::no_platform;
+use crate::catalog::reader::Catalog;
+use crate::http::message::{NO_STORE, Response};
+use crate::http::problem::Problem;
+use crate::platform_calls::headers::SOURCE;
+use crate::ports::Ports;
+use crate::util::case_fold::fold;
+
+/// A call of a tool.
+struct ToolCall<'a> {
+    id: &'a Value,
+    tool: &'a Tool,
+    arguments: Value,
+    /// The request for the result of the connect attempt whose link the client was asked to open; an error if the user
+    /// declined.
+    attempt: Option<Result<ApiRequest, String>>,
+    is_latest: bool,
+    /// Whether the client can open links itself.
+    can_open_links: bool,
+}
+
+/// The text of a tool's result, and whether it is an error.
+type Outcome = (String, bool);
+
+impl<'a> ToolCall<'a> {
+    fn read(id: &'a Value, tool: &'a Tool, params: &Value, is_latest: bool) -> Self {
+        let mut arguments = tool.read(params.get("arguments"));
+        let approval = resumed_approval(params).filter(|_| is_latest && tool.name == RUN_ACTION);
+        if let (Some(id), Some(given)) = (&approval, arguments.as_object_mut()) {
+            given.insert(APPROVAL.to_owned(), (*id).into());
+        }
+        let attempt = resumed_attempt(params).filter(|_| is_latest && approval.is_none());
+        let can_open_links = is_latest && opens_links(params);
+        Self { id, tool, arguments, attempt, is_latest, can_open_links }
+    }
+
+    fn calls_platform(&self) -> bool {
+        matches!(self.tool.name, RUN_ACTION | CALL_PLATFORM)
+    }
+
+    /// The outcome that a response has for the agent.
+    fn outcome_of(&self, mut response: Response) -> Outcome {
+        let body = match response.cached.take() {
+            Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
+            None => response.body,
+        };
+        if self.tool.name == DESCRIBE_ACTION && response.status == 200 {
+            return describe_result(&body, &self.arguments);
+        }
+        let text = String::from_utf8(body).unwrap_or_default();
+        let is_error = response.status >= 400 || self.calls_platform() && is_failed(&text);
+        (text, is_error)
+    }
+
+    fn result(&self, (text, is_error): &Outcome) -> Response {
+        // Results that may be long are not repeated as structured content.
+        let is_long = self.calls_platform() || self.tool.name == DESCRIBE_ACTION;
+        let structured = Some(text).filter(|_| *is_error || !is_long);
+        let structured: Option<&RawValue> =
+            structured.and_then(|text| serde_json::from_str(text).ok());
+        let returned = ToolResult {
+            result_type: self.is_latest.then_some("complete"),
+            content: [Text { r#type: "text", text }],
+            structured_content: structured.filter(|it| it.get().starts_with('{')),
+            is_error: *is_error,
+        };
+        result(self.id, &returned)
+    }
+}
+
+/// Whether the result of a call says that a GraphQL API reported errors.
+fn is_failed(result: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct CallResult {
+        #[serde(default)]
+        failed: bool,
+    }
+    serde_json::from_str(result).is_ok_and(|CallResult { failed }| failed)
+}
+
+/// The result of `describe_action`: the outline of an action, and whether it is an error.
+fn describe_result(action: &[u8], arguments: &Value) -> (String, bool) {
+    let action: Value = serde_json::from_slice(action).unwrap_or_default();
+    let path = arguments.get("path").and_then(Value::as_str);
+    let Some(outline) = outline::outline(&action, path) else {
+        let what = "`path` must be a JSON Pointer below the action's `input`, such as a value of `omitted`.";
+        return (what.to_owned(), true);
+    };
+    (outline.to_string(), false)
+}
+
+impl<P: Ports> Caller<'_, P> {
+    pub(super) async fn call(
+        &self,
+        id: &Value,
+        tool: &Tool,
+        params: &Value,
+        is_latest: bool,
+    ) -> Response {
+        let mut call = ToolCall::read(id, tool, params, is_latest);
+        let outcome = match self.send_tool(&mut call).await {
+            Ok(response) => self.outcome(&call, response).await,
+            Err(what) => match self.refusal().await {
+                Some(refusal) => Err(refusal),
+                None => Ok((what, true)),
+            },
+        };
+        match outcome {
+            Ok(outcome) => call.result(&outcome),
+            Err(response) => response,
+        }
+    }
+
+    /// Sends the requests of a call. The error is the outcome of invalid arguments.
+    async fn send_tool(&self, call: &mut ToolCall<'_>) -> Result<Response, String> {
+        let attempt = call.attempt.take();
+        match (call.tool.name, attempt) {
+            (START_CONNECT, Some(attempt)) => self.send_valid(attempt).await,
+            (RUN_ACTION | CALL_PLATFORM, Some(attempt)) => {
+                self.run_when_connected(attempt, (call.tool, &mut call.arguments)).await
+            }
+            (RUN_ACTION | CALL_PLATFORM, None) => {
+                self.send_call(call.tool, &mut call.arguments, call.can_open_links).await
+            }
+            _ => self.send_valid(call.tool.request(&call.arguments)).await,
+        }
+    }
+
+    /// The outcome of a call, from the response of the API. The error is a response that is not the result of the tool: a
+    /// refusal, or a link for the client to open.
+    async fn outcome(
+        &self,
+        call: &ToolCall<'_>,
+        mut response: Response,
+    ) -> Result<Outcome, Response> {
+        if response.status == 401 {
+            response.headers.retain(|(name, _)| {
+                matches!(*name, "content-type" | "cache-control" | "www-authenticate")
+            });
+            return Err(response);
+        }
+        if let Some(refusal) = self.lacks_access(&response) {
+            return Err(refusal);
+        }
+        // A caller that requests the result of a call has already seen the link.
+        let requests_result = call.arguments.get(APPROVAL).is_some();
+        if response.status == 202 && call.can_open_links && !requests_result {
+            return Err(result(call.id, &elicit_url(&response.body)));
+        }
+        if call.tool.name == LIST_CONNECTIONS
+            && let Some(problem) = self.unknown_platform(&call.arguments, &response).await
+        {
+            response.status = 404;
+            response.body = problem.to_json(&self.request.origin, &self.ports.uuid());
+        }
+        // Only these statuses can mean that the account must be connected.
+        if call.calls_platform()
+            && matches!(response.status, 404 | 409)
+            && let Some(started) = self.start_connect(&call.arguments, &response).await
+        {
+            if call.can_open_links {
+                return Err(result(call.id, &elicit_url(&started)));
+            }
+            response.body = with_connect_url(&response.body, &started);
+        }
+        Ok(call.outcome_of(response))
+    }
+
+    /// The challenge for an agent that may only read and tried to write, so that it asks its user for more (RFC 6750,
+    /// section 3.1).
+    fn lacks_access(&self, response: &Response) -> Option<Response> {
+        let caller = self.service.caller(self.request).ok()?;
+        let limits = caller.limits();
+        // A user can't grant actions that the app has not selected.
+        let may_ask =
+            caller.grant().is_some() && limits.access == Access::Read && limits.actions.is_none();
+        if !may_ask || response.status != 403 || response.header(SOURCE) == Some("platform") {
+            return None;
+        }
+        let base = self.service.config().base_url.as_deref()?;
+        let id = endpoint_at(&self.request.path)?;
+        let mut refusal = Response { body: response.body.clone(), ..Response::empty(403) };
+        refusal.add("content-type", "application/problem+json");
+        refusal.add("cache-control", NO_STORE);
+        let error = Some(("insufficient_scope", SCOPES));
+        refusal.add("www-authenticate", www_authenticate(base, id, error));
+        Some(refusal)
+    }
+
+    /// The problem when no connection was found because the catalog does not have the platform. Returns `None` when it does.
+    pub(super) async fn unknown_platform(
+        &self,
+        arguments: &Value,
+        listed: &Response,
+    ) -> Option<Problem> {
+        let platform = fold(arguments.get("platform")?.as_str()?);
+        let list: Value = serde_json::from_slice(&listed.body).ok()?;
+        if listed.status != 200 || list.get("total")?.as_u64()? > 0 {
+            return None;
+        }
+        let catalog = Catalog::open(self.service.catalog(), self.ports).await.ok()?;
+        if catalog.connector(&platform).await.ok()?.is_some() {
+            return None;
+        }
+        let known = catalog.platforms().await.ok()?;
+        let caller = self.service.caller(self.request).ok()?;
+        Some(no_platform(&platform, &known, caller.platforms()))
+    }
+
+    /// Runs an action once the connect attempt has succeeded. Before that, returns the state of the attempt.
+    async fn run_when_connected(
+        &self,
+        attempt: Result<ApiRequest, String>,
+        (tool, arguments): (&Tool, &mut Value),
+    ) -> Result<Response, String> {
+        let (attempt, _) = (attempt?, tool.request(arguments)?);
+        let waited = self.send(attempt).await;
+        let status: Value = serde_json::from_slice(&waited.body).unwrap_or_default();
+        let is_connected = status.get("status").and_then(Value::as_str) == Some("succeeded");
+        if !is_connected {
+            return Ok(waited);
+        }
+        let connection = status.get("connection").and_then(|it| it.get("id")?.as_str());
+        if let Some(id) = connection.filter(|_| named_platform(arguments).is_some()) {
+            set_connection(arguments, id);
+        }
+        self.send_valid(tool.request(arguments)).await
+    }
+
+    /// Sends the request of a call. Where `connection` names a platform, its only connection is used.
+    async fn send_call(
+        &self,
+        tool: &Tool,
+        arguments: &mut Value,
+        can_open_links: bool,
+    ) -> Result<Response, String> {
+        // Other faults are reported first.
+        tool.request(arguments)?;
+        if let Some(platform) = named_platform(arguments) {
+            match self.only_connection(&platform, can_open_links).await {
+                Ok(id) => set_connection(arguments, &id),
+                Err(response) => return Ok(response),
+            }
+        }
+        self.send_valid(tool.request(arguments)).await
+    }
+
+    /// Starts a connect attempt for the account that an action needs. Returns the attempt as the API shows it, or `None` when
+    /// the refusal has another reason, the caller lacks permission, or there is no page to open.
+    async fn start_connect(&self, arguments: &Value, refused: &Response) -> Option<Vec<u8>> {
+        let problem: Value = serde_json::from_slice(&refused.body).ok()?;
+        let code = problem.get("code")?.as_str()?;
+        if !matches!(code, "credentials_not_found" | "connection_failed") {
+            return None;
+        }
+        let connection = ("connection".to_owned(), arguments.get("connection")?.clone());
+        let started = self.send(connect_request([connection].into_iter().collect())).await;
+        (started.status == 202).then_some(started.body)
+    }
+}
