@@ -12,7 +12,7 @@ use crate::connect::client::{DEFAULT_CLIENT, OauthClient, seal_context, seal_id}
 use crate::connect::endpoints::{
     chosen_client, connector, encrypt_error, no_vault_keys, redirect_uri,
 };
-use crate::connect::method::objection;
+use crate::connect::method::{Connector, objection};
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
@@ -195,9 +195,85 @@ async fn stored_platform<'a, P: Ports>(
     Ok(if existing.is_some() { requested } else { current })
 }
 
+/// The client that a body describes.
+struct SentClient {
+    auth_method: Option<String>,
+    client_id: String,
+    secret: Option<String>,
+    /// Whether the stored secret stays.
+    keeps_secret: bool,
+    /// A JSON array of strings.
+    scopes: String,
+    /// A JSON object of strings.
+    authorization_parameters: String,
+    /// A JSON object of strings.
+    variables: String,
+    start_url: Option<String>,
+    pkce: Option<String>,
+    /// The warning for the response.
+    warning: Option<String>,
+}
+
+impl SentClient {
+    /// Reads the body, and reports what the OAuth methods of the platform reject.
+    fn read<P: Ports>(
+        mut body: BodyReader,
+        connector: &Connector,
+        platform: &str,
+        ports: &Metered<'_, P>,
+    ) -> Result<Self, Problem> {
+        let auth_method = body.text("authMethod");
+        let methods: Vec<_> =
+            connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
+        let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
+        if methods.is_empty() {
+            let message = format!("is `{platform}`, which has no OAuth 2.0 method");
+            return Err(body.refuse(&["platform"], &message, None));
+        }
+        if let Some(id) = &auth_method
+            && !methods.iter().any(|method| method.id == *id)
+        {
+            body.invalid(&["authMethod"], &format!("must be one of {}", ids.join(", ")));
+        }
+        let is_chosen =
+            |method: &&&AuthMethod| auth_method.as_ref().is_none_or(|id| method.id == *id);
+        let chosen: Vec<_> = methods.iter().filter(is_chosen).collect();
+        let removes_secret = body.is_null("clientSecret");
+        let secret = body.text("clientSecret");
+        let scopes = json::text(&body.texts("scopes").unwrap_or_default());
+        let parameters = body.text_members("authorizationParameters").unwrap_or_default();
+        let variables = body.text_members("variables").unwrap_or_default();
+        let sent = Self {
+            client_id: body.text("clientId").unwrap_or_default(),
+            keeps_secret: secret.is_none() && !removes_secret,
+            secret,
+            warning: if scopes == "[]" {
+                no_scopes_warning(&connector.name, &chosen)
+            } else {
+                None
+            },
+            scopes,
+            authorization_parameters: json::text(&parameters),
+            variables: json::text(&variables),
+            start_url: body.text("startUrl"),
+            pkce: body.text("pkce"),
+            auth_method: auth_method.clone(),
+        };
+        check_size(&mut body, [&sent.scopes, &sent.authorization_parameters, &sent.variables]);
+        check_variables(&mut body, &variables, (&connector.servers, &chosen), ports);
+        if let Some(message) =
+            sent.secret.as_deref().and_then(|secret| unusable_key(secret, &chosen))
+        {
+            body.invalid(&["clientSecret"], message);
+        }
+        body.finish()?;
+        Ok(sent)
+    }
+}
+
 pub async fn store<P: Ports>(
     context: &Context<'_>,
-    (mut body, name): (BodyReader, String),
+    (body, name): (BodyReader, String),
     principal: &Principal,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
@@ -209,71 +285,38 @@ pub async fn store<P: Ports>(
     };
     let platform =
         stored_platform(&connector.platform, &requested, &name, principal, ports).await?;
-    let auth_method = body.text("authMethod");
-    let methods: Vec<_> =
-        connector.auth_methods.iter().filter(|method| method.is_oauth2()).collect();
-    let ids: Vec<String> = methods.iter().map(|method| format!("`{}`", method.id)).collect();
-    if methods.is_empty() {
-        let message = format!("is `{platform}`, which has no OAuth 2.0 method");
-        return Err(body.refuse(&["platform"], &message, None));
-    }
-    if let Some(id) = &auth_method
-        && !methods.iter().any(|method| method.id == *id)
-    {
-        body.invalid(&["authMethod"], &format!("must be one of {}", ids.join(", ")));
-    }
-    let keeps_secret = !body.is_null("clientSecret");
-    let secret = body.text("clientSecret");
-    let client_id = body.text("clientId").unwrap_or_default();
-    let start_url = body.text("startUrl");
-    let pkce = body.text("pkce");
-    let scopes = json::text(&body.texts("scopes").unwrap_or_default());
-    let parameters = json::text(&body.text_members("authorizationParameters").unwrap_or_default());
-    let variables = body.text_members("variables").unwrap_or_default();
-    let variables_json = json::text(&variables);
-    check_size(&mut body, [&scopes, &parameters, &variables_json]);
-    let chosen =
-        methods.iter().filter(|method| auth_method.as_ref().is_none_or(|id| method.id == *id));
-    let chosen: Vec<_> = chosen.collect();
-    let warning = if scopes == "[]" { no_scopes_warning(&connector.name, &chosen) } else { None };
-    check_variables(&mut body, &variables, (&connector.servers, &chosen), ports);
-    if let Some(message) = secret.as_deref().and_then(|secret| unusable_key(secret, &chosen)) {
-        body.invalid(&["clientSecret"], message);
-    }
-    body.finish()?;
+    let sent = SentClient::read(body, &connector, platform, ports)?;
     let seal_id = seal_id(platform, &name);
     let seal_context = seal_context(&principal.account, principal.environment, &seal_id);
-    let sealed = secret
-        .as_ref()
-        .map(|secret| context.config().vault_keys.seal(&seal_context, secret.as_bytes(), ports))
-        .transpose()
-        .map_err(encrypt_error)?;
+    let seal =
+        |secret: &String| context.config().vault_keys.seal(&seal_context, secret.as_bytes(), ports);
+    let sealed = sent.secret.as_ref().map(seal).transpose().map_err(encrypt_error)?;
     let new = NewClient {
         platform,
         name: &name,
-        auth_method: auth_method.as_deref(),
-        client_id: &client_id,
+        auth_method: sent.auth_method.as_deref(),
+        client_id: &sent.client_id,
         secret: match &sealed {
             Some(sealed) => NewSecret::Sealed(sealed),
-            None if keeps_secret => NewSecret::Keep,
+            None if sent.keeps_secret => NewSecret::Keep,
             None => NewSecret::None,
         },
-        scopes: &scopes,
-        authorization_parameters: &parameters,
-        variables: &variables_json,
-        start_url: start_url.as_deref(),
-        pkce: pkce.as_deref(),
+        scopes: &sent.scopes,
+        authorization_parameters: &sent.authorization_parameters,
+        variables: &sent.variables,
+        start_url: sent.start_url.as_deref(),
+        pkce: sent.pkce.as_deref(),
         now: context.now,
     };
     let (previous, client) = put_client(context, &new, principal, ports).await?;
-    if keeps_secret && secret.is_none() && client.variables != variables_json {
+    if sent.keeps_secret && client.variables != sent.variables {
         return Err(secret_required("variables"));
     }
-    if keeps_secret && secret.is_none() && client.auth_method != auth_method {
+    if sent.keeps_secret && client.auth_method != sent.auth_method {
         return Err(secret_required("authMethod"));
     }
     let redirect_uri = redirect_uri(&context.request.origin);
-    let stored = document(&client, &redirect_uri, warning.as_slice())?;
+    let stored = document(&client, &redirect_uri, sent.warning.as_slice())?;
     let mut response = Response::json(stored, NO_STORE);
     // A first try whose response was lost may already have created it.
     let is_own = |previous: OauthClient| ports.was_repeated() && previous.created_at == context.now;

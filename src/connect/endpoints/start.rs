@@ -286,56 +286,29 @@ impl NewConnect<'_> {
         let offered =
             connector.auth_methods.iter().filter(|one| is_user_choice || one.id == method.id);
         Presets { fields, ..sent }.check(&connector, offered, &mut body, ports);
-        if in_window {
-            if !is_user_choice && method.is_oauth2() && client.is_none() {
-                return Err(chosen_client::missing(&connector, method, &client_name));
-            }
-            let request = ConnectRequest {
-                context,
-                principal,
-                connector: &connector,
-                method,
-                client: client_name,
-                values: BTreeMap::new(),
-                previous,
-                connection,
-                name: None,
-                tags: None,
-                allows_other_account: false,
-                presets,
-            };
-            return request.start_in_window(body, ports).await;
-        }
-        if method.is_oauth2() {
-            let known = |name: &String| method.fields.iter().any(|field| field.name == *name);
-            given.extend(variables.clone().into_iter().filter(|(name, _)| known(name)));
-        } else if body.has("scopes") {
-            body.invalid(&["scopes"], "applies only to OAuth 2.0 methods");
-        }
-        let oauth_problem =
-            chosen_client::problem(&connector, method, (client.as_ref(), &client_name), &given);
-        let values = method.fill(&connector, &given, ports, |name, message| {
-            // Report the missing OAuth client first: the user can do nothing about it.
-            if oauth_problem.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
-                body.invalid(&["fields", name], &message);
-            }
-        });
-        let return_url = return_url(context, &mut body);
-        let scopes = body.texts("scopes");
-        let request = ConnectRequest {
+        let mut request = ConnectRequest {
             context,
             principal,
             connector: &connector,
             method,
             client: client_name,
-            presets: presets.for_connection(&values),
-            values,
-            previous,
+            values: BTreeMap::new(),
             connection,
             name,
             tags,
+            previous,
             allows_other_account: body.boolean("allowOtherAccount").unwrap_or(false),
+            presets,
         };
+        if in_window {
+            if !is_user_choice && method.is_oauth2() && client.is_none() {
+                return Err(chosen_client::missing(&connector, method, &request.client));
+            }
+            return request.start_in_window(body, ports).await;
+        }
+        let oauth_problem = request.fill(&mut body, given, (client.as_ref(), variables), ports);
+        let return_url = return_url(context, &mut body);
+        let scopes = body.texts("scopes");
         request.complete(body, (client, oauth_problem), scopes, return_url, ports).await
     }
 }
@@ -427,6 +400,34 @@ pub(crate) fn platform_removed(platform: &str) -> Problem {
 }
 
 impl ConnectRequest<'_> {
+    /// Fills the method with the given values and the variables of the OAuth client, and reports invalid ones. Returns the
+    /// error of an OAuth method that can't be used.
+    fn fill<P: Ports>(
+        &mut self,
+        body: &mut BodyReader,
+        mut given: BTreeMap<String, String>,
+        (client, variables): (Option<&OauthClient>, BTreeMap<String, String>),
+        ports: &Metered<'_, P>,
+    ) -> Option<Problem> {
+        let (connector, method) = (self.connector, self.method);
+        if method.is_oauth2() {
+            let known = |name: &String| method.fields.iter().any(|field| field.name == *name);
+            given.extend(variables.into_iter().filter(|(name, _)| known(name)));
+        } else if body.has("scopes") {
+            body.invalid(&["scopes"], "applies only to OAuth 2.0 methods");
+        }
+        let oauth_problem =
+            chosen_client::problem(connector, method, (client, &self.client), &given);
+        self.values = method.fill(connector, &given, ports, |name, message| {
+            // Report the missing OAuth client first: the user can do nothing about it.
+            if oauth_problem.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
+                body.invalid(&["fields", name], &message);
+            }
+        });
+        self.presets = std::mem::take(&mut self.presets).for_connection(&self.values);
+        oauth_problem
+    }
+
     /// Stores the credentials, or starts an attempt. `oauth_problem` is the error of an OAuth method that can't be used.
     async fn complete<P: Ports>(
         self,

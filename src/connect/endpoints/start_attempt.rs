@@ -68,7 +68,7 @@ impl ConnectRequest<'_> {
         scopes: &[String],
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
-        let (context, principal, request) = (self.context, self.principal, self.context.request);
+        let (context, request) = (self.context, self.context.request);
         // The browser has no API key, so the link and the state name the shard.
         let shard = Shard::new(ports.number()).unwrap_or_default();
         let secret = |purpose| {
@@ -103,39 +103,13 @@ impl ConnectRequest<'_> {
             self.seal(&id, &secrets, ports)
         };
         let sealed = at_platform.map(seal).transpose()?;
-        let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
-            self.connection.attempt_fields();
         let attempt = Attempt {
-            id,
-            account: principal.account.clone(),
-            environment: principal.environment,
-            key_id: principal.key_id.clone(),
-            status: StoredStatus::Pending,
-            branding: Branding::default(),
-            connection_id: connection_id.clone(),
-            reconnects,
-            allow_other_account: self.allows_other_account.into(),
-            platform: platform.clone(),
-            platform_version: version.clone(),
-            description: description.clone(),
-            auth_method: self.method.id.clone(),
-            client: self.client.clone(),
-            identity: identity.clone(),
-            identity_type: kind,
-            label: label.clone(),
-            name: self.name,
-            tags: self.tags,
             scopes: json::text(&scopes),
             return_url,
-            presets: (!self.presets.is_empty()).then(|| json::text(&self.presets)),
             browser_hash: cookie.map(|browser| hash(browser.secret)),
             sealed: sealed.map(Sealed::into_string),
-            claimed_by: None,
-            claimed_at: None,
-            error_code: None,
-            error_detail: None,
-            created_at: context.now,
             expires_at,
+            ..self.pending_attempt(id)
         };
         let (link_hash, now) = (hash(&link), context.now);
         let (authorization_url, link) = match context.caller.grant() {
@@ -146,18 +120,61 @@ impl ConnectRequest<'_> {
             None => (format!("{}/connect/go/{link}", request.origin), None),
         };
         insert(ports, context.caller, &attempt, [&link_hash, &state_hash], (link, now)).await?;
-        let pending = PendingAttempt {
-            id: &attempt.id,
-            status: "pending",
-            authorization_url,
-            expires_at: rfc3339(expires_at),
-        };
-        let mut response = Response::json(json::bytes(&pending), NO_STORE);
-        response.status = 202;
-        let path = Keyed::GetAttempt.address(&[&attempt.id]);
-        response.add("location", format!("{}{path}", request.origin));
-        Ok(response)
+        Ok(started(&attempt, authorization_url, &request.origin))
     }
+
+    /// An attempt that is bound to no browser, has no secrets and requests no scopes.
+    fn pending_attempt(self, id: String) -> Attempt {
+        let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
+            self.connection.attempt_fields();
+        Attempt {
+            id,
+            account: self.principal.account.clone(),
+            environment: self.principal.environment,
+            key_id: self.principal.key_id.clone(),
+            status: StoredStatus::Pending,
+            branding: Branding::default(),
+            connection_id: connection_id.clone(),
+            reconnects,
+            allow_other_account: self.allows_other_account.into(),
+            platform: platform.clone(),
+            platform_version: version.clone(),
+            description: description.clone(),
+            auth_method: self.method.id.clone(),
+            client: self.client,
+            identity: identity.clone(),
+            identity_type: kind,
+            label: label.clone(),
+            name: self.name,
+            tags: self.tags,
+            scopes: "[]".to_owned(),
+            return_url: None,
+            presets: (!self.presets.is_empty()).then(|| json::text(&self.presets)),
+            browser_hash: None,
+            sealed: None,
+            claimed_by: None,
+            claimed_at: None,
+            error_code: None,
+            error_detail: None,
+            created_at: self.context.now,
+            expires_at: self.context.now.saturating_add(LIFETIME_MS),
+        }
+    }
+}
+
+/// The response for a started attempt.
+fn started(attempt: &Attempt, authorization_url: String, origin: &str) -> Response {
+    let pending = PendingAttempt {
+        id: &attempt.id,
+        status: "pending",
+        authorization_url,
+        expires_at: rfc3339(attempt.expires_at),
+    };
+    let mut response = Response::json(json::bytes(&pending), NO_STORE);
+    response.status = 202;
+    let path = Keyed::GetAttempt.address(&[&attempt.id]);
+    response.add("location", format!("{origin}{path}"));
+    response
 }
 
 impl ConnectRequest<'_> {
