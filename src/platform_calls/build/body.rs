@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use base64ct::{Base64, Encoding as _};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::declared::DeclaredMembers;
 use super::multipart::{BYTES, NOT_BASE64, Part, is_binary};
@@ -17,7 +17,7 @@ use crate::util::json;
 use crate::util::media_type::{FORM, MULTIPART, essence, is_json};
 use crate::util::percent::encode;
 
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 
 /// Returns the body and its media type, or the member that can't be written, and why.
 pub(super) fn in_body(
@@ -41,46 +41,13 @@ pub(super) fn in_body(
     let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
     match (essence.as_str(), &value) {
         (FORM, Value::Object(members)) => {
-            let mut form = String::new();
-            let mut pairs = Pairs { text: &mut form, between: "&" };
-            for (name, value) in members {
-                match (body.encoding.get(name), value) {
-                    (Some(Encoding { content_type: Some(_), .. }), value) => {
-                        pairs.push(&encode(name), &encode(&plain(value)));
-                    }
-                    (Some(encoding), value) => {
-                        in_pairs(&in_form(name, encoding), value, &mut pairs);
-                    }
-                    (None, Value::Array(items)) => {
-                        for item in items {
-                            pairs.push(&encode(name), &encode(&plain(item)));
-                        }
-                    }
-                    (None, value) => pairs.push(&encode(name), &encode(&plain(value))),
-                }
-            }
+            let form = in_url_encoding(body, members);
             check_form(&form, declared)?;
             Ok((preferred.to_owned(), form.into()))
         }
         (MULTIPART, Value::Object(members)) => {
-            let mut form = Vec::new();
-            for (name, value) in members {
-                declared.check_member(name, value)?;
-                let schema = body.schema.pointer("/properties").and_then(|all| all.get(name));
-                let items = match value {
-                    Value::Array(items) => items.as_slice(),
-                    one => std::slice::from_ref(one),
-                };
-                let schema =
-                    if value.is_array() { schema.and_then(|it| it.get("items")) } else { schema };
-                let encoding = body.encoding.get(name);
-                let part = Part { name, is_file: is_binary(schema), encoding, boundary };
-                for item in items {
-                    part.write(&mut form, item).map_err(|what| (name.clone(), what))?;
-                }
-            }
-            form.extend(format!("--{boundary}--\r\n").bytes());
-            Ok((format!("multipart/form-data; boundary={boundary}"), form))
+            let parts = in_parts(body, members, boundary, declared)?;
+            Ok((format!("multipart/form-data; boundary={boundary}"), parts))
         }
         (_, Value::String(text))
             if is_binary(Some(&body.schema)) && !essence.starts_with("text/") =>
@@ -104,6 +71,51 @@ pub(super) fn in_body(
             Err((String::new(), what))
         }
     }
+}
+
+/// The text of a form that is encoded like a query.
+fn in_url_encoding(body: &RequestBody<Value>, members: &Map<String, Value>) -> String {
+    let mut form = String::new();
+    let mut pairs = Pairs { text: &mut form, between: "&" };
+    for (name, value) in members {
+        match (body.encoding.get(name), value) {
+            (Some(encoding), value) if encoding.content_type.is_none() => {
+                in_pairs(&in_form(name, encoding), value, &mut pairs);
+            }
+            (None, Value::Array(items)) => {
+                for item in items {
+                    pairs.push(&encode(name), &encode(&plain(item)));
+                }
+            }
+            (_, value) => pairs.push(&encode(name), &encode(&plain(value))),
+        }
+    }
+    form
+}
+
+/// The parts of a multipart form. Each item of a list is a part.
+fn in_parts(
+    body: &RequestBody<Value>,
+    members: &Map<String, Value>,
+    boundary: &str,
+    declared: &mut DeclaredMembers<'_>,
+) -> Result<Vec<u8>, (String, String)> {
+    let mut form = Vec::new();
+    for (name, value) in members {
+        declared.check_member(name, value)?;
+        let schema = body.schema.pointer("/properties").and_then(|all| all.get(name));
+        let (items, schema) = match value {
+            Value::Array(items) => (items.as_slice(), schema.and_then(|it| it.get("items"))),
+            one => (std::slice::from_ref(one), schema),
+        };
+        let encoding = body.encoding.get(name);
+        let part = Part { name, is_file: is_binary(schema), encoding, boundary };
+        for item in items {
+            part.write(&mut form, item).map_err(|what| (name.clone(), what))?;
+        }
+    }
+    form.extend(format!("--{boundary}--\r\n").bytes());
+    Ok(form)
 }
 
 /// The text of a JSON body. Its members are checked, since Laravel reads `_method` also from JSON.

@@ -23,7 +23,7 @@ use crate::catalog::action::stored::{Parameter, ParameterLocation, RequestBody};
 use crate::catalog::graphql::{GraphqlRequest, SELECT};
 use crate::targets::path::leaves_server;
 use crate::terms::Method;
-use body::in_body;
+use body::{JSON, in_body};
 use declared::DeclaredMembers;
 use path::in_path;
 use query::{Pairs, in_pairs};
@@ -91,21 +91,40 @@ pub fn build(
     input: &Input<'_>,
     boundary: &str,
 ) -> Result<BuiltRequest, Vec<Fault>> {
-    let mut faults = Vec::new();
-    let mut fault = |pointer: String, what: &str| {
-        faults.push(Fault { pointer, what: what.to_owned(), suggestion: None });
-    };
     let template = action.path.split('#').next().unwrap_or_default();
     let (template, fixed) = template.split_once('?').unwrap_or((template, ""));
     let (path, query) = (template.trim_start_matches('/').to_owned(), fixed.to_owned());
-    let mut built = BuiltRequest { path, query, ..BuiltRequest::default() };
-    let mut cookies = String::new();
+    let built = BuiltRequest { path, query, ..BuiltRequest::default() };
+    let mut builder = Builder { action, input, built, cookies: String::new(), faults: Vec::new() };
     for parameter in &action.parameters {
+        builder.add_parameter(parameter);
+    }
+    builder.check_overriding(fixed);
+    builder.add_cookies();
+    builder.add_body(boundary);
+    if builder.faults.is_empty() { Ok(builder.built) } else { Err(builder.faults) }
+}
+
+/// A request that is being built.
+struct Builder<'a> {
+    action: &'a Action,
+    input: &'a Input<'a>,
+    built: BuiltRequest,
+    cookies: String,
+    faults: Vec<Fault>,
+}
+
+impl Builder<'_> {
+    fn fault(&mut self, pointer: String, what: &str) {
+        self.faults.push(Fault { pointer, what: what.to_owned(), suggestion: None });
+    }
+
+    fn add_parameter(&mut self, parameter: &Parameter<serde::de::IgnoredAny>) {
         let given = match parameter.r#in {
-            ParameterLocation::Path => &input.path,
-            ParameterLocation::Query => &input.query,
-            ParameterLocation::Header => &input.header,
-            ParameterLocation::Cookie => &input.cookie,
+            ParameterLocation::Path => &self.input.path,
+            ParameterLocation::Query => &self.input.query,
+            ParameterLocation::Header => &self.input.header,
+            ParameterLocation::Cookie => &self.input.cookie,
         };
         let name = parameter.name.as_str();
         let value = given.get(name).filter(|value| !value.is_null());
@@ -113,16 +132,19 @@ pub fn build(
             (ParameterLocation::Path, value) => {
                 let text = value.map(|value| in_path(parameter, value)).unwrap_or_default();
                 if text.is_empty() || leaves_server(&text) {
-                    fault(pointer("path", name), "must not be empty, and must not be `.` or `..`");
+                    let what = "must not be empty, and must not be `.` or `..`";
+                    self.fault(pointer("path", name), what);
                 }
-                built.path = built.path.replace(&format!("{{{name}}}"), &text);
+                self.built.path = self.built.path.replace(&format!("{{{name}}}"), &text);
             }
             (ParameterLocation::Query, Some(value)) => {
-                in_pairs(parameter, value, &mut Pairs { text: &mut built.query, between: "&" });
+                let text = &mut self.built.query;
+                in_pairs(parameter, value, &mut Pairs { text, between: "&" });
             }
             // Cookies are always separated by semicolons, even if the style is one for queries.
             (ParameterLocation::Cookie, Some(value)) => {
-                in_pairs(parameter, value, &mut Pairs { text: &mut cookies, between: "; " });
+                let text = &mut self.cookies;
+                in_pairs(parameter, value, &mut Pairs { text, between: "; " });
             }
             (ParameterLocation::Header, Some(value)) => {
                 let text = match &parameter.content_type {
@@ -131,58 +153,64 @@ pub fn build(
                 };
                 // Rejecting control characters prevents header injection.
                 if text.chars().any(char::is_control) {
-                    fault(pointer("header", name), "must not contain control characters");
+                    self.fault(pointer("header", name), "must not contain control characters");
                 }
-                built.headers.push((name.to_ascii_lowercase(), text));
+                self.built.headers.push((name.to_ascii_lowercase(), text));
             }
             _ => {}
         }
     }
-    for (name, value) in pairs(&built.query) {
-        // The client removes the parameters that always override the method.
-        if is_parameter(&name, "") || !is_parameter(&name, &value) {
-            continue;
+
+    /// Refuses query parameters that override the method, unless the action declares them or its path has them. `fixed` is
+    /// the query of that path.
+    fn check_overriding(&mut self, fixed: &str) {
+        let query = self.built.query.clone();
+        for (name, value) in pairs(&query) {
+            // The client removes the parameters that always override the method.
+            if is_parameter(&name, "") || !is_parameter(&name, &value) {
+                continue;
+            }
+            let mut parameters = self.action.parameters.iter();
+            let is_declared = parameters
+                .any(|one| one.r#in == ParameterLocation::Query && one.name == name)
+                || pairs(fixed).any(|(fixed, _)| fixed == name);
+            if is_declared {
+                self.built.overriding.push(value.trim().to_ascii_uppercase());
+            } else {
+                let (name, what) = declared::refusal(&name);
+                self.fault(pointer("query", &name), &what);
+            }
         }
-        let is_declared = action
-            .parameters
-            .iter()
-            .any(|one| one.r#in == ParameterLocation::Query && one.name == name)
-            || pairs(fixed).any(|(fixed, _)| fixed == name);
-        if is_declared {
-            built.overriding.push(value.trim().to_ascii_uppercase());
+    }
+
+    fn add_cookies(&mut self) {
+        if !self.cookies.is_empty() {
+            self.built.headers.push(("cookie".to_owned(), std::mem::take(&mut self.cookies)));
+        }
+    }
+
+    fn add_body(&mut self, boundary: &str) {
+        let (action, raw) = (self.action, self.input.body);
+        let written = if let Some(graphql) = &action.graphql {
+            let bytes = graphql.body(raw).map(|bytes| (JSON.to_owned(), bytes));
+            bytes.map_err(|what| (SELECT.to_owned(), what.to_owned()))
+        } else if let Some((body, raw)) = action.request_body.as_ref().zip(raw) {
+            let overriding = &mut self.built.overriding;
+            let mut declared =
+                DeclaredMembers { input: &action.input, body: &body.schema, overriding };
+            in_body(body, raw, boundary, &mut declared)
         } else {
-            let (name, what) = declared::refusal(&name);
-            fault(pointer("query", &name), &what);
-        }
-    }
-    if !cookies.is_empty() {
-        built.headers.push(("cookie".to_owned(), cookies));
-    }
-    if let Some(graphql) = &action.graphql {
-        match graphql.body(input.body) {
-            Ok(bytes) => {
-                built.headers.push(("content-type".to_owned(), "application/json".to_owned()));
-                built.body = bytes;
-            }
-            Err(what) => fault(pointer("body", SELECT), what),
-        }
-    } else if let Some((body, raw)) = action.request_body.as_ref().zip(input.body) {
-        let overriding = &mut built.overriding;
-        let mut declared = DeclaredMembers { input: &action.input, body: &body.schema, overriding };
-        match in_body(body, raw, boundary, &mut declared) {
+            return;
+        };
+        match written {
             Ok((content_type, bytes)) => {
-                built.headers.push(("content-type".to_owned(), content_type));
-                built.body = bytes;
+                self.built.headers.push(("content-type".to_owned(), content_type));
+                self.built.body = bytes;
             }
-            Err((name, what)) => {
-                fault(
-                    if name.is_empty() { "/body".to_owned() } else { pointer("body", &name) },
-                    &what,
-                );
-            }
+            Err((name, what)) if name.is_empty() => self.fault("/body".to_owned(), &what),
+            Err((name, what)) => self.fault(pointer("body", &name), &what),
         }
     }
-    if faults.is_empty() { Ok(built) } else { Err(faults) }
 }
 
 fn pointer(place: &str, name: &str) -> String {
