@@ -10,6 +10,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::buffer::Buffer;
 use crate::console::endpoints::browser::ACCESS_HEADER;
 use crate::http::message::{Body, CONNECT_CODE, MAX_HELD};
+use crate::http::service::Reads;
 use crate::http::{Config, Request, Response};
 use crate::platform_calls::headers::RETRIES;
 use crate::storage::read_replica::BOOKMARK;
@@ -127,8 +128,31 @@ pub async fn sleep(milliseconds: u32) -> bool {
     JsFuture::from(pause.0.over()).await.is_ok()
 }
 
+/// Reads the headers and the body that the core reads of a request, in addition to those of [`request`].
+pub async fn read_rest(
+    request: &mut Request,
+    reads: Reads,
+    sent: &web_sys::Request,
+) -> Result<(), JsValue> {
+    match reads {
+        Reads::Nothing => {}
+        Reads::Body(max) => {
+            // A request to the MCP endpoint already has all headers.
+            if request.header(TRACEPARENT).is_none() {
+                request.headers.append(&mut trace_headers(sent));
+            }
+            request.body = read_body(sent, max).await?;
+        }
+        Reads::All => {
+            request.headers = headers(&lines(sent));
+            request.body = forwarded_body(sent, &request.headers).await?;
+        }
+    }
+    Ok(())
+}
+
 /// The body of a request, read up to `max` bytes. Fails when the caller disconnects while sending it.
-pub async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsValue> {
+async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsValue> {
     let max = u32::try_from(max).unwrap_or(u32::MAX);
     let bytes = JsFuture::from(bytes(request, max, &JsValue::UNDEFINED)?).await?;
     if bytes.is_undefined() {
@@ -138,7 +162,7 @@ pub async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, J
 }
 
 /// The body of a forwarded request: read when its declared length is short, otherwise streamed.
-pub async fn forwarded_body(
+async fn forwarded_body(
     request: &web_sys::Request,
     headers: &[(String, String)],
 ) -> Result<Body, JsValue> {
@@ -209,7 +233,7 @@ pub fn headers(lines: &str) -> Vec<(String, String)> {
 }
 
 /// The headers of a request's trace context. They are read only where the request may lead to a platform.
-pub fn trace_headers(request: &web_sys::Request) -> Vec<(String, String)> {
+fn trace_headers(request: &web_sys::Request) -> Vec<(String, String)> {
     let mut headers = headers(&lines(request));
     headers.retain(|(name, _)| name == TRACEPARENT || name == TRACESTATE);
     headers

@@ -23,7 +23,6 @@ use crate::http::service::{Reads, is_mcp};
 use crate::http::{Config, Service};
 use crate::jobs;
 use crate::ports::Clock as _;
-use crate::traces::context::TRACEPARENT;
 use crate::usage;
 use ports::{EdgePorts, is_bound};
 
@@ -216,17 +215,17 @@ fn respond(
     let shard = shard.unwrap_or_default();
     let sent = Clone::clone(sent);
     async move {
+        let mut ports = EdgePorts {
+            env: &env,
+            shard,
+            was_forwarded: false,
+            request: Some(&sent),
+            context: context.as_ref(),
+        };
         // Reserve memory before reading a large body, and hold the reservation until there is a response.
         let _reservation = match large_body(&sent, &reads) {
             None => None,
             Some(bytes) => {
-                let ports = EdgePorts {
-                    env: &env,
-                    shard,
-                    was_forwarded: false,
-                    request: Some(&sent),
-                    context: context.as_ref(),
-                };
                 let now = ports.now();
                 match isolate.service.reserve_body(&ports, &request, bytes, now).await {
                     Ok(reservation) => Some(reservation),
@@ -238,28 +237,7 @@ fn respond(
                 }
             }
         };
-        match reads {
-            Reads::Nothing => {}
-            Reads::Body(max) => {
-                // A request to the MCP endpoint already has all headers.
-                if request.header(TRACEPARENT).is_none() {
-                    request.headers.append(&mut http::trace_headers(&sent));
-                }
-                request.body = http::read_body(&sent, max).await?;
-            }
-            Reads::All => {
-                request.headers = http::headers(&http::lines(&sent));
-                request.body = http::forwarded_body(&sent, &request.headers).await?;
-            }
-        }
-        let (request_of, context_of) = (Some(&sent), context.as_ref());
-        let mut ports = EdgePorts {
-            env: &env,
-            shard,
-            was_forwarded: false,
-            request: request_of,
-            context: context_of,
-        };
+        http::read_rest(&mut request, reads, &sent).await?;
         let mut response = handle(&isolate.service, &ports, &request).await;
         for _ in 0..MAX_FORWARDS {
             let Some(shard) = response.moved_to.filter(|shard| is_bound(&env, *shard)) else {

@@ -90,33 +90,23 @@ pub fn create<'a, P: Ports>(
     let request = request.ok_or_else(|| refusal(&["request"], NO_REQUEST))?;
     let identity = body.text("identity").unwrap_or_default();
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
-    if matches!(request.purpose, Purpose::Grants { .. }) {
-        return Ok(continue_to_own_grants(context, request, (identity, identity_type), base));
-    }
-    let connections = body.texts("connections").map(|ids| lower_case_ids(&ids));
-    let access = body.text("access").and_then(|name| name.parse().ok());
-    let (id, secret) = (ports.uuid(), ports.secret());
+    let (guard, id, secret) = (context.guard(), ports.uuid(), ports.secret());
     let secret_hash = hash(&secret);
-    let mut statements = Statements::default();
-    let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
-    let own_endpoint = statements.ask::<ExistingRow>(select);
-    let created = match &request.purpose {
+    let insert = match &request.purpose {
+        Purpose::Grants { .. } => {
+            let user = (identity, identity_type);
+            return Ok(continue_to_own_grants(context, request, user, base));
+        }
         // The user has opened the link of an approval.
         Purpose::Approval { id } => {
             let approval = (request.endpoint.as_str(), id.as_str());
             let user = (identity.as_str(), identity_type);
             let secrets = (secret_hash.as_str(), request.browser_hash.as_str());
-            statements.ask::<ExistingRow>(approval::authenticate_by_app(
-                &context.guard(),
-                approval,
-                user,
-                secrets,
-                now,
-            ))
+            approval::authenticate_by_app(&guard, approval, user, secrets, now)
         }
-        // Unreachable: handled above.
-        Purpose::Grants { .. } => return Err(wrong_endpoint_problem()),
         Purpose::Access(requested) => {
+            let access = body.text("access").and_then(|name| name.parse().ok());
+            let connections = body.texts("connections").map(|ids| lower_case_ids(&ids));
             let new = NewGrant {
                 id: &id,
                 request: &request,
@@ -133,9 +123,13 @@ pub fn create<'a, P: Ports>(
                 claimed_by: context.request_id,
                 now,
             };
-            statements.ask::<ExistingRow>(new.insert_by_app(&context.guard()))
+            new.insert_by_app(&guard)
         }
     };
+    let mut statements = Statements::default();
+    let select = statements::select_app_endpoint(&guard, &request.endpoint);
+    let own_endpoint = statements.ask::<ExistingRow>(select);
+    let created = statements.ask::<ExistingRow>(insert);
     statements.run(statements::prune(now));
     let address = address(base, &request.endpoint);
     let is_access = matches!(request.purpose, Purpose::Access(_));

@@ -52,6 +52,31 @@ struct Session<'a> {
     connect_url: Option<String>,
 }
 
+impl<'a> Session<'a> {
+    fn new(token: &'a Token, text: &'a str, connect_url: Option<String>) -> Self {
+        let Token { restriction, limits, presets, .. } = token;
+        Self {
+            token: text,
+            expires_at: rfc3339(token.expires_at),
+            environment: token.environment,
+            identity: &restriction.identity,
+            identity_type: restriction.identity_type,
+            scopes: token.scopes,
+            platforms: restriction.platforms.as_ref(),
+            access: limits.access,
+            actions: limits.actions.as_ref(),
+            connections: restriction.connections.as_ref(),
+            confirm: limits.confirm,
+            client: restriction.client.as_deref(),
+            origins: token.origins.as_ref(),
+            fields: non_empty(&presets.fields),
+            fixed_fields: non_empty(&presets.fixed),
+            lang: presets.lang.as_deref(),
+            connect_url,
+        }
+    }
+}
+
 /// Creates the token. `can_confirm` says whether its user can sign in to approve calls.
 pub(super) async fn create<P: Ports>(
     context: &Context<'_>,
@@ -111,28 +136,9 @@ pub(super) async fn create<P: Ports>(
         body.invalid(&[longest.unwrap_or("origins")], &message);
         body.finish()?;
     }
-    let TokenRestriction { identity, identity_type, platforms, connections, client } =
-        &token.restriction;
-    let document = Session {
-        token: &text,
-        expires_at: rfc3339(token.expires_at),
-        environment: token.environment,
-        identity,
-        identity_type: *identity_type,
-        scopes: token.scopes,
-        platforms: platforms.as_ref(),
-        access: token.limits.access,
-        actions: token.limits.actions.as_ref(),
-        connections: connections.as_ref(),
-        confirm,
-        client: client.as_deref(),
-        origins: token.origins.as_ref(),
-        fields: non_empty(&token.presets.fields),
-        fixed_fields: non_empty(&token.presets.fixed),
-        lang: token.presets.lang.as_deref(),
-        connect_url: connect_code
-            .map(|code| format!("{}/connect#code={code}", context.request.origin)),
-    };
+    let connect_url =
+        connect_code.map(|code| format!("{}/connect#code={code}", context.request.origin));
+    let document = Session::new(&token, &text, connect_url);
     let mut response = Response::json(json::bytes(&document), NO_STORE);
     response.status = 201;
     Ok(response)
