@@ -160,47 +160,9 @@ impl AuthEntry {
         if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
             return Err("`authorizationUrl` belongs to the grant authorization_code".into());
         }
-        let id_name = &self.client_id_parameter;
-        if !server::is_name(id_name) {
-            return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
-        }
-        let own = [
-            &authorization::OWN_PARAMETERS[..],
-            &token::OWN_PARAMETERS,
-            &revocation::OWN_PARAMETERS,
-        ];
-        let more = [&self.authorization_parameters, &self.token_parameters];
-        let is_taken = own.concat().contains(&id_name.as_str())
-            || more.iter().any(|parameters| parameters.contains_key(id_name));
-        if is_taken && *id_name != client_id() {
-            return Err(format!(
-                "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
-            ));
-        }
-        let code_name = &self.code_parameter;
-        if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
-            return Err(format!("`{code_name}` cannot be the `codeParameter`"));
-        }
-        if let Some(name) = self.callback_parameters.iter().find(|name| {
-            let is_own = token::OWN_PARAMETERS.contains(&name.as_str()) && *name != "scope";
-            !server::is_name(name)
-                || is_own
-                || *name == id_name
-                || *name == code_name
-                || self.token_parameters.contains_key(*name)
-        }) {
-            return Err(format!("`callbackParameters`: `{name}` cannot be repeated"));
-        }
-        for (name, value) in &self.token_headers {
-            auth::templates::check_header(name)?;
-            let lower = name.to_ascii_lowercase();
-            if matches!(lower.as_str(), "authorization" | "cookie" | "content-type")
-                || value.contains(['{', '}'])
-                || !value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-            {
-                return Err(format!("`tokenHeaders`: `{name}` cannot be `{value}`"));
-            }
-        }
+        self.check_client_id_parameter()?;
+        self.check_parameters_of_redirect()?;
+        self.check_token_headers()?;
         if let Some(text) = &self.redirect_uri
             && (self.authorization_url.is_none() || variables(text).next().is_none())
         {
@@ -247,6 +209,62 @@ impl AuthEntry {
             lookup_url: self.lookup_url,
             field_sources: self.field_sources,
         })
+    }
+
+    /// Checks that no other parameter of a request has the name of the client's id.
+    fn check_client_id_parameter(&self) -> Result<(), String> {
+        let id_name = &self.client_id_parameter;
+        if !server::is_name(id_name) {
+            return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
+        }
+        let own = [
+            &authorization::OWN_PARAMETERS[..],
+            &token::OWN_PARAMETERS,
+            &revocation::OWN_PARAMETERS,
+        ];
+        let more = [&self.authorization_parameters, &self.token_parameters];
+        let is_taken = own.concat().contains(&id_name.as_str())
+            || more.iter().any(|parameters| parameters.contains_key(id_name));
+        if is_taken && *id_name != client_id() {
+            return Err(format!(
+                "`{id_name}` cannot be the `clientIdParameter`: requests have another parameter of that name"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks the names of the code in the redirect, and of the parameters that the exchange of the code repeats.
+    fn check_parameters_of_redirect(&self) -> Result<(), String> {
+        let code_name = &self.code_parameter;
+        if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
+            return Err(format!("`{code_name}` cannot be the `codeParameter`"));
+        }
+        if let Some(name) = self.callback_parameters.iter().find(|name| {
+            let is_own = token::OWN_PARAMETERS.contains(&name.as_str()) && *name != "scope";
+            !server::is_name(name)
+                || is_own
+                || **name == self.client_id_parameter
+                || *name == code_name
+                || self.token_parameters.contains_key(*name)
+        }) {
+            return Err(format!("`callbackParameters`: `{name}` cannot be repeated"));
+        }
+        Ok(())
+    }
+
+    /// Checks that no header of token requests replaces one of the service's own.
+    fn check_token_headers(&self) -> Result<(), String> {
+        for (name, value) in &self.token_headers {
+            auth::templates::check_header(name)?;
+            let lower = name.to_ascii_lowercase();
+            if matches!(lower.as_str(), "authorization" | "cookie" | "content-type")
+                || value.contains(['{', '}'])
+                || !value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+            {
+                return Err(format!("`tokenHeaders`: `{name}` cannot be `{value}`"));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn method(self, places: &VariablePlaces) -> Result<AuthMethod, String> {

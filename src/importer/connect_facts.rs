@@ -65,6 +65,15 @@ pub struct AccountEntry {
     name: Option<String>,
 }
 
+impl AccountEntry {
+    fn check(&self, fault: &mut dyn FnMut(String)) {
+        let mut pointers = [Some(&self.id), self.name.as_ref()].into_iter().flatten();
+        if pointers.any(|pointer| !pointer.starts_with('/')) {
+            fault("`account`: `id` and `name` are JSON Pointers, such as `/id`".to_owned());
+        }
+    }
+}
+
 /// The places in which variables of fields may occur, in addition to a method's own URLs.
 pub(super) struct VariablePlaces {
     /// The URLs of the servers, the default one first.
@@ -127,39 +136,23 @@ impl ConnectFacts {
         if self == Self::default() {
             return detail;
         }
-        let Self {
-            documentation,
-            servers,
-            headers,
-            mut verify,
-            verify_body,
-            rejected,
-            rejected_when,
-            account,
-            pagination,
-            auth,
-        } = self;
-        if verify.as_deref() == Some("") {
-            (verify, detail.verify) = (None, None);
+        if self.verify.as_deref() == Some("") {
+            detail.verify = None;
         }
-        let (has_servers, has_auth) = (servers.is_some(), auth.is_some());
+        let (has_servers, has_auth) = (self.servers.is_some(), self.auth.is_some());
+        let requests = self.requests(&detail);
         let stated =
             |url: String| Server { url: url.trim_end_matches('/').to_owned(), description: None };
-        let servers = servers
+        let servers = self
+            .servers
             .map_or(detail.servers, |servers| servers.into_iter().map(stated).collect::<Vec<_>>());
-        let has_headers = headers.is_some();
-        let headers = headers.unwrap_or(detail.headers);
-        let kept = |request: &Request| format!("{} {}", request.method.as_str(), request.path);
-        let kept_verify = detail.verify.as_ref().map(|verify| kept(&verify.request));
-        let verify_request = verify.clone().or(kept_verify);
-        let account_request = account.as_ref().map(|account| account.request.clone());
-        let account_request = account_request
-            .or_else(|| detail.account.as_ref().map(|account| kept(&account.request)));
-        let mut requests: Vec<String> = verify_request.into_iter().chain(account_request).collect();
-        requests.dedup();
-        let urls = servers.iter().map(|server| server.url.clone());
-        let places = VariablePlaces { servers: urls.collect(), requests, headers };
-        let auth_methods = if let Some(entries) = auth {
+        let has_headers = self.headers.is_some();
+        let places = VariablePlaces {
+            servers: servers.iter().map(|server| server.url.clone()).collect(),
+            requests,
+            headers: self.headers.unwrap_or(detail.headers),
+        };
+        let auth_methods = if let Some(entries) = self.auth {
             methods(entries, &places, &detail.auth_methods, fault)
         } else {
             let mut methods = detail.auth_methods;
@@ -172,53 +165,74 @@ impl ConnectFacts {
             check_headers(&places.headers, &auth_methods, fault);
         }
         places.check(&auth_methods, has_servers, has_auth, fault);
-        if documentation.as_deref().is_some_and(|url| image::https(url).is_none()) {
+        if self.documentation.as_deref().is_some_and(|url| image::https(url).is_none()) {
             fault("`documentation` is not an `https` URL".to_owned());
         }
-        if let Some(account) = &account
-            && [Some(&account.id), account.name.as_ref()]
-                .into_iter()
-                .flatten()
-                .any(|pointer| !pointer.starts_with('/'))
-        {
-            fault("`account`: `id` and `name` are JSON Pointers, such as `/id`".to_owned());
+        if let Some(account) = &self.account {
+            account.check(fault);
         }
-        let mut request = |text: &str, body: Option<Value>| {
-            let request = request(text, body);
-            if request.is_none() {
-                fault(format!("`{text}` is not a method and a path, such as `GET /user`"));
-            }
-            let has = |name: &str| auth_methods.iter().any(|method| has_field(method, name));
-            // Stated methods have been checked one by one.
-            if (!has_auth || auth_methods.is_empty())
-                && let Some(name) = variables(text).find(|name| !has(name))
-            {
-                fault(format!("no field for `{{{name}}}` in `{text}`"));
-            }
-            request
-        };
-        let has_body = verify_body.is_some();
-        let verify = verify.as_deref().and_then(|text| request(text, verify_body));
-        let account = account.and_then(|account| {
-            let request = request(&account.request, account.body)?;
+        // Stated methods have been checked one by one.
+        let fillers =
+            Some(auth_methods.as_slice()).filter(|methods| !has_auth || methods.is_empty());
+        let has_body = self.verify_body.is_some();
+        let verify = self.verify.filter(|text| !text.is_empty());
+        let verify =
+            verify.and_then(|text| checked_request(&text, self.verify_body, fillers, fault));
+        let account = self.account.and_then(|account| {
+            let request = checked_request(&account.request, account.body, fillers, fault)?;
             Some(Account { request, id: account.id, name: account.name })
         });
-        check_pages(pagination.as_deref().unwrap_or_default(), fault);
+        check_pages(self.pagination.as_deref().unwrap_or_default(), fault);
         if has_body && verify.is_none() {
             fault("`verifyBody` requires `verify`".to_owned());
         }
-        let verify = verified(verify, detail.verify, rejected, rejected_when, fault);
+        let verify = verified(verify, detail.verify, self.rejected, self.rejected_when, fault);
         ConnectorDetail {
             auth_methods,
             servers,
-            documentation_url: documentation.or(detail.documentation_url),
+            documentation_url: self.documentation.or(detail.documentation_url),
             license: detail.license,
             headers: places.headers,
             verify,
             account: account.or(detail.account),
-            pagination: pagination.unwrap_or(detail.pagination),
+            pagination: self.pagination.unwrap_or(detail.pagination),
         }
     }
+
+    /// The requests that verify credentials and find the account, such as `GET /user`: those stated here, or else the known
+    /// ones.
+    fn requests(&self, known: &ConnectorDetail) -> Vec<String> {
+        let text = |request: &Request| format!("{} {}", request.method.as_str(), request.path);
+        let verify = self.verify.clone().filter(|text| !text.is_empty());
+        let verify = verify.or_else(|| known.verify.as_ref().map(|verify| text(&verify.request)));
+        let account = self.account.as_ref().map(|account| account.request.clone());
+        let account =
+            account.or_else(|| known.account.as_ref().map(|account| text(&account.request)));
+        let mut requests: Vec<String> = verify.into_iter().chain(account).collect();
+        requests.dedup();
+        requests
+    }
+}
+
+/// Parses a request. `fillers` are the methods of which one must have a field for each of its variables, if this was not
+/// checked before.
+fn checked_request(
+    text: &str,
+    body: Option<Value>,
+    fillers: Option<&[AuthMethod]>,
+    fault: &mut dyn FnMut(String),
+) -> Option<Request> {
+    let request = request(text, body);
+    if request.is_none() {
+        fault(format!("`{text}` is not a method and a path, such as `GET /user`"));
+    }
+    if let Some(methods) = fillers
+        && let Some(name) =
+            variables(text).find(|name| !methods.iter().any(|method| has_field(method, name)))
+    {
+        fault(format!("no field for `{{{name}}}` in `{text}`"));
+    }
+    request
 }
 
 /// The request that checks credentials: the stated one or else the known one, with the stated rules for its responses.
