@@ -36,11 +36,13 @@ impl Progress {
         Self { bar, total, before, start: now, last_report: now }
     }
 
-    /// Reports that `done` rows are stored.
+    /// Reports that `done` rows are stored. The total grows with them: rows are added while a command runs.
     pub fn done(&mut self, done: u64) {
+        self.total = self.total.max(done);
         let now = done.saturating_sub(self.before);
         let message = message(now, (done, self.total), self.start.elapsed());
         if let Some(bar) = &self.bar {
+            bar.set_length(self.total);
             bar.set_position(done);
             bar.set_message(message);
         } else if self.last_report.elapsed() >= REPORT_INTERVAL {

@@ -172,7 +172,8 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
         assert.ok(JSON.parse(page.body).total >= known);
       }
     };
-    const running = Promise.all([...Array.from({ length: 8 }, (_, index) => writer(`w${index}`)), reader(), reader()]);
+    // More writers would add rows faster than a busy machine copies them, which the command refuses.
+    const running = Promise.all([writer("first"), writer("second"), reader()]);
     const moving = operator("shards", "move", "one", "--to", String(to)).finally(() => {
       isOver = true;
     });

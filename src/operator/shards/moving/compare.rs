@@ -48,7 +48,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
                         table.name
                     );
                 }
-                report(done, all.max(done));
+                report(done, all);
                 if last.is_none() {
                     break;
                 }
