@@ -11,6 +11,7 @@ use crate::auth::Caller;
 use crate::catalog::detail::{AuthMethod, Field};
 use crate::http::body::BodyReader;
 use crate::ports::Patterns;
+use crate::util::collect::by_insertion;
 use crate::util::patterns::Matcher;
 
 /// The language, and values by the names of fields. Never secrets: a user's browser sees them.
@@ -88,7 +89,7 @@ impl Presets {
     /// The language, and the fixed values that a connection has to keep. The OAuth client's variables take precedence over them.
     pub fn for_connection(self, values: &BTreeMap<String, String>) -> Self {
         let fixed = self.fixed.into_iter().filter(|(name, value)| values.get(name) == Some(value));
-        Self { fields: BTreeMap::new(), fixed: fixed.collect(), lang: self.lang }
+        Self { fields: BTreeMap::new(), fixed: by_insertion(fixed), lang: self.lang }
     }
 
     /// Whether the platform returned a value other than a fixed one, because the user signed in to another account.

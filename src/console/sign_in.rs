@@ -10,6 +10,7 @@ use crate::connections::rules;
 use crate::credentials::{Kind, OpenError, SealContext, Sealed, VaultKeys};
 use crate::oidc::id_token;
 use crate::terms::{Environment, Scopes, named};
+use crate::util::collect::by_insertion;
 use crate::util::rfc3339::rfc3339;
 
 /// The scopes of each role.
@@ -120,7 +121,7 @@ impl SignIn {
         // A later release may know more scopes.
         let parse_scopes =
             |text: String| text.split(' ').filter_map(|name| name.parse().ok()).collect();
-        roles.into_iter().map(|(name, scopes)| (name, parse_scopes(scopes))).collect()
+        by_insertion(roles.into_iter().map(|(name, scopes)| (name, parse_scopes(scopes))))
     }
 
     /// The person whom the provider has authenticated: the verified email address, otherwise the subject.
@@ -187,7 +188,7 @@ pub fn access_keys(issuer: &str) -> String {
 /// Serializes roles for storage.
 pub fn serialize_roles(roles: &Roles) -> String {
     let roles: BTreeMap<&String, String> =
-        roles.iter().map(|(name, scopes)| (name, scopes.to_string())).collect();
+        by_insertion(roles.iter().map(|(name, scopes)| (name, scopes.to_string())));
     serde_json::to_string(&roles).unwrap_or_default()
 }
 

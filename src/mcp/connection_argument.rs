@@ -1,7 +1,7 @@
 //! Resolves the argument `connection` of a call if it names a platform: the platform's only connected account is used.
 //! With several accounts, the agent gets them to choose from; without one, it gets the link that connects one.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Caller;
 use super::protocol::with_connect_url;
@@ -12,6 +12,7 @@ use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
 use crate::ports::Ports;
 use crate::util::case_fold::fold;
+use crate::util::collect::by_insertion;
 use crate::util::json;
 
 const CONNECTION: &str = "connection";
@@ -80,7 +81,7 @@ impl<P: Ports> Caller<'_, P> {
             return Response { status: 404, ..Response::json(as_json(&problem), NO_STORE) };
         }
         let named = ("platform".to_owned(), Value::from(platform));
-        let started = self.send(connect_request(Map::from_iter([named]))).await;
+        let started = self.send(connect_request(by_insertion([named]))).await;
         // After a 403, the agent asks its user for more access.
         if started.status == 403 || started.status == 202 && can_open_links {
             return started;

@@ -23,6 +23,7 @@ use crate::http::problem::Problem;
 use crate::platform_calls::headers::SOURCE;
 use crate::ports::Ports;
 use crate::util::case_fold::fold;
+use crate::util::collect::by_insertion;
 
 /// A call of a tool.
 struct ToolCall<'a> {
@@ -272,7 +273,7 @@ impl<P: Ports> Caller<'_, P> {
             return None;
         }
         let connection = ("connection".to_owned(), arguments.get("connection")?.clone());
-        let started = self.send(connect_request([connection].into_iter().collect())).await;
+        let started = self.send(connect_request(by_insertion([connection]))).await;
         (started.status == 202).then_some(started.body)
     }
 }

@@ -11,6 +11,7 @@ use super::pkce::Verifier;
 use crate::catalog::detail::{AccessTokenRequest, Grant, OAuth2, TokenAuth, TokenBody};
 use crate::ports::{HttpRequest, user_agent};
 use crate::terms::Method;
+use crate::util::collect::by_insertion;
 use crate::util::percent::encode;
 
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +187,7 @@ pub(super) fn request(
         }
         TokenBody::Json => {
             let member = |(name, value): &(&str, &str)| ((*name).to_owned(), Value::from(*value));
-            let object: Map<String, Value> = pairs.iter().map(member).collect();
+            let object: Map<String, Value> = by_insertion(pairs.iter().map(member));
             ("application/json", Value::Object(object).to_string())
         }
     };

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::schema::Fault;
+use crate::util::collect::by_insertion;
 use crate::util::json;
 use crate::util::nearest::nearest;
 
@@ -69,7 +70,7 @@ impl Argument<'_> {
 /// The members of an object, ordered by name, and whether each is required.
 fn members(object: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
     let properties = object.get("properties").and_then(Value::as_object);
-    let sorted: BTreeMap<&String, &Value> = properties.into_iter().flatten().collect();
+    let sorted: BTreeMap<&String, &Value> = by_insertion(properties.into_iter().flatten());
     sorted.into_iter().map(|(name, schema)| (name.as_str(), schema, requires(object, name)))
 }
 
@@ -154,9 +155,7 @@ impl<'s> Flat<'s> {
         }
         schema.insert("additionalProperties".to_owned(), false.into());
         if let Some(definitions) = self.schema.get("$defs").and_then(Value::as_object) {
-            let definitions: Map<String, Value> =
-                definitions.iter().map(|(name, schema)| (name.clone(), typed(schema))).collect();
-            schema.insert("$defs".to_owned(), definitions.into());
+            schema.insert("$defs".to_owned(), each_typed(definitions));
         }
         schema.into()
     }
@@ -236,7 +235,7 @@ fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
         is_allowed(name) && places.get(name) == Some(&1)
     };
     let mut named: BTreeMap<String, Argument<'s>> =
-        found.iter().filter(is_own).map(|one| (one.name().to_owned(), *one)).collect();
+        by_insertion(found.iter().filter(is_own).map(|one| (one.name().to_owned(), *one)));
     for argument in found.iter().filter(|argument| !is_own(argument)) {
         let clean = replace_invalid(argument.name());
         let prefixed = cut(format!("{}_{clean}", argument.place), MAX_NAME_BYTES);
@@ -292,7 +291,7 @@ fn typed(schema: &Value) -> Value {
             (
                 "properties" | "patternProperties" | "dependentSchemas" | "$defs",
                 Value::Object(all),
-            ) => all.iter().map(|(name, schema)| (name.clone(), typed(schema))).collect(),
+            ) => each_typed(all),
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(all)) => {
                 all.iter().map(typed).collect()
             }
@@ -305,7 +304,7 @@ fn typed(schema: &Value) -> Value {
         };
         (key.clone(), value)
     };
-    let mut typed: Map<String, Value> = own.iter().map(each).collect();
+    let mut typed: Map<String, Value> = by_insertion(own.iter().map(each));
     if !own.contains_key("type")
         && let Some(kind) = kind(own)
     {
@@ -319,6 +318,11 @@ fn typed(schema: &Value) -> Value {
         typed.insert("items".to_owned(), json!({}));
     }
     typed.into()
+}
+
+fn each_typed(schemas: &Map<String, Value>) -> Value {
+    let typed = schemas.iter().map(|(name, schema)| (name.clone(), typed(schema)));
+    Value::Object(by_insertion(typed))
 }
 
 /// The types that a schema implies. Returns `None` if other schemas restrict them.
@@ -337,7 +341,7 @@ fn kind(own: &Map<String, Value>) -> Option<Value> {
             Value::Array(_) => "array",
             Value::Object(_) => "object",
         };
-        let kinds: BTreeSet<&str> = values.iter().map(of).collect();
+        let kinds: BTreeSet<&str> = by_insertion(values.iter().map(of));
         return match kinds.first() {
             Some(kind) if kinds.len() == 1 => Some(Value::from(*kind)),
             Some(_) => Some(json!(kinds)),

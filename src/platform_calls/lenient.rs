@@ -2,6 +2,7 @@
 //! JSON where the schema allows no string, but allows the parsed value. A member that is null is dropped where the
 //! schema neither requires it nor allows null. MCP clients send objects, numbers and optional values that way.
 
+use crate::util::collect::by_insertion;
 use serde_json::{Map, Value};
 
 /// The maximum number of schemas that a value is compared with.
@@ -43,7 +44,7 @@ impl<'s> Lenient<'s> {
                     }
                     Some((name, self.value(&schemas, value)))
                 };
-                Value::Object(members.into_iter().filter_map(member).collect())
+                Value::Object(by_insertion(members.into_iter().filter_map(member)))
             }
             Value::Array(items) => {
                 let item = |(index, item)| self.value(&item_schemas(&leaves, index), item);

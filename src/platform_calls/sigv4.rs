@@ -172,7 +172,7 @@ impl Signer<'_> {
 fn canonical_query(query: &str) -> String {
     let mut pairs: Vec<_> =
         pairs(query).map(|(name, value)| (name, value.unwrap_or_default())).collect();
-    pairs.sort();
+    pairs.sort_unstable();
     let pairs = pairs.into_iter().map(|(name, value)| format!("{name}={value}"));
     pairs.collect::<Vec<_>>().join("&")
 }

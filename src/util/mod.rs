@@ -1,6 +1,7 @@
 //! Utilities that do not depend on the service.
 
 pub mod case_fold;
+pub mod collect;
 pub mod crc32;
 pub mod invisible;
 pub mod json;

@@ -16,6 +16,7 @@ use crate::catalog::detail::Parameters;
 use crate::catalog::graphql::GraphqlRequest;
 use crate::catalog::model::Action;
 use crate::terms::Method;
+use crate::util::collect::by_insertion;
 use crate::util::media_type::{essence, is_serialized};
 
 /// The header with which a caller chooses the media type of the response.
@@ -260,10 +261,11 @@ fn input<'a>(
         let required = parameters.iter().filter(|parameter| parameter.required);
         let object = Object {
             r#type: "object",
-            properties: parameters
-                .iter()
-                .map(|parameter| (parameter.name.as_str(), Schema::Stored(parameter.schema)))
-                .collect(),
+            properties: by_insertion(
+                parameters
+                    .iter()
+                    .map(|parameter| (parameter.name.as_str(), Schema::Stored(parameter.schema))),
+            ),
             required: required.map(|parameter| parameter.name.as_str()).collect(),
             additional_properties: false,
         };
@@ -340,16 +342,16 @@ fn definitions<'a>(
     unit: &Unit<'a>,
     reached: &Reached,
 ) -> Result<BTreeMap<&'a str, &'a RawValue>, BrokenUnit> {
-    let whole = reached.whole.iter().map(|number| unit.definition(*number));
-    let cut = reached
-        .cut
-        .iter()
-        .map(|number| unit.definition(*number).map(|(name, _)| (name, TOO_LARGE)));
-    let parse = |found: Option<(&'a str, &'a str)>| {
-        let (name, text) = found.ok_or(BrokenUnit)?;
-        Ok((name, serde_json::from_str(text).map_err(|_| BrokenUnit)?))
-    };
-    whole.chain(cut).map(parse).collect()
+    let mut definitions = BTreeMap::new();
+    for number in &reached.whole {
+        let (name, text) = unit.definition(*number).ok_or(BrokenUnit)?;
+        definitions.insert(name, serde_json::from_str(text).map_err(|_| BrokenUnit)?);
+    }
+    for number in &reached.cut {
+        let (name, _) = unit.definition(*number).ok_or(BrokenUnit)?;
+        definitions.insert(name, serde_json::from_str(TOO_LARGE).map_err(|_| BrokenUnit)?);
+    }
+    Ok(definitions)
 }
 
 /// A response. Its schema carries its own definitions.

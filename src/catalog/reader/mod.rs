@@ -105,7 +105,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
                 found.push((rank, fields.title, fields.key, json));
             }
         }
-        found.sort();
+        found.sort_unstable();
         found.dedup();
         let page = found.get(positions(found.len())).unwrap_or_default();
         let rows: Vec<&[u8]> = page.iter().map(|(_, _, _, json)| json.as_slice()).collect();

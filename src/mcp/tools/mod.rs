@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::platform_calls::budget::AGENT_BYTES;
 use crate::platform_calls::endpoints::action_response::MAX_BYTES_RANGE;
 use crate::terms::Scope;
+use crate::util::collect::by_insertion;
 use crate::util::json;
 use crate::util::percent::encode;
 
@@ -286,7 +287,7 @@ pub type ApiRequest = (&'static str, String, String, Option<Vec<u8>>, String);
 pub fn response_limits(given: &Map<String, Value>) -> Map<String, Value> {
     let max = given.get("maxBytes").and_then(whole).unwrap_or(AGENT_BYTES);
     let select = given.get("select").map(|all| ("select".to_owned(), all.clone()));
-    select.into_iter().chain([("maxBytes".to_owned(), Value::from(max))]).collect()
+    by_insertion(select.into_iter().chain([("maxBytes".to_owned(), Value::from(max))]))
 }
 
 /// A path, encoded for a URL, and the query that follows it.
@@ -328,7 +329,7 @@ impl Tool {
         let schema = |(name, kind, _, about): &(&str, Kind, bool, &str)| {
             ((*name).to_owned(), kind.schema(about))
         };
-        let properties: Map<String, Value> = self.arguments.iter().map(schema).collect();
+        let properties: Map<String, Value> = by_insertion(self.arguments.iter().map(schema));
         let required = self.arguments.iter().filter(|(_, _, is_required, _)| *is_required);
         let about = if only_reads {
             self.about.replace(MAY_WRITE, ONLY_READS)
@@ -363,7 +364,8 @@ impl Tool {
             let value = known.map_or(value.clone(), |(_, kind, ..)| kind.read(value));
             (name, value)
         };
-        Value::Object(given.into_iter().filter(|(_, value)| !value.is_null()).map(read).collect())
+        let given = given.into_iter().filter(|(_, value)| !value.is_null());
+        Value::Object(by_insertion(given.map(read)))
     }
 
     /// The request that the tool sends. Fails with a message about the arguments.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::oauth::error::{is_code, is_known};
+use crate::util::collect::by_insertion;
 use crate::util::percent::decode_form;
 
 /// Parses JSON or a form, regardless of the content type. Some servers put the object into an array, or its JSON into a string.
@@ -28,7 +29,7 @@ pub fn parse(text: &str) -> Option<Value> {
         let text = |part| decode_form(part).map(Cow::into_owned);
         Some((text(name)?, Value::String(text(value)?)))
     };
-    let members: Map<String, Value> = text.split('&').filter_map(pair).collect();
+    let members: Map<String, Value> = by_insertion(text.split('&').filter_map(pair));
     (!members.is_empty()).then_some(Value::Object(members))
 }
 

@@ -17,6 +17,7 @@ use super::error::{TokenError, TokenErrorKind, is_known};
 use crate::catalog::detail::{FieldSource, OAuth2, SourceKind};
 use crate::ports::{HttpError, HttpResponse};
 use crate::targets::fill::{FillError, fill_text, unfill};
+use crate::util::collect::by_insertion;
 use crate::util::json;
 
 /// The maximum length of a token, in bytes.
@@ -240,7 +241,7 @@ fn members(oauth: &OAuth2, body: &Value, grant: &Value) -> BTreeMap<String, Valu
         let value = redact(value.filter(|value| !value.is_null())?, &secrets)?;
         (value.to_string().len() <= MAX_MEMBER).then(|| (name.clone(), value))
     };
-    oauth.token_members.iter().filter_map(find).collect()
+    by_insertion(oauth.token_members.iter().filter_map(find))
 }
 
 /// Whether the name of a member is that of a refresh token: `refresh_token`, `refreshToken`, `user_refresh_token`.
@@ -275,7 +276,7 @@ fn redact(value: &Value, secrets: &[&str]) -> Option<Value> {
             let values = members
                 .iter()
                 .filter_map(|(name, value)| Some((name.clone(), redact(value, secrets)?)));
-            Value::Object(values.collect())
+            Value::Object(by_insertion(values))
         }
         Value::Array(items) => items.iter().filter_map(|item| redact(item, secrets)).collect(),
         other => other.clone(),

@@ -31,6 +31,7 @@ use crate::platform_calls::pages::MAX_BODY;
 use crate::platform_calls::schema;
 use crate::ports::{Http, HttpError, Ports, StreamingResponse};
 use crate::storage::metering::Metered;
+use crate::util::collect::by_insertion;
 use crate::util::json;
 use crate::util::media_type::{essence, is_json};
 
@@ -303,7 +304,7 @@ async fn read_response<P: Ports>(
     };
     reservation.shrink_to(bytes.len());
     let (body, is_bytes) = document(&content_type, &bytes, ports);
-    let headers: BTreeMap<String, String> = to_caller(headers).into_iter().collect();
+    let headers: BTreeMap<String, String> = by_insertion(to_caller(headers));
     let size = if body_too_large {
         headers.get("content-length").and_then(|length| length.parse().ok())
     } else {
