@@ -10,6 +10,7 @@ use super::display_name::display_name;
 use crate::auth::key::hash;
 use crate::auth::token::SessionSecrets;
 use crate::targets::host::Host;
+use crate::util::json;
 
 const PREFIX: &str = "mc_";
 /// The maximum length of a metadata document, in bytes.
@@ -111,7 +112,7 @@ const fn invalid_uri(message: &'static str) -> MetadataError {
 
 impl Metadata {
     fn parse(document: &[u8]) -> Result<Self, MetadataError> {
-        let metadata: Self = serde_json::from_slice(document)
+        let metadata: Self = json::from_bytes(document)
             .map_err(|_| invalid("The metadata must be a JSON object with `redirect_uris`."))?;
         if metadata.redirect_uris.is_empty() || metadata.redirect_uris.len() > MAX_URIS {
             return Err(invalid_uri("`redirect_uris` must have 1 to 10 items."));

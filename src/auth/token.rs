@@ -17,6 +17,7 @@ use super::restriction::TokenRestriction;
 use super::shard::Shard;
 use crate::connect::presets::Presets;
 use crate::terms::{Environment, IdentityType, Scope, Scopes};
+use crate::util::json;
 use crate::util::name_set::Names;
 
 /// The prefix of session tokens.
@@ -149,7 +150,7 @@ impl Token {
 
     /// Parses verified claims.
     fn read(kind: &str, environment: Environment, shard: Shard, claims: &[u8]) -> Option<Self> {
-        let claims: Claims<'_> = serde_json::from_slice(claims).ok()?;
+        let claims: Claims<'_> = json::from_bytes(claims).ok()?;
         let version = claims.version;
         let grant = claims.grant.zip(claims.endpoint);
         let grant = grant
@@ -290,7 +291,7 @@ impl SessionSecrets {
             .ok()
             .filter(|bytes| bytes.len() == 32)?;
         self.all().find(|secret| verify(secret, &[signed.as_bytes()], &signature))?;
-        serde_json::from_slice(&Base64UrlUnpadded::decode_vec(claims).ok()?).ok()
+        json::from_bytes(&Base64UrlUnpadded::decode_vec(claims).ok()?).ok()
     }
 
     /// Signs a code that the connect window can exchange for the token, once. The API does not accept codes.

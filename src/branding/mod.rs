@@ -7,6 +7,7 @@ pub mod statements;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::http::config::Config;
+use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
 /// A row of `branding`. The deployment's values stand in for those that are absent.
@@ -26,7 +27,7 @@ impl Branding {
     /// Deserializes a column that contains a row as JSON. A damaged row counts as absent: the pages also work without it.
     pub fn column<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
         let text = Option::<String>::deserialize(column)?;
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+        Ok(text.and_then(|text| json::from_text(&text).ok()).unwrap_or_default())
     }
 
     /// The JSON of the API.
@@ -42,7 +43,7 @@ impl Branding {
         }
         let updated_at = self.updated_at.and_then(rfc3339);
         let Self { name, logo, color, url, .. } = self;
-        crate::util::json::bytes(&Document {
+        json::bytes(&Document {
             name: name.as_deref(),
             logo: logo.as_deref(),
             color: color.as_deref(),

@@ -144,7 +144,7 @@ pub fn has_errors(body: &str) -> bool {
         #[serde(default)]
         errors: Option<Vec<serde::de::IgnoredAny>>,
     }
-    let errors = serde_json::from_str::<Errors>(body).ok().and_then(|body| body.errors);
+    let errors = json::from_text::<Errors>(body).ok().and_then(|body| body.errors);
     errors.is_some_and(|errors| !errors.is_empty())
 }
 

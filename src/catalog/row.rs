@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::terms::Method;
 use crate::util::case_fold::fold;
+use crate::util::json;
 
 #[cfg(not(target_arch = "wasm32"))]
 use super::model::{Action, Connector};
@@ -90,10 +91,8 @@ impl RowFields {
     /// of its JSON.
     pub fn read(kind: Kind, row: &[u8], attributes: u8) -> Option<Self> {
         match kind {
-            Kind::Connector => {
-                Some(serde_json::from_slice::<ConnectorRow>(row).ok()?.fields(attributes))
-            }
-            Kind::Action => Some(serde_json::from_slice::<ActionRow>(row).ok()?.into()),
+            Kind::Connector => Some(json::from_bytes::<ConnectorRow>(row).ok()?.fields(attributes)),
+            Kind::Action => Some(json::from_bytes::<ActionRow>(row).ok()?.into()),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::branding::Branding;
 use crate::catalog::detail::OAuth2;
 use crate::ports::StorageError;
 use crate::terms::{AttemptStatus, Environment, IdentityType, named};
+use crate::util::json;
 
 /// How long an attempt is open, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
@@ -156,7 +157,7 @@ impl Attempt {
     /// The values that the app entered for the user. Unreadable ones are an error: a fixed value must not be ignored.
     pub fn presets(&self) -> Result<Presets, StorageError> {
         let Some(text) = &self.presets else { return Ok(Presets::default()) };
-        serde_json::from_str(text)
+        json::from_text(text)
             .map_err(|error| StorageError::new(format!("an attempt's presets: {error}")))
     }
 

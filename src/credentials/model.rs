@@ -83,7 +83,7 @@ impl Credentials {
     ) -> Result<Self, OpenError> {
         let context = SealContext { account, environment, kind: Kind::Connection, id: connection };
         let plain = keys.open(&context, &Sealed::from(sealed.to_owned()))?;
-        serde_json::from_slice(&plain).map_err(|_| OpenError::Damaged)
+        json::from_bytes(&plain).map_err(|_| OpenError::Damaged)
     }
 
     /// Adds values for fields that the method did not have yet when the credentials were stored: those of the OAuth

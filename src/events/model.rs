@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::connections::model::Connection;
+use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
 /// The id of an event: `evt_` and a number of at least thirteen digits, increasing with every event.
@@ -71,7 +72,7 @@ impl Event {
     pub fn to_json(&self, names: bool) -> serde_json::Result<Vec<u8>> {
         let mut data = match (&self.connection, &self.subject) {
             (Some(row), _) => {
-                let connection: Connection = serde_json::from_str(row)?;
+                let connection: Connection = json::from_text(row)?;
                 let account = serde_json::to_vec(&connection.account(names))?;
                 let parts: [&[u8]; 4] =
                     [b"{\"connection\":", &connection.to_json()?, b",\"account\":", &account];
@@ -90,7 +91,7 @@ impl Event {
             }
         }
         data.push(b'}');
-        let data: &RawValue = serde_json::from_slice(&data)?;
+        let data: &RawValue = json::from_bytes(&data)?;
         let occurred_at = rfc3339(self.occurred_at);
         serde_json::to_vec(&EventView { id: self.id, kind: &self.kind, occurred_at, data })
     }

@@ -48,7 +48,7 @@ impl<P: Ports> Caller<'_, P> {
             return Err(Response::empty(404));
         };
         let listed = self.send(request).await;
-        let list: Value = serde_json::from_slice(&listed.body).unwrap_or_default();
+        let list: Value = json::from_bytes(&listed.body).unwrap_or_default();
         let rows = list.get("rows").and_then(Value::as_array);
         let Some(rows) = rows.filter(|_| listed.status == 200) else { return Err(listed) };
         match rows.as_slice() {

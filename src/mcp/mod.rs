@@ -20,6 +20,7 @@ use crate::http::service::Service;
 use crate::platform_calls::headers::AGENT;
 use crate::ports::Ports;
 use crate::terms::Scope;
+use crate::util::json;
 use protocol::{
     Failure, INSTRUCTIONS, INVALID_PARAMS, INVALID_REQUEST, LATEST, METHOD_NOT_FOUND, Message,
     TTL_MS, VERSIONS, WITH_SESSIONS, capabilities, error_response, header_mismatch, read_message,
@@ -261,7 +262,7 @@ impl<P: Ports> Caller<'_, P> {
             matches!(*name, "content-type" | "cache-control" | "www-authenticate" | "retry-after")
         });
         if response.status == 200 {
-            Ok(serde_json::from_slice(&response.body).unwrap_or_default())
+            Ok(json::from_bytes(&response.body).unwrap_or_default())
         } else {
             Err(response)
         }

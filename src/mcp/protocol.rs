@@ -87,8 +87,8 @@ pub(super) fn read_message(request: &Request) -> Result<Message, Failure> {
         return Err(Failure::new(413, INVALID_REQUEST, "The message is larger than 64 KiB."));
     };
     let unread = || Failure::new(400, PARSE_ERROR, "The body is not JSON.");
-    let value: Value = serde_json::from_slice(bytes).map_err(|_| unread())?;
-    let strict: json::Value = serde_json::from_slice(bytes).map_err(|_| unread())?;
+    let value: Value = json::from_bytes(bytes).map_err(|_| unread())?;
+    let strict: json::Value = json::from_bytes(bytes).map_err(|_| unread())?;
     let mut repeated = None;
     strict.each_repeated(&[], &mut |place| {
         let name = place.last().copied().unwrap_or_default();
@@ -160,7 +160,7 @@ pub(super) fn opens_links(params: &Value) -> bool {
 
 /// Asks the client to have its user open the link of a connect attempt, or of a call that waits for approval.
 pub(super) fn elicit_url(started: &[u8]) -> Value {
-    let started: Value = serde_json::from_slice(started).unwrap_or_default();
+    let started: Value = json::from_bytes(started).unwrap_or_default();
     let (message, url, state) = if let Some(waiting) = started.get(APPROVAL) {
         let id = waiting.get("id").and_then(Value::as_str).unwrap_or_default();
         let message = "Open this page to approve or decline what the agent wants to do.";
@@ -178,8 +178,8 @@ pub(super) fn elicit_url(started: &[u8]) -> Value {
 
 /// Adds the link of the connect attempt that would fix a problem.
 pub(super) fn with_connect_url(problem: &[u8], started: &[u8]) -> Vec<u8> {
-    let mut problem: Value = serde_json::from_slice(problem).unwrap_or_default();
-    let started: Value = serde_json::from_slice(started).unwrap_or_default();
+    let mut problem: Value = json::from_bytes(problem).unwrap_or_default();
+    let started: Value = json::from_bytes(started).unwrap_or_default();
     if let (Some(problem), Some(url)) = (problem.as_object_mut(), started.get("authorizationUrl")) {
         problem.insert("authorizationUrl".to_owned(), url.clone());
     }

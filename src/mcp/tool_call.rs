@@ -24,6 +24,7 @@ use crate::platform_calls::headers::SOURCE;
 use crate::ports::Ports;
 use crate::util::case_fold::fold;
 use crate::util::collect::by_insertion;
+use crate::util::json;
 
 /// A call of a tool.
 struct ToolCall<'a> {
@@ -94,12 +95,12 @@ fn is_failed(result: &str) -> bool {
         #[serde(default)]
         failed: bool,
     }
-    serde_json::from_str(result).is_ok_and(|CallResult { failed }| failed)
+    json::from_text(result).is_ok_and(|CallResult { failed }| failed)
 }
 
 /// The result of `describe_action`: the outline of an action, and whether it is an error.
 fn describe_result(action: &[u8], arguments: &Value) -> (String, bool) {
-    let action: Value = serde_json::from_slice(action).unwrap_or_default();
+    let action: Value = json::from_bytes(action).unwrap_or_default();
     let path = arguments.get("path").and_then(Value::as_str);
     let Some(outline) = outline::outline(&action, path) else {
         let what = "`path` must be a JSON Pointer below the action's `input`, such as a value of `omitted`.";
@@ -213,7 +214,7 @@ impl<P: Ports> Caller<'_, P> {
         listed: &Response,
     ) -> Option<Problem> {
         let platform = fold(arguments.get("platform")?.as_str()?);
-        let list: Value = serde_json::from_slice(&listed.body).ok()?;
+        let list: Value = json::from_bytes(&listed.body).ok()?;
         if listed.status != 200 || list.get("total")?.as_u64()? > 0 {
             return None;
         }
@@ -234,7 +235,7 @@ impl<P: Ports> Caller<'_, P> {
     ) -> Result<Response, String> {
         let (attempt, _) = (attempt?, tool.request(arguments)?);
         let waited = self.send(attempt).await;
-        let status: Value = serde_json::from_slice(&waited.body).unwrap_or_default();
+        let status: Value = json::from_bytes(&waited.body).unwrap_or_default();
         let is_connected = status.get("status").and_then(Value::as_str) == Some("succeeded");
         if !is_connected {
             return Ok(waited);
@@ -267,7 +268,7 @@ impl<P: Ports> Caller<'_, P> {
     /// Starts a connect attempt for the account that an action needs. Returns the attempt as the API shows it, or `None` when
     /// the refusal has another reason, the caller lacks permission, or there is no page to open.
     async fn start_connect(&self, arguments: &Value, refused: &Response) -> Option<Vec<u8>> {
-        let problem: Value = serde_json::from_slice(&refused.body).ok()?;
+        let problem: Value = json::from_bytes(&refused.body).ok()?;
         let code = problem.get("code")?.as_str()?;
         if !matches!(code, "credentials_not_found" | "connection_failed") {
             return None;

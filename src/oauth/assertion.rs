@@ -64,7 +64,7 @@ impl PrivateKey {
 
     /// Parses a private RSA key or a private key of the curve P-256.
     pub fn parse(text: &str) -> Option<Self> {
-        let Jwk { kty, crv, alg, kid, d } = serde_json::from_str(text).ok()?;
+        let Jwk { kty, crv, alg, kid, d } = json::from_text(text).ok()?;
         let algorithm = match (kty.as_str(), crv.as_deref()) {
             ("RSA", _) => Algorithm::Rs256,
             ("EC", Some("P-256")) => Algorithm::Es256,

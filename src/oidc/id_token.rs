@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::ports::{Algorithm, Signatures};
+use crate::util::json;
 
 /// The tolerated clock skew, in milliseconds.
 const LEEWAY_MS: u64 = 60 * 1000;
@@ -101,10 +102,9 @@ pub async fn validate(
     }
     let decode =
         |text: &str| Base64UrlUnpadded::decode_vec(text).map_err(|_| IdTokenError::Malformed);
-    let header: Header =
-        serde_json::from_slice(&decode(header)?).map_err(|_| IdTokenError::Malformed)?;
+    let header: Header = json::from_bytes(&decode(header)?).map_err(|_| IdTokenError::Malformed)?;
     let claims: Map<String, Value> =
-        serde_json::from_slice(&decode(claims)?).map_err(|_| IdTokenError::Malformed)?;
+        json::from_bytes(&decode(claims)?).map_err(|_| IdTokenError::Malformed)?;
     let signature = decode(signature)?;
     let algorithm = Algorithm::parse(&header.alg).ok_or(IdTokenError::Algorithm)?;
     if header.crit.is_some() {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::ports::{HttpRequest, user_agent};
 use crate::targets::Targets;
 use crate::terms::Method;
+use crate::util::json;
 use crate::util::percent::encode;
 
 /// The maximum length of a discovery document or a key set, in bytes.
@@ -50,7 +51,7 @@ pub fn discovery_url(issuer: &str) -> String {
 impl Provider {
     /// Parses and checks the discovery document of an issuer. The error is the end of a sentence that begins with the issuer.
     pub fn parse(document: &[u8], issuer: &str, targets: Targets) -> Result<Self, String> {
-        let provider: Self = serde_json::from_slice(document).map_err(|_| {
+        let provider: Self = json::from_bytes(document).map_err(|_| {
             "has a discovery document without `issuer`, `authorization_endpoint`, `token_endpoint` or `jwks_uri`"
         })?;
         if provider.issuer != issuer {

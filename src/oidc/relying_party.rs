@@ -8,6 +8,7 @@ use super::provider::{self, Credentials, MAX_DOCUMENT, Provider};
 use crate::ports::{Http as _, Ports};
 use crate::storage::metering::Metered;
 use crate::targets::Targets;
+use crate::util::json;
 use crate::util::nearest::shown;
 
 /// Sends requests to providers. All errors are for the log, unless a method states otherwise.
@@ -67,7 +68,7 @@ impl<P: Ports> RelyingParty<'_, P> {
     pub async fn check_keys(&self, url: &str) -> Result<(), String> {
         let document = self.documents.fetch(self.ports, self.targets, url, MAX_DOCUMENT).await;
         let document = document.map_err(|error| format!("has no keys: {url} {error}"))?;
-        serde_json::from_slice::<KeySet>(&document)
+        json::from_bytes::<KeySet>(&document)
             .map_err(|_| format!("has no keys: {url} is not a set of keys"))?;
         Ok(())
     }
@@ -90,7 +91,7 @@ impl<P: Ports> RelyingParty<'_, P> {
         let Ok(response) = self.ports.send(exchange, DEADLINE_MS).await else {
             return Err(format!("{endpoint} does not respond"));
         };
-        let document: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let document: Value = json::from_bytes(&response.body).unwrap_or_default();
         let text = |name: &str| document.get(name).and_then(Value::as_str);
         let Some(token) = text("id_token").filter(|_| response.status == 200) else {
             let error = shown(text("error").unwrap_or("no ID token"));
@@ -110,8 +111,7 @@ impl<P: Ports> RelyingParty<'_, P> {
         expected: ExpectedClaims<'_>,
     ) -> Result<Map<String, Value>, String> {
         let parse = |document: &[u8]| {
-            serde_json::from_slice::<KeySet>(document)
-                .map_err(|_| format!("{url} is not a set of keys"))
+            json::from_bytes::<KeySet>(document).map_err(|_| format!("{url} is not a set of keys"))
         };
         if let Some(kept) = self.documents.recall(url, self.now) {
             let claims = id_token::validate(token, &parse(&kept)?, expected, self.ports).await;

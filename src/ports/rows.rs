@@ -1,14 +1,12 @@
 //! Parses rows: a JSON array of objects.
-//!
-//! Derived implementations of `Deserialize` can read a struct from an object or from an array of its members. Rows are always
-//! objects. [`Object`] requests one, so that the compiler leaves the code for arrays out of the Worker: for all rows together,
-//! it took 14 KB gzipped.
 
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::Deserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, SeqAccess, Visitor};
-use serde::{Deserializer, forward_to_deserialize_any};
+
+use crate::util::json::Object;
 
 pub(super) fn parse<T: DeserializeOwned>(json: &str) -> Result<Vec<T>, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
@@ -42,30 +40,6 @@ impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for Row<T> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
         T::deserialize(Object(deserializer))
-    }
-}
-
-struct Object<D>(D);
-
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
-    type Error = D::Error;
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(visitor)
-    }
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(visitor)
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 

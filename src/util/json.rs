@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, forward_to_deserialize_any};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
@@ -153,6 +153,59 @@ impl<'de> Visitor<'de> for ValueVisitor {
             object.push(member);
         }
         Ok(Value::Object(object))
+    }
+}
+
+/// Parses JSON in UTF-8.
+pub fn from_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> serde_json::Result<T> {
+    // Not `serde_json::from_slice`, because the Worker would have the code of a type for both kinds of readers.
+    from_text(std::str::from_utf8(bytes).map_err(serde::de::Error::custom)?)
+}
+
+/// Parses JSON. A struct must be an object: see [`Object`].
+pub fn from_text<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result<T> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = T::deserialize(Object(&mut deserializer))?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// Reads a struct from an object only. Derived implementations of `Deserialize` can also read one from an array of its members.
+/// Without that code, and with one type of reader, the Worker is 12 KB smaller, gzipped.
+pub struct Object<D>(pub D);
+
+macro_rules! forward {
+    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, D::Error> {
+            self.0.$method($($argument,)* visitor)
+        }
+    )*};
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
+    type Error = D::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(visitor)
+    }
+
+    forward! {
+        deserialize_any()
+        deserialize_option()
+        deserialize_seq()
+        deserialize_map()
+        deserialize_newtype_struct(name: &'static str)
+        deserialize_enum(name: &'static str, variants: &'static [&'static str])
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        tuple tuple_struct identifier ignored_any
     }
 }
 

@@ -9,6 +9,7 @@ use crate::auth::mac::mac;
 use crate::credentials::{Kind, OpenError, SealContext, SealError, Sealed, VaultKeys};
 use crate::ports::Random;
 use crate::terms::Environment;
+use crate::util::json;
 
 /// The time for which a replaced secret still signs, in milliseconds: 24 hours.
 pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
@@ -61,7 +62,7 @@ impl Secrets {
         seal_context: &SealContext<'_>,
         random: &impl Random,
     ) -> Result<Sealed, SealError> {
-        keys.seal(seal_context, &crate::util::json::bytes(self), random)
+        keys.seal(seal_context, &json::bytes(self), random)
     }
 
     /// Decrypts the secrets.
@@ -71,7 +72,7 @@ impl Secrets {
         sealed: &str,
     ) -> Result<Self, OpenError> {
         let plain = keys.open(seal_context, &Sealed::from(sealed.to_owned()))?;
-        serde_json::from_slice(&plain).map_err(|_| OpenError::Damaged)
+        json::from_bytes(&plain).map_err(|_| OpenError::Damaged)
     }
 
     /// The header `webhook-signature`: one signature by each valid secret. `seconds` since 1970-01-01 UTC are those of

@@ -32,6 +32,7 @@ use crate::platform_calls::headers::SOURCE;
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
 use crate::texts::agents as texts;
 use crate::util::invisible::visible;
+use crate::util::json;
 use crate::util::percent::encode;
 
 /// The lifetime of the token that runs an approved call, in milliseconds.
@@ -261,7 +262,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let response = Box::pin(handle(self.service, self.ports.inner(), &request)).await;
         let status = response.status;
         let outcome = if response.header(SOURCE) == Some("platform") {
-            let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+            let body: Value = json::from_bytes(&response.body).unwrap_or_default();
             match body.get("status").and_then(Value::as_u64) {
                 Some(status) => {
                     let is_done = (200..=399).contains(&status);
@@ -313,7 +314,7 @@ fn fingerprint(plain: &[u8], account: &Account) -> String {
 
 /// Formats an input for the approval page. Invisible characters are escaped, so that nothing is hidden.
 fn format_input(plain: &[u8]) -> String {
-    let mut input: Value = serde_json::from_slice(plain).unwrap_or_default();
+    let mut input: Value = json::from_bytes(plain).unwrap_or_default();
     if let Some(members) = input.as_object_mut() {
         for name in RESPONSE_OPTIONS {
             members.remove(name);

@@ -15,6 +15,7 @@ use crate::catalog::format::layout::{Texts, first_where};
 use crate::catalog::format::stored::SegmentId;
 use crate::ports::Blob;
 use crate::util::crc32::crc32;
+use crate::util::json;
 
 /// The order of keys. It ignores case first, so that a key in the wrong case is next to the right one and can be
 /// suggested.
@@ -89,7 +90,7 @@ impl<'a> Unit<'a> {
         };
         let index = first_where(self.keys.len(), at_or_after);
         (self.keys.get(index) == key.as_bytes()).then_some(())?;
-        serde_json::from_slice(self.actions.get(index)).ok()
+        json::from_bytes(self.actions.get(index)).ok()
     }
 
     /// The name and the JSON of a definition.

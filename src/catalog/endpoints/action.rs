@@ -62,7 +62,7 @@ fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
         return Ok(());
     }
     let unreadable = |_| StorageError::new("a stored action is malformed");
-    let facts: ActionFacts<'_> = serde_json::from_slice(action).map_err(unreadable)?;
+    let facts: ActionFacts<'_> = json::from_bytes(action).map_err(unreadable)?;
     let action_key = Some((facts.platform.as_ref(), facts.key.as_ref()));
     limits.permit(facts.method.as_str(), action_key).map_err(Problem::exceeds_limits)
 }
@@ -75,7 +75,7 @@ fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
         input: &'a RawValue,
     }
     let unreadable = |_| StorageError::new("a stored action is malformed");
-    let WithInput { input } = serde_json::from_slice(action).map_err(unreadable)?;
+    let WithInput { input } = json::from_bytes(action).map_err(unreadable)?;
     let schema: Value = serde_json::from_str(input.get()).map_err(unreadable)?;
     // `input` is a slice of `action`.
     let before = input.get().as_ptr().addr().saturating_sub(action.as_ptr().addr());

@@ -18,6 +18,7 @@ use crate::ports::{Blob, Blobs, Ports, StorageError};
 use crate::storage::metering::Metered;
 use crate::terms::Method;
 use crate::util::case_fold::fold;
+use crate::util::json;
 use crate::util::name_set::Names;
 use crate::util::nearest::{nearest, shown};
 
@@ -108,9 +109,9 @@ pub(super) fn each_action(
 ) -> Result<(), StorageError> {
     let list = [b"[".as_slice(), rows, b"]"].concat();
     let unreadable = |_| StorageError::new("an action's row is malformed");
-    let rows: Vec<&RawValue> = serde_json::from_slice(&list).map_err(unreadable)?;
+    let rows: Vec<&RawValue> = json::from_bytes(&list).map_err(unreadable)?;
     for row in rows {
-        visit(row.get(), serde_json::from_str(row.get()).map_err(unreadable)?);
+        visit(row.get(), json::from_text(row.get()).map_err(unreadable)?);
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use super::stored::SegmentId;
 use crate::catalog::action::unit::UnitTable;
 use crate::catalog::row;
 use crate::ports::StorageError;
+use crate::util::json;
 
 const BLOCKS: usize = 3;
 /// The size of a name's entry.
@@ -60,7 +61,7 @@ impl<'a> PlatformEntry<'a> {
     /// The locations of the details of its actions.
     pub fn units(&self) -> Result<UnitTable, StorageError> {
         let block = self.pack.block(self.index.saturating_mul(BLOCKS).saturating_add(2))?;
-        serde_json::from_slice(block).map_err(|_| self.pack.damaged("a unit table is not JSON"))
+        json::from_bytes(block).map_err(|_| self.pack.damaged("a unit table is not JSON"))
     }
 }
 

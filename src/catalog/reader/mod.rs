@@ -25,6 +25,7 @@ use crate::catalog::key::ConnectorKey;
 use crate::catalog::list_search::Search;
 use crate::catalog::row::{Kind, NEEDS_CLIENT, RowFields};
 use crate::ports::{Blobs, Clock, StorageError};
+use crate::util::json;
 use crate::util::name_set::Names;
 
 #[derive(Debug)]
@@ -255,7 +256,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             let keys = keys.map(|key| String::from_utf8_lossy(key).into_owned());
             return Ok(ActionLookup::NoAction(keys.collect()));
         };
-        let connector = serde_json::from_slice(&detail)
+        let connector = json::from_bytes(&detail)
             .map_err(|_| StorageError::new("a connector's detail is malformed"))?;
         let json =
             render(&unit, &action, &current_name, &connector, &table.schemes, with_responses);

@@ -42,6 +42,7 @@ use crate::storage::metering::Metered;
 use crate::terms::{IdentityType, Scope};
 use crate::texts::language::Language;
 use crate::texts::{Text, Values, Wording, connect};
+use crate::util::json;
 use crate::util::name_set::Names;
 use crate::util::percent::encode;
 
@@ -291,7 +292,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             .vault_keys
             .open(&seal_context, &Sealed::from(sealed.clone()))
             .map_err(decrypt_error)?;
-        Ok(serde_json::from_slice(&plain).ok())
+        Ok(json::from_bytes(&plain).ok())
     }
 
     /// Resolves the URLs for the redirect to the platform. Returns `None` if the catalog or the OAuth client no longer match

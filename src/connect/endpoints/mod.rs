@@ -33,6 +33,7 @@ use crate::http::context::Context;
 use crate::http::message::Request;
 use crate::http::problem::Problem;
 use crate::ports::{Ports, StorageError};
+use crate::util::json;
 
 /// Identifies a browser during an attempt. With the prefix `__Host-`, only this host can set it.
 const COOKIE: &str = "__Host-connect";
@@ -82,7 +83,7 @@ pub(crate) async fn connector<P: Ports>(
     platform: &str,
 ) -> Result<Option<Connector>, StorageError> {
     let Some(row) = catalog.detail(platform).await? else { return Ok(None) };
-    serde_json::from_slice(&row)
+    json::from_bytes(&row)
         .map(Some)
         .map_err(|error| StorageError::new(format!("a connector's row is malformed: {error}")))
 }

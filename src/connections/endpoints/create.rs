@@ -34,7 +34,7 @@ struct Connector {
 
 impl Connector {
     fn read(row: &[u8]) -> Result<Self, StorageError> {
-        serde_json::from_slice(row)
+        json::from_bytes(row)
             .map_err(|error| StorageError::new(format!("a connector's row is malformed: {error}")))
     }
 }

@@ -176,7 +176,7 @@ pub async fn ask<P: Ports>(
         return Err(Problem::exceeds_limits(ONLY_AGENTS.to_owned()));
     }
     context.ensure_capacity()?;
-    let mut body: Value = serde_json::from_slice(request.input).unwrap_or_default();
+    let mut body: Value = json::from_bytes(request.input).unwrap_or_default();
     if let Some(members) = body.as_object_mut() {
         if !request.select.is_empty() {
             members.insert("select".to_owned(), json!(request.select));

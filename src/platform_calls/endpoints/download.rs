@@ -282,7 +282,7 @@ pub(crate) async fn repeat_call<P: Ports>(
 ) -> Result<Response, Problem> {
     let config = service.config();
     let plain = config.vault_keys.open(seal_context, sealed).map_err(decrypt_error)?;
-    let stored: StoredRequest = serde_json::from_slice(&plain)
+    let stored: StoredRequest = json::from_bytes(&plain)
         .map_err(|_| Problem::unavailable("a stored request is damaged"))?;
     let headers = [
         (SECRET_HEADER, stored.token.as_str()),

@@ -11,6 +11,7 @@ use crate::platform_calls::call_error::broken_off;
 use crate::platform_calls::headers::NEXT;
 use crate::platform_calls::pages::{MAX_BODY, next};
 use crate::ports::{Clock, Http, HttpError, StreamingResponse};
+use crate::util::json;
 use crate::util::media_type::{essence, is_json};
 
 /// Whether the link to the next page may be in the body. `continuation` are the headers so far.
@@ -56,7 +57,7 @@ pub async fn short_json(
     let body = ports.read_within(copy, MAX_BODY, Rc::new(move |size| growing.grow_to(size))).await;
     reservation.check("GET")?;
     match body {
-        Ok(body) => Ok(serde_json::from_slice(&body).ok()),
+        Ok(body) => Ok(json::from_bytes(&body).ok()),
         Err(HttpError::TooLarge) => Ok(None),
         Err(_) => Err(broken_off(response.status)),
     }

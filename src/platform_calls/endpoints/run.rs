@@ -104,8 +104,8 @@ impl RunAction<'_> {
         let platform = connection.platform;
         let action = action_detail(catalog.action(&platform, key, false).await?, &platform, key)?;
         let unreadable = |_| StorageError::new("a stored action is malformed");
-        let ActionTitle { title } = serde_json::from_slice(&action).map_err(unreadable)?;
-        let action: Action = serde_json::from_slice(&action).map_err(unreadable)?;
+        let ActionTitle { title } = json::from_bytes(&action).map_err(unreadable)?;
+        let action: Action = json::from_bytes(&action).map_err(unreadable)?;
         let named = Some((platform.as_str(), key));
         let permit = context.permit(action.method.as_str(), named)?;
         if let Some(problem) = unknown_members {
@@ -181,7 +181,7 @@ fn check<'a, P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<ValidCall<'a>, Problem> {
     let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
-    let mut value: Value = serde_json::from_slice(sent).map_err(not_json)?;
+    let mut value: Value = json::from_bytes(sent).map_err(not_json)?;
     let options = ResponseOptions::take_from(&mut value).map_err(invalid_input)?;
     let flat = value.get(ARGUMENTS).is_some().then(|| Flat::new(&action.input));
     let mut input = Cow::Borrowed(sent);
@@ -206,7 +206,7 @@ fn check<'a, P: Ports>(
         return Err(invalid_input(found));
     }
     let (built, accept) = {
-        let given: Input<'_> = serde_json::from_slice(&input).map_err(not_json)?;
+        let given: Input<'_> = json::from_bytes(&input).map_err(not_json)?;
         let built = build(action, &given, &ports.uuid()).map_err(invalid_input)?;
         (built, accept(action, &given))
     };
@@ -240,7 +240,7 @@ fn input_from_arguments(
         return Err(fault(format!("can't be sent together with `{place}`")));
     }
     let sent: Sent<'_> =
-        serde_json::from_slice(text).map_err(|_| fault("must be an object".to_owned()))?;
+        json::from_bytes(text).map_err(|_| fault("must be an object".to_owned()))?;
     flat.input(&sent.arguments)
 }
 
