@@ -8,7 +8,7 @@ use crate::catalog::detail::{self, AuthMethod, Field, OAuth2, Parameters, Server
 use crate::oauth::token::{REDIRECT_URI, REDIRECT_URI_MEMBER};
 use crate::ports::Patterns;
 use crate::targets::Targets;
-use crate::targets::fill::{FillError, ends_with_domain, fill, fill_text, host_choosers};
+use crate::targets::fill::{FillError, Values, ends_with_domain, fill, fill_text, host_choosers};
 use crate::util::patterns::Matcher;
 
 /// The steps of a connection, in order: when a method is resolved, and when one of its values is first used.
@@ -36,40 +36,36 @@ pub struct ResolvedOAuth {
 
 impl ResolvedOAuth {
     /// Resolves a method. `value` returns the value of a variable.
-    pub fn new<'v>(
-        oauth: &OAuth2,
-        targets: Targets,
-        value: impl Fn(&str) -> Option<&'v str>,
-    ) -> Result<Self, FillError> {
+    pub fn new(oauth: &OAuth2, targets: Targets, value: Values<'_, '_>) -> Result<Self, FillError> {
         Self::fill(oauth, targets, value, Step::Token)
     }
 
     /// Resolves a method for the exchange of a code. A URL that is needed only with a token may stay empty if the platform
     /// supplies its variable then.
-    pub fn for_exchange<'v>(
+    pub fn for_exchange(
         oauth: &OAuth2,
         targets: Targets,
-        value: impl Fn(&str) -> Option<&'v str>,
+        value: Values<'_, '_>,
     ) -> Result<Self, FillError> {
         Self::fill(oauth, targets, value, Step::Exchange)
     }
 
     /// Resolves a method for the redirect to the platform. A URL or parameter that is needed only after the sign-in may
     /// stay empty if the platform supplies its variable then.
-    pub fn before_sign_in<'v>(
+    pub fn before_sign_in(
         oauth: &OAuth2,
         targets: Targets,
-        value: impl Fn(&str) -> Option<&'v str>,
+        value: Values<'_, '_>,
     ) -> Result<Self, FillError> {
         Self::fill(oauth, targets, value, Step::SignIn)
     }
 
     /// Resolves a method for a step. A value that is first used in a later step may stay empty if the platform supplies its
     /// variable before then.
-    fn fill<'v>(
+    fn fill(
         oauth: &OAuth2,
         targets: Targets,
-        value: impl Fn(&str) -> Option<&'v str>,
+        value: Values<'_, '_>,
         now: Step,
     ) -> Result<Self, FillError> {
         let check = |first_use: Step, filled| match filled {
@@ -78,14 +74,14 @@ impl ResolvedOAuth {
             }
             filled => filled,
         };
-        let url = |first_use, url: &str| check(first_use, targets.fill(url, &value));
+        let url = |first_use, url: &str| check(first_use, targets.fill(url, value));
         let optional_url = |first_use, template: &Option<String>| {
             template.as_deref().map(|template| url(first_use, template)).transpose()
         };
         let parameters = |first_use, parameters: &Parameters| {
             let mut filled = Parameters::new();
             for (name, text) in parameters {
-                let value = match fill_text(text, &value) {
+                let value = match fill_text(text, value) {
                     // Only a refresh sends this value: a code exchange has its own `redirect_uri`.
                     Err(FillError::Missing(name))
                         if first_use == Step::Exchange && name == REDIRECT_URI_MEMBER =>
@@ -113,7 +109,7 @@ impl ResolvedOAuth {
                 )?,
                 token_parameters: parameters(Step::Exchange, &oauth.token_parameters)?,
                 redirect_uri: match &oauth.redirect_uri {
-                    Some(text) => Some(fill_text(text, &value)?),
+                    Some(text) => Some(fill_text(text, value)?),
                     None => None,
                 },
                 ..oauth.clone()
@@ -134,10 +130,10 @@ impl ResolvedOAuth {
         fields: &[Field],
         targets: Targets,
         variables: &'v BTreeMap<String, String>,
-        stored: impl Fn(&str) -> Option<&'v str>,
+        stored: Values<'_, 'v>,
     ) -> Result<Self, FillError> {
         let recipient_variables = recipient_variables(oauth, fields, variables);
-        Self::new(oauth, targets, |name| {
+        Self::new(oauth, targets, &|name| {
             let is_safe = |value: &&str| {
                 !recipient_variables.contains(name) || is_listed(fields, name, value)
             };
@@ -212,8 +208,12 @@ pub fn apply_platform_values(
         let is_allowed_recipient =
             || !variables.contains_key(&name) && is_listed(&method.fields, &name, &value);
         let accepts = |address: &&str| {
-            let filled = fill(address, |other| {
-                if other == name { Some(&value) } else { values.get(other).map(String::as_str) }
+            let filled = fill(address, &|other| {
+                if other == name {
+                    Some(value.as_str())
+                } else {
+                    values.get(other).map(String::as_str)
+                }
             });
             match filled {
                 Err(FillError::Invalid { field, .. }) => field != name,
@@ -274,7 +274,7 @@ mod tests {
             "region" => Some("eu"),
             _ => None,
         };
-        let resolved = ResolvedOAuth::new(&oauth, Targets { local: false }, value).unwrap();
+        let resolved = ResolvedOAuth::new(&oauth, Targets { local: false }, &value).unwrap();
         let authorization = "https://eu.id.acme.example/authorize";
         assert_eq!(resolved.authorization_url.as_deref(), Some(authorization));
         assert_eq!(resolved.token_url, "https://acme.example/token");
@@ -283,9 +283,9 @@ mod tests {
         assert_eq!(resolved.oauth.authorization_parameters, parameter("audience", "eu"));
         assert_eq!(resolved.oauth.token_parameters, parameter("resource", "acme.example"));
         let other = OAuth2 { refresh_url: Some("https://acme.example/new".to_owned()), ..oauth };
-        let resolved = ResolvedOAuth::new(&other, Targets { local: false }, value).unwrap();
+        let resolved = ResolvedOAuth::new(&other, Targets { local: false }, &value).unwrap();
         assert_eq!(resolved.refresh_url, "https://acme.example/new");
-        assert!(ResolvedOAuth::new(&other, Targets { local: false }, |_| None).is_err());
+        assert!(ResolvedOAuth::new(&other, Targets { local: false }, &|_| None).is_err());
     }
 
     fn field(more: &serde_json::Value) -> Field {
@@ -315,7 +315,7 @@ mod tests {
             let value = |name: &str| if name == "region" { Some("eu") } else { stored };
             let fields = std::slice::from_ref(field);
             let resolved =
-                ResolvedOAuth::for_client(&method(), fields, Targets::default(), variables, value);
+                ResolvedOAuth::for_client(&method(), fields, Targets::default(), variables, &value);
             let url = |host: &str| format!("https://{host}/token");
             let resolved = resolved.ok();
             let token_url = resolved.as_ref().map(|resolved| resolved.token_url.clone());

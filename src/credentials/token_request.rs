@@ -60,5 +60,5 @@ fn resolve(
 ) -> Option<ResolvedOAuth> {
     let (fields, targets) = (&refresh.method.fields, refresh.config.targets());
     let stored = |name: &str| credentials.variable(name);
-    ResolvedOAuth::for_client(oauth, fields, targets, &client.variables(), stored).ok()
+    ResolvedOAuth::for_client(oauth, fields, targets, &client.variables(), &stored).ok()
 }

@@ -177,7 +177,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     /// The URL of a server of the catalog, with its variables filled in.
     pub fn server(&self, template: &str) -> Result<String, String> {
         let value = |name: &str| self.usable.credentials.variable(name);
-        let filled = self.context.config().targets().fill(template, value);
+        let filled = self.context.config().targets().fill(template, &value);
         filled.map_err(|error| error.to_string())
     }
 

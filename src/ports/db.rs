@@ -147,9 +147,7 @@ pub struct ResultSet {
 impl ResultSet {
     /// The rows. Fails when a row is not a `T`.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, StorageError> {
-        super::rows::parse(&self.json).map_err(|error| {
-            StorageError::new(format!("the rows have an unexpected shape: {error}"))
-        })
+        super::rows::parse(&self.json)
     }
 }
 
@@ -166,7 +164,7 @@ pub fn all_rows<T: DeserializeOwned>(
     sets: &[ResultSet],
     statement: usize,
 ) -> Result<Vec<T>, StorageError> {
-    Ok(sets.get(statement).map(ResultSet::rows).transpose()?.unwrap_or_default())
+    super::rows::parse(sets.get(statement).map_or("[]", |set| &set.json))
 }
 
 /// The vault's database.

@@ -6,13 +6,19 @@ use std::marker::PhantomData;
 use serde::Deserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, SeqAccess, Visitor};
 
+use super::db::StorageError;
 use crate::util::json::Object;
 
-pub(super) fn parse<T: DeserializeOwned>(json: &str) -> Result<Vec<T>, serde_json::Error> {
+pub(super) fn parse<T: DeserializeOwned>(json: &str) -> Result<Vec<T>, StorageError> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let rows = deserializer.deserialize_seq(Rows(PhantomData))?;
-    deserializer.end()?;
+    let rows =
+        deserializer.deserialize_seq(Rows(PhantomData)).map_err(|error| unexpected(&error))?;
+    deserializer.end().map_err(|error| unexpected(&error))?;
     Ok(rows)
+}
+
+fn unexpected(error: &serde_json::Error) -> StorageError {
+    StorageError::new(format!("the rows have an unexpected shape: {error}"))
 }
 
 struct Rows<T>(PhantomData<T>);

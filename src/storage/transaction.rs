@@ -62,9 +62,12 @@ pub struct Results {
 impl Results {
     /// All rows of a statement.
     pub fn all<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Vec<T>, Problem> {
-        let set = self.sets.get(rows.statement);
-        let set = set.ok_or_else(|| StorageError::new("a statement gave no result set"))?;
-        Ok(set.rows()?)
+        Ok(self.set(rows.statement)?.rows()?)
+    }
+
+    fn set(&self, statement: usize) -> Result<&ResultSet, StorageError> {
+        let set = self.sets.get(statement);
+        set.ok_or_else(|| StorageError::new("a statement gave no result set"))
     }
 
     /// A statement's first row. Returns `None` when it has no rows.

@@ -11,7 +11,7 @@ pub mod path;
 
 use std::fmt;
 
-use fill::FillError;
+use fill::{FillError, Values};
 use host::Host;
 
 /// The maximum length of a URL, in bytes.
@@ -86,11 +86,7 @@ impl Targets {
 
     /// Fills a template of the catalog as [`fill::fill()`] does, and checks the resulting URL. In addition to the default
     /// port, it may have the port that the template itself states.
-    pub fn fill<'v>(
-        &self,
-        template: &str,
-        values: impl Fn(&str) -> Option<&'v str>,
-    ) -> Result<String, FillError> {
+    pub fn fill(&self, template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
         let url = fill::fill(template, values)?;
         let checked = Address::parse(&url)
             .and_then(|address| self.check_address(&address, fill::literal_port(template)));
@@ -334,7 +330,7 @@ mod tests {
     #[test]
     fn values_cannot_add_a_port() {
         let fill = |template: &str| {
-            PUBLIC.fill(template, |name| match name {
+            PUBLIC.fill(template, &|name| match name {
                 "host" => Some("Acme.example"),
                 "own" => Some("localhost"),
                 "address" => Some("10.0.0.1"),
@@ -366,7 +362,7 @@ mod tests {
         }
         assert_eq!(
             LOCAL
-                .fill("http://{own}:{port}/", |name| match name {
+                .fill("http://{own}:{port}/", &|name| match name {
                     "own" => Some("localhost"),
                     _ => Some("8787"),
                 })

@@ -39,7 +39,7 @@ fn each_listed_value_fills_the_urls() {
                             field if field.name == choice.name => Some(chosen.as_str()),
                             field => Some(typical_value(field)),
                         };
-                        let filled = fill(template, value);
+                        let filled = fill(template, &value);
                         assert!(filled.is_ok(), "{platform} {}: {template} {chosen}", method.id);
                         tried += 1;
                     }
@@ -119,7 +119,7 @@ fn accepts_each_zoho_data_centre() {
                 _ => false,
             });
             let urls: Vec<String> = found
-                .map(|method| fill(&method.oauth2().unwrap().token_url, |_| region).unwrap())
+                .map(|method| fill(&method.oauth2().unwrap().token_url, &|_| region).unwrap())
                 .collect();
             urls.join(" ")
         };

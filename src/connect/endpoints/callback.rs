@@ -455,9 +455,9 @@ fn resolve(
 ) -> Result<ResolvedOAuth, FillError> {
     let value = |name: &str| secrets.fields.get(name).map(String::as_str);
     if callback.error.is_some() {
-        return ResolvedOAuth::before_sign_in(oauth, targets, value);
+        return ResolvedOAuth::before_sign_in(oauth, targets, &value);
     }
-    ResolvedOAuth::for_exchange(oauth, targets, value)
+    ResolvedOAuth::for_exchange(oauth, targets, &value)
 }
 
 /// The values of the method's fields in a redirect: parameters with the name of a field, or with a name that the method maps to

@@ -310,7 +310,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             return None;
         }
         let value = |name: &str| secrets.fields.get(name).map(String::as_str);
-        ResolvedOAuth::before_sign_in(oauth, self.config.targets(), value).ok()
+        ResolvedOAuth::before_sign_in(oauth, self.config.targets(), &value).ok()
     }
 
     /// Redirects to the platform. Shows a page if the catalog or the OAuth client no longer match the attempt. The cookie is

@@ -133,11 +133,11 @@ async fn send<P: Http>(
     let (targets, value) = (auth.config.targets(), |name: &str| auth.credentials.variable(name));
     let url = if request.path.starts_with('/') {
         let resolved =
-            |server: &Server| targets.fill(&format!("{}{}", server.url, request.path), value).ok();
+            |server: &Server| targets.fill(&format!("{}{}", server.url, request.path), &value).ok();
         auth.connector.servers.iter().find_map(resolved)?
     } else {
         // An absolute URL.
-        targets.fill(&request.path, value).ok()?
+        targets.fill(&request.path, &value).ok()?
     };
     let request_auth = auth.complete_auth().ok()?;
     let url = request_auth.url(&url);
@@ -279,7 +279,7 @@ pub fn is_reachable(
 ) -> bool {
     let sources = method.oauth2().map_or(&[][..], |oauth| &oauth.field_sources);
     let is_filled =
-        |server: &Server| targets.fill(&server.url, |name| credentials.variable(name)).is_ok();
+        |server: &Server| targets.fill(&server.url, &|name| credentials.variable(name)).is_ok();
     method.missing_lookup(&credentials.fields).is_none()
         && (sources.is_empty()
             || connector.servers.is_empty()

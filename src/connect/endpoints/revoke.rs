@@ -131,7 +131,7 @@ async fn request<P: Ports>(
     let tokens = credentials.tokens.as_ref()?;
     let stored = |name: &str| credentials.variable(name);
     let resolved =
-        ResolvedOAuth::for_client(oauth, &method.fields, config.targets(), &variables, stored)
+        ResolvedOAuth::for_client(oauth, &method.fields, config.targets(), &variables, &stored)
             .ok()?;
     let url = resolved.revocation_url?;
     let client = client.with_assertion(&resolved.oauth, &url, ports).await;

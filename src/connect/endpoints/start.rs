@@ -469,9 +469,9 @@ impl ConnectRequest<'_> {
         let value = |name: &str| self.values.get(name).map(String::as_str);
         let targets = self.context.config().targets();
         let resolved = match oauth.grant {
-            Grant::AuthorizationCode => ResolvedOAuth::before_sign_in(oauth, targets, value),
+            Grant::AuthorizationCode => ResolvedOAuth::before_sign_in(oauth, targets, &value),
             Grant::ClientCredentials | Grant::AccountCredentials => {
-                ResolvedOAuth::new(oauth, targets, value)
+                ResolvedOAuth::new(oauth, targets, &value)
             }
         };
         match resolved {

@@ -170,7 +170,7 @@ impl AuthPlacement<'_> {
             }
         }
         let value = |name: &str| values.get(name).map(String::as_str);
-        match fill_text(template, value) {
+        match fill_text(template, &value) {
             Ok(text) => Some(AuthValue { text, secrecy }),
             Err(error) => {
                 let is_client = |name: &str| [CLIENT_ID, CLIENT_SECRET].contains(&name);
@@ -205,7 +205,7 @@ impl AuthPlacement<'_> {
 pub fn basic_pair(kind: &Kind, credentials: &Credentials) -> Option<(String, String)> {
     let Kind::Basic { username, password, .. } = kind else { return None };
     let part = |template: &Option<String>, field: &str| match template {
-        Some(template) => fill_text(template, |name| credentials.variable(name)).ok(),
+        Some(template) => fill_text(template, &|name| credentials.variable(name)).ok(),
         None => Some(credentials.fields.get(field).cloned().unwrap_or_default()),
     };
     Some((part(username, "username")?, part(password, "password")?))

@@ -141,7 +141,7 @@ pub fn is_secure(server: &Server) -> bool {
 /// list is empty.
 pub fn refused(servers: &[Server]) -> Option<String> {
     // A variable host may lead anywhere: that is the user's choice.
-    let why = |server: &Server, local| match (Targets { local }).fill(&server.url, |_| Some("1")) {
+    let why = |server: &Server, local| match (Targets { local }).fill(&server.url, &|_| Some("1")) {
         Err(FillError::Target(error)) => Some(error),
         _ => None,
     };

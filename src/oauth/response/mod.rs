@@ -292,7 +292,7 @@ fn find<'a>(body: &'a Value, pointer: &str, fields: &BTreeMap<String, String>) -
         let condition = step.strip_prefix('?').and_then(|it| it.split_once('='));
         found = if let Some((name, template)) = condition {
             let template = template.replace("~1", "/").replace("~0", "~");
-            let expected = match fill_text(&template, field) {
+            let expected = match fill_text(&template, &field) {
                 Ok(text) => Some(text),
                 Err(FillError::Missing(_)) => None,
                 // No item can have a value that is invalid in its place.

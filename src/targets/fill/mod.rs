@@ -105,21 +105,18 @@ impl fmt::Display for FillError {
 impl std::error::Error for FillError {}
 
 /// The source of a field's value.
-type Values<'f, 'v> = &'f dyn Fn(&str) -> Option<&'v str>;
+pub type Values<'f, 'v> = &'f dyn Fn(&str) -> Option<&'v str>;
 
 /// Fills a template: an absolute URL, or a path and query. A variable between dots of the host takes one or more
 /// labels; a variable that is the whole host takes a complete name. In the path and query, values are percent-encoded.
-pub fn fill<'v>(
-    template: &str,
-    values: impl Fn(&str) -> Option<&'v str>,
-) -> Result<String, FillError> {
+pub fn fill(template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
     let (start, host, rest) = split(template).ok_or(FillError::Template)?;
     let url = match host {
-        None => fill_rest(rest, &values)?,
+        None => fill_rest(rest, values)?,
         Some((host, port)) => {
-            let filled = fill_host(host, &values)?;
-            let port = port.map(|port| fill_port(port, &values)).transpose()?.unwrap_or_default();
-            let url = format!("{start}{filled}{port}{}", fill_rest(rest, &values)?);
+            let filled = fill_host(host, values)?;
+            let port = port.map(|port| fill_port(port, values)).transpose()?.unwrap_or_default();
+            let url = format!("{start}{filled}{port}{}", fill_rest(rest, values)?);
             // For all values, the result must have the template's domain.
             let address = Address::parse(&url).map_err(FillError::Target)?;
             let end = literal_end(host).to_ascii_lowercase();
@@ -134,10 +131,7 @@ pub fn fill<'v>(
 
 /// Fills the value of a parameter or the name of a scope: a URL as [`fill`] does; any other string without encoding.
 /// Braces without a name are kept.
-pub fn fill_text<'v>(
-    template: &str,
-    values: impl Fn(&str) -> Option<&'v str>,
-) -> Result<String, FillError> {
+pub fn fill_text(template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
     let pieces = pieces(template);
     let is_address = template.starts_with("https://") || template.starts_with("http://");
     if is_address && pieces.iter().any(|piece| piece.variable().is_some()) {
@@ -147,7 +141,7 @@ pub fn fill_text<'v>(
     for piece in pieces {
         match piece {
             Piece::Text(literal) => text.push_str(literal),
-            Piece::Variable(name) => text.push_str(value(name, Rule::Text, &values)?),
+            Piece::Variable(name) => text.push_str(value(name, Rule::Text, values)?),
         }
     }
     Ok(text)
@@ -156,7 +150,7 @@ pub fn fill_text<'v>(
 /// The rule that a field's value breaks in a template, regardless of the other fields.
 pub fn broken_rule(template: &str, field: &str, value: &str) -> Option<Rule> {
     // `1` is valid in every position.
-    let filled = fill(template, |name| Some(if name == field { value } else { "1" }));
+    let filled = fill(template, &|name| Some(if name == field { value } else { "1" }));
     match filled {
         Err(FillError::Invalid { field: broken, rule }) if broken == field => Some(rule),
         _ => None,

@@ -5,7 +5,7 @@ use super::{FillError, Rule, fill, fill_text, host_choosers};
 
 /// Fills a template with this value for each variable.
 fn fill_all_with(template: &str, value: &str) -> Result<String, String> {
-    fill(template, |_| Some(value)).map_err(|error| error.to_string())
+    fill(template, &|_| Some(value)).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -217,14 +217,14 @@ fn rejects_malformed_templates() {
     {
         assert!(fill_all_with(template, "x").is_err(), "{template}");
     }
-    assert_eq!(fill("https://{a}", |_| None), Err(FillError::Missing("a".to_owned())));
+    assert_eq!(fill("https://{a}", &|_| None), Err(FillError::Missing("a".to_owned())));
 }
 
 #[test]
 fn strings_other_than_urls_are_filled() {
     let fill = |text: &str| {
         let values = |name: &str| (name == "a").then_some("x/y z");
-        fill_text(text, values).map_err(|error| error.to_string())
+        fill_text(text, &values).map_err(|error| error.to_string())
     };
     for (text, expected) in [
         ("plain", Ok("plain")),
@@ -239,7 +239,7 @@ fn strings_other_than_urls_are_filled() {
     ] {
         assert_eq!(fill(text), expected.map(str::to_owned).map_err(str::to_owned), "{text}");
     }
-    let error = fill_text("x{a}", |_| Some("a\nb")).map_err(|error| error.to_string());
+    let error = fill_text("x{a}", &|_| Some("a\nb")).map_err(|error| error.to_string());
     assert_eq!(error, Err("`a` must be text without control characters".to_owned()));
 }
 
@@ -290,14 +290,14 @@ proptest! {
             ("https://{a}.{b}.example.com:8443/x", ".example.com:8443/x"),
             ("https://x-{a}{b}.example.com/x", ".example.com/x"),
         ] {
-            if let Ok(url) = fill(template, values) {
+            if let Ok(url) = fill(template, &values) {
                 let host = url.strip_prefix("https://").and_then(|rest| rest.strip_suffix(end));
                 prop_assert!(host.is_some(), "{url}");
                 let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
                 prop_assert!(host.is_some_and(|host| host.chars().all(is_plain)), "{url}");
             }
         }
-        if let Ok(url) = fill("https://example.com/x/{a}/{b}?y={a}", values) {
+        if let Ok(url) = fill("https://example.com/x/{a}/{b}?y={a}", &values) {
             let rest = url.strip_prefix("https://example.com/x/");
             prop_assert!(rest.is_some_and(|rest| rest.matches(['/', '?', '&', '#']).count() == 2), "{url}");
             prop_assert!(!url.contains("/../") && !url.contains("/./"), "{url}");
