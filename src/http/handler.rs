@@ -5,10 +5,12 @@
 
 use std::pin::Pin;
 
+use serde::de::DeserializeOwned;
+
 use super::message::Response;
 use super::problem::Problem;
 use crate::auth::Principal;
-use crate::storage::transaction::{Results, Statements};
+use crate::storage::transaction::{Results, Rows, Statements};
 
 /// A response that is still being produced.
 type ResponseFuture<'a> = Pin<Box<dyn Future<Output = Result<Response, Problem>> + 'a>>;
@@ -52,6 +54,21 @@ impl<'a> Handler<'a> {
         render: impl FnOnce(&Results, &Principal) -> Result<Response, Problem> + 'a,
     ) -> Self {
         Self::Render { statements, render: Box::new(render) }
+    }
+
+    /// A handler that deletes rows. Fails with `missing` when there were none.
+    pub fn delete<T: DeserializeOwned + 'a>(
+        statements: Statements,
+        deleted: Rows<T>,
+        missing: impl FnOnce() -> Problem + 'a,
+    ) -> Self {
+        Self::render(statements, move |results, _| {
+            // If the batch was sent twice, the first try has probably deleted them.
+            if results.first(deleted)?.is_none() && !results.repeated {
+                return Err(missing());
+            }
+            Ok(Response::no_content())
+        })
     }
 
     /// A handler that continues asynchronously.

@@ -62,11 +62,8 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut statements = Statements::default();
     let deleted =
         statements.ask::<ExistingRow>(statements::delete_grant(&context.guard(), id.as_str()));
-    Ok(Handler::render(statements, move |results, _| {
-        if results.first(deleted)?.is_none() && !results.repeated {
-            return Err(Problem::new(Code::AgentGrantNotFound, "There is no such grant."));
-        }
-        Ok(Response::no_content())
+    Ok(Handler::delete(statements, deleted, move || {
+        Problem::new(Code::AgentGrantNotFound, "There is no such grant.")
     }))
 }
 

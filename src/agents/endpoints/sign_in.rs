@@ -49,12 +49,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let [endpoint, grants] = statements::delete_sign_in(&context.guard());
     let deleted = statements.ask::<ExistingRow>(endpoint);
     statements.run(grants);
-    Ok(Handler::render(statements, move |results, _| {
-        if results.first(deleted)?.is_none() && !results.repeated {
-            return Err(not_configured());
-        }
-        Ok(Response::no_content())
-    }))
+    Ok(Handler::delete(statements, deleted, not_configured))
 }
 
 /// `PUT /v1/agent-sign-in`

@@ -83,12 +83,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let platform = fold(context.argument(0));
     let deleted =
         statements.ask::<OauthClient>(statements::delete_client(&guard, &platform, &name));
-    Ok(Handler::render(statements, move |results, _| {
-        if results.first(deleted)?.is_none() && !results.repeated {
-            return Err(no_client(&platform, &name));
-        }
-        Ok(Response::no_content())
-    }))
+    Ok(Handler::delete(statements, deleted, move || no_client(&platform, &name)))
 }
 
 fn document(

@@ -5,7 +5,6 @@ use crate::console::session::Session;
 use crate::console::statements;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
-use crate::http::message::Response;
 use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::{Code, Problem};
 use crate::storage::transaction::{ExistingRow, Statements};
@@ -60,10 +59,7 @@ pub fn delete_own<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> 
 fn end<'a>(context: &'a Context<'a>, id: &str) -> Handler<'a> {
     let mut statements = Statements::default();
     let deleted = statements.ask::<ExistingRow>(statements::delete_session(&context.guard(), id));
-    Handler::render(statements, move |results, _| {
-        if results.first(deleted)?.is_none() && !results.repeated {
-            return Err(Problem::new(Code::ConsoleSessionNotFound, "There is no such session."));
-        }
-        Ok(Response::no_content())
+    Handler::delete(statements, deleted, move || {
+        Problem::new(Code::ConsoleSessionNotFound, "There is no such session.")
     })
 }

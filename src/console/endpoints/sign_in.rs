@@ -56,12 +56,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let [sign_in, sessions] = statements::delete_sign_in(&context.guard());
     let deleted = statements.ask::<ExistingRow>(sign_in);
     statements.run(sessions);
-    Ok(Handler::render(statements, move |results, _| {
-        if results.first(deleted)?.is_none() && !results.repeated {
-            return Err(not_configured());
-        }
-        Ok(Response::no_content())
-    }))
+    Ok(Handler::delete(statements, deleted, not_configured))
 }
 
 /// `PUT /v1/console-sign-in`

@@ -49,12 +49,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (id, mut batch) = (context.argument(0), Statements::default());
     let deleted = batch.ask::<ExistingRow>(statements::delete(&context.guard(), id));
-    Ok(Handler::render(batch, move |results, _| {
-        if results.first(deleted)?.is_none() && !results.repeated {
-            return Err(no_webhook(id));
-        }
-        Ok(Response::no_content())
-    }))
+    Ok(Handler::delete(batch, deleted, move || no_webhook(id)))
 }
 
 /// A replayed event.
