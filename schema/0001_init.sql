@@ -803,6 +803,8 @@ CREATE TABLE agent_grants (
   -- Names, separated by commas. NULL: all platforms.
   platforms     TEXT,
   access        TEXT    NOT NULL CHECK (access IN ('read', 'write')),
+  -- The access that the client asked for.
+  requested     TEXT    NOT NULL CHECK (requested IN ('read', 'write')),
   -- `platform/key` or `platform/prefix*`, separated by commas. NULL: all actions.
   actions       TEXT,
   -- Ids, separated by commas. NULL: all connections of the identity.

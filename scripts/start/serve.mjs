@@ -34,6 +34,9 @@ export function serve({ args, log }, whenReady) {
       env: environment({
         // Prevents wrangler from downloading location data, which this service does not use.
         CLOUDFLARE_CF_FETCH_ENABLED: "false",
+        // wrangler would serve SQL on the vault without a key at /cdn-cgi/explorer, and record each request with its query.
+        X_LOCAL_EXPLORER: "false",
+        X_LOCAL_OBSERVABILITY: "false",
         ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
       }),
       stdio: ["ignore", "pipe", "pipe"],

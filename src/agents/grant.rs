@@ -40,6 +40,8 @@ pub struct Grant {
     /// Comma-separated; `None` for all platforms.
     pub platforms: Option<String>,
     pub access: Access,
+    /// The access that the client asked for.
+    pub requested: Access,
     /// The allowed actions, comma-separated; `None` for all.
     pub actions: Option<String>,
     /// The ids of the allowed connections, comma-separated; `None` for all.
@@ -126,7 +128,11 @@ impl Grant {
             scopes: self.access.scopes(),
             origins: None,
             expires_at,
-            grant: Some(TokenGrant { id: self.id.clone(), endpoint: self.endpoint.clone() }),
+            grant: Some(TokenGrant {
+                id: self.id.clone(),
+                endpoint: self.endpoint.clone(),
+                may_ask_more: self.access == Access::Write || self.requested == Access::Read,
+            }),
         }
     }
 

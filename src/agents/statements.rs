@@ -140,7 +140,7 @@ pub struct NewGrant<'a> {
     pub now: u64,
 }
 
-const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, actions, connections, confirm, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
+const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, requested, actions, connections, confirm, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
 
 /// The maximum number of requests of a user that wait for consent, so that a user who repeats the sign-in does not fill the
 /// database. Each of them lasts for at most ten minutes.
@@ -165,6 +165,7 @@ impl NewGrant<'_> {
             self.identity_type.map(IdentityType::as_str),
             self.platforms,
             Some(self.access.as_str()),
+            Some(requested.access.as_str()),
             self.actions,
             self.connections,
             self.confirm.map(Confirm::as_str),

@@ -76,6 +76,9 @@ pub struct Grant {
     /// The id of the MCP endpoint, the only address at which an access token is valid (RFC 8707); for the console, the id of
     /// the sign-in.
     pub endpoint: String,
+    /// Whether an agent can get more access than the token has by asking its user for it. Otherwise, the user or the app has
+    /// granted less than it asked for.
+    pub may_ask_more: bool,
 }
 
 impl Token {
@@ -145,6 +148,7 @@ impl Token {
             presets: (!self.presets.is_empty()).then_some(Cow::Borrowed(&*self.presets)),
             grant: self.grant.as_ref().map(|grant| grant.id.as_str().into()),
             endpoint: self.grant.as_ref().map(|grant| grant.endpoint.as_str().into()),
+            may_ask_more: self.grant.as_ref().is_some_and(|grant| grant.may_ask_more),
         }
     }
 
@@ -153,8 +157,11 @@ impl Token {
         let claims: Claims<'_> = json::from_bytes(claims).ok()?;
         let version = claims.version;
         let grant = claims.grant.zip(claims.endpoint);
-        let grant = grant
-            .map(|(id, endpoint)| Grant { id: id.into_owned(), endpoint: endpoint.into_owned() });
+        let grant = grant.map(|(id, endpoint)| Grant {
+            id: id.into_owned(),
+            endpoint: endpoint.into_owned(),
+            may_ask_more: claims.may_ask_more,
+        });
         let names =
             |text: Option<Cow<'_, str>>| text.map(|text| Names::from_string(text.into_owned()));
         let token = Self {
@@ -231,6 +238,8 @@ struct Claims<'a> {
     grant: Option<Cow<'a, str>>,
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
     endpoint: Option<Cow<'a, str>>,
+    #[serde(rename = "m", default, skip_serializing_if = "std::ops::Not::not")]
+    may_ask_more: bool,
 }
 
 impl fmt::Debug for Token {

@@ -73,7 +73,11 @@ impl Session {
             presets: Box::default(),
             origins: None,
             expires_at: self.expires_at,
-            grant: Some(Grant { id: self.id.clone(), endpoint: self.sign_in.clone() }),
+            grant: Some(Grant {
+                id: self.id.clone(),
+                endpoint: self.sign_in.clone(),
+                may_ask_more: false,
+            }),
         }
     }
 

@@ -186,6 +186,17 @@ pub(super) fn with_connect_url(problem: &[u8], started: &[u8]) -> Vec<u8> {
     json::bytes(&problem)
 }
 
+/// A problem whose detail ends with what the user can do.
+pub(super) fn with_advice(problem: &[u8], advice: &str) -> Vec<u8> {
+    let mut problem: Value = serde_json::from_slice(problem).unwrap_or_default();
+    let detail = problem.get("detail").and_then(Value::as_str).unwrap_or_default();
+    let detail = format!("{detail} {advice}");
+    if let Some(problem) = problem.as_object_mut() {
+        problem.insert("detail".to_owned(), detail.into());
+    }
+    json::bytes(&problem)
+}
+
 /// The id of the call whose approval link the client has shown. Returns `None` when it was not asked to show one.
 pub(super) fn resumed_approval(params: &Value) -> Option<&str> {
     let id = params.get("requestState")?.as_str()?.strip_prefix(WAITING)?;

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::connection_argument::{named_platform, set_connection};
 use super::protocol::{
     Text, ToolResult, elicit_url, opens_links, result, resumed_approval, resumed_attempt,
-    with_connect_url,
+    with_advice, with_connect_url,
 };
 use super::tools::{
     APPROVAL, ApiRequest, CALL_PLATFORM, DESCRIBE_ACTION, LIST_CONNECTIONS, RUN_ACTION,
@@ -159,9 +159,7 @@ impl<P: Ports> Caller<'_, P> {
             });
             return Err(response);
         }
-        if let Some(refusal) = self.lacks_access(&response) {
-            return Err(refusal);
-        }
+        let mut response = self.explain_access(response)?;
         // A caller that requests the result of a call has already seen the link.
         let requests_result = call.arguments.get(APPROVAL).is_some();
         if response.status == 202 && call.can_open_links && !requests_result {
@@ -186,25 +184,37 @@ impl<P: Ports> Caller<'_, P> {
         Ok(call.outcome_of(response))
     }
 
-    /// The challenge for an agent that may only read and tried to write, so that it asks its user for more (RFC 6750,
-    /// section 3.1).
-    fn lacks_access(&self, response: &Response) -> Option<Response> {
-        let caller = self.service.caller(self.request).ok()?;
+    /// Completes the refusal of a write by an agent that may only read. If its client asked for no more, the response is a
+    /// challenge, so that it asks its user for more (RFC 6750, section 3.1). Otherwise its user has decided: clients would
+    /// open the browser again and wait, so the refusal stays an error of the tool, which says what the user can do.
+    fn explain_access(&self, mut response: Response) -> Result<Response, Response> {
+        let is_own = response.status == 403 && response.header(SOURCE) != Some("platform");
+        let Some(caller) = self.service.caller(self.request).ok().filter(|_| is_own) else {
+            return Ok(response);
+        };
+        let (base, id) =
+            (self.service.config().base_url.as_deref(), endpoint_at(&self.request.path));
+        let (Some(grant), Some(base), Some(id)) = (caller.grant(), base, id) else {
+            return Ok(response);
+        };
         let limits = caller.limits();
         // A user can't grant actions that the app has not selected.
-        let may_ask =
-            caller.grant().is_some() && limits.access == Access::Read && limits.actions.is_none();
-        if !may_ask || response.status != 403 || response.header(SOURCE) == Some("platform") {
-            return None;
+        if limits.access == Access::Write || limits.actions.is_some() {
+            return Ok(response);
         }
-        let base = self.service.config().base_url.as_deref()?;
-        let id = endpoint_at(&self.request.path)?;
-        let mut refusal = Response { body: response.body.clone(), ..Response::empty(403) };
+        if !grant.may_ask_more {
+            let advice = format!(
+                "The agent may only read. To allow more, its user ends its access at {base}/mcp/{id}/grants and signs in again."
+            );
+            response.body = with_advice(&response.body, &advice);
+            return Ok(response);
+        }
+        let mut refusal = Response { body: response.body, ..Response::empty(403) };
         refusal.add("content-type", "application/problem+json");
         refusal.add("cache-control", NO_STORE);
         let error = Some(("insufficient_scope", SCOPES));
         refusal.add("www-authenticate", www_authenticate(base, id, error));
-        Some(refusal)
+        Err(refusal)
     }
 
     /// The problem when no connection was found because the catalog does not have the platform. Returns `None` when it does.

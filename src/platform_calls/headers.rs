@@ -135,14 +135,15 @@ fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
 }
 
 /// Whether a request to a platform may have a header with this lower-case name: a token (RFC 9110, section 5.6.2) that
-/// is neither hop-by-hop nor sent by the vault only, however a server reads its underscores.
+/// is neither hop-by-hop nor sent by the vault only, however a server reads its punctuation: CGI makes each an underscore.
 pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let read_name = name.replace('_', "-");
+    let read_name = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let read_name = read_name.trim_matches('-');
     !name.is_empty()
         && name.bytes().all(is_token)
-        && !HOP_BY_HOP.contains(&read_name.as_str())
-        && !is_one_of(&read_name, &DROPPED_REQUEST_HEADERS, &DROPPED_REQUEST_PREFIXES)
+        && !HOP_BY_HOP.contains(&read_name)
+        && !is_one_of(read_name, &DROPPED_REQUEST_HEADERS, &DROPPED_REQUEST_PREFIXES)
 }
 
 /// The headers of a caller's request that are forwarded; `secrets` are those that carry the caller's key. Names are in
@@ -277,6 +278,9 @@ mod tests {
             "x_forwarded_for",
             "x_real-ip",
             "x_original_url",
+            "x.forwarded.for",
+            "authorization_",
+            "x~real|ip",
             "cf_connecting_ip",
             "x_vault_server",
             "content_length",

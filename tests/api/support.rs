@@ -385,6 +385,9 @@ impl Db for TestEnv {
     /// Behaves like D1: one transaction, and at most 100 parameters per statement.
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         self.db_calls.set(self.db_calls.get() + 1);
+        if statements.is_empty() {
+            return Err(StorageError::new("D1_ERROR: No SQL statements detected."));
+        }
         self.wait(self.batch_ms.get());
         if self.db_fails.get() {
             return Err(StorageError::new("D1_ERROR: no such table: api_keys at /secret/path"));

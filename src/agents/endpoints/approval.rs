@@ -304,12 +304,14 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 }
 
-/// A hash of the input and the account that the page shows.
+/// A hash of the input and the account that the page shows. It changes if the account is connected again, with whatever
+/// credentials.
 fn fingerprint(plain: &[u8], account: &Account) -> String {
     let id = account.platform_account_id.as_deref().unwrap_or_default();
     let name = account.platform_account_name.as_deref().unwrap_or_default();
+    let connected_by = account.connected_by.as_deref().unwrap_or_default();
     let input = String::from_utf8_lossy(plain);
-    hash(&format!("{} {id} {name} {input}", account.platform))
+    hash(&format!("{} {connected_by} {id} {name} {input}", account.platform))
 }
 
 /// Formats an input for the approval page. Invisible characters are escaped, so that nothing is hidden.

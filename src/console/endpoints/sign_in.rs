@@ -157,6 +157,7 @@ async fn store<P: Ports>(
     // Otherwise a key or a person could give others, or themselves, scopes that they do not have.
     let granted = roles.values().flat_map(|scopes| scopes.iter());
     context.ensure_holds(principal.scopes, granted)?;
+    let keeps_sealed = !body.has("clientSecret");
     let secret = body.text("clientSecret");
     let team = body.text("teamDomain").map(|domain| format!("https://{domain}"));
     let is_oidc = team.is_none();
@@ -190,7 +191,7 @@ async fn store<P: Ports>(
         issuer: &issuer,
         client_id: &client_id,
         sealed: sealed.as_ref(),
-        keeps_sealed: !body.has("clientSecret"),
+        keeps_sealed,
         claim: &body.text("claim").unwrap_or_default(),
         roles: &serialize_roles(&roles),
         scopes: scopes.as_deref(),

@@ -28,8 +28,8 @@ pub fn count_due(now: u64, limit: u64) -> Statement {
     )
 }
 
-/// The webhooks with pending deliveries, each with the number of deliveries that are being attempted and the number
-/// that may be: a failing receiver gets one at a time. `?1` is the time, `?2` the end of a claim that begins now, `?3`
+/// The webhooks with pending deliveries, each with the number of deliveries that are being attempted, for the webhook
+/// (`taken`) and its account (`busy`), and the number that may be: a failing receiver gets one at a time. `?1` is the time, `?2` the end of a claim that begins now, `?3`
 /// the limit.
 macro_rules! with_capacity {
     ($rest:literal) => {
@@ -38,29 +38,34 @@ macro_rules! with_capacity {
              FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id > waiting.id \
              AND d.due_at IS NOT NULL ORDER BY d.webhook_id LIMIT 1) FROM waiting \
              WHERE waiting.id IS NOT NULL), ",
-            "room(id, taken, most) AS MATERIALIZED (SELECT w.id, (SELECT count(*) \
-             FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id = w.id AND d.due_at > ?1 \
-             AND d.due_at <= ?2 AND d.lease IS NOT NULL), iif(w.failing_since IS NULL, ?3, 1) FROM waiting \
-             CROSS JOIN webhooks w ON w.id = waiting.id WHERE w.id NOT IN (SELECT id FROM away_webhooks)) ",
+            "webhook(id, account, environment, taken, most) AS MATERIALIZED (SELECT w.id, w.account, w.environment, \
+             (SELECT count(*) FROM deliveries d INDEXED BY deliveries_by_webhook WHERE d.webhook_id = w.id \
+             AND d.due_at > ?1 AND d.due_at <= ?2 AND d.lease IS NOT NULL), iif(w.failing_since IS NULL, ?3, 1) \
+             FROM waiting CROSS JOIN webhooks w ON w.id = waiting.id \
+             WHERE w.id NOT IN (SELECT id FROM away_webhooks)), ",
+            "room AS MATERIALIZED (SELECT *, sum(taken) OVER (PARTITION BY account, environment) AS busy FROM webhook) ",
             $rest
         )
     };
 }
 
-/// Claims deliveries that are due, for a minute. The webhooks take turns, each with its oldest deliveries first.
+/// Claims deliveries that are due, for a minute. The accounts take turns, and the webhooks of an account, each with its oldest
+/// deliveries first: slow receivers of one account must not delay those of others.
 pub fn claim(now: u64, lease: &str, limit: usize) -> Statement {
     statement(
         concat!(
             "UPDATE deliveries SET lease = ?4, lease_until = ?2 WHERE (webhook_id, event_id) IN (",
             with_capacity!(
                 "SELECT webhook_id, event_id \
-                 FROM (SELECT d.webhook_id, d.event_id, d.due_at, r.most, r.taken + row_number() OVER \
-                 (PARTITION BY d.webhook_id ORDER BY d.due_at, d.event_id) AS nth FROM room r \
-                 CROSS JOIN deliveries d ON d.webhook_id = r.id AND d.event_id IN (SELECT event_id \
+                 FROM (SELECT webhook_id, event_id, due_at, nth, busy + row_number() OVER \
+                 (PARTITION BY account, environment ORDER BY nth, due_at) AS turn \
+                 FROM (SELECT d.webhook_id, d.event_id, d.due_at, r.account, r.environment, r.busy, r.most, \
+                 r.taken + row_number() OVER (PARTITION BY d.webhook_id ORDER BY d.due_at, d.event_id) AS nth \
+                 FROM room r CROSS JOIN deliveries d ON d.webhook_id = r.id AND d.event_id IN (SELECT event_id \
                  FROM deliveries INDEXED BY deliveries_by_webhook WHERE webhook_id = r.id AND due_at <= ?1 \
                  ORDER BY due_at, event_id LIMIT ?3) WHERE r.taken < r.most) \
-                 WHERE nth <= most \
-                 ORDER BY nth, due_at \
+                 WHERE nth <= most) \
+                 ORDER BY turn, nth, due_at \
                  LIMIT ?3"
             ),
             ")"

@@ -238,11 +238,18 @@ fn a_grant_ends_with_its_key() {
 }
 
 #[test]
-fn a_read_only_agent_gets_insufficient_scope() {
+fn an_agent_that_asked_only_for_reading_gets_insufficient_scope() {
     let (api, id) = app();
-    let agent = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
-    let connect = json!({"platform": "acme"});
-    let response = agent.call(&api, &id, "start_connect", &connect);
+    let agent = Agent::new(&api, &id, &ALL);
+    let read = [
+        ("grant_type", "refresh_token"),
+        ("client_id", agent.client.as_str()),
+        ("refresh_token", agent.refresh.as_str()),
+        ("scope", "read"),
+    ];
+    let tokens = body(&ask(&api, &id, &read));
+    let agent = Agent { access: tokens["access_token"].as_str().unwrap().to_owned(), ..agent };
+    let response = agent.call(&api, &id, "start_connect", &json!({"platform": "acme"}));
     assert_eq!(response.status, 403, "{}", text(&response));
     let challenge = response.header("www-authenticate").unwrap();
     let metadata = format!("{ORIGIN}/.well-known/oauth-protected-resource/mcp/{id}");
@@ -250,6 +257,20 @@ fn a_read_only_agent_gets_insufficient_scope() {
         "Bearer error=\"insufficient_scope\", resource_metadata=\"{metadata}\", scope=\"read write\""
     );
     assert_eq!(challenge, expected);
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
+}
+
+#[test]
+fn an_agent_whose_user_allowed_only_reading_gets_an_error_of_the_tool() {
+    let (api, id) = app();
+    let agent = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
+    let response = agent.call(&api, &id, "start_connect", &json!({"platform": "acme"}));
+    assert_eq!((response.status, response.header("www-authenticate")), (200, None));
+    let result = &body(&response)["result"];
+    assert_eq!(result["isError"], true);
+    let problem = result["content"][0]["text"].as_str().unwrap();
+    assert!(problem.contains("insufficient_scope"), "{problem}");
+    assert!(problem.contains(&format!("{ORIGIN}/mcp/{id}/grants")), "{problem}");
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 200);
 }
 

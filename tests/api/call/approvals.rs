@@ -265,7 +265,7 @@ fn a_forwarded_approval_link_is_useless_to_others() {
 
 #[test]
 fn an_approved_call_does_not_run_after_the_grant_ended() {
-    for ends in ["grant", "key", "time", "connection", "account"] {
+    for ends in ["grant", "key", "time", "connection", "account", "credentials"] {
         let approval_fixture = approval_fixture();
         let (id, url) = approval_fixture.start_pending_call();
         let (browser, page) = approval_fixture.opened_by(&url, "ann");
@@ -299,6 +299,11 @@ fn an_approved_call_does_not_run_after_the_grant_ended() {
                 );
                 sent(&approval_fixture.api);
             }
+            "credentials" => {
+                // Another API key of the same account, for example.
+                let sql = "UPDATE connections SET connected_by = 'another request'";
+                approval_fixture.api.env.database.execute_batch(sql).unwrap();
+            }
             _ => {
                 // The connection now belongs to a different account than the page showed.
                 let sql = "UPDATE connections SET platform_account_id = '2', platform_account_name = 'Other'";
@@ -307,9 +312,9 @@ fn an_approved_call_does_not_run_after_the_grant_ended() {
         }
         let response = approval_fixture.decide(&browser, &page, "approve");
         assert_eq!(sent(&approval_fixture.api).len(), 0, "{ends}");
-        if ends == "account" {
+        if matches!(ends, "account" | "credentials") {
             // The page is shown again, and the call runs once the user has seen the new account.
-            assert!(text(&response).contains("Other"), "{}", text(&response));
+            assert_eq!(text(&response).contains("Other"), ends == "account", "{}", text(&response));
             assert_eq!(approval_fixture.decide(&browser, &response, "approve").status, 200);
             assert_eq!(sent(&approval_fixture.api).len(), 1);
             assert_eq!(approval_fixture.outcome(&id)["status"], 201);

@@ -292,6 +292,14 @@ fn each_faulty_item_fails_alone() {
 }
 
 #[test]
+fn an_import_without_a_valid_item_reports_each_fault() {
+    let api = api();
+    let invalid = item("keyed", "", &json!({"type": "api_key", "apiKey": "k"}));
+    let unknown = item("unknown", "ann", &tokens("at", "rt"));
+    assert_eq!(outcomes(&import(&api, &[invalid, unknown], false)), ["failed", "failed"]);
+}
+
+#[test]
 fn an_import_cannot_choose_the_token_host() {
     let api = api();
     for platform in ["hosted", "regional", "shops"] {

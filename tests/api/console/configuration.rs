@@ -1,8 +1,12 @@
 //! `/v1/console-sign-in`.
 
+use base64ct::{Base64, Encoding as _};
 use serde_json::{Value, json};
 
-use super::{SIGN_IN, TEAM_DOMAIN, access, admin, ask, configure, console, oidc};
+use super::{
+    SIGN_IN, TEAM_DOMAIN, access, admin, ask, at_provider, authenticate, callback, configure,
+    console, oidc,
+};
 use crate::agents::provider::{ISSUER, serve};
 use crate::agents::settings;
 use crate::connect::{api_with, response as answered, send, text};
@@ -119,6 +123,30 @@ fn a_secret_that_another_request_stored_meanwhile_is_kept() {
     sent["clientId"] = json!("another");
     assert_eq!(send(&api, "PUT", SIGN_IN, &sent).status, 200);
     assert_eq!(stored(), ["NULL"]);
+}
+
+#[test]
+fn a_new_secret_replaces_the_stored_one() {
+    let (api, id) = console(&json!({}));
+    let sent_secret = || {
+        let (browser, parameters) = at_provider(&api, &id);
+        let sent = authenticate(&api, &parameters, &json!({}));
+        browser.open(&api, &callback(&id, &parameters));
+        let sent = sent.borrow();
+        let request = sent.iter().find(|request| request.url.ends_with("/token")).unwrap();
+        let header = request.headers.iter().find(|(name, _)| name == "authorization")?;
+        let basic = header.1.strip_prefix("Basic ").unwrap();
+        String::from_utf8(Base64::decode_vec(basic).unwrap()).ok()
+    };
+    assert_eq!(sent_secret().as_deref(), Some("vault:a%3Asecret"));
+    for (client, secret, expected) in [
+        ("vault", json!("second"), Some("vault:second")),
+        ("other", json!("third"), Some("other:third")),
+        ("other", Value::Null, None),
+    ] {
+        configure(&api, &oidc(&json!({"clientId": client, "clientSecret": secret})));
+        assert_eq!(sent_secret().as_deref(), expected, "{client}");
+    }
 }
 
 #[test]

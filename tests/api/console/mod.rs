@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use connector_vault::http::config::SECRET_HEADER;
 use connector_vault::http::{Request, Response};
+use connector_vault::ports::HttpRequest;
 use serde_json::{Value, json};
 
 use crate::agents::provider::{ISSUER, Signer, claims, key, provide, serve};
@@ -98,14 +99,18 @@ pub fn at_provider(api: &Api, id: &str) -> (Browser, Vec<(String, String)>) {
     (browser, parameters)
 }
 
-/// Makes the provider authenticate a person with these claims.
-pub fn authenticate(api: &Api, parameters: &[(String, String)], more: &Value) {
+/// Makes the provider authenticate a person with these claims. Returns the requests that it gets.
+pub fn authenticate(
+    api: &Api,
+    parameters: &[(String, String)],
+    more: &Value,
+) -> Rc<RefCell<Vec<HttpRequest>>> {
     let mut all = claims(api, parameters);
     for (name, value) in more.as_object().unwrap() {
         all[name] = value.clone();
     }
     let token = SIGNER.sign(&json!({"alg": "ES256", "kid": "k"}), &all);
-    provide(api, &token, &[key("k", &SIGNER)]);
+    provide(api, &token, &[key("k", &SIGNER)])
 }
 
 pub fn callback(id: &str, parameters: &[(String, String)]) -> String {

@@ -4,10 +4,12 @@ use std::cell::Cell;
 use std::collections::HashSet;
 
 use connector_vault::http::Service;
+use connector_vault::terms::{Environment, Scope};
 
 use super::*;
 use crate::plans::plan;
 use crate::rng::TestRng;
+use crate::support::{as_key, with_body};
 
 #[test]
 fn events_are_delivered_immediately_and_signed() {
@@ -406,6 +408,34 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
     assert_eq!(got(&receiver), (1, 0));
     deliver(&api);
     assert_eq!(got(&receiver), (8, 0));
+}
+
+#[test]
+fn many_webhooks_of_an_account_do_not_delay_those_of_another() {
+    let api = api();
+    // Each run is the only one.
+    api.env.has_queue.set(false);
+    let receiver = Receiver::new(&api);
+    for index in 0..20 {
+        create(&api, &json!({"url": format!("https://app.example/{index}")}));
+    }
+    send(&api, "POST", CONNECTIONS, &minimal("eve"));
+    let other = api.env.key("other", Environment::Test, &Scope::ALL, None);
+    let send_as_other = |path: &str, document: &Value| {
+        let request = with_body(as_key(&other, "POST", path), &document.to_string());
+        assert_eq!(api.send(&request).status, 201);
+    };
+    let others_url = "https://other.example/hooks";
+    send_as_other(WEBHOOKS, &json!({"url": others_url}));
+    for run in 0..2 {
+        // Its event is the newest one.
+        api.env.wait(SECOND);
+        send_as_other(CONNECTIONS, &minimal(&format!("user {run}")));
+        deliver(&api);
+        let got = receiver.take();
+        assert_eq!(got.len(), 8);
+        assert_eq!(got.iter().filter(|request| request.url == others_url).count(), 1, "{run}");
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) fn calls(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> 
                 "start_connect",
                 &json!({"platform": "acme"}),
             ),
-            Problem(403),
+            Tool("insufficient_scope"),
         ),
         (
             "an access token that reads what was granted",

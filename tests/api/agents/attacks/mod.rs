@@ -36,11 +36,13 @@ enum Refusal {
     Redirect(&'static str),
     /// A problem of the API, with this status.
     Problem(u16),
+    /// An error of a tool with this code.
+    Tool(&'static str),
     /// 200 without a body: the response does not reveal whether the token was valid (RFC 7009, section 2.2).
     EmptyOk,
 }
 
-use Refusal::{EmptyOk, Error, Page, Problem, Redirect};
+use Refusal::{EmptyOk, Error, Page, Problem, Redirect, Tool};
 
 /// Two sign-ins in progress, an agent with a grant, and an endpoint of another account.
 struct Fixture {
@@ -217,6 +219,12 @@ fn fault(response: &Response, refusal: Refusal) -> Option<String> {
                 && value_of(&back, "iss").is_some()
         }
         Problem(status) => found == (status, None),
+        Tool(code) => {
+            let result = &body(response)["result"];
+            found == (200, None)
+                && result["isError"] == true
+                && result["structuredContent"]["code"] == code
+        }
         EmptyOk => found == (200, None) && page_text.is_empty(),
     };
     let leaks = ["\"access_token", "\"refresh_token\"", "\"continueUrl"];
