@@ -93,6 +93,7 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
     (Some("unauthorized_client"), "refresh token is invalid", GrantRejected), // Atlassian
     (None, "invalid refresh token", GrantRejected), // Withings
     (None, "too many requests", Temporary), // Zoho, with the code of a denial
+    (Some("access_denied"), "rate limit exceeded", Temporary), // Exact Online, when a refresh is early
     (None, "unrecognized login or wrong password", GrantRejected), // Shopify, when the app was uninstalled
     (Some("oauthexception"), "validating access token", GrantRejected), // Facebook, Instagram
     (Some("oauthexception"), "validating client secret", ClientRejected),
@@ -315,6 +316,13 @@ mod tests {
             (400, "invalid_client", "refresh_token is invalid", TokenErrorKind::ClientRejected),
             (400, "x", "The invalid_refresh_token.", TokenErrorKind::GrantRejected),
             (400, "access_denied", "Too many requests", TokenErrorKind::Temporary),
+            // https://github.com/websmurf/laravel-exact-online/issues/31
+            (
+                400,
+                "access_denied",
+                "Rate limit exceeded: access_token not expired",
+                TokenErrorKind::Temporary,
+            ),
             (400, "access_denied", "Too bad", TokenErrorKind::Denied),
         ] {
             let error = TokenError::new(Some(status), Some(code), Some(description));

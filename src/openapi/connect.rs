@@ -84,7 +84,7 @@ console.log(state, actor, reason?.code ?? \"no reason\");
 pub const CREDENTIALS: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Get the credentials of a connection",
-    description: "Returns the connection's credentials, with the `headers` and `query` to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is refreshed first. If the refresh fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and only if it is named when the key is created.",
+    description: "Returns the connection's credentials, with the `headers` and `query` to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is refreshed first; one that lasts at most 10 minutes, with less than 30 seconds left. If the refresh fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and only if it is named when the key is created.",
     response: "The credentials.",
     schema: Some("Credentials"),
     body: None,

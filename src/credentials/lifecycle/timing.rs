@@ -9,13 +9,18 @@ pub const LEASE_MS: u64 = 30_000;
 pub const WAIT_MS: u32 = 5_000;
 /// A token with less time left than this is refreshed, in milliseconds.
 const MARGIN_MS: u64 = 5 * 60 * 1000;
+/// The same for a token that lasts at most `SHORT_LIFE_MS`. Exact Online's last ten minutes, and it refuses to refresh one
+/// that has more than 30 seconds left: <https://github.com/picqer/exact-php-client/issues/475>.
+const SHORT_MARGIN_MS: u64 = 30 * 1000;
+const SHORT_LIFE_MS: u64 = 10 * 60 * 1000;
 
 /// Whether an access token must be refreshed before use: if less than five minutes or a tenth of its lifetime is left,
-/// whichever is less.
+/// whichever is less, and less than 30 seconds of a short-lived one.
 pub fn is_due(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
     let Some(expires_at) = expires_at else { return false };
     let life = expires_at.saturating_sub(issued_at.unwrap_or(now));
-    let margin = MARGIN_MS.min(life.checked_div(10).unwrap_or(0));
+    let limit = if life <= SHORT_LIFE_MS { SHORT_MARGIN_MS } else { MARGIN_MS };
+    let margin = limit.min(life.checked_div(10).unwrap_or(0));
     expires_at.saturating_sub(now) < margin.max(1)
 }
 
@@ -67,6 +72,8 @@ mod tests {
             (Some(0), Some(60_000), 53_999, false),
             (Some(0), Some(60_000), 54_000, false),
             (Some(0), Some(60_000), 54_001, true),
+            (Some(0), Some(600_000), 570_000, false),
+            (Some(0), Some(600_000), 570_001, true),
             (None, Some(10), 10, true),
         ] {
             assert_eq!(is_due(issued, expires, now), expected, "{expires:?} at {now}");
