@@ -66,9 +66,11 @@ fn catalog() -> &'static HashMap<String, Platform> {
     CATALOG.get_or_init(|| {
         let rows = row::read_rows();
         let mut providers = Providers::read(Path::new("providers.toml")).unwrap();
-        let hosts = hosts::read_hosts();
+        let (hosts, reports) = (hosts::read_hosts(), reports::read_reports());
         let is_tested = |name: &String| {
-            rows.contains_key(name) || hosts.iter().any(|host| host.platform == *name)
+            rows.contains_key(name)
+                || hosts.iter().any(|host| host.platform == *name)
+                || reports.iter().any(|report| report.platform == *name)
         };
         providers.0.retain(|name, _| is_tested(name));
         let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("platforms");

@@ -14,6 +14,8 @@
 //! - `client`: the exchange and a refresh have this `header` `Authorization`, and a body that `has` and `lacks` this.
 //! - `client token`: a client gets its own tokens, the `responses`, and the last one is in the `header` of a call.
 //! - `callback`: the redirect has these parameters, and the exchange `has` this, or the attempt ends with this `error`.
+//! - `key`: a user enters a key, in `fields`, and the platform responds to its check with `response`. The key is refused if it
+//!   `fails`, or else the connection gets this `state`.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -76,7 +78,8 @@ pub struct Report {
     callback: String,
     error: String,
     least_state: usize,
-    platform: String,
+    /// The platform of the catalog; by default, one that follows the standard.
+    pub platform: String,
     fields: Option<Value>,
     server: Option<String>,
     path: String,
@@ -106,6 +109,11 @@ impl Report {
 #[derive(Deserialize)]
 struct ReportFile {
     report: Vec<Report>,
+}
+
+pub fn read_reports() -> Vec<Report> {
+    let all: ReportFile = toml::from_str(include_str!("reports.toml")).unwrap();
+    all.report
 }
 
 pub fn json_response(status: u16, document: &Value) -> HttpResponse {
@@ -449,6 +457,21 @@ fn callback(report: &Report) {
     assert!(text.contains(&report.has), "{text}");
 }
 
+fn key(report: &Report) {
+    let service = Service::from_report(report);
+    let response = report.response.as_ref().unwrap();
+    service.responses(json_response(report.status.unwrap_or(200), response));
+    let connected = service.begin(&[], report.fields.as_ref().unwrap());
+    let document = body(&connected);
+    if report.fails {
+        assert_eq!(connected.status, 422, "{document}");
+        assert_eq!(document["code"], "credentials_rejected", "{document}");
+        return;
+    }
+    assert_eq!(connected.status, 201, "{document}");
+    assert_eq!(document["state"], json!(report.state), "{document}");
+}
+
 /// The platform of a document with the report's operation.
 fn platform_with_operation(report: &Report, index: usize) -> Platform {
     let mut operation = json!({
@@ -545,10 +568,10 @@ fn wait(report: &Report) {
 
 #[test]
 fn bug_reports_of_other_projects_do_not_apply() {
-    let all: ReportFile = toml::from_str(include_str!("reports.toml")).unwrap();
-    assert!(all.report.len() >= 20);
+    let reports = read_reports();
+    assert!(reports.len() >= 20);
     let mut failed = Vec::new();
-    for (index, report) in all.report.iter().enumerate() {
+    for (index, report) in reports.iter().enumerate() {
         let run = || match report.kind.as_str() {
             "token" => token(report),
             "refresh" => refresh(report),
@@ -560,6 +583,7 @@ fn bug_reports_of_other_projects_do_not_apply() {
             "client" => client(report),
             "client token" => client_token(report),
             "callback" => callback(report),
+            "key" => key(report),
             other => panic!("there is no kind {other}"),
         };
         let holds = std::panic::catch_unwind(run).is_ok();
