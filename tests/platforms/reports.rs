@@ -14,8 +14,8 @@
 //! - `client`: the exchange and a refresh have this `header` `Authorization`, and a body that `has` and `lacks` this.
 //! - `client token`: a client gets its own tokens, the `responses`, and the last one is in the `header` of a call.
 //! - `callback`: the redirect has these parameters, and the exchange `has` this, or the attempt ends with this `error`.
-//! - `key`: a user enters a key, in `fields`, and the platform responds to its check with `response`. The key is refused if it
-//!   `fails`, or else the connection gets this `state`.
+//! - `key`: a user enters a key, in `fields`, and the platform responds to its check with `response`. The key is refused
+//!   if it `fails`, or else the connection gets this `state`.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};

@@ -9,8 +9,8 @@ pub const LEASE_MS: u64 = 30_000;
 pub const WAIT_MS: u32 = 5_000;
 /// A token with less time left than this is refreshed, in milliseconds.
 const MARGIN_MS: u64 = 5 * 60 * 1000;
-/// The same for a token that lasts at most `SHORT_LIFE_MS`. Exact Online's last ten minutes, and it refuses to refresh one
-/// that has more than 30 seconds left: <https://github.com/picqer/exact-php-client/issues/475>.
+/// The same for a token that lasts at most `SHORT_LIFE_MS`. Exact Online's last ten minutes, and it refuses to refresh
+/// one that has more than 30 seconds left: <https://github.com/picqer/exact-php-client/issues/475>.
 const SHORT_MARGIN_MS: u64 = 30 * 1000;
 const SHORT_LIFE_MS: u64 = 10 * 60 * 1000;
 
