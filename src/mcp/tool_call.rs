@@ -159,7 +159,9 @@ impl<P: Ports> Caller<'_, P> {
             });
             return Err(response);
         }
-        let mut response = self.explain_access(response)?;
+        if let Some(challenge) = self.explain_access(&mut response) {
+            return Err(challenge);
+        }
         // A caller that requests the result of a call has already seen the link.
         let requests_result = call.arguments.get(APPROVAL).is_some();
         if response.status == 202 && call.can_open_links && !requests_result {
@@ -184,37 +186,34 @@ impl<P: Ports> Caller<'_, P> {
         Ok(call.outcome_of(response))
     }
 
-    /// Completes the refusal of a write by an agent that may only read. If its client asked for no more, the response is a
-    /// challenge, so that it asks its user for more (RFC 6750, section 3.1). Otherwise its user has decided: clients would
-    /// open the browser again and wait, so the refusal stays an error of the tool, which says what the user can do.
-    fn explain_access(&self, mut response: Response) -> Result<Response, Response> {
-        let is_own = response.status == 403 && response.header(SOURCE) != Some("platform");
-        let Some(caller) = self.service.caller(self.request).ok().filter(|_| is_own) else {
-            return Ok(response);
-        };
-        let (base, id) =
-            (self.service.config().base_url.as_deref(), endpoint_at(&self.request.path));
-        let (Some(grant), Some(base), Some(id)) = (caller.grant(), base, id) else {
-            return Ok(response);
-        };
-        let limits = caller.limits();
+    /// Completes the refusal of a write by an agent that may only read. If its client asked for no more, returns a challenge,
+    /// so that it asks its user for more (RFC 6750, section 3.1). Otherwise its user has decided: clients would open the
+    /// browser again and wait, so the refusal stays an error of the tool, which says what the user can do.
+    fn explain_access(&self, response: &mut Response) -> Option<Response> {
+        if response.status != 403 || response.header(SOURCE) == Some("platform") {
+            return None;
+        }
+        let caller = self.service.caller(self.request).ok()?;
+        let (grant, limits) = (caller.grant()?, caller.limits());
+        let base = self.service.config().base_url.as_deref()?;
+        let id = endpoint_at(&self.request.path)?;
         // A user can't grant actions that the app has not selected.
         if limits.access == Access::Write || limits.actions.is_some() {
-            return Ok(response);
+            return None;
         }
         if !grant.may_ask_more {
             let advice = format!(
                 "The agent may only read. To allow more, its user ends its access at {base}/mcp/{id}/grants and signs in again."
             );
             response.body = with_advice(&response.body, &advice);
-            return Ok(response);
+            return None;
         }
-        let mut refusal = Response { body: response.body, ..Response::empty(403) };
-        refusal.add("content-type", "application/problem+json");
-        refusal.add("cache-control", NO_STORE);
+        let mut challenge = Response { body: response.body.clone(), ..Response::empty(403) };
+        challenge.add("content-type", "application/problem+json");
+        challenge.add("cache-control", NO_STORE);
         let error = Some(("insufficient_scope", SCOPES));
-        refusal.add("www-authenticate", www_authenticate(base, id, error));
-        Err(refusal)
+        challenge.add("www-authenticate", www_authenticate(base, id, error));
+        Some(challenge)
     }
 
     /// The problem when no connection was found because the catalog does not have the platform. Returns `None` when it does.
