@@ -3,13 +3,14 @@
 //! catalog of the npm package, the new ones are added to the catalog as it is.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use super::cli::{DEFAULT_OUT, ImportArgs, resolve_from_caller};
+use super::fetched::list::is_own;
 use super::folder::{Folder, replace};
 use super::report::{Summary, counted};
 use super::{Import, Watch, check, extend, gather};
@@ -28,8 +29,11 @@ const ARGUMENTS_FILE: &str = "import.json";
 #[derive(Debug, Args)]
 pub struct AddArgs {
     /// Documents, or folders of documents, imported whatever their licence
-    #[arg(required = true, value_name = "FILE|DIR")]
+    #[arg(required_unless_present = "fetched", value_name = "FILE|DIR")]
     sources: Vec<PathBuf>,
+    /// Add the documents that `catalog fetch` has downloaded into this folder, in place of those about the same platforms
+    #[arg(long, value_name = "DIR", conflicts_with = "sources")]
+    fetched: Option<PathBuf>,
     /// Replace the documents about the same platforms
     #[arg(long)]
     replace: bool,
@@ -80,18 +84,24 @@ impl AddArgs {
         let sources = self.sources.iter().map(absolute).collect::<Result<Vec<_>>>()?;
 
         // Imports only these documents, in the same way as the whole import would.
-        let job = Import {
-            also: sources.clone(),
-            fetched: Vec::new(),
-            missing: Vec::new(),
-            ..import.without_documents().job()?
+        let mut job = if let Some(cache) = &self.fetched {
+            import.take_fetched(absolute(cache)?);
+            import.only_fetched().job()?
+        } else {
+            Import {
+                also: sources.clone(),
+                fetched: Vec::new(),
+                ..import.without_documents().job()?
+            }
         };
+        job.missing.clear();
+        job.fetched.retain(|document| !is_own(Path::new(&document.address)));
         let (summary, platforms) = gather(&job, &NoProgress)?;
         let has_conflict = self.report(&summary, &platforms, &existing);
         if summary.documents.is_empty() || !summary.skipped.is_empty() {
             bail!("nothing was changed, because not every document can be imported");
         }
-        if has_conflict && !self.replace {
+        if has_conflict && !self.replaces() {
             bail!(
                 "nothing was changed: pass --replace to take these documents in place of what the catalog has"
             );
@@ -114,6 +124,10 @@ impl AddArgs {
         };
         eprintln!("To serve it: npm run catalog -- publish, with --remote for a deployment");
         Ok(done)
+    }
+
+    const fn replaces(&self) -> bool {
+        self.replace || self.fetched.is_some()
     }
 
     /// Prints the outcome of the documents. Returns whether the catalog has actions of their platforms.
@@ -139,7 +153,7 @@ impl AddArgs {
                 existing.iter().find(is_same).filter(|entry| entry.connector.tools > 0)
             {
                 has_conflict = true;
-                let what = if self.replace { "are replaced" } else { "would be replaced" };
+                let what = if self.replaces() { "are replaced" } else { "would be replaced" };
                 let tools = counted(entry.connector.tools as usize, "action");
                 println!("  the catalog has {}: its {tools} {what}", entry.connector.platform);
             }

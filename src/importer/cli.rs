@@ -69,6 +69,10 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE", requires = "fetched")]
     #[serde(default)]
     list: Option<PathBuf>,
+    /// Whether these documents are imported whatever their licence; `catalog add --fetched` sets it.
+    #[arg(skip)]
+    #[serde(default)]
+    takes_any_fetched: bool,
     /// Descriptions of instances, by platform; `import-instance` adds them.
     #[arg(skip)]
     #[serde(default)]
@@ -151,6 +155,17 @@ impl ImportArgs {
         }
     }
 
+    /// The same arguments, with no other documents than those of the cache.
+    pub(super) fn only_fetched(&self) -> Self {
+        Self { fetched: self.fetched.clone(), ..self.without_documents() }
+    }
+
+    /// Includes the documents of a cache, at an absolute path, whatever their licence.
+    pub(super) fn take_fetched(&mut self, cache: PathBuf) {
+        self.fetched = Some(cache);
+        self.takes_any_fetched = true;
+    }
+
     /// Adds the description of an instance of a platform, at an absolute path.
     pub(super) fn add_instance(&mut self, platform: &str, path: PathBuf) {
         self.instances.insert(platform.to_owned(), path);
@@ -204,7 +219,12 @@ impl ImportArgs {
         if cache.is_none() && (self.no_providers || self.providers.is_some() || !list.exists()) {
             return Ok((Vec::new(), Vec::new()));
         }
-        fetched::available(&SourceList::read(&list)?, cache.as_ref())
+        let (mut documents, missing) =
+            fetched::available(&SourceList::read(&list)?, cache.as_ref())?;
+        for document in &mut documents {
+            document.is_taken_anyway = self.takes_any_fetched;
+        }
+        Ok((documents, missing))
     }
 
     /// Prints the size of the new catalog.

