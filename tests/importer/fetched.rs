@@ -45,6 +45,7 @@ fn fetched_document(
         paths: PathFilter::new(&prefixes),
         licence: "MIT".into(),
         is_instance: false,
+        is_taken_anyway: false,
     }
 }
 
@@ -259,6 +260,34 @@ fn accepting_a_document_applies_to_all_platforms_that_share_it() {
     let (is_good, output) = accepting.fetch(&["--accept", "files"]);
     assert!(!is_good && output.contains("--accept-hosts files"), "{output}");
     assert_eq!(accepting.read().0["files"].pin.as_ref().unwrap().operations, 4);
+}
+
+#[test]
+fn fetched_documents_extend_a_catalog_whose_own_documents_are_gone() {
+    let accepting = AcceptFixture::new("added", &document("s.com", "s.com", &["/mail", "/files"]));
+    let list = fs::read_to_string(&accepting.list).unwrap();
+    fs::write(&accepting.list, list.replace("MIT", "none stated")).unwrap();
+    let folder = accepting.list.parent().unwrap();
+    let (first, out) = (folder.join("first.json"), folder.join("catalog"));
+    fs::write(&first, document("first.com", "first.com", &["/first"])).unwrap();
+    let [first, out] = [&first, &out].map(|path| path.to_str().unwrap());
+    let [list, cache] = [&accepting.list, &accepting.cache].map(|path| path.to_str().unwrap());
+    let import =
+        ["import", first, "--also", first, "--fetched", cache, "--list", list, "--out", out];
+    let imported = run(&[&import[..], &["--config", "/dev/null"]].concat());
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    fs::remove_file(first).unwrap();
+
+    let (is_good, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
+    assert!(is_good, "{output}");
+    let added = run(&["add", "--fetched", cache, "--catalog", out]);
+    assert!(added.status.success(), "{}", stderr(&added));
+    let found = run(&["find", "--catalog", out]);
+    let found = String::from_utf8(found.stdout).unwrap();
+    for name in ["first", "mail", "files"] {
+        let line = found.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(line.contains(" 2 actions "), "{found}");
+    }
 }
 
 #[test]
