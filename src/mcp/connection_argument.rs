@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Caller;
 use super::protocol::with_connect_url;
-use super::tools::{LIST_CONNECTIONS, TOOLS, connect_request};
+use super::tools::{LIST_CONNECTIONS, TOOLS, connect_request, describe_request};
 use crate::catalog::key::platform as is_no_platform;
 use crate::connections::model::ConnectionId;
 use crate::http::message::{NO_STORE, Response};
@@ -35,11 +35,12 @@ pub(super) fn set_connection(arguments: &mut Value, id: &str) {
 }
 
 impl<P: Ports> Caller<'_, P> {
-    /// The id of the only connection of a platform, or the response to the agent when there is none or several.
-    /// `can_open_links` is whether the client can open links itself.
+    /// The id of the only connection of a platform, or the response to the agent when there is none or several. `key` is the
+    /// action to run, and `can_open_links` whether the client can open links itself.
     pub(super) async fn only_connection(
         &self,
         platform: &str,
+        key: Option<&str>,
         can_open_links: bool,
     ) -> Result<String, Response> {
         let tool = TOOLS.iter().find(|tool| tool.name == LIST_CONNECTIONS);
@@ -52,7 +53,12 @@ impl<P: Ports> Caller<'_, P> {
         let rows = list.get("rows").and_then(Value::as_array);
         let Some(rows) = rows.filter(|_| listed.status == 200) else { return Err(listed) };
         match rows.as_slice() {
-            [] => Err(self.connect_one(platform, &arguments, &listed, can_open_links).await),
+            [] => {
+                if let Some(unknown) = self.unknown_action(platform, key).await {
+                    return Err(unknown);
+                }
+                Err(self.connect_one(platform, &arguments, &listed, can_open_links).await)
+            }
             [only] => {
                 let id = only.get("id").and_then(Value::as_str);
                 id.map(str::to_owned).ok_or(listed)
@@ -62,6 +68,14 @@ impl<P: Ports> Caller<'_, P> {
                 Err(Response::json(json::bytes(&choice), NO_STORE))
             }
         }
+    }
+
+    /// The response for an action that the platform does not have, for which no account needs to be connected.
+    async fn unknown_action(&self, platform: &str, key: Option<&str>) -> Option<Response> {
+        let described = self.send(describe_request(platform, key?)).await;
+        let problem: Value = json::from_bytes(&described.body).ok()?;
+        let is_unknown = problem.get("code").is_some_and(|code| code == "action_not_found");
+        is_unknown.then_some(described)
     }
 
     /// Starts to connect the first account of a platform.
@@ -86,8 +100,12 @@ impl<P: Ports> Caller<'_, P> {
         if started.status == 403 || started.status == 202 && can_open_links {
             return started;
         }
-        let detail =
-            format!("No account of `{platform}` is connected. Connect one with start_connect.");
+        let next = if started.status == 202 {
+            "Give the user the link `authorizationUrl`, which connects one."
+        } else {
+            "Connect one with start_connect."
+        };
+        let detail = format!("No account of `{platform}` is connected. {next}");
         let mut body = as_json(&Problem::new(Code::ConnectionNotFound, detail));
         if started.status == 202 {
             body = with_connect_url(&body, &started.body);

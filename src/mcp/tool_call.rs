@@ -98,6 +98,21 @@ fn is_failed(result: &str) -> bool {
     json::from_text(result).is_ok_and(|CallResult { failed }| failed)
 }
 
+/// What an agent can do next if something that it named does not exist.
+fn next_step(response: &Response) -> Option<&'static str> {
+    if response.status != 404 || response.header(SOURCE) == Some("platform") {
+        return None;
+    }
+    let problem: Value = json::from_bytes(&response.body).ok()?;
+    // No account is connected.
+    let says_so = problem.get("detail")?.as_str()?.contains("is connected.");
+    match problem.get("code")?.as_str()? {
+        "action_not_found" => Some("search_actions finds what a platform can do."),
+        "connection_not_found" if !says_so => Some("list_connections returns the connections."),
+        _ => None,
+    }
+}
+
 /// The result of `describe_action`: the outline of an action, and whether it is an error.
 fn describe_result(action: &[u8], arguments: &Value) -> (String, bool) {
     let action: Value = json::from_bytes(action).unwrap_or_default();
@@ -183,6 +198,9 @@ impl<P: Ports> Caller<'_, P> {
             }
             response.body = with_connect_url(&response.body, &started);
         }
+        if let Some(advice) = next_step(&response) {
+            response.body = with_advice(&response.body, advice);
+        }
         Ok(call.outcome_of(response))
     }
 
@@ -266,7 +284,9 @@ impl<P: Ports> Caller<'_, P> {
         // Other faults are reported first.
         tool.request(arguments)?;
         if let Some(platform) = named_platform(arguments) {
-            match self.only_connection(&platform, can_open_links).await {
+            let key =
+                arguments.get("key").and_then(Value::as_str).filter(|_| tool.name == RUN_ACTION);
+            match self.only_connection(&platform, key, can_open_links).await {
                 Ok(id) => set_connection(arguments, &id),
                 Err(response) => return Ok(response),
             }

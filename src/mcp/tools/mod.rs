@@ -317,6 +317,12 @@ pub fn connect_request(mut body: Map<String, Value>) -> ApiRequest {
     ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(json::bytes(&body)), String::new())
 }
 
+/// The request for the description of an action.
+pub fn describe_request(platform: &str, key: &str) -> ApiRequest {
+    let path = format!("/v1/available-actions/{}/{}", encode(platform), encode(key));
+    ("GET", path, String::new(), None, String::new())
+}
+
 /// The request that waits for the result of a connect attempt.
 pub fn attempt_request(attempt: &str) -> ApiRequest {
     let path = format!("/v1/vault/connect/{}", encode(attempt));
@@ -416,9 +422,10 @@ impl Tool {
                 ("GET", "/v1/available-actions".to_owned(), query, None, none)
             }
             DESCRIBE_ACTION => {
-                let (platform, key) = (encode(text("platform")), encode(text("key")));
                 add("for", text("for"));
-                ("GET", format!("/v1/available-actions/{platform}/{key}"), query, None, none)
+                let (method, path, _, body, headers) =
+                    describe_request(text("platform"), text("key"));
+                (method, path, query, body, headers)
             }
             LIST_CONNECTIONS => {
                 add("platform", text("platform"));

@@ -436,6 +436,31 @@ fn an_action_without_a_connection_returns_the_connect_link() {
 }
 
 #[test]
+fn an_error_about_an_unknown_name_says_what_to_do_next() {
+    let api = api();
+    set_client(&api, "acme");
+    let run = |connection: &str, key: &str| json!({"connection": connection, "key": key});
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    for (called, arguments, code, next) in [
+        ("run_action", run("acme", "getThing"), "connection_not_found", "start_connect"),
+        // No account needs to be connected for an action that does not exist.
+        ("run_action", run("acme", "noThing"), "action_not_found", "search_actions"),
+        (
+            "describe_action",
+            json!({"platform": "acme", "key": "noThing"}),
+            "action_not_found",
+            "search_actions",
+        ),
+        ("run_action", run(unknown, "getThing"), "connection_not_found", "list_connections"),
+    ] {
+        let refused = tool(&api, called, &arguments);
+        let problem = &refused["structuredContent"];
+        assert_eq!((&refused["isError"], &problem["code"]), (&json!(true), &json!(code)));
+        assert!(problem["detail"].as_str().unwrap().contains(next), "{problem}");
+    }
+}
+
+#[test]
 fn a_list_names_an_unknown_platform() {
     let api = api();
     let listed = |platform: &str| tool(&api, "list_connections", &json!({"platform": platform}));

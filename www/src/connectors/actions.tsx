@@ -63,7 +63,7 @@ export function Actions({ platform }: { platform: string }) {
         {({ rows, total, page, pages }) => (
           <>
             {rows.length === 0 ? (
-              <NoRows total={total} firstHref={hrefOf({ page: undefined })} />
+              <NoRows total={total} isFiltered={Boolean(values.q || method)} firstHref={hrefOf({ page: undefined })} />
             ) : (
               <ul class="action-list" aria-label="Actions">
                 {rows.map((action) => (
@@ -86,9 +86,14 @@ export function Actions({ platform }: { platform: string }) {
   );
 }
 
-function NoRows({ total, firstHref }: { total: number; firstHref: string }) {
+function NoRows({ total, isFiltered, firstHref }: { total: number; isFiltered: boolean; firstHref: string }) {
   if (total > 0) return <NoSuchPage firstHref={firstHref} />;
-  return <EmptyState title="No actions match" />;
+  if (isFiltered) return <EmptyState title="No actions match" />;
+  return (
+    <EmptyState title="The catalog has no actions of this platform">
+      You can call its API through the proxy of a connection. To add actions, import a document of the platform.
+    </EmptyState>
+  );
 }
 
 function Row({ action }: { action: Action }) {
