@@ -9,7 +9,7 @@ import { Caller, expectConnection, expectConnections, follow } from "../support/
 import { proves, sampled } from "../support/proof.mjs";
 
 const LIMITS = [1, 20, 100, 500];
-const SIZES = proves ? { small: 4000, large: 20_000 } : { small: 2000, large: 6000 };
+const SIZES = proves ? { small: 4000, large: 20_000 } : { small: 4000, large: 12_000 };
 /** The limits that are also tested with the small vault. */
 const COMPARED = [20, 500];
 const ALLOWANCE = 64;
