@@ -202,7 +202,7 @@ describe("agents that sign in", () => {
     const { transport, client } = start(oauthStorage);
     await client.connect(transport);
     assert.deepEqual(await rowsOf(client), ["bob"]);
-    // An error of the tool: the client opens no browser, and goes on.
+    // An error of the tool: the client opens no browser, and continues.
     const refused = await client.callTool({ name: "start_connect", arguments: { platform: "called" } });
     assert.deepEqual([refused.isError, refused.structuredContent.code], [true, "insufficient_scope"]);
     assert.deepEqual(await rowsOf(client), ["bob"]);
