@@ -96,6 +96,14 @@ impl AddArgs {
         };
         job.missing.clear();
         job.fetched.retain(|document| !is_own(Path::new(&document.address)));
+        if let Some(cache) = &self.fetched
+            && job.fetched.iter().all(|document| document.is_instance)
+        {
+            bail!(
+                "no document of sources.toml is in {}: run `npm run catalog -- fetch`",
+                cache.display()
+            );
+        }
         let (summary, platforms) = gather(&job, &NoProgress)?;
         let has_conflict = self.report(&summary, &platforms, &existing);
         if summary.documents.is_empty() || !summary.skipped.is_empty() {

@@ -140,7 +140,8 @@ impl ImportArgs {
     /// Whether all named files and folders still exist, so that the import can be repeated.
     pub(super) fn is_repeatable(&self) -> bool {
         let documents = self.sources.iter().chain(&self.also).chain(&self.newer);
-        documents.chain(&self.oauth_list).all(|path| resolve_from_caller(path).exists())
+        let others = self.oauth_list.iter().chain(&self.fetched).chain(self.instances.values());
+        documents.chain(others).all(|path| resolve_from_caller(path).exists())
     }
 
     /// The same arguments, without documents.

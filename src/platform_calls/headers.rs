@@ -275,6 +275,7 @@ mod tests {
             "x-original-url",
             "x-rewrite-url",
             "x_service_secret",
+            "x.service~secret_",
             "x_forwarded_for",
             "x_real-ip",
             "x_original_url",

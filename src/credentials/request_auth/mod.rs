@@ -260,10 +260,12 @@ fn is_default(name: &str, value: &str) -> bool {
     }
 }
 
-/// Whether two names in lower case are those of one header. Servers with names as in CGI (WSGI, Rack, PHP) read `_` as
-/// `-` (RFC 3875, section 4.1.18).
+/// Whether two names in lower case are those of one header. Servers with names as in CGI (WSGI, Rack, PHP) read `-` as `_`
+/// (RFC 3875, section 4.1.18), and some of them every character except letters and digits.
 pub fn is_same_header(one: &str, other: &str) -> bool {
-    let hyphen = |byte| if byte == b'_' { b'-' } else { byte };
+    let hyphen = |byte: u8| if byte.is_ascii_alphanumeric() { byte } else { b'-' };
+    let [one, other] =
+        [one, other].map(|name| name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()));
     one.bytes().map(hyphen).eq(other.bytes().map(hyphen))
 }
 
