@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
-use super::cli::{DEFAULT_OUT, ImportArgs, resolve_from_caller};
+use super::cli::{DEFAULT_OUT, ImportArgs, absolute};
 use super::fetched::list::is_own;
 use super::folder::{Folder, replace};
 use super::report::{Summary, counted};
@@ -77,10 +77,6 @@ impl AddArgs {
         let existing = check::connectors(&folder)?;
         let mut import = remembered(&folder)?;
         import.out.clone_from(&self.catalog);
-        let absolute = |path: &PathBuf| {
-            let path = resolve_from_caller(path);
-            std::path::absolute(&path).with_context(|| path.display().to_string())
-        };
         let sources = self.sources.iter().map(absolute).collect::<Result<Vec<_>>>()?;
 
         // Imports only these documents, in the same way as the whole import would.

@@ -69,7 +69,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE", requires = "fetched")]
     #[serde(default)]
     list: Option<PathBuf>,
-    /// Whether these documents are imported whatever their licence; `catalog add --fetched` sets it.
+    /// Import these documents regardless of their licence; `catalog add --fetched` sets this.
     #[arg(skip)]
     #[serde(default)]
     takes_any_fetched: bool,
@@ -119,20 +119,16 @@ impl ImportArgs {
 
     /// The same arguments with absolute paths, so that the import can be repeated from any folder.
     fn absolute(&self) -> Result<Self> {
-        let one = |path: &PathBuf| {
-            let path = resolve_from_caller(path);
-            std::path::absolute(&path).with_context(|| path.display().to_string())
-        };
-        let all = |paths: &[PathBuf]| paths.iter().map(one).collect::<Result<Vec<_>>>();
+        let all = |paths: &[PathBuf]| paths.iter().map(absolute).collect::<Result<Vec<_>>>();
         Ok(Self {
             sources: all(&self.sources)?,
             also: all(&self.also)?,
             newer: all(&self.newer)?,
-            oauth_list: self.oauth_list.as_ref().map(one).transpose()?,
-            config: self.config.as_ref().map(one).transpose()?,
-            providers: self.providers.as_ref().map(one).transpose()?,
-            fetched: self.fetched.as_ref().map(one).transpose()?,
-            list: self.list.as_ref().map(one).transpose()?,
+            oauth_list: self.oauth_list.as_ref().map(absolute).transpose()?,
+            config: self.config.as_ref().map(absolute).transpose()?,
+            providers: self.providers.as_ref().map(absolute).transpose()?,
+            fetched: self.fetched.as_ref().map(absolute).transpose()?,
+            list: self.list.as_ref().map(absolute).transpose()?,
             ..self.clone()
         })
     }
@@ -161,7 +157,7 @@ impl ImportArgs {
         Self { fetched: self.fetched.clone(), ..self.without_documents() }
     }
 
-    /// Includes the documents of a cache, at an absolute path, whatever their licence.
+    /// Includes the documents of the cache at an absolute path, regardless of their licence.
     pub(super) fn take_fetched(&mut self, cache: PathBuf) {
         self.fetched = Some(cache);
         self.takes_any_fetched = true;
@@ -194,6 +190,9 @@ impl ImportArgs {
         let list = self.oauth_list.as_deref().map(resolve_from_caller);
         let oauth_list = list.as_deref().map(OAuthList::read).transpose()?.unwrap_or_default();
         let (mut fetched, missing) = self.fetched()?;
+        for document in &mut fetched {
+            document.accepts_any_licence = self.takes_any_fetched;
+        }
         fetched.retain(|document| !self.instances.contains_key(&document.platform));
         for (platform, path) in &self.instances {
             fetched.push(instance::document(platform, path)?);
@@ -220,12 +219,7 @@ impl ImportArgs {
         if cache.is_none() && (self.no_providers || self.providers.is_some() || !list.exists()) {
             return Ok((Vec::new(), Vec::new()));
         }
-        let (mut documents, missing) =
-            fetched::available(&SourceList::read(&list)?, cache.as_ref())?;
-        for document in &mut documents {
-            document.is_taken_anyway = self.takes_any_fetched;
-        }
-        Ok((documents, missing))
+        fetched::available(&SourceList::read(&list)?, cache.as_ref())
     }
 
     /// Prints the size of the new catalog.
@@ -491,6 +485,12 @@ pub(super) fn resolve_from_caller(path: &Path) -> PathBuf {
     let caller_folder =
         called.filter(|called| std::env::current_dir().is_ok_and(|here| here != *called));
     caller_folder.map_or_else(|| path.to_owned(), |called| called.join(path))
+}
+
+/// The absolute path of [`resolve_from_caller`].
+pub(super) fn absolute(path: impl AsRef<Path>) -> Result<PathBuf> {
+    let path = resolve_from_caller(path.as_ref());
+    std::path::absolute(&path).with_context(|| path.display().to_string())
 }
 
 /// Prints to stdout. It is not an error when the reader stops early (`… | head`).

@@ -100,16 +100,17 @@ impl<P: Ports> Caller<'_, P> {
         if started.status == 403 || started.status == 202 && can_open_links {
             return started;
         }
-        let next = if started.status == 202 {
-            "Give the user the link `authorizationUrl`, which connects one."
-        } else {
-            "Connect one with start_connect."
+        let no_account = |next: &str| {
+            let detail = format!("No account of `{platform}` is connected. {next}");
+            as_json(&Problem::new(Code::ConnectionNotFound, detail))
         };
-        let detail = format!("No account of `{platform}` is connected. {next}");
-        let mut body = as_json(&Problem::new(Code::ConnectionNotFound, detail));
-        if started.status == 202 {
-            body = with_connect_url(&body, &started.body);
-        }
+        let body = if started.status == 202 {
+            let problem =
+                no_account("Give the user the link `authorizationUrl`, which connects one.");
+            with_connect_url(&problem, &started.body)
+        } else {
+            no_account("Connect one with start_connect.")
+        };
         Response { status: 404, ..Response::json(body, NO_STORE) }
     }
 }

@@ -99,16 +99,17 @@ fn is_failed(result: &str) -> bool {
 }
 
 /// What an agent can do next if something that it named does not exist.
-fn next_step(response: &Response) -> Option<&'static str> {
+fn next_step(response: &Response, arguments: &Value) -> Option<&'static str> {
     if response.status != 404 || response.header(SOURCE) == Some("platform") {
         return None;
     }
     let problem: Value = json::from_bytes(&response.body).ok()?;
-    // No account is connected.
-    let says_so = problem.get("detail")?.as_str()?.contains("is connected.");
     match problem.get("code")?.as_str()? {
         "action_not_found" => Some("search_actions finds what a platform can do."),
-        "connection_not_found" if !says_so => Some("list_connections returns the connections."),
+        // For a platform in place of a connection, the problem says how to connect an account.
+        "connection_not_found" if named_platform(arguments).is_none() => {
+            Some("list_connections returns the connections.")
+        }
         _ => None,
     }
 }
@@ -198,7 +199,7 @@ impl<P: Ports> Caller<'_, P> {
             }
             response.body = with_connect_url(&response.body, &started);
         }
-        if let Some(advice) = next_step(&response) {
+        if let Some(advice) = next_step(&response, &call.arguments) {
             response.body = with_advice(&response.body, advice);
         }
         Ok(call.outcome_of(response))

@@ -1,6 +1,6 @@
 //! Selects the headers of a call that are forwarded, in both directions.
 
-use crate::credentials::request_auth::is_same_header;
+use crate::credentials::request_auth::{is_same_header, with_hyphens};
 use crate::http::message::CONNECT_CODE;
 use crate::ports::user_agent;
 
@@ -138,12 +138,15 @@ fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
 /// is neither hop-by-hop nor sent by the vault only, however a server reads its punctuation: CGI makes each an underscore.
 pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let read_name = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
-    let read_name = read_name.trim_matches('-');
+    let read_name = with_hyphens(name);
+    // Its end stays: a prefix may be the whole name.
+    let read_name = read_name.trim_start_matches('-');
+    let trimmed = read_name.trim_end_matches('-');
     !name.is_empty()
         && name.bytes().all(is_token)
-        && !HOP_BY_HOP.contains(&read_name)
-        && !is_one_of(read_name, &DROPPED_REQUEST_HEADERS, &DROPPED_REQUEST_PREFIXES)
+        && !HOP_BY_HOP.contains(&trimmed)
+        && !is_one_of(trimmed, &DROPPED_REQUEST_HEADERS, &[])
+        && !is_one_of(read_name, &[], &DROPPED_REQUEST_PREFIXES)
 }
 
 /// The headers of a caller's request that are forwarded; `secrets` are those that carry the caller's key. Names are in
@@ -276,6 +279,8 @@ mod tests {
             "x-rewrite-url",
             "x_service_secret",
             "x.service~secret_",
+            "x-vault-",
+            "_sec-",
             "x_forwarded_for",
             "x_real-ip",
             "x_original_url",

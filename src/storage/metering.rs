@@ -110,6 +110,10 @@ impl<P: Ports> Db for Metered<'_, P> {
     /// Runs the statements, retrying when the connection is lost or the database is busy. Running them twice must do no
     /// more than running them once.
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
+        // D1 refuses a batch without statements.
+        if statements.is_empty() {
+            return Ok(Vec::new());
+        }
         let (mut tries, mut pauses) = (1, 1);
         let mut used = None;
         let is_audited = statements.iter().any(|statement| is_audited(&statement.sql));

@@ -45,7 +45,7 @@ fn fetched_document(
         paths: PathFilter::new(&prefixes),
         licence: "MIT".into(),
         is_instance: false,
-        is_taken_anyway: false,
+        accepts_any_licence: false,
     }
 }
 

@@ -304,8 +304,8 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 }
 
-/// A hash of the input and the account that the page shows. It changes if the account is connected again, with whatever
-/// credentials.
+/// A hash of the input and the account that the page shows. It changes when the account is connected again, even if the
+/// platform names the same account.
 fn fingerprint(plain: &[u8], account: &Account) -> String {
     let id = account.platform_account_id.as_deref().unwrap_or_default();
     let name = account.platform_account_name.as_deref().unwrap_or_default();

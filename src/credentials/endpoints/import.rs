@@ -149,11 +149,7 @@ impl<P: Ports> Import<'_, P> {
                 client: statements.ask(select_client_by_key(&guard, key, item.client.as_deref())),
             });
         }
-        let sets = match statements.into_vec() {
-            // D1 refuses a batch without statements: no connection of the request is valid.
-            none if none.is_empty() => Vec::new(),
-            statements => self.ports.batch(statements).await?,
-        };
+        let sets = self.ports.batch(statements.into_vec()).await?;
         let results = Results { sets, repeated: false };
         let (mut queries, mut imported) = (queries.into_iter(), Vec::new());
         for (index, item) in items.into_iter().enumerate() {

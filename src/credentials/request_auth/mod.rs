@@ -260,13 +260,16 @@ fn is_default(name: &str, value: &str) -> bool {
     }
 }
 
-/// Whether two names in lower case are those of one header. Servers with names as in CGI (WSGI, Rack, PHP) read `-` as `_`
-/// (RFC 3875, section 4.1.18), and some of them every character except letters and digits.
+/// A header's name in lower case, with hyphens in place of all other punctuation. Servers with names as in CGI (WSGI, Rack,
+/// PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some of them every character except letters and digits.
+pub fn with_hyphens(name: &str) -> String {
+    name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-")
+}
+
+/// Whether two names in lower case are those of one header, whichever punctuation they have.
 pub fn is_same_header(one: &str, other: &str) -> bool {
-    let hyphen = |byte: u8| if byte.is_ascii_alphanumeric() { byte } else { b'-' };
-    let [one, other] =
-        [one, other].map(|name| name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()));
-    one.bytes().map(hyphen).eq(other.bytes().map(hyphen))
+    let [one, other] = [one, other].map(with_hyphens);
+    one.trim_matches('-') == other.trim_matches('-')
 }
 
 impl RequestAuth {

@@ -43,15 +43,15 @@ pub struct FetchedDocument {
     pub endpoint: Option<String>,
     /// Whether the document is the description that the operator's own instance publishes.
     pub is_instance: bool,
-    /// Whether the operator takes it whatever its licence.
-    pub is_taken_anyway: bool,
+    /// Whether the operator accepts any licence of it.
+    pub accepts_any_licence: bool,
 }
 
 impl FetchedDocument {
     /// Whether an import with this licence filter includes it.
     pub fn is_taken(&self, filter: LicenceFilter) -> bool {
         self.is_instance
-            || self.is_taken_anyway
+            || self.accepts_any_licence
             || filter == LicenceFilter::Any
             || licence::is_open_name(&self.licence)
     }
@@ -95,7 +95,7 @@ pub fn available(
             licence: source.licence.clone(),
             endpoint: source.endpoint.clone(),
             is_instance: false,
-            is_taken_anyway: false,
+            accepts_any_licence: false,
         });
     }
     Ok((documents, missing))
