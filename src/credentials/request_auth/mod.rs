@@ -263,13 +263,18 @@ fn is_default(name: &str, value: &str) -> bool {
 /// A header's name in lower case, with hyphens in place of all other punctuation. Servers with names as in CGI (WSGI, Rack,
 /// PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some of them every character except letters and digits.
 pub fn with_hyphens(name: &str) -> String {
-    name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-")
+    name.bytes().map(hyphen).map(char::from).collect()
+}
+
+const fn hyphen(byte: u8) -> u8 {
+    if byte.is_ascii_alphanumeric() { byte } else { b'-' }
 }
 
 /// Whether two names in lower case are those of one header, whichever punctuation they have.
 pub fn is_same_header(one: &str, other: &str) -> bool {
-    let [one, other] = [one, other].map(with_hyphens);
-    one.trim_matches('-') == other.trim_matches('-')
+    let [one, other] =
+        [one, other].map(|name| name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()));
+    one.bytes().map(hyphen).eq(other.bytes().map(hyphen))
 }
 
 impl RequestAuth {
