@@ -1,11 +1,15 @@
 //! Reported inputs that need more than one request or document, from the first request to the last.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
+use connector_vault::ports::HttpResponse;
 use serde_json::{Value, json};
 
 use crate::reports::{Report, Service, imported, json_response, standard_platform};
-use crate::support::{body, with_header};
+use crate::standin::pairs;
+use crate::support::{anonymous, body, with_header};
 
 fn sent_url(service: &Service) -> String {
     let sent = service.api.env.sent.borrow_mut().drain(..).next_back();
@@ -213,4 +217,318 @@ fn a_request_without_a_secret_names_the_sign_in_metadata() {
         let challenge = refused.header("www-authenticate").unwrap();
         assert!(challenge.starts_with("Bearer"), "{challenge}");
     }
+}
+
+/// Trakt requires two headers beside the token (<https://github.com/trakt/trakt-api/issues/431>).
+#[test]
+fn trakt_gets_its_version_and_the_id_of_the_client_with_each_call() {
+    let service = Service::new(&crate::catalog()["trakt"]);
+    let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "token_type": "bearer", "expires_in": 7_776_000});
+    let path = service.connected(&Report::default(), &tokens);
+    service.responses(json_response(200, &json!({})));
+    assert_eq!(service.get(&format!("{path}/proxy/users/settings")).status, 200);
+    let sent = service.api.env.sent.borrow_mut().pop().unwrap();
+    for (name, value) in
+        [("authorization", "Bearer at-1"), ("trakt-api-key", "an-id"), ("trakt-api-version", "2")]
+    {
+        let found = sent.headers.iter().find(|(sent_name, _)| sent_name == name);
+        assert_eq!(found.map(|(_, value)| value.as_str()), Some(value), "{name}");
+    }
+}
+
+/// A user's data are in one data center, which the token response names, also that of a refresh
+/// (<https://github.com/SAP-docs/preview.developer.concur.com/pull/173>).
+#[test]
+fn concur_is_called_at_the_data_center_of_the_last_token_response() {
+    let service = Service::new(&crate::catalog()["concur"]);
+    let tokens = |token: &str, center: &str| {
+        let geolocation = format!("https://{center}.api.concursolutions.com");
+        json!({
+            "access_token": token, "refresh_token": "rt-1", "token_type": "Bearer", "expires_in": "3600",
+            "scope": "read", "geolocation": geolocation,
+        })
+    };
+    let path = service.connected(&Report::default(), &tokens("at-1", "eu2"));
+    let called = || {
+        service.responses(json_response(200, &json!({})));
+        assert_eq!(service.get(&format!("{path}/proxy/profile/identity/v4.1/Users")).status, 200);
+        sent_url(&service)
+    };
+    let url = called();
+    assert!(url.starts_with("https://eu2.api.concursolutions.com/"), "{url}");
+    service.api.env.wait(3_600_000);
+    service.responses(json_response(200, &tokens("at-2", "us2")));
+    let refreshed = service.get(&format!("{path}/credentials?refresh=true"));
+    assert_eq!(refreshed.status, 200, "{}", body(&refreshed));
+    let url = called();
+    assert!(url.starts_with("https://us2.api.concursolutions.com/"), "{url}");
+}
+
+/// A browser may load the callback before the user gets there
+/// (<https://github.com/streamlit/streamlit/pull/15589>).
+#[test]
+fn a_prefetched_callback_uses_up_no_code() {
+    let service = Service::new(&standard_platform(&Report::default()));
+    let (attempt, cookie, location) = service.redirect_user(&["read".to_owned()], &json!({}));
+    let requested = pairs(location.split_once('?').unwrap().1);
+    let state = &requested.iter().find(|(name, _)| name == "state").unwrap().1;
+    service.responses(json_response(200, &json!({"access_token": "at-1", "expires_in": 3600})));
+    service.api.env.sent.borrow_mut().clear();
+    let back = |name: &str, value: &str| {
+        let request = anonymous("GET", &format!("/connect/callback?code=c&state={state}"));
+        let request = with_header(request, "accept", "text/html");
+        let request = with_header(request, "cookie", &cookie);
+        service.api.send(&with_header(request, name, value));
+    };
+    for (name, value) in [
+        ("sec-purpose", "prefetch"),
+        ("sec-purpose", "prefetch;prerender"),
+        ("purpose", "prefetch"),
+        ("x-moz", "prefetch"),
+    ] {
+        back(name, value);
+        assert!(service.api.env.sent.borrow().is_empty(), "{name}: {value}");
+    }
+    back("sec-fetch-mode", "navigate");
+    let ended = body(&service.get(&format!("/v1/vault/connect/{attempt}")));
+    assert_eq!(ended["status"], "succeeded", "{ended}");
+}
+
+/// A sign-in after the first one.
+struct SignIn {
+    report: &'static str,
+    /// The id of the account, a JSON number.
+    account: &'static str,
+    error: Option<&'static str>,
+    /// The access token that the connection has afterwards.
+    token: &'static str,
+}
+
+/// Google returns a refresh token only for the first sign-in.
+#[test]
+fn a_later_sign_in_is_of_exactly_the_same_account_and_keeps_the_refresh_token() {
+    let mut platform = standard_platform(&Report::default());
+    let account = json!({"method": "GET", "path": "/me", "id": "/id", "name": "/name"});
+    platform.detail.account = serde_json::from_value(account).unwrap();
+    let mut service = Service::new(&platform);
+    let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
+    let next = Rc::new(RefCell::new((tokens, "27110450011876553")));
+    let responds = Rc::clone(&next);
+    *service.api.env.platform.borrow_mut() = Box::new(move |request| {
+        let (tokens, account) = responds.borrow().clone();
+        let mut response = json_response(200, &tokens);
+        if request.url.ends_with("/me") {
+            response.body = format!(r#"{{"id": {account}, "name": "ann"}}"#).into_bytes();
+        }
+        Ok(response)
+    });
+    let unused = || json_response(200, &Value::Null);
+    let first = service.exchange(&Report::default(), unused());
+    service.reconnects = first["connection"]["id"].clone();
+    let path = format!("/v1/vault/connections/{}", service.reconnects.as_str().unwrap());
+    let status = body(&service.get(&format!("{path}/status")));
+    assert_eq!(status["account"]["id"], "27110450011876553", "{status}");
+    for SignIn { report, account, error, token } in [
+        SignIn {
+            report: "https://github.com/fbsamples/threads_api/issues/9",
+            account: "27110450011876552",
+            error: Some("account_mismatch"),
+            token: "at-1",
+        },
+        SignIn {
+            report: "https://github.com/omab/django-social-auth/issues/299",
+            account: "27110450011876553",
+            error: None,
+            token: "at-2",
+        },
+    ] {
+        *next.borrow_mut() = (json!({"access_token": "at-2", "expires_in": 3600}), account);
+        let ended = service.exchange(&Report::default(), unused());
+        assert_eq!(ended["error"]["code"], json!(error), "{report}: {ended}");
+        let credentials = body(&service.get(&format!("{path}/credentials")));
+        assert_eq!(credentials["accessToken"], token, "{report}");
+    }
+    service.api.env.wait(3_600_000);
+    service.api.env.sent.borrow_mut().clear();
+    *next.borrow_mut() = (json!({"access_token": "at-3", "expires_in": 3600}), "27110450011876553");
+    let refreshed = service.get(&format!("{path}/credentials?refresh=true"));
+    assert_eq!(refreshed.status, 200, "{}", body(&refreshed));
+    let sent = service.api.env.sent.borrow();
+    let form = std::str::from_utf8(&sent[0].body).unwrap();
+    assert!(form.contains("refresh_token=rt-1"), "{form}");
+}
+
+/// A document, and an operation of it that is run.
+struct Described {
+    report: &'static str,
+    name: &'static str,
+    paths: &'static str,
+    action: &'static str,
+    input: Value,
+    url: &'static str,
+    headers: &'static [(&'static str, &'static str)],
+}
+
+/// Dates are strings, and references are URLs.
+#[test]
+fn dates_and_references_mean_what_the_formats_say() {
+    for case in [
+        Described {
+            report: "https://github.com/orval-labs/orval/issues/3946",
+            name: "dates",
+            paths: "
+  /things:
+    get:
+      operationId: listThings
+      security: [{key: []}]
+      parameters:
+        - {name: Accept-Version, in: header, schema: {type: string, enum: [latest, 2026-01-27]}}
+        - {name: since, in: query, schema: {type: string, enum: [2026-01-27, 2026-02-01]}}
+      responses: {200: {description: ok}}
+",
+            action: "listThings",
+            input: json!({"header": {"Accept-Version": "2026-01-27"}, "query": {"since": "2026-02-01"}}),
+            url: "https://api.documents.example/things?since=2026-02-01",
+            headers: &[("accept-version", "2026-01-27")],
+        },
+        Described {
+            report: "https://github.com/PagerDuty/api-schema/issues/82",
+            name: "references",
+            paths: "
+  /users/{id}/contact_methods:
+    get:
+      operationId: listContactMethods
+      security: [{key: []}]
+      parameters:
+        - {name: id, in: path, required: true, schema: {type: string}}
+        - {name: limit, in: query, schema: {type: integer}}
+      responses: {200: {description: ok}}
+  /users/{id}/notification_subscriptions:
+    get:
+      operationId: listSubscriptions
+      security: [{key: []}]
+      parameters:
+        - $ref: '#/paths/~1users~1%7Bid%7D~1contact_methods/get/parameters/0'
+        - $ref: '#/paths/~1users~1%7Bid%7D~1contact_methods/get/parameters/1'
+      responses: {200: {description: ok}}
+",
+            action: "listSubscriptions",
+            input: json!({"path": {"id": "PXPGF42"}, "query": {"limit": 5}}),
+            url: "https://api.documents.example/users/PXPGF42/notification_subscriptions?limit=5",
+            headers: &[],
+        },
+    ] {
+        let document = format!(
+            "openapi: 3.0.3
+info: {{title: Documents, version: 2026-01-27, license: {{name: MIT}}, x-providerName: documents.example}}
+servers: [{{url: https://api.documents.example}}]
+components: {{securitySchemes: {{key: {{type: apiKey, in: header, name: X-Key}}}}}}
+paths:{}",
+            case.paths
+        );
+        let service = Service::new(&imported(case.name, "document.yaml", &document));
+        let id = service.with_key(&json!({"apiKey": "k"}));
+        let path = format!("/v1/vault/connections/{id}/actions/{}", case.action);
+        let run = service.send("POST", &path, &case.input);
+        assert_eq!(run.status, 200, "{}: {}", case.report, body(&run));
+        let sent = service.api.env.sent.borrow_mut().pop().unwrap();
+        assert_eq!(sent.url, case.url, "{}", case.report);
+        for (name, value) in case.headers {
+            let found = sent.headers.iter().find(|(sent_name, _)| sent_name == name);
+            assert_eq!(found.map(|(_, value)| value.as_str()), Some(*value), "{}", case.report);
+        }
+    }
+}
+
+/// Netatmo answers 403, not 401, to an expired token
+/// (<https://github.com/xperimental/netatmo-exporter/issues/55>).
+#[test]
+fn netatmo_is_called_again_with_a_refreshed_token_after_a_403() {
+    let service = Service::new(&crate::catalog()["netatmo"]);
+    let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 10_800});
+    let path = service.connected(&Report::default(), &tokens);
+    service.api.env.wait(3_600_000);
+    *service.api.env.platform.borrow_mut() = Box::new(|request| {
+        let is_expired = request.headers.iter().any(|(_, value)| value == "Bearer at-1");
+        Ok(if request.url.ends_with("/token") {
+            let tokens =
+                json!({"access_token": "at-2", "refresh_token": "rt-2", "expires_in": 10_800});
+            json_response(200, &tokens)
+        } else if is_expired {
+            json_response(403, &json!({"error": {"code": 3, "message": "Access token expired"}}))
+        } else {
+            json_response(200, &json!({"status": "ok"}))
+        })
+    });
+    let called = service.get(&format!("{path}/proxy/getstationsdata"));
+    assert_eq!(called.status, 200, "{}", body(&called));
+}
+
+/// `nextRecordsUrl` is a path from the root of the instance
+/// (<https://github.com/n8n-io/n8n/pull/29192>).
+#[test]
+fn the_next_records_of_salesforce_are_at_a_path_of_the_instance() {
+    let instance = "https://acme.my.salesforce.com";
+    let service = Service::new(&crate::catalog()["salesforce"]);
+    let report = Report::from_fields(json!({"instance": "acme"}));
+    let tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "instance_url": instance});
+    let path = service.connected(&report, &tokens);
+    let call = |rest: &str, document: &Value| {
+        service.responses(json_response(200, document));
+        service.get(&format!("{path}/proxy/{rest}"))
+    };
+    call("query?q=SELECT+Id+FROM+Account", &json!({}));
+    let url = sent_url(&service);
+    let base = url.strip_prefix(instance).unwrap().split_once("/query?").unwrap().0;
+    let next_path = format!("{base}/query/01gD0000002HU6KIAW-2000");
+    let page = json!({"totalSize": 3200, "done": false, "nextRecordsUrl": next_path, "records": [{"Id": "1"}]});
+    let first = call("query?q=SELECT+Id+FROM+Account", &page);
+    let next = first.header("x-vault-next").unwrap_or_else(|| panic!("there is no next page"));
+    sent_url(&service);
+    let page = json!({"totalSize": 3200, "done": true, "records": [{"Id": "2"}]});
+    let last = call(next, &page);
+    assert_eq!(sent_url(&service), format!("{instance}{next_path}"));
+    assert_eq!(last.header("x-vault-next"), None);
+}
+
+/// Okta sends two headers `Link`, the first one for the page itself
+/// (<https://github.com/PowerShell/PowerShell/issues/5257>).
+#[test]
+fn each_link_may_have_a_header_of_its_own() {
+    let service = Service::new(&standard_platform(&Report::default()));
+    let tokens = json!({"access_token": "at-1", "expires_in": 3600});
+    let path = service.connected(&Report::default(), &tokens);
+    let mut response = json_response(200, &json!([]));
+    for link in [
+        "<https://api.acme.example/api/v1/users?limit=200&filter=status+eq+%22STAGED%22>; rel=\"self\"",
+        "<https://api.acme.example/api/v1/users?after=00u1&limit=200&filter=status+eq+%22STAGED%22>; rel=\"next\"",
+    ] {
+        response.headers.push(("link".into(), link.to_owned()));
+    }
+    service.responses(response);
+    let first = service.get(&format!("{path}/proxy/api/v1/users?limit=200"));
+    let next = "api/v1/users?after=00u1&limit=200&filter=status+eq+%22STAGED%22";
+    assert_eq!(first.header("x-vault-next"), Some(next));
+}
+
+/// JSON may be in another charset (<https://github.com/n8n-io/n8n/issues/11928>).
+#[test]
+fn json_is_decoded_as_its_content_type_says() {
+    let document = "openapi: 3.1.0
+info: {title: Charsets, version: 1.0.0, license: {name: MIT}, x-providerName: charsets.example}
+servers: [{url: https://api.charsets.example}]
+components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}
+paths: {/menu: {get: {operationId: getMenu, security: [{key: []}], responses: {200: {description: ok}}}}}
+";
+    let service = Service::new(&imported("charsets", "charsets.yaml", document));
+    let id = service.with_key(&json!({"apiKey": "k"}));
+    service.responses(HttpResponse {
+        status: 200,
+        headers: vec![("content-type".into(), "application/json;charset=ISO-8859-15".into())],
+        body: b"{\"name\": \"Caf\xe9\", \"price\": \"5 \xa4\"}".to_vec(),
+    });
+    let path = format!("/v1/vault/connections/{id}/actions/getMenu");
+    let run = service.send("POST", &path, &json!({}));
+    assert_eq!(run.status, 200, "{}", body(&run));
+    assert_eq!(body(&run)["body"], json!({"name": "Café", "price": "5 €"}));
 }

@@ -159,6 +159,8 @@ pub struct Service {
     /// The id and the secret of its client.
     client: (String, String),
     pub variables: Value,
+    /// The id of the connection that the user reconnects, or null.
+    pub reconnects: Value,
     /// The authorization URLs to which users were redirected.
     pub authorization_urls: RefCell<Vec<String>>,
     responses: Rc<RefCell<VecDeque<HttpResponse>>>,
@@ -192,6 +194,7 @@ impl Service {
             methods: platform.detail.auth_methods.clone(),
             client: ("an-id".to_owned(), "a-secret".to_owned()),
             variables: Value::Null,
+            reconnects: Value::Null,
             authorization_urls: RefCell::default(),
             responses,
         }
@@ -225,6 +228,10 @@ impl Service {
 
     /// Registers the client, and begins to connect.
     pub fn begin(&self, scopes: &[String], fields: &Value) -> Response {
+        if !self.reconnects.is_null() {
+            let sent = json!({"connection": self.reconnects, "fields": fields});
+            return self.send("POST", "/v1/vault/connect", &sent);
+        }
         let (id, secret) = &self.client;
         let mut client = json!({"clientId": id, "clientSecret": secret, "scopes": scopes});
         if !self.variables.is_null() {
@@ -242,7 +249,7 @@ impl Service {
     }
 
     /// Sends the user to the platform. Returns the attempt, the cookie and the URL.
-    fn redirect_user(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
+    pub fn redirect_user(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
         let start = self.begin(scopes, fields);
         assert_eq!(start.status, 202, "{}", body(&start));
         let started = body(&start);
