@@ -12,7 +12,7 @@ import { aligned, median } from "./bench/common.mjs";
 import { PHONE, openPage, waitForPaint, typeAndPaint } from "./bench/console-page.mjs";
 import { edge } from "./bench/edge.mjs";
 import { storage } from "./bench/vault-storage.mjs";
-import { LIMIT_BYTES, buildSite, filesOf, weigh } from "../scripts/build-site.mjs";
+import { LIMIT_BYTES, buildSite, filesOf, totalSize } from "../scripts/build-site.mjs";
 import { buildWorker } from "../scripts/build-worker.mjs";
 import { nativeCli } from "../scripts/lib/native-cli.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
@@ -55,7 +55,7 @@ async function weighPages(browser, origin, secret) {
   const files = filesOf("index.html");
   const columns = {
     "files, gzip -9": Object.fromEntries(
-      KINDS.map((kind) => [kind, weigh(files.filter((file) => file.endsWith(`.${kind}`)))]),
+      KINDS.map((kind) => [kind, totalSize(files.filter((file) => file.endsWith(`.${kind}`)))]),
     ),
   };
   for (const [name, view] of Object.entries(pages)) {

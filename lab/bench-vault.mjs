@@ -11,7 +11,7 @@
 // Fails if a request reads or writes more rows than its limit, or if the other account waits too long.
 import { parseArgs } from "node:util";
 import { aligned, compatibilityDate, median } from "./bench/common.mjs";
-import { life, platforms } from "./bench/vault-life.mjs";
+import { measureLifecycle, platforms } from "./bench/vault-life.mjs";
 import { storage } from "./bench/vault-storage.mjs";
 import { buildWorker } from "../scripts/build-worker.mjs";
 import { nativeCli } from "../scripts/lib/native-cli.mjs";
@@ -26,8 +26,8 @@ const SAMPLE_SIZE = 64;
 const MAX_ROWS_READ = 100_000;
 /** Rows written by the audit of a change: the actor before and after, the entry, and three index entries. */
 const AUDIT_ROWS = 6;
-/** The maximum time that another account may wait, at the 99th percentile. */
-const MAX_WAIT_OF_OTHER = 50;
+/** The maximum time in milliseconds that another account may wait, at the 99th percentile. */
+const MAX_OTHER_ACCOUNT_WAIT_MS = 50;
 const CONCURRENT_REQUESTS = 100;
 const LISTS = "/v1/vault/connections";
 
@@ -249,7 +249,7 @@ async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
       if (!onlyLife) Object.assign(results, await measureSingleRequests(vault, rounds));
       detail("events, refreshes, deliveries");
       const measureOnce = (times, send, most) => measure(times, send, () => most);
-      Object.assign(results, await life(vault, measureOnce, { rounds, size, shards }));
+      Object.assign(results, await measureLifecycle(vault, measureOnce, { rounds, size, shards }));
     });
     return results;
   } finally {
@@ -257,22 +257,22 @@ async function measureSize(program, { size, shards }, { rounds, onlyLife }) {
   }
 }
 
-const short = (size) => (size >= 1e6 ? `${size / 1e6}M` : size >= 1000 ? `${size / 1000}k` : `${size}`);
+const abbreviated = (size) => (size >= 1e6 ? `${size / 1e6}M` : size >= 1000 ? `${size / 1000}k` : `${size}`);
 
 /** Prints the results for each size, and for the smallest in one of many databases. Returns how many exceed their limit. */
 function table(sizes, results, shards, sharded) {
   const times = (value) => `${value.toFixed(2)}×`;
-  const inMany = `${short(sizes[0])} in 1 of ${shards}`;
+  const inMany = `${abbreviated(sizes[0])} in 1 of ${shards}`;
   const heads = [
     "",
-    ...sizes.map((size) => `rows read ${short(size)}`),
+    ...sizes.map((size) => `rows read ${abbreviated(size)}`),
     "growth",
     "at most",
     "written",
     "calls",
-    ...sizes.map((size) => `ms ${short(size)}`),
+    ...sizes.map((size) => `ms ${abbreviated(size)}`),
     "growth",
-    ...sizes.map((size) => `beside ${short(size)}`),
+    ...sizes.map((size) => `beside ${abbreviated(size)}`),
     ...(sharded ? [`rows read ${inMany}`, "at most", "calls", "ms", "beside, elsewhere"] : []),
   ];
   const lines = Object.keys(results[0]).map((name) => {
@@ -280,7 +280,10 @@ function table(sizes, results, shards, sharded) {
     const [first, last] = [of[0], of.at(-1)];
     const inMany = sharded?.[name];
     const isOver = ({ cost, beside = 0, most = Infinity, mostWritten = Infinity, mostCalls = 1 }) =>
-      cost.rows_read > most || cost.rows_written > mostWritten || cost.calls > mostCalls || beside > MAX_WAIT_OF_OTHER;
+      cost.rows_read > most ||
+      cost.rows_written > mostWritten ||
+      cost.calls > mostCalls ||
+      beside > MAX_OTHER_ACCOUNT_WAIT_MS;
     // Lifecycle measurements run in one vault after the other: the same work on different rows.
     const needsMoreCalls = inMany && !inMany.isOfAll && inMany.cost.calls > first.cost.calls;
     const exceeds = [...of, ...(inMany ? [inMany] : [])].some(isOver) || needsMoreCalls;

@@ -24,7 +24,7 @@
 
 -- An API key. The key itself is returned once, when it is created.
 CREATE TABLE api_keys (
-  -- SHA-256 of the whole key, by which every request looks up its key.
+  -- SHA-256 of the whole key. Every request looks up its key by this hash.
   hash          TEXT PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
   -- A UUID that identifies the key in lists and logs. Reveals nothing about the key.
   id            TEXT NOT NULL UNIQUE,
@@ -425,7 +425,7 @@ AND NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writ
     WHERE account = NEW.account AND environment = NEW.environment AND connection_id = NEW.connection_id;
 END;
 
--- Credentials that replace those of a failed connection, or those that awaited a cut-over, get such a time too.
+-- Does the same for new credentials of a connection that had failed or awaited its cut-over.
 CREATE TRIGGER credentials_replaced_check AFTER UPDATE OF sealed ON credentials
 WHEN NEW.check_at IS NULL AND NEW.awaits_cut_over = 0
 AND NOT EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing IS NOT NULL) BEGIN
@@ -453,7 +453,7 @@ CREATE TABLE revocations (
 
 CREATE INDEX revocations_by_sealed_key ON revocations (sealed_key);
 
--- The revocations that are too old to try again.
+-- Finds the revocations that are too old to be tried again.
 CREATE INDEX revocations_by_age ON revocations (created_at);
 
 -- The revocations to send next.
@@ -503,7 +503,7 @@ CREATE TABLE connect_attempts (
   -- A JSON array of strings: the requested scopes.
   scopes              TEXT    NOT NULL,
   return_url          TEXT,
-  -- The values that the app entered for the user, as JSON. NULL for none. Only the language once the attempt is over.
+  -- The values that the app entered for the user, as JSON, or NULL. Only the language remains once the attempt is over.
   presets             TEXT,
   -- Hashes of the link's secret, of the OAuth `state`, and of the cookie of the browser that opened the link.
   link_hash           TEXT    NOT NULL UNIQUE,
@@ -521,19 +521,19 @@ CREATE TABLE connect_attempts (
   expires_at          INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Count pending attempts, to enforce the limits of an identity and of an account.
+-- Counts pending attempts, to enforce the limits of an identity and of an account.
 CREATE INDEX connect_attempts_by_identity ON connect_attempts (account, environment, identity, expires_at)
   WHERE status = 'pending';
 CREATE INDEX connect_attempts_by_account ON connect_attempts (account, expires_at) WHERE status = 'pending';
 
--- The expired attempts, to delete.
+-- Finds the expired attempts, which are deleted.
 CREATE INDEX connect_attempts_by_age ON connect_attempts (expires_at);
--- Those with secrets, tags or values, to empty when they have expired.
+-- Finds the expired attempts whose secrets, tags and values are still to be cleared.
 CREATE INDEX connect_attempts_to_empty ON connect_attempts (expires_at)
   WHERE sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL;
 
--- The lists of attempts, newest first: by status, and of an identity. All attempts live equally long, so the order of
--- their expiry is the order in which they began.
+-- The lists of attempts, newest first: by status, and of an identity. All attempts have the same lifetime, so the order
+-- of their expiry is the order in which they began.
 CREATE INDEX connect_attempts_by_status ON connect_attempts (account, environment, status, expires_at, id);
 CREATE INDEX connect_attempts_of_identity ON connect_attempts (account, environment, identity, expires_at, id);
 
@@ -548,14 +548,14 @@ CREATE TABLE used_codes (
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The expired codes, to delete.
+-- Finds the expired codes, which are deleted.
 CREATE INDEX used_codes_by_expiry ON used_codes (expires_at);
 
 ------------------------------------------------------------------------------------------------------------------------
 -- Events
 ------------------------------------------------------------------------------------------------------------------------
 
--- Something that happened. D1 runs one transaction at a time, so the ids are in the order of the events. The last event
+-- An event of the feed. D1 runs one transaction at a time, so the ids are in the order of the events. The last event
 -- is never pruned, so that its id is not assigned again.
 CREATE TABLE events (
   id            INTEGER PRIMARY KEY,
@@ -573,7 +573,7 @@ CREATE TABLE events (
   -- In events about calls: the called action or path, the caller, and the outcome. A JSON object.
   call          TEXT,
   -- In `connection.called`: the number of this event among those of the tenant, and among those of the identity of the
-  -- token, on its day (UTC). So the last event shows whether the limit of the day is reached, and none are counted.
+  -- token, on its day (UTC). So the last event shows whether the limit of the day is reached, without counting any.
   tenant_call   INTEGER,
   identity_call INTEGER,
   CHECK ((connection IS NULL) = (subject IS NOT NULL))
@@ -625,7 +625,7 @@ CREATE TRIGGER connections_created_event AFTER INSERT ON connections BEGIN
     SELECT NEW.seq, 'connection.connected', 1 WHERE NEW.connected_by IS NOT NULL;
 END;
 
--- One event for each change. An account that is connected while the connection has credentials is reconnected.
+-- One event for each change. Connecting an account counts as reconnecting if the connection has credentials.
 CREATE TRIGGER connections_updated_event AFTER UPDATE ON connections WHEN NEW.version <> OLD.version BEGIN
   INSERT INTO connection_events (seq, type, keeps_tags) SELECT NEW.seq, 'connection.' || CASE
     WHEN NEW.connected_by IS NOT OLD.connected_by THEN iif(
@@ -729,7 +729,7 @@ CREATE TRIGGER events_deliveries AFTER INSERT ON events BEGIN
       AND (w.types = '[]' OR EXISTS (SELECT 1 FROM json_each(w.types) WHERE value = NEW.type));
 END;
 
--- A pruned event is not sent any more.
+-- Events that have been pruned are no longer sent.
 CREATE TRIGGER events_pruned_deliveries AFTER DELETE ON events BEGIN
   DELETE FROM deliveries WHERE event_id = OLD.id AND webhook_id IN (
     SELECT id FROM webhooks WHERE account = OLD.account AND environment = OLD.environment);
@@ -793,7 +793,7 @@ CREATE TABLE agent_grants (
   account       TEXT    NOT NULL,
   environment   TEXT    NOT NULL,
   endpoint      TEXT    NOT NULL,
-  -- The id of the key that the agent acts as, with at most its scopes and while it is valid.
+  -- The id of the key on whose behalf the agent acts: with at most its scopes, and only while it is valid.
   key_id        TEXT    NOT NULL,
   -- authenticated: the app has authenticated the user. opened: the user has seen the consent page. consented: the user
   -- has agreed, and the code is not exchanged yet. active: the agent has tokens.
@@ -803,7 +803,7 @@ CREATE TABLE agent_grants (
   -- Names, separated by commas. NULL: all platforms.
   platforms     TEXT,
   access        TEXT    NOT NULL CHECK (access IN ('read', 'write')),
-  -- The access that the client asked for.
+  -- The access that the client requested.
   requested     TEXT    NOT NULL CHECK (requested IN ('read', 'write')),
   -- `platform/key` or `platform/prefix*`, separated by commas. NULL: all actions.
   actions       TEXT,
@@ -839,11 +839,11 @@ CREATE INDEX agent_grants_listed ON agent_grants (account, environment, created_
 CREATE INDEX agent_grants_of_identity ON agent_grants (account, environment, identity, created_at DESC, id DESC)
   WHERE state = 'active';
 
--- The requests of a user that wait for consent, to limit their number.
+-- Counts the requests of a user that wait for consent, to limit their number.
 CREATE INDEX agent_grants_requested ON agent_grants (account, environment, identity, expires_at)
   WHERE state IN ('authenticated', 'opened');
 
--- The expired grants, to delete.
+-- Finds the expired grants, which are deleted.
 CREATE INDEX agent_grants_by_age ON agent_grants (expires_at);
 
 -- An agent's call that needs the user's approval.
@@ -855,7 +855,7 @@ CREATE TABLE agent_approvals (
   -- `session:` and a hash of its key and identity.
   endpoint          TEXT    CHECK (endpoint IS NOT NULL OR state = 'download'),
   grant_id          TEXT    CHECK (grant_id IS NOT NULL OR state = 'download'),
-  -- The key that the agent acts as.
+  -- The id of the key on whose behalf the agent acts.
   key_id            TEXT    NOT NULL,
   -- The user whose approval it needs, or whose file it is.
   identity          TEXT    NOT NULL,
@@ -876,7 +876,7 @@ CREATE TABLE agent_approvals (
   secret_expires_at INTEGER,
   -- A hash of the cookie of the browser in which the user signed in.
   browser_hash      TEXT,
-  -- The request that took the last step.
+  -- The request that last changed the state.
   claimed_by        TEXT,
   created_at        INTEGER NOT NULL,
   expires_at        INTEGER NOT NULL
@@ -926,7 +926,7 @@ CREATE TABLE console_sign_ins (
   claim       TEXT    NOT NULL,
   -- A JSON object: the scopes of each role, separated by spaces.
   roles       TEXT    NOT NULL CHECK (json_valid(roles)),
-  -- The scopes that are requested of the provider, separated by spaces. NULL: the default.
+  -- The scopes that are requested from the provider, separated by spaces. NULL: the default.
   scopes      TEXT    CHECK (scopes IS NULL OR type = 'oidc'),
   created_at  INTEGER NOT NULL,
   updated_at  INTEGER NOT NULL
@@ -965,7 +965,7 @@ CREATE TABLE console_sessions (
 CREATE INDEX console_sessions_listed ON console_sessions (account, environment, created_at DESC, id DESC);
 CREATE INDEX console_sessions_by_key ON console_sessions (key_id);
 
--- The expired sessions, to delete.
+-- Finds the expired sessions, which are deleted.
 CREATE INDEX console_sessions_by_age ON console_sessions (expires_at);
 
 -- The replacement of a key takes over the sign-in that it configured, so that a rotation does not lock people out.
@@ -1008,8 +1008,8 @@ CREATE TABLE audit (
   seq         INTEGER PRIMARY KEY,
   account     TEXT    NOT NULL,
   environment TEXT    NOT NULL,
-  -- `aud_` and hexadecimal digits: 11 of the time, 6 of the order of writing, 8 of the request. So ids are in the order
-  -- of time.
+  -- `aud_` and hexadecimal digits: 11 of the time, 6 of the order of writing, 8 of the request. So ids sort by
+  -- time.
   id          TEXT    NOT NULL CHECK (length(id) = 29),
   at          INTEGER NOT NULL,
   action      TEXT    NOT NULL,
@@ -1151,7 +1151,7 @@ WHEN NEW.state = 'consented' AND OLD.state <> 'consented' BEGIN
   INSERT INTO audited VALUES (NEW.account, NEW.environment, 'agent_grant.created', 'agent_grant', NEW.id);
 END;
 
--- Deleting an expired grant has no entry, because the grant had already ended.
+-- Deleting an expired grant writes no entry, because the grant had already ended.
 CREATE TRIGGER agent_grants_deleted_audit AFTER DELETE ON agent_grants
 WHEN OLD.expires_at > coalesce((SELECT at FROM audit_context), CAST(unixepoch('subsec') * 1000 AS INTEGER)) BEGIN
   INSERT INTO audited VALUES (OLD.account, OLD.environment,
@@ -1182,7 +1182,7 @@ CREATE TRIGGER console_sessions_inserted_audit AFTER INSERT ON console_sessions 
     VALUES (NEW.account, NEW.environment, 'console_session.created', 'console_session', NEW.id);
 END;
 
--- Deleting an expired session has no entry, because the session had already ended.
+-- Deleting an expired session writes no entry, because the session had already ended.
 CREATE TRIGGER console_sessions_deleted_audit AFTER DELETE ON console_sessions
 WHEN OLD.expires_at > coalesce((SELECT at FROM audit_context), CAST(unixepoch('subsec') * 1000 AS INTEGER)) BEGIN
   INSERT INTO audited
@@ -1219,13 +1219,12 @@ END;
 -- Usage: the number of requests per day
 ------------------------------------------------------------------------------------------------------------------------
 
--- A tenant has at most 1000 rows a day, plus one for each endpoint and status that counts the rest. Isolates add their
+-- A tenant has at most 1000 rows a day, plus one for each endpoint and status that sums all others. Isolates add their
 -- counts.
 CREATE TABLE usage (
   account     TEXT    NOT NULL,
   environment TEXT    NOT NULL,
-  -- The day with five digits, and the other columns up to the identity, separated by spaces. So ids are in the order of
-  -- days.
+  -- The day with five digits, and the other columns up to the identity, separated by spaces. So ids sort by day.
   id          TEXT    NOT NULL,
   -- The number of days since 1970-01-01 UTC.
   day         INTEGER NOT NULL,
@@ -1233,14 +1232,14 @@ CREATE TABLE usage (
   endpoint    TEXT    NOT NULL,
   -- 2xx, 3xx, 4xx or 5xx.
   status      TEXT    NOT NULL,
-  -- Both are empty if there is none, and a comma in the rows that count the rest.
+  -- Both are empty if there is none, and a comma in the rows that sum all others.
   platform    TEXT    NOT NULL,
   identity    TEXT    NOT NULL,
   requests    INTEGER NOT NULL CHECK (requests > 0),
   PRIMARY KEY (account, environment, id)
 ) STRICT, WITHOUT ROWID;
 
--- The rows to prune.
+-- Finds the rows of past days, which are pruned.
 CREATE INDEX usage_by_day ON usage (day);
 
 ------------------------------------------------------------------------------------------------------------------------
@@ -1296,12 +1295,11 @@ CREATE TABLE forwards (
   is_key  INTEGER NOT NULL CHECK (is_key IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
--- The forwards of an account, to delete.
+-- Finds the forwards of an account, which are deleted.
 CREATE INDEX forwards_by_account ON forwards (account);
 
--- The mapping from the ids of an account's events in earlier databases to the ids here, so that a reader of the feed
--- continues where it was: ids up to `through`, and above the `through` of the row before, are `shift` smaller than the
--- ids here.
+-- Maps the ids of an account's events in earlier databases to the ids here, so that a reader of the feed continues
+-- where it stopped. To an id up to `through`, and above the `through` of the previous row, the mapping adds `shift`.
 CREATE TABLE event_shifts (
   account TEXT    NOT NULL,
   through INTEGER NOT NULL,

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { encode } from "./lib/encode.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
-import { locked } from "./lib/lock.mjs";
+import { withLock } from "./lib/lock.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
@@ -27,15 +27,15 @@ const INPUTS = [
   "scripts/lib/encode.mjs",
   "scripts/lib/wasm.mjs",
 ];
-const built = join(root, "target", "package.built-from");
+const stampFile = join(root, "target", "package.built-from");
 const work = join(root, "target", "package");
 const dist = join(root, "npm", "dist");
 const WASM = "connector-vault.wasm";
-// A placeholder for the encoded module while esbuild works.
-const TEXT = '"<the module>"';
+// Stands for the encoded module while esbuild bundles; the module itself is inserted afterwards.
+const PLACEHOLDER = '"<the module>"';
 // Size limits in bytes, gzipped. `react.mjs` also loads `connect.mjs`.
 const LIMITS = { "index.mjs": 72_000, [WASM]: 56_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
-// The modules of npm/src that replace the import "wasm": each loads the WebAssembly module in another way.
+// The modules of npm/src that replace the import "wasm". Each loads the WebAssembly module in its own way.
 const WASM_SOURCES = { embedded: "core/wasm/embedded", compiled: "core/wasm/compiled", loaded: "core/wasm/loaded" };
 // Entries that must not load WebAssembly: they also work on pages whose Content-Security-Policy forbids it.
 const WITHOUT_WASM = ["connect", "react"];
@@ -50,9 +50,9 @@ const BUNDLES = [
     ["mjs", "cjs"].map((system) => ({ file: `${name}.${system}`, entry: `browser/${name}` })),
   ),
 ];
-// The sources of the package's entry points. Their declarations are published, with all that those import.
+// The sources of the package's entry points. Their declarations are published, with everything that these import.
 const ENTRIES = ["index", "slim", "browser/connect", "browser/react", `core/wasm/${WASM}`];
-// A generated declaration: the platforms of providers.toml.
+// The declaration file that the build generates from the platforms of providers.toml.
 const PLATFORMS = "known-platforms";
 const FILES = [
   ...BUNDLES.map(({ file }) => file),
@@ -80,13 +80,13 @@ const gzippedSize = (name) => gzipSync(readFileSync(join(dist, name)), { level: 
 
 /** Builds the package if its inputs changed; fails if it exceeds a size limit. */
 export function buildPackage({ wasm }) {
-  return locked("package", "it is building the npm package", () => build(wasm));
+  return withLock("package", "it is building the npm package", () => build(wasm));
 }
 
 /** Compiles the Rust part of the package if its inputs changed. Needs no npm packages, so it can run while they are installed. */
 export function compilePackage({ wasm }) {
-  return locked("package", "it is building the npm package", async () => {
-    if (!isStamped(built, fingerprint(INPUTS, [JSON.stringify(wasm)])))
+  return withLock("package", "it is building the npm package", async () => {
+    if (!isStamped(stampFile, fingerprint(INPUTS, [JSON.stringify(wasm)])))
       await task("npm package compiled", (detail) => compilePackageModule(wasm, detail));
   });
 }
@@ -96,18 +96,18 @@ const compilePackageModule = (wasm, detail) =>
 
 async function build(wasm) {
   const digest = fingerprint(INPUTS, [JSON.stringify(wasm)]);
-  const isCurrent = isStamped(built, digest) && FILES.every((name) => existsSync(join(dist, name)));
+  const isCurrent = isStamped(stampFile, digest) && FILES.every((name) => existsSync(join(dist, name)));
   if (!isCurrent) {
-    // Removed first: if the build is interrupted, npm/dist/ holds no valid build.
-    rmSync(built, { force: true });
+    // Removed first, because npm/dist/ contains no valid build if this is interrupted.
+    rmSync(stampFile, { force: true });
     for (const folder of [dist, work]) rmSync(folder, { recursive: true, force: true });
     for (const folder of [dist, work]) mkdirSync(folder, { recursive: true });
     await task("npm package (wasm, release)", (detail) => assemble(wasm, detail));
-    await Promise.all([bundle(), declare()]);
+    await Promise.all([bundle(), writeDeclarations()]);
     copyLicences();
   }
   checkSizes(isCurrent ? "; unchanged" : "");
-  stamp(built, digest);
+  stamp(stampFile, digest);
 }
 
 /** Builds the WebAssembly module and its JavaScript glue. */
@@ -115,26 +115,26 @@ async function assemble(wasm, detail) {
   const module = await compilePackageModule(wasm, detail);
   await writeGlue("package", module, work);
   removeCompilation(join(work, "index.js"));
-  await silencePanics(join(work, "index_bg.wasm"));
+  await replacePanicsWithTraps(join(work, "index_bg.wasm"));
   await optimize(join(work, "index_bg.wasm"), join(dist, WASM), ["-Oz", "--converge", ...WASM_FEATURES]);
 }
 
-/** Removes the glue's compilation of bytes and of modules of other realms: `core/wasm/start.ts` passes compiled modules only. */
+/** Removes the glue's own compilation step, because `core/wasm/start.ts` passes compiled modules only. */
 function removeCompilation(file) {
-  const compiles = /( *)if \(!\(module instanceof WebAssembly\.Module\)\) \{\n.*\n\1\}\n/;
+  const compilationStep = /( *)if \(!\(module instanceof WebAssembly\.Module\)\) \{\n.*\n\1\}\n/;
   const glue = readFileSync(file, "utf8");
-  if (!compiles.test(glue))
+  if (!compilationStep.test(glue))
     throw new Problem(
       "The glue has no compilation step for scripts/build-package.mjs to remove: has wasm-bindgen changed?",
     );
-  writeFileSync(file, glue.replace(compiles, ""));
+  writeFileSync(file, glue.replace(compilationStep, ""));
 }
 
 /**
  * Replaces panic functions with a trap: the lints forbid panics, and nothing would read their messages. `wasm-opt` then removes
  * the code that only the messages need.
  */
-async function silencePanics(file) {
+async function replacePanicsWithTraps(file) {
   // Imported here, because the set-up may have installed the package just now.
   const { default: binaryen } = await import("binaryen");
   const module = binaryen.readBinary(readFileSync(file));
@@ -158,7 +158,7 @@ async function bundle() {
   const { build: esbuild } = await import("esbuild");
   const { frequent, text } = encode(readFileSync(join(dist, WASM)));
   const module = join(work, "module.js");
-  writeFileSync(module, `export const frequent = ${JSON.stringify(frequent)};\nexport const text = ${TEXT};\n`);
+  writeFileSync(module, `export const frequent = ${JSON.stringify(frequent)};\nexport const text = ${PLACEHOLDER};\n`);
   const source = (name) => join(root, "npm", "src", `${name}.ts`);
   for (const { file, entry, wasm } of BUNDLES) {
     const outfile = join(dist, file);
@@ -168,7 +168,7 @@ async function bundle() {
       format: file.endsWith(".cjs") ? "cjs" : "esm",
       bundle: true,
       minify: true,
-      // Node prints the source line of an uncaught error.
+      // Node prints the whole source line of an uncaught error, so keep lines short.
       lineLimit: 120,
       target: "es2022",
       alias: wasm ? { wasm: source(WASM_SOURCES[wasm]), glue: join(work, "index.js"), module } : {},
@@ -180,7 +180,7 @@ async function bundle() {
     writeFileSync(
       outfile,
       readFileSync(outfile, "utf8")
-        .replace(TEXT, () => `\n"${text}"\n`)
+        .replace(PLACEHOLDER, () => `\n"${text}"\n`)
         // esbuild removes the comments that make other bundlers ignore an import.
         .replace(/\bimport\((\w+\.wasm)\)/, "import(/* webpackIgnore: true */ /* @vite-ignore */ $1)")
         // The Edge Runtime of Next.js and Vercel imports compiled modules with `?module`.
@@ -204,7 +204,7 @@ function platformTypes() {
 }
 
 /** Writes the declarations of the entries and of everything they import, for each module system. */
-async function declare() {
+async function writeDeclarations() {
   const types = join(work, "types");
   mkdirSync(types, { recursive: true });
   writeFileSync(join(work, `${PLATFORMS}.d.ts`), platformTypes());
@@ -213,7 +213,7 @@ async function declare() {
   await run("node", [tsc, "--project", join(root, "npm", "src")]);
   copyFileSync(join(work, `${PLATFORMS}.d.ts`), join(types, `${PLATFORMS}.d.ts`));
   const declared = new Set(ENTRIES);
-  // The set grows while it is iterated over.
+  // The loop also visits the names that it adds.
   for (const name of declared) {
     const toRoot = relative(dirname(name), ".") || ".";
     const declaration = readFileSync(join(types, `${name}.d.ts`), "utf8").replaceAll(

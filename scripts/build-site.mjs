@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { buildPackage } from "./build-package.mjs";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
-import { locked } from "./lib/lock.mjs";
+import { withLock } from "./lib/lock.mjs";
 import { nodeBin, root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
@@ -18,7 +18,7 @@ export const LIMIT_BYTES = 175_000;
 // The size limit of the connect window in English, in bytes, gzipped.
 export const WINDOW_LIMIT_BYTES = 26_000;
 /** A file with the connect window's texts in one language. */
-const LANGUAGE = /^assets\/(?:de|fr|es|ja)-/;
+const LANGUAGE_FILE = /^assets\/(?:de|fr|es|ja)-/;
 const INPUTS = [
   "www/index.html",
   "www/docs.html",
@@ -40,27 +40,27 @@ const INPUTS = [
   "providers.toml",
   "scripts/build-site.mjs",
 ];
-const built = join(root, "target", "site.built-from");
+const stampFile = join(root, "target", "site.built-from");
 const dist = join(root, "www", "dist");
 
 /** Builds the npm package and the site if their inputs changed; fails if the console exceeds its size limit. */
 export async function buildSite(tools) {
   await buildPackage(tools);
-  await locked("site", "it builds the site", build);
+  await withLock("site", "it builds the site", build);
 }
 
 async function build() {
   const digest = fingerprint(INPUTS);
-  const isCurrent = isStamped(built, digest) && existsSync(join(dist, "index.html"));
+  const isCurrent = isStamped(stampFile, digest) && existsSync(join(dist, "index.html"));
   if (!isCurrent) {
-    // Removed first: if the build is interrupted, www/dist/ holds no valid build.
-    rmSync(built, { force: true });
+    // Removed first, because www/dist/ contains no valid build if this is interrupted.
+    rmSync(stampFile, { force: true });
     await task("site (console and reference)", (detail) =>
       run(join(nodeBin, "vite"), ["build", join(root, "www"), "--logLevel", "warn"], { detail }),
     );
   }
-  check(isCurrent ? "; unchanged" : "");
-  stamp(built, digest);
+  checkSizes(isCurrent ? "; unchanged" : "");
+  stamp(stampFile, digest);
 }
 
 /** The files that a page loads, directly or through other files. */
@@ -68,31 +68,31 @@ export function filesOf(page) {
   const assets = ["assets", "style"].flatMap((folder) =>
     readdirSync(join(dist, folder)).map((name) => ({ name, path: join(folder, name) })),
   );
-  const found = new Set([page]);
-  for (const file of found) {
+  const reachableFiles = new Set([page]);
+  for (const file of reachableFiles) {
     if (!/\.(html|js|css)$/.test(file)) continue;
     const text = readFileSync(join(dist, file), "utf8");
-    for (const { name, path } of assets) if (text.includes(name)) found.add(path);
+    for (const { name, path } of assets) if (text.includes(name)) reachableFiles.add(path);
   }
-  return [...found];
+  return [...reachableFiles];
 }
 
 const sizeOf = (file) => gzipSync(readFileSync(join(dist, file)), { level: 9 }).length;
 
 /** The total size of files in bytes, gzipped. Leaves out languages other than English: a user loads at most one. */
-export function weigh(files) {
-  return files.filter((file) => !LANGUAGE.test(file)).reduce((sum, file) => sum + sizeOf(file), 0);
+export function totalSize(files) {
+  return files.filter((file) => !LANGUAGE_FILE.test(file)).reduce((sum, file) => sum + sizeOf(file), 0);
 }
 
-function check(note) {
+function checkSizes(note) {
   const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
   for (const [name, page, limit] of [
     ["console", "index.html", LIMIT_BYTES],
     ["connect window", "connect.html", WINDOW_LIMIT_BYTES],
   ]) {
     const files = filesOf(page);
-    const total = weigh(files);
-    const languages = files.filter((file) => LANGUAGE.test(file)).map(sizeOf);
+    const total = totalSize(files);
+    const languages = files.filter((file) => LANGUAGE_FILE.test(file)).map(sizeOf);
     const languageNote = languages.length > 0 ? `, and up to ${kb(Math.max(...languages))} for a language` : "";
     log(`The ${name}: ${kb(total)} gzipped in total${languageNote}; limit ${kb(limit)}${note}.`);
     if (total > limit)

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { fingerprint, isStamped, stamp } from "./lib/fingerprint.mjs";
-import { locked } from "./lib/lock.mjs";
+import { withLock } from "./lib/lock.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { log, task } from "./lib/status.mjs";
@@ -45,42 +45,43 @@ const OPTIMIZATION = [
   "--reorder-functions-by-name",
   ...WASM_FEATURES,
 ];
-const built = join(root, "target", "worker.built-from");
+const stampFile = join(root, "target", "worker.built-from");
 const work = join(root, "target", "worker");
 const out = join(root, "build");
 const sizes = () => MODULES.map((name) => gzipSync(readFileSync(join(out, name)), { level: 9 }).length);
 
 /** Builds the Worker if its inputs changed; fails if it exceeds its size limit. */
 export function buildWorker({ wasm }) {
-  return locked("worker", "it builds the Worker", () => build(wasm));
+  return withLock("worker", "it builds the Worker", () => build(wasm));
 }
 
 /** Compiles the Rust part of the Worker if its inputs changed. Needs no npm packages, so it can run while they are installed. */
 export function compileWorker({ wasm }) {
-  return locked("worker", "it builds the Worker", async () => {
+  return withLock("worker", "it builds the Worker", async () => {
     const digest = fingerprint(INPUTS, [JSON.stringify(wasm)]);
-    if (!isStamped(built, digest)) await task("Worker compiled", (detail) => compileWorkerModule(wasm, digest, detail));
+    if (!isStamped(stampFile, digest))
+      await task("Worker compiled", (detail) => compileWorkerModule(wasm, digest, detail));
   });
 }
 
 async function build(wasm) {
   const digest = fingerprint(INPUTS, [JSON.stringify(wasm)]);
-  const isCurrent = isStamped(built, digest) && MODULES.every((name) => existsSync(join(out, name)));
+  const isCurrent = isStamped(stampFile, digest) && MODULES.every((name) => existsSync(join(out, name)));
   if (!isCurrent) {
-    // Removed first: if the build is interrupted, build/ holds no valid build.
-    rmSync(built, { force: true });
-    await task("Worker (wasm, release)", (detail) => make(wasm, digest, detail));
+    // Removed first, because build/ contains no valid build if this is interrupted.
+    rmSync(stampFile, { force: true });
+    await task("Worker (wasm, release)", (detail) => assemble(wasm, digest, detail));
   }
-  const parts = sizes();
-  const total = parts.reduce((sum, size) => sum + size, 0);
+  const moduleSizes = sizes();
+  const total = moduleSizes.reduce((sum, size) => sum + size, 0);
   const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
   log(
-    `Worker: ${kb(total)} gzipped (${MODULES.map((name, i) => `${name} ${kb(parts[i])}`).join(", ")}); limit ${kb(LIMIT_BYTES)}${isCurrent ? "; unchanged" : ""}.`,
+    `Worker: ${kb(total)} gzipped (${MODULES.map((name, i) => `${name} ${kb(moduleSizes[i])}`).join(", ")}); limit ${kb(LIMIT_BYTES)}${isCurrent ? "; unchanged" : ""}.`,
   );
   if (total > LIMIT_BYTES) {
     throw new Problem(`The Worker exceeds its limit of ${kb(LIMIT_BYTES)} gzipped by ${kb(total - LIMIT_BYTES)}.`);
   }
-  stamp(built, digest);
+  stamp(stampFile, digest);
 }
 
 /** Returns the path of the compiled module. */
@@ -102,18 +103,18 @@ export const compileExample = (wasm, example, detail) =>
 /** Optimizes a module with the settings of the Worker. */
 export const optimizeWorker = (from, to) => optimize(from, to, OPTIMIZATION);
 
-async function make(wasm, digest, detail) {
+async function assemble(wasm, digest, detail) {
   const module = await compileWorkerModule(wasm, digest, detail);
   rmSync(work, { recursive: true, force: true });
-  const done = join(work, "build");
-  mkdirSync(done, { recursive: true });
+  const staged = join(work, "build");
+  mkdirSync(staged, { recursive: true });
   await writeGlue("worker", module, work);
   await Promise.all([
-    optimizeWorker(join(work, "index_bg.wasm"), join(done, "index_bg.wasm")),
-    bundleWorker(join(root, "src", "edge", "entry.js"), join(work, "index.js"), join(done, "index.js")),
+    optimizeWorker(join(work, "index_bg.wasm"), join(staged, "index_bg.wasm")),
+    bundleWorker(join(root, "src", "edge", "entry.js"), join(work, "index.js"), join(staged, "index.js")),
   ]);
   rmSync(out, { recursive: true, force: true });
-  renameSync(done, out);
+  renameSync(staged, out);
 }
 
 /** Bundles an entry and its glue; `more` are additional aliases. */

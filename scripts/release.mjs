@@ -27,7 +27,7 @@ const scratch = (name) => join(root, "target", "packing", name);
 const read = (path) => readFileSync(join(root, path), "utf8");
 const git = (...args) => tryRun("git", args).out;
 
-const row = (bytes, what) => print(`  ${bytes.toLocaleString("en").padStart(11)}  ${what}`);
+const printRow = (bytes, what) => print(`  ${bytes.toLocaleString("en").padStart(11)}  ${what}`);
 
 /** The files below a folder of the project, each as { path, bytes, sha256 }. */
 const hashedFiles = (folder) =>
@@ -37,9 +37,9 @@ const hashedFiles = (folder) =>
     return { path: relative(root, file), bytes: content.length, sha256 };
   });
 
-function list(title, files) {
+function printFiles(title, files) {
   print(title);
-  for (const { path, bytes, sha256 } of files) row(bytes, `${sha256.slice(0, 16)}…  ${path}`);
+  for (const { path, bytes, sha256 } of files) printRow(bytes, `${sha256.slice(0, 16)}…  ${path}`);
 }
 
 /** Builds and packs the command-line program for this machine, or for a platform such as `linux-arm64`. Returns the file. */
@@ -58,8 +58,8 @@ async function packProgram(target) {
 
 await main(async () => {
   const isDry = process.argv.includes("--dry-run");
-  const [first, platform, ...more] = process.argv.slice(2);
-  if (first === "--command-line" && more.length === 0) return print(relative(root, await packProgram(platform)));
+  const [option, platform, ...others] = process.argv.slice(2);
+  if (option === "--command-line" && others.length === 0) return print(relative(root, await packProgram(platform)));
   const unknown = process.argv.slice(2).filter((argument) => argument !== "--dry-run");
   if (unknown.length > 0)
     throw new Problem(`There is no option ${unknown[0]}.`, { hint: "Use `npm run release -- --dry-run`.", code: 2 });
@@ -89,12 +89,12 @@ await main(async () => {
   rmSync(files, { recursive: true, force: true });
   mkdirSync(files, { recursive: true });
   const packed = await run("npm", ["pack", "--json", "--pack-destination", files], { cwd: join(root, "npm") });
-  const [{ filename, files: inside }] = Object.values(JSON.parse(packed));
+  const [{ filename, files: packedFiles }] = Object.values(JSON.parse(packed));
   const packedProgram = await packCommandLine({ work: scratch("command-line"), destination: commandLines });
-  const ending = `-${version}.tgz`;
-  const platforms = readdirSync(commandLines).filter((name) => name.endsWith(ending));
+  const suffix = `-${version}.tgz`;
+  const platforms = readdirSync(commandLines).filter((name) => name.endsWith(suffix));
   for (const name of platforms) copyFileSync(join(commandLines, name), join(files, name));
-  const names = platforms.map((name) => name.slice(0, -ending.length));
+  const names = platforms.map((name) => name.slice(0, -suffix.length));
   const server = await packServer({ catalog, platforms: names, work: scratch("server"), destination: files });
   for (const [name, part] of [
     ["worker", { crates: await crates("worker"), packages: bundled() }],
@@ -106,13 +106,13 @@ await main(async () => {
   }
 
   print(`The npm package, ${filename}, contains (bytes):`);
-  for (const { path, size } of inside) row(size, path);
+  for (const { path, size } of packedFiles) printRow(size, path);
   print(`${basename(server.file)} contains ${server.files.length} files, and needs one of: ${names.join(", ")}`);
   const [published, worker, site] = ["target/release-files", "build", "www/dist"].map(hashedFiles);
-  list("Published, or attached to the release (bytes, SHA-256):", published);
-  list("Deployed from this commit, by anyone who builds it:", worker);
+  printFiles("Published, or attached to the release (bytes, SHA-256):", published);
+  printFiles("Deployed from this commit, by anyone who builds it:", worker);
   const bytes = site.reduce((sum, file) => sum + file.bytes, 0);
-  row(bytes, `${site.length} files in www/dist`);
+  printRow(bytes, `${site.length} files in www/dist`);
   const lines = [...published, ...worker, ...site].map(({ path, sha256 }) => `${sha256}  ${path}\n`);
   writeFileSync(join(files, "SHA256SUMS"), lines.join(""));
   writeFileSync(join(files, "RELEASE_NOTES.md"), notes({ version, changelog: read("CHANGELOG.md"), worker }));

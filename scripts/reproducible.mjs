@@ -29,18 +29,18 @@ await main(async () => {
   const tools = await setup();
   await buildWorker(tools);
   await buildSite(tools);
-  const other = mkdtempSync(join(tmpdir(), "connector-vault-again-"));
+  const clone = mkdtempSync(join(tmpdir(), "connector-vault-again-"));
   try {
-    await run("git", ["clone", "--quiet", root, other]);
-    await task("build in a fresh clone", (detail) => run("npm", ["run", "build"], { cwd: other, detail }));
-    const [here, there] = [built(root), built(other)];
-    const differ = [...new Set([...here.keys(), ...there.keys()])].filter(
-      (path) => !there.get(path)?.equals(here.get(path) ?? Buffer.alloc(0)),
+    await run("git", ["clone", "--quiet", root, clone]);
+    await task("build in a fresh clone", (detail) => run("npm", ["run", "build"], { cwd: clone, detail }));
+    const [localFiles, clonedFiles] = [built(root), built(clone)];
+    const differ = [...new Set([...localFiles.keys(), ...clonedFiles.keys()])].filter(
+      (path) => !clonedFiles.get(path)?.equals(localFiles.get(path) ?? Buffer.alloc(0)),
     );
     if (differ.length > 0)
-      throw new Problem(`${differ.length} of ${here.size} files differ.`, { output: differ.sort().join("\n") });
-    log(`All ${here.size} files are identical.`);
+      throw new Problem(`${differ.length} of ${localFiles.size} files differ.`, { output: differ.sort().join("\n") });
+    log(`All ${localFiles.size} files are identical.`);
   } finally {
-    rmSync(other, { recursive: true, force: true });
+    rmSync(clone, { recursive: true, force: true });
   }
 });

@@ -26,19 +26,19 @@ export async function setup({
   meanwhile = async () => {},
 } = {}) {
   const start = Date.now();
-  // Created here: two cargo processes that start without a target folder can replace each other's.
+  // Created in advance: two cargo processes that start without a target folder can each replace the other's.
   for (const name of ["tools", "wasm"]) mkdirSync(join(root, "target", name), { recursive: true });
   // In parallel: npm waits for the network, the rest needs the processor.
   const npm = npmPackages();
   const tools = (async () => {
     const wasm = await rust();
     const concurrent = meanwhile({ wasm });
-    const rest = (async () => {
+    const otherTools = (async () => {
       await bindgen();
       if (withLints) await lintTools();
       if (withBrowser) await browser();
     })();
-    await settleAll([concurrent, rest]);
+    await settleAll([concurrent, otherTools]);
     return wasm;
   })();
   const results = await settleAll([npm, tools]);

@@ -24,23 +24,22 @@ import { Steps } from "./test/steps.mjs";
 const TARGET = ["--target", "wasm32-unknown-unknown"];
 const WASM = { worker: ["--lib", "--example", "sealing"], client: ["--lib", "--test", "client"] };
 const E2E = join("tests", "e2e");
-// Seconds that each file took in a recorded run. The slowest start first, so that all cores stay busy until the end.
+// The seconds that each file took in a recorded run. The slowest files start first, to keep all cores busy until the end.
 const DURATIONS = join(root, E2E, "durations.json");
 const USAGE = join(root, "target", "e2e-usage.jsonl");
 const CORES = Math.max(2, availableParallelism());
-// Concurrent steps, and concurrent end-to-end files. A file spends a third of its time waiting, so one more than there are
-// cores.
-const STEPS_AT_ONCE = Math.min(4, CORES);
-const FILES_AT_ONCE = Math.min(4, CORES + 1);
+const MAX_CONCURRENT_STEPS = Math.min(4, CORES);
+// An end-to-end file spends a third of its time waiting, so one more than there are cores can run concurrently.
+const MAX_CONCURRENT_FILES = Math.min(4, CORES + 1);
 // Anything slower has hung: a busy machine with empty caches needs half of this for a step, and a minute for a test.
 const STEP_MS = 60 * 60_000;
 const TEST_MS = 20 * 60 * 1000;
 const lintOnly = process.argv.includes("--only") && process.argv.includes("lint");
-const records = process.argv.includes("--record");
+const isRecording = process.argv.includes("--record");
 
 const cargo = (label, args, env) => task(label, (detail) => run("cargo", args, { detail, env, timeout: STEP_MS }));
 
-async function formatting(wasm) {
+async function checkFormatting(wasm) {
   for (const cwd of [root, join(root, "tools", "bindgen"), join(root, "lab", "fuzz")]) {
     await run("cargo", ["fmt", "--check"], {
       cwd,
@@ -69,13 +68,13 @@ async function lintWasm(wasm) {
   }
 }
 
-/** Checks all JavaScript and TypeScript by the rules of biome.jsonc. */
+/** Checks all JavaScript and TypeScript against the rules of biome.jsonc. */
 async function lintScripts() {
   const hint = "Run `npx biome check --write`, then fix the remaining errors by hand.";
   await run(join(nodeBin, "biome"), ["check", "--error-on-warnings", "."], { hint });
 }
 
-/** Checks the OpenAPI document by the rules of redocly.yaml, and its examples by its schemas. */
+/** Checks the OpenAPI document against the rules of redocly.yaml, and its examples against its schemas. */
 async function lintOpenapi() {
   const document = join("www", "public", "v1", "openapi.json");
   await run(join(nodeBin, "redocly"), ["lint", document], { env: { REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" } });
@@ -100,15 +99,15 @@ async function clientTests(wasm) {
     CHROMEDRIVER: programs.chromedriver,
   };
   const args = ["test", "--features", "client", "--test", "client", ...TARGET];
-  for (const [place, WASM_BINDGEN_USE_BROWSER] of [
+  for (const [runtime, WASM_BINDGEN_USE_BROWSER] of [
     ["Node", undefined],
     ["a browser", "1"],
   ]) {
-    const output = await task(`client in ${place}`, (detail) =>
+    const output = await task(`client in ${runtime}`, (detail) =>
       run("cargo", args, { detail, env: { ...env, WASM_BINDGEN_USE_BROWSER }, timeout: STEP_MS }),
     );
     const passed = /test result: ok\. (\d+) passed/.exec(output)?.[1] ?? 0;
-    if (Number(passed) === 0) throw new Problem(`No tests of the client ran in ${place}.`, { output });
+    if (Number(passed) === 0) throw new Problem(`No tests of the client ran in ${runtime}.`, { output });
   }
 }
 
@@ -128,15 +127,18 @@ async function endToEnd(detail) {
     NODE_COMPILE_CACHE: join(root, "target", "node-compile-cache"),
   };
   const limits = [`--test-timeout=${TEST_MS}`, "--import", join(root, E2E, "support", "process-end.mjs")];
-  const args = ["--test", `--test-concurrency=${FILES_AT_ONCE}`, ...limits, ...reporters, ...files];
+  const args = ["--test", `--test-concurrency=${MAX_CONCURRENT_FILES}`, ...limits, ...reporters, ...files];
   await run("node", args, { show: true, env, detail, timeout: STEP_MS });
-  if (records) {
+  if (isRecording) {
     const durations = usages(USAGE).map(({ file, wall }) => [file, Math.round(wall)]);
     writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(durations), null, 2)}\n`);
   }
 }
 
-/** Checks the published declarations against the service's types, with the globals of a browser and of Node; and the examples. */
+/**
+ * Checks the published declarations against the service's types, with the globals of a browser and of Node. Also
+ * type-checks the examples.
+ */
 async function packageTypes() {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   for (const config of ["tsconfig.json", "tsconfig.node.json", join("examples", "tsconfig.json")]) {
@@ -161,7 +163,7 @@ await main(async () => {
   steps.add("set-up", async () => {
     ({ wasm } = await setup({ withLints: true, withBrowser: !lintOnly, verbose: true }));
   });
-  // The requirements of the longest step come first, then that step. `uses` is a folder that cargo locks.
+  // The longest step and the steps that it needs come first. `uses` names a folder that cargo locks.
   if (!lintOnly) {
     steps.add(cli, () => nativeCli(), setUp);
     steps.add(worker, () => buildWorker({ wasm }), setUp);
@@ -179,7 +181,7 @@ await main(async () => {
   }
   steps.add("lints, native", () => lintNative(wasm), { ...setUp, uses: "target/debug" });
   steps.add("lints, wasm32", () => lintWasm(wasm), { ...setUp, uses: "target/wasm/debug" });
-  steps.add("formatting", () => formatting(wasm), setUp);
+  steps.add("formatting", () => checkFormatting(wasm), setUp);
   steps.add("lints and formatting, JavaScript and CSS", lintScripts, setUp);
   steps.add("language of comments, pages and messages", language, setUp);
   steps.add("OpenAPI document is valid", lintOpenapi, setUp);
@@ -194,6 +196,6 @@ await main(async () => {
     steps.add("types of the package", packageTypes, { needs: ["set-up", npmPackage] });
     steps.add("types of the site", siteTypes, { needs: ["set-up", npmPackage] });
   }
-  await steps.run(STEPS_AT_ONCE);
+  await steps.run(MAX_CONCURRENT_STEPS);
   return steps.close();
 });

@@ -6,8 +6,8 @@
 //! |---|---|
 //! | [`util`] | JSON, percent-encoding, timestamps, suggestions, patterns: tools that know nothing about the service |
 //! | [`terms`] | words that requests, rows and responses share: environments, scopes, identity types, states, methods |
-//! | [`ports`] | what the core needs from outside: a database, a value store, time, randomness, a rate limit, HTTP |
-//! | [`targets`] | which addresses credentials and users may be sent to |
+//! | [`ports`] | the interfaces to the outside: a database, a value store, time, randomness, a rate limit, HTTP |
+//! | [`targets`] | the policy for the addresses to which credentials and users may be sent |
 //! | [`oauth`] | messages to and from authorization servers: built, read, classified; pure |
 //! | [`oidc`] | signing users in at OpenID providers: discovery, codes, ID tokens |
 //! | [`storage`] | batches of statements, metering and retries, read replicas, database capacity |
@@ -19,11 +19,11 @@
 //! | [`connect`] | connecting accounts: methods, OAuth clients, attempts, pages, the callback |
 //! | [`branding`] | the name, logo and colour of an account's app on the pages for its users |
 //! | [`platform_calls`] | the proxy and `run_action`: addresses, headers, signatures, input schemas |
-//! | [`events`], [`webhooks`], [`audit`] | what happened, where it is delivered, who did it |
+//! | [`events`], [`webhooks`], [`audit`] | the event feed, the delivery of events, the record of who changed what |
 //! | [`traces`] | the trace context of platform calls, and their spans |
 //! | [`usage`] | the number of requests per day |
 //! | [`agents`], [`mcp`] | the authorization server for agents, and the MCP endpoint |
-//! | [`jobs`] | what runs every minute |
+//! | [`jobs`] | the work that runs every minute |
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
 //! | `client` | feature `client`: the core of the npm package, the only code that uses browser APIs |
 //! | `openapi` | feature `cli`: the API's `OpenAPI` document, derived from [`http::endpoint`] |

@@ -48,15 +48,15 @@ fn member(value: &JsValue, name: &str) -> JsValue {
     Reflect::get(value, &name.into()).unwrap()
 }
 
-/// The status and code of a failure, and the place and suggestion of each error.
+/// The status and code of a failure, and the location and suggestion of each error.
 fn refusal(call: Result<Call, JsValue>) -> String {
     let failure = call.err().unwrap();
     let faults = Array::from(&member(&failure, "errors")).into_iter().map(|fault| {
         let [parameter, pointer, suggestion] =
             ["parameter", "pointer", "suggestion"].map(|name| member(&fault, name).as_string());
-        let place = parameter.or(pointer).unwrap();
+        let location = parameter.or(pointer).unwrap();
         assert!(member(&fault, "detail").as_string().is_some_and(|detail| !detail.is_empty()));
-        place + &suggestion.map(|name| format!(">{name}")).unwrap_or_default()
+        location + &suggestion.map(|name| format!(">{name}")).unwrap_or_default()
     });
     let faults: Vec<String> = faults.collect();
     let status = member(&failure, "status").as_f64().unwrap();
@@ -158,7 +158,7 @@ fn aborting_the_signal_aborts_the_request() {
 #[wasm_bindgen_test]
 fn invalid_parameters_are_rejected_without_a_request() {
     let list = |query: &str| refusal(call("listConnections", &[], query));
-    for (refused, expected) in [
+    for (failure, expected) in [
         (
             refusal(call("listConnectors", &[], "platfrom=x&limit=0")),
             "400 unknown_parameter platfrom>platform limit",
@@ -177,7 +177,7 @@ fn invalid_parameters_are_rejected_without_a_request() {
         (refusal(call("readConnection", &["7"], "")), "404 connection_not_found"),
         (refusal(call("deleteConnection", &[""], "")), "404 connection_not_found"),
     ] {
-        assert_eq!(refused, expected);
+        assert_eq!(failure, expected);
     }
 }
 

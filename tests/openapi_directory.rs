@@ -41,8 +41,8 @@ const GIB: u64 = 1 << 30;
 struct NoProgress;
 
 impl Watch for NoProgress {
-    fn found(&self, _: usize, _: u64) {}
-    fn read(&self, _: u64) {}
+    fn files_found(&self, _: usize, _: u64) {}
+    fn file_read(&self, _: u64) {}
 }
 
 fn tree() -> &'static str {
@@ -101,7 +101,7 @@ fn imported() -> &'static (PathBuf, String, Option<u64>) {
 
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
-fn all_documents_and_operations_within_a_gibibyte() {
+fn imports_every_operation_within_a_gibibyte() {
     let (out, printed, peak) = imported();
     let out = out.to_str().unwrap();
     // Platforms of providers.toml without a document are added.

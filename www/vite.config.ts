@@ -49,7 +49,7 @@ function preloadWasm(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [licences(), guides(), logos(), preloadWasm()],
-  // The assets folder in wrangler.toml.
+  // wrangler.toml names the output folder as the folder of assets.
   build: {
     outDir: "dist",
     emptyOutDir: true,

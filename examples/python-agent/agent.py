@@ -14,7 +14,7 @@ from scripted import scripted_model
 VAULT_URL = os.environ.get("VAULT_URL", "http://localhost:8787")
 USER = "bob@example.com"
 PLATFORM = "demo-notes"
-# A paid model if there is a key for it, else one that follows a script.
+# A paid model if there is a key for it, otherwise a scripted one.
 MODEL = "openai:gpt-5" if os.environ.get("OPENAI_API_KEY") else scripted_model()
 
 

@@ -2,7 +2,7 @@
 import { files, withLocalServer } from "./documents.mjs";
 import { validator } from "./inputs.mjs";
 import { Prism } from "./prism.mjs";
-import { reasonOfAnswer } from "./reasons.mjs";
+import { reasonOfDisagreement } from "./reasons.mjs";
 import { randomGenerator, randomValue, corrupted } from "./random.mjs";
 import { sendWithSwaggerClient } from "./swagger-client.mjs";
 import { MAX_LINES, countReasons } from "./requests.mjs";
@@ -29,7 +29,7 @@ export async function proveRandom({ platforms: count, each, seed, report = () =>
     if (chosen.push(found) === count * CANDIDATES) break;
   const prism = await Prism.start();
   const service = await LocalPlatforms.start("random-proof", chosen, prism.origin);
-  const result = { platforms: 0, valid: 0, accepted: 0, refused: 0, alike: 0, differences: [] };
+  const result = { platforms: 0, valid: 0, accepted: 0, refused: 0, refusedByBoth: 0, differences: [] };
   try {
     for await (const { platform, index, document, actions } of service.platforms()) {
       if (result.platforms === count) break;
@@ -49,7 +49,7 @@ export async function proveRandom({ platforms: count, each, seed, report = () =>
         const input = validate && validInput(action, validate, random);
         if (!input) continue;
         left -= 1;
-        await one({ result, name: `${platform}/${action.key}`, prism, run, document, action, input, random });
+        await proveInput({ result, name: `${platform}/${action.key}`, prism, run, document, action, input, random });
       }
       if (left === 0) result.platforms += 1;
       report(`${result.valid} inputs of ${result.platforms} platforms`);
@@ -76,12 +76,12 @@ function validInput(action, validate, random) {
   return undefined;
 }
 
-async function one({ result, name, prism, run, document, action, input, random }) {
+async function proveInput({ result, name, prism, run, document, action, input, random }) {
   const response = await run(action, input);
   const [found] = prism.take();
   result.valid += 1;
   const differs = (valid, sent, response, faults) => {
-    const why = reasonOfAnswer(document, action, { input: sent, valid, answer: response, found: faults });
+    const why = reasonOfDisagreement(document, action, { input: sent, valid, response, found: faults });
     const { status, text } = response;
     result.differences.push({ name, valid, why, status, output: text.slice(0, 500), found: faults, input: sent });
   };
@@ -96,17 +96,18 @@ async function one({ result, name, prism, run, document, action, input, random }
     result.refused += 1;
     const response = await run(action, invalidInput);
     const sent = prism.take();
-    if (response.status === 400 && response.json.code === "invalid_body" && sent.length === 0) result.alike += 1;
+    if (response.status === 400 && response.json.code === "invalid_body" && sent.length === 0)
+      result.refusedByBoth += 1;
     else differs(false, invalidInput, response, faults);
   }
 }
 
 /** The results as lines, and whether the service passes. */
-export function summarizeValidation({ platforms, valid, accepted, refused, alike, differences }) {
+export function summarizeValidation({ platforms, valid, accepted, refused, refusedByBoth, differences }) {
   const unexplained = differences.filter(({ why }) => !why);
   const lines = [
     `${valid} random valid inputs of ${platforms} platforms, of which Prism accepts ${accepted}`,
-    `${refused} random inputs that Prism rejects, of which the service rejects ${alike} before sending anything`,
+    `${refused} random inputs that Prism rejects, of which the service rejects ${refusedByBoth} before sending anything`,
     `${differences.length - unexplained.length} differ for a reason:`,
     ...countReasons(differences),
     `${unexplained.length} differ without one`,

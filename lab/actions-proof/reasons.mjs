@@ -61,8 +61,8 @@ const FORMAT = /must match (format|pattern "\^\[\\w\\d\+\\\/=\]\*\$")/;
 const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && type !== "*/*";
 const all = (list, fits) => list.length > 0 && list.every(fits);
 
-/** Why the service and Prism disagree on an input: `answer` is the response of the service, `found` the errors of Prism. */
-export function reasonOfAnswer(document, action, { input, valid, answer: response, found = [] }) {
+/** The reason why the service and Prism disagree on an input. `found`: the errors of Prism. */
+export function reasonOfDisagreement(document, action, { input, valid, response, found = [] }) {
   const [mediaType] = action.requestBody?.contentTypes ?? [];
   const refusals = (response.json?.errors ?? []).map(({ detail }) => detail);
   if (response.status !== 200) {

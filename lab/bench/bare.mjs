@@ -1,4 +1,4 @@
-// The bare Worker for comparison: the same status, headers and body, all constant.
+// The bare Worker for comparison: returns a constant response with the status, headers and body of ours.
 import body from "body";
 import answer from "answer";
 

@@ -30,14 +30,14 @@ const cases = ({ actions }) => [
     path: `${ACTIONS}/${LARGE}/${actions[Math.floor(actions.length / 3)].key}`,
     limit: FREE_PLAN_MS,
     // The Hono Worker does not have this feature.
-    alone: true,
+    isOursOnly: true,
   },
   { name: "largest list, `q` of two words", path: `${ACTIONS}/${LARGE}?q=list+calendars` },
   ...["send an email", "refund a payment in stripe"].map((question) => ({
     name: `all actions, “${question}”`,
     path: `${ACTIONS}?q=${question.replaceAll(" ", "+")}`,
     limit: FREE_PLAN_MS,
-    alone: true,
+    isOursOnly: true,
   })),
   { name: "connections, first page", path: "/v1/vault/connections", limit: FREE_PLAN_MS, slower: 0 },
   { name: "one connection", path: "/v1/vault/connections/00000000-0000-4000-8000-000000000007", limit: FREE_PLAN_MS },
@@ -49,7 +49,7 @@ const cases = ({ actions }) => [
  * @param {object} service the Worker, as `Runtime` takes it
  * @param {object[]} others other services that it is bound to
  * @param {Buffer} request
- * @returns {Promise<{ start: number, cpu: number, after: number, wall: number, answer: object }>} milliseconds of
+ * @returns {Promise<{ start: number, cpu: number, after: number, wall: number, response: object }>} milliseconds of
  *   processor time of all threads: until the process listens, then until the response, then until the process is idle; and wall
  *   time from the first byte of the request to the last one of the response
  */
@@ -70,7 +70,7 @@ async function firstRequest(folder, service, others, request) {
       cpu: ms(start, cpuAtResponse),
       after: ms(cpuAtResponse, cpuWhenIdle),
       wall,
-      answer: response,
+      response,
     };
   } finally {
     await runtime.stop();
@@ -84,7 +84,7 @@ export async function benchCold(fixture, samples = SAMPLES) {
     const ask = ({ path }, { service, others }) =>
       firstRequest(fixture.folder, service, others, encode(path, fixture.headers));
     for (const [at, one] of measured.entries()) {
-      const { answer: response } = await ask(one, fixture.workers.ours);
+      const { response } = await ask(one, fixture.workers.ours);
       one.worker = { service: bare(fixture.folder, `bare-cold-${at}`, response, fixture.date), others: [] };
     }
     for (let sample = 0; sample < samples; sample += 1) {
@@ -94,11 +94,11 @@ export async function benchCold(fixture, samples = SAMPLES) {
           ["ours", fixture.workers.ours],
           ["hono", fixture.workers.hono],
           ["bare", measurement.worker],
-        ].filter(([name]) => !(measurement.alone && name === "hono"));
+        ].filter(([name]) => !(measurement.isOursOnly && name === "hono"));
         // Rotates which Worker comes first.
         for (let turn = 0; turn < workers.length; turn += 1) {
           const [name, worker] = workers[(turn + sample) % workers.length];
-          const { answer: response, ...times } = await ask(measurement, worker);
+          const { response, ...times } = await ask(measurement, worker);
           measurement[name].push(times);
         }
       }

@@ -21,7 +21,7 @@ import { serveStorage, vault } from "./store.mjs";
 import { LoadedWorker, plan } from "./warm.mjs";
 import { externalService, hono, localValues, ours } from "./workers.mjs";
 
-const ANSWER = JSON.stringify({ id: 7, name: "a thing", tags: ["x", "y"] });
+const PLATFORM_RESPONSE = JSON.stringify({ id: 7, name: "a thing", tags: ["x", "y"] });
 const NAMES = ["ours", "hono", "direct"];
 const PLATFORM = "things";
 /** Allows Workers to call this machine. */
@@ -29,8 +29,8 @@ const INTERNET = { name: "internet", network: ["public", "private", "local"] };
 
 async function platform() {
   const server = createServer((request, response) => {
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(ANSWER) };
-    response.writeHead(request.headers.authorization === "Bearer good" ? 200 : 401, headers).end(ANSWER);
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(PLATFORM_RESPONSE) };
+    response.writeHead(request.headers.authorization === "Bearer good" ? 200 : 401, headers).end(PLATFORM_RESPONSE);
   });
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
@@ -123,8 +123,8 @@ export async function benchProxy(rounds) {
       const secret = name === "direct" ? { authorization: "Bearer good" } : { "x-service-secret": key.secret };
       const benchCase = { targets: [name === "direct" ? "/" : `${path}/thing`], status: 200 };
       workers[name] = await plan(benchCase, worker, secret);
-      const body = workers[name].answer.body.toString();
-      if (body !== ANSWER) throw new Problem(`${name} returned ${body}`);
+      const body = workers[name].response.body.toString();
+      if (body !== PLATFORM_RESPONSE) throw new Problem(`${name} returned ${body}`);
     }
     return await task(`A call, ${rounds} rounds`, () => measured(workers, rounds));
   } finally {

@@ -37,7 +37,7 @@ export const platforms = (request, Response) => {
  * the schedule or a queue message, and `sql(sql, ...values)`, which returns the number of changed rows. `size` is the number of
  * connections; a scheduled run visits each of the `shards` databases.
  */
-export async function life(vault, measure, { rounds, size, shards }) {
+export async function measureLifecycle(vault, measure, { rounds, size, shards }) {
   const tomorrow = Date.now() + DAY_MS;
   // Keys do not have this scope by default.
   await vault.sql(

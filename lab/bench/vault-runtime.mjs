@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/paths.mjs";
 
-// The Miniflare of wrangler.
+// Uses the version of Miniflare that wrangler uses.
 const wrangler = createRequire(import.meta.url).resolve("wrangler");
 const { convertV4MiniflareOptions, Miniflare, Response } = createRequire(wrangler)("miniflare");
 

@@ -21,7 +21,7 @@ const PAGE = 1.15;
 const FILTER = 1.2;
 const SEARCH = 2;
 // The limit of a search over all actions, in microseconds.
-const MAX_QUESTION_US = 5_000;
+const MAX_SEARCH_US = 5_000;
 
 /** Unique strings in a deterministic order: parts of titles, as `make` extracts them. */
 function texts(actions, make) {
@@ -73,7 +73,7 @@ function questions() {
 
 /**
  * The requests. `targets`: every request has a new target; `limit`: the target ratio to the bare Worker; `most`: a target in
- * microseconds; `alone`: the Hono Worker does not have this feature.
+ * microseconds; `isOursOnly`: the Hono Worker does not have this feature.
  */
 function cases({ actions }) {
   const path = `/v1/available-actions/${LARGE}`;
@@ -109,8 +109,8 @@ function cases({ actions }) {
     {
       name: "all actions, an uncached question",
       targets: questions().map((text) => `/v1/available-actions?q=${encodeURIComponent(text)}`),
-      most: MAX_QUESTION_US,
-      alone: true,
+      most: MAX_SEARCH_US,
+      isOursOnly: true,
     },
     { name: "connections, first page", target: "/v1/vault/connections" },
     { name: "one connection", target: "/v1/vault/connections/00000000-0000-4000-8000-000000000007" },
@@ -149,7 +149,7 @@ export async function plan(benchCase, loaded, headers) {
   const until = performance.now() + WARM_UP_MS;
   let wall;
   while (performance.now() < until) ({ wall } = await loaded.measure(MIN_REQUESTS * 4, request, benchCase.status));
-  return { loaded, request, answer: response, count: Math.max(MIN_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
+  return { loaded, request, response, count: Math.max(MIN_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
 }
 
 /** Measures all cases, alternating between the Workers. Returns each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`. */
@@ -164,10 +164,10 @@ export async function benchWarm(fixture, rounds = ROUNDS) {
       for (const measurement of measured) {
         detail(measurement.name);
         measurement.workers.ours = await plan(measurement, ours, fixture.headers);
-        if (!measurement.alone) measurement.workers.hono = await plan(measurement, hono, fixture.headers);
+        if (!measurement.isOursOnly) measurement.workers.hono = await plan(measurement, hono, fixture.headers);
       }
       const services = measured.map((one, at) =>
-        bare(fixture.folder, `bare${at}`, one.workers.ours.answer, fixture.date),
+        bare(fixture.folder, `bare${at}`, one.workers.ours.response, fixture.date),
       );
       runtimes.push(
         await Runtime.start(
@@ -181,7 +181,7 @@ export async function benchWarm(fixture, rounds = ROUNDS) {
         const loaded = await LoadedWorker.start(runtimes[2], `bare${at}`);
         loads.push(loaded.load);
         one.workers.bare = await plan({ ...one, isBare: true }, loaded, fixture.headers);
-        if (!loaded.last.body.equals(one.workers.ours.answer.body))
+        if (!loaded.last.body.equals(one.workers.ours.response.body))
           throw new Problem(`${one.name}: the bare Worker sends a different response.`);
       }
     });

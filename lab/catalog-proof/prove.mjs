@@ -5,10 +5,11 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 
-// The catalog limits the size of an action, which some documents exceed, such as YouTube's 200 media types of an upload.
+// The allowed shares of differences and of rejected examples: the catalog limits the size of an action, which some documents
+// exceed, such as YouTube's with 200 media types of an upload.
 const MAX_DIFFERENT = 0.0002;
 const MAX_REFUSED = 0.02;
-// The service skips patterns that could take too long to match.
+// The allowed share of values that only the service accepts: it skips patterns that could take too long to match.
 const MAX_UNCHECKED = 0.001;
 // The maximum length of a line about an action.
 const MAX_LINE = 200;

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { randomGenerator, spoilt } from "../actions-proof/random.mjs";
 
-// Random values per action, and corrupted copies of each.
+// The number of random values per action, and of corrupted copies of each.
 const [VALUES, CORRUPTED] = [2, 3];
 // The maximum depth of generated values, and the maximum length of their strings.
 const [MAX_DEPTH, MAX_LENGTH] = [8, 200];
@@ -17,7 +17,7 @@ function seed(text) {
 }
 
 /**
- * A random value that is likely to be valid by a schema. Libraries that generate values take minutes for some patterns.
+ * A random value that is likely to be valid for a schema. Libraries that generate values take minutes for some patterns.
  */
 function generate(schema, definitions, random, depth = 0) {
   const pick = (list) => list[Math.floor(random() * list.length)];

@@ -7,7 +7,7 @@ import { Problem } from "../../scripts/lib/problem.mjs";
 export const CONNECTIONS = "/v1/vault/connections";
 const LIMIT = 20;
 /** The fields that lists filter by. */
-const LISTED = ["platform", "identity", "key"];
+const FILTER_FIELDS = ["platform", "identity", "key"];
 
 export const oneOf = (list) => list[randomInt(list.length)];
 
@@ -40,7 +40,7 @@ export class Model {
       }
     }
     for (const row of model.rows.filter(({ active }) => active)) {
-      for (const name of LISTED) {
+      for (const name of FILTER_FIELDS) {
         const filter = `${name}=${encodeURIComponent(row[name])}`;
         if (!model.#lists.has(filter)) model.#lists.set(filter, []);
         model.#lists.get(filter).push(row);
@@ -54,7 +54,7 @@ export class Model {
   async list(ask) {
     const row = oneOf(this.rows);
     // Other requests change the connections of `#platform`, so only unique fields filter its rows.
-    const name = oneOf(row.platform === this.#platform ? ["identity", "key"] : LISTED);
+    const name = oneOf(row.platform === this.#platform ? ["identity", "key"] : FILTER_FIELDS);
     const filter = `${name}=${encodeURIComponent(row[name])}`;
     const all = this.#lists.get(filter) ?? [];
     const pages = Math.max(1, Math.ceil(all.length / LIMIT));
@@ -82,7 +82,7 @@ export class Model {
 
 /** A caller that creates, changes and deletes connections, and knows their state. */
 class Caller {
-  /** The newest first. */
+  /** The caller's connections, newest first. */
   #own = [];
   #platform;
   #identity;

@@ -53,7 +53,7 @@ async function withOAuthStorage(start, finish, oauthStorage, follow, Refused) {
 /** The clients. Each connects to a URL, makes its user `follow` a link, and calls tools; `oauthStorage` stores its tokens. */
 const clients = {
   "mcp-remote": async ({ address, follow }) => {
-    // Without a browser in its PATH, so that it does not open the developer's.
+    // Runs mcp-remote without a browser in its PATH, so that it does not open the developer's.
     const [port, place] = [await freePort(), join(folder, "agent-clients-remote")];
     mkdirSync(place);
     const transport = new StdioClientTransport({
@@ -95,20 +95,20 @@ const clients = {
 };
 
 describe("agents with common MCP clients", () => {
-  let [platform, state, server, opened, app, gate, idp, browser, back, endpoint] = [];
+  let [platform, state, server, opened, app, proxy, idp, browser, back, endpoint] = [];
   const apiKey = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "agent-clients" });
   const agents = new Map();
 
   before(async () => {
     await build();
-    [platform, idp, gate, browser] = await Promise.all([Platform.start(), Idp.start(), startProxy(), launch()]);
+    [platform, idp, proxy, browser] = await Promise.all([Platform.start(), Idp.start(), startProxy(), launch()]);
     back = createServer((_, response) => {
       response
         .setHeader("content-type", "text/html")
         .end('<!doctype html><title>back</title><link rel="icon" href="data:,">');
     });
     back.port = await listen(back);
-    const base = `http://127.0.0.1:${gate.port}`;
+    const base = `http://127.0.0.1:${proxy.port}`;
     const catalog = await calledCatalog("agent-clients", platform);
     state = new State("agent-clients");
     await state.prepare(catalog);
@@ -117,7 +117,7 @@ describe("agents with common MCP clients", () => {
       variables: { LOCAL_TARGETS: "allow", BASE_URL: base, AGENT_TOKEN_SECONDS: String(TOKEN_LIFETIME_S) },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
-    gate.to = server.port;
+    proxy.to = server.port;
     opened = await state.open();
     await store(opened.vault, [apiKey]);
     app = new App(() => server, apiKey);
@@ -135,7 +135,7 @@ describe("agents with common MCP clients", () => {
 
   after(async () => {
     for (const { client } of agents.values()) await client.close();
-    for (const http of [gate, back]) {
+    for (const http of [proxy, back]) {
       http?.closeAllConnections();
       http?.close();
     }

@@ -41,8 +41,8 @@ class Visit {
   run = (id, action, input = {}) => this.ask(200, "POST", `/v1/vault/connections/${id}/actions/${action}`, input);
   status = (id) => this.ask(200, "GET", `/v1/vault/connections/${id}/status`);
 
-  /** Goes through the connect window as the user, up to the consent page of the demo platform, and chooses `answer`. */
-  async connect(browser, { reconnects = false }, response) {
+  /** Goes through the connect window as the user, up to the consent page of the demo platform, and calls `decide` there. */
+  async connect(browser, { reconnects = false }, decide) {
     const { connectUrl } = await this.session();
     const page = await browser.newPage();
     try {
@@ -52,7 +52,7 @@ class Visit {
       await button(page, `Continue to ${NAME}`).click();
       await heading(page, "Connector Vault (local) asks for access").waitFor();
       assert.equal(new URL(page.url()).origin, this.demo);
-      await response(page);
+      await decide(page);
     } finally {
       await page.close();
     }

@@ -190,7 +190,7 @@ describe("the examples", { timeout: 1_200_000 }, () => {
       at.includes("/sign-in"),
     );
     const back = await visitor.follow(await visitor.submit(signIn, { identity: "you@example.com" }), signIn);
-    const grant = /name="grant" value="([^"]+)"/.exec(back.answer.text)[1];
+    const grant = /name="grant" value="([^"]+)"/.exec(back.response.text)[1];
     const consentResponse = await visitor.submit(`${agents}/consent`, {
       grant,
       decision: "allow",

@@ -1,5 +1,5 @@
 // Runs random actions of platforms whose documents are GraphQL schemas or in Google's Discovery format, on the real runtime.
-// Their stand-ins check each request by the document itself: graphql-js executes queries, and lab/formats/discovery.mjs
+// Their stand-ins check each request against the document itself: graphql-js executes queries, and lab/formats/discovery.mjs
 // checks paths, parameters and bodies.
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -83,7 +83,7 @@ describe("actions of Discovery documents", { timeout: 900_000 }, () => {
     for (const close of closed.reverse()) await close();
   });
 
-  test("every request is valid by the platform's document", async () => {
+  test("every request matches the platform's document", async () => {
     const found = await documents("google-discovery");
     const random = randomGenerator(Number(SEED));
     const chosen = found.sort(() => random() - 0.5).slice(0, 25);

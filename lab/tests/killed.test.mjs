@@ -19,7 +19,7 @@ import { key, store } from "../../tests/e2e/support/keys.mjs";
 import { platformCatalog } from "../../tests/e2e/support/platforms.mjs";
 import { SESSION_SECRET, Server } from "../../tests/e2e/support/server.mjs";
 import { Stub, reply, stubDocuments, stubPlatforms } from "../../tests/e2e/support/stub.mjs";
-import { CONNECTIONS, expectTrueCounts, connectionPath as at } from "../../tests/e2e/support/vault.mjs";
+import { CONNECTIONS, expectCorrectCounts, connectionPath as at } from "../../tests/e2e/support/vault.mjs";
 import { State, build, folder } from "../../tests/e2e/support/workspace.mjs";
 
 const CALLERS = 8;
@@ -47,7 +47,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   const app = new App(() => server, apiKey);
   /** The acknowledged state of each connection, and unacknowledged requests. */
   const model = [];
-  /** The unfinished connect attempts of this round; those with a key until the response. */
+  /** The unfinished connect attempts of this round, and the requests with a key that have no response yet. */
   let [attempts, keys] = [[], new Set()];
   let [server, stub, opened, sent, answered, until, killPoint, isKilled] = [undefined, undefined, undefined, 0, 0, 0];
 
@@ -110,7 +110,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     }
   }
 
-  /** Connects an account by a key that the platform accepts. */
+  /** Connects an account with a key that the platform accepts. */
   async function enterKey(name) {
     const secret = stub.on(`the key of ${name}`, (it) => reply(it, {}));
     const input = {
@@ -308,7 +308,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       const { total } = await app.expect(200, "GET", `${CONNECTIONS}?limit=1`);
       const maxConnections = model.length + CALLERS * (round + 1);
       assert.ok(total >= model.length && total <= maxConnections, `${total} connections, ${model.length} answered`);
-      await expectTrueCounts(opened.vault);
+      await expectCorrectCounts(opened.vault);
 
       const events = await allEvents();
       assert.equal(new Set(events.map(({ id }) => id)).size, events.length, "no event twice");

@@ -1,4 +1,4 @@
-// What the service takes and returns, as its Rust types have it: the package's declarations are compared with this.
+// The requests and responses of the service, from its Rust types. Type tests compare the package's declarations with them.
 // Written by `WRITE_TYPE_FACTS=1 cargo test --features cli --test api typescript`; never edited by hand.
 
 export const fields = {

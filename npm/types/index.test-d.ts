@@ -199,11 +199,11 @@ type SameValue<Declared, Values> =
   IsFinite<Declared> extends true
     ? SameNames<Declared, Values>
     : [null] extends [Declared]
-      ? MaybeNull<Declared, Values>
+      ? SameNullable<Declared, Values>
       : SameContent<Declared, Values>;
 
 /** True if one of the values is null, and the others match the declaration. */
-type MaybeNull<Declared, Values> = [null] extends [Values]
+type SameNullable<Declared, Values> = [null] extends [Values]
   ? SameValue<Exclude<Declared, null>, Exclude<Values, null>>
   : { declared: Declared; served: Values };
 
@@ -243,20 +243,20 @@ export type Responses = Check<{
   Connector: SameObject<declared.Connector, Row<"Connector">>;
   allRows: SameNames<keyof typeof rows, "Action" | "Connection" | "Connector">;
   ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
-  // Restrictions of a token are `null` or `write` if there are none.
+  // Restrictions are left out: in the recorded token without restrictions, they are only `null` or `write`.
   Session: SameObject<
     Omit<declared.Session, "connectUrl" | RestrictionName>,
     Without<Document<"Session">, "connectUrl" | RestrictionName>
   >;
-  // Only with the scope `connections:connect`.
-  sessionMayHave: SameNames<keyof declared.Session, AnyName<Document<"Session">>>;
+  // `connectUrl` is returned only with the scope `connections:connect`.
+  sessionOptionalMembers: SameNames<keyof declared.Session, AnyName<Document<"Session">>>;
   // Some members only exist for tokens.
   Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
   WhoamiOfToken: SameObject<
     Omit<WhoamiOfToken, "person" | "expiresAt" | "scopes" | RestrictionName>,
     Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes" | RestrictionName>
   >;
-  whoamiIsEither: SameNames<Exclude<keyof declared.Whoami, "person">, keyof Document<"WhoamiOfToken">>;
+  whoamiMembers: SameNames<Exclude<keyof declared.Whoami, "person">, keyof Document<"WhoamiOfToken">>;
   ConnectorDetail: SameNames<keyof declared.ConnectorDetail, keyof Document<"ConnectorDetail">>;
   Pagination: SameNames<keyof declared.Pagination, keyof Document<"ConnectorDetail">["pagination"][number]>;
   ConnectorServer: SameNames<keyof declared.ConnectorServer, keyof Document<"ConnectorDetail">["servers"][number]>;
@@ -267,14 +267,14 @@ export type Responses = Check<{
   BearerMethod: SameNames<keyof declared.BearerMethod, keyof Extract<Method, { type: "bearer" }>>;
   AwsMethod: SameNames<keyof declared.AwsMethod, keyof Extract<Method, { type: "aws_sigv4" }>>;
   authTypes: SameNames<declared.AuthMethod["type"], Method["type"]>;
-  // The recorded action is not one of a GraphQL API.
+  // The recorded action does not belong to a GraphQL API, so it lacks `graphql`.
   ActionDetail: SameNames<keyof declared.ActionDetail, keyof Action | "graphql">;
   onlyResponsesAreOptional: SameNames<
     keyof declared.ActionDetail,
     Required<declared.ActionDetail> | "responses" | "graphql"
   >;
   ActionParameter: SameNames<keyof declared.ActionParameter, AnyName<Action["parameters"][number]>>;
-  parameterAlwaysHas: SameNames<Required<declared.ActionParameter>, keyof Action["parameters"][number]>;
+  parameterRequiredMembers: SameNames<Required<declared.ActionParameter>, keyof Action["parameters"][number]>;
   RequestBody: SameObject<
     Omit<declared.RequestBody, "schema" | "encoding">,
     Omit<NonNullable<Action["requestBody"]>, "schema" | "encoding">
@@ -300,7 +300,7 @@ export type Responses = Check<{
     "ActionDetail" | "ConnectionSummary" | "ConnectorDetail" | "Page" | "Session" | "Whoami" | "WhoamiOfToken"
   >;
 
-  // Enumerations and template strings are declared as such.
+  // Enumerations and template strings are not declared as mere strings.
   type: Same<declared.Connection["type"], Row<"Connection">["type"]>;
   state: Same<declared.Connection["state"], declared.ConnectionState>;
   identityType: Same<declared.Connection["identityType"], declared.IdentityType>;
@@ -323,5 +323,5 @@ export type Responses = Check<{
   suggestions: Same<Extract<Problem, { suggestions: unknown }>["code"], "platform_not_found" | "action_not_found">;
   connectionId: Same<Extract<Problem, { connectionId: unknown }>["code"], "connection_exists">;
   fault: SameNames<keyof declared.Fault, AnyName<Fault>>;
-  faultAlwaysHas: SameNames<Required<declared.Fault>, keyof Fault>;
+  faultRequiredMembers: SameNames<Required<declared.Fault>, keyof Fault>;
 }>;

@@ -37,8 +37,8 @@ TOOL_CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def check(answers: Sequence[Any]) -> None:
-    found, described, refused, created, unconnected, unknown = answers
+def assert_results(results: Sequence[Any]) -> None:
+    found, described, refused, created, unconnected, unknown = results
     assert {"platform": "demo-notes", "key": "createNote", "title": "Create a note", "method": "POST"} == found[0]
     assert described["input"]["properties"]["body"]["required"] == ["title"]
     assert refused["error"] == "invalid_body"
@@ -51,7 +51,7 @@ def check(answers: Sequence[Any]) -> None:
 @pytest.fixture(scope="module")
 def token() -> Iterator[str]:
     with ConnectorVault(URL, KEY) as vault:
-        made = vault.connect_attempts.start(
+        connection = vault.connect_attempts.start(
             platform="demo-notes",
             auth_method="api-key",
             identity=IDENTITY,
@@ -59,7 +59,7 @@ def token() -> Iterator[str]:
             fields={"apiKey": os.environ["NOTES_KEY"]},
         )
         yield vault.sessions.create(identity=IDENTITY, scopes=SCOPES).token
-        vault.connections.delete(cast(Connection, made))
+        vault.connections.delete(cast(Connection, connection))
 
 
 @pytest.fixture
@@ -72,18 +72,18 @@ class ScriptedModel(OpenAIModel):
     """Makes the tool calls of `TOOL_CALLS`."""
 
     def __init__(self) -> None:
-        self.answers: list[Any] = []
+        self.results: list[Any] = []
         self.tools: set[str] = set()
 
     async def get_response(self, *args: Any, **named: Any) -> ModelResponse:
-        known = dict(zip(("system_instructions", "input", "model_settings", "tools"), args, strict=False)) | named
-        self.tools = {tool.name for tool in known["tools"]}
-        results = [item for item in known["input"] if item.get("type") == "function_call_output"]
-        self.answers = [read(item["output"]) for item in results]
-        if len(results) < len(TOOL_CALLS):
-            name, arguments = TOOL_CALLS[len(results)]
+        all_args = dict(zip(("system_instructions", "input", "model_settings", "tools"), args, strict=False)) | named
+        self.tools = {tool.name for tool in all_args["tools"]}
+        outputs = [item for item in all_args["input"] if item.get("type") == "function_call_output"]
+        self.results = [read(item["output"]) for item in outputs]
+        if len(outputs) < len(TOOL_CALLS):
+            name, arguments = TOOL_CALLS[len(outputs)]
             call = ResponseFunctionToolCall(
-                arguments=json.dumps(arguments), call_id=f"c{len(results)}", name=name, type="function_call"
+                arguments=json.dumps(arguments), call_id=f"c{len(outputs)}", name=name, type="function_call"
             )
             return ModelResponse(output=[call], usage=Usage(), response_id=None)
         text = ResponseOutputText(annotations=[], text="done", type="output_text")
@@ -112,26 +112,26 @@ async def test_openai_agents(vault: AsyncConnectorVault) -> None:
     result = await Runner.run(agent, "Create a note.", max_turns=20)
     assert result.final_output == "done"
     assert model.tools == {"search_actions", "describe_action", "run_action"}
-    check(model.answers)
+    assert_results(model.results)
 
 
 @pytest.mark.anyio
 async def test_pydantic_ai(vault: AsyncConnectorVault) -> None:
-    answers: list[Any] = []
+    results: list[Any] = []
 
     async def scripted_model(messages: list[ModelMessage], info: AgentInfo) -> PydanticResponse:
         assert {tool.name for tool in info.function_tools} == {"search_actions", "describe_action", "run_action"}
         requests = [message for message in messages if isinstance(message, ModelRequest)]
-        answers[:] = [
+        results[:] = [
             part.content for request in requests for part in request.parts if isinstance(part, ToolReturnPart)
         ]
-        if len(answers) < len(TOOL_CALLS):
-            return PydanticResponse(parts=[ToolCallPart(*TOOL_CALLS[len(answers)])])
+        if len(results) < len(TOOL_CALLS):
+            return PydanticResponse(parts=[ToolCallPart(*TOOL_CALLS[len(results)])])
         return PydanticResponse(parts=[TextPart("done")])
 
     agent = PydanticAgent(FunctionModel(scripted_model), toolsets=[pydantic_ai.toolset(vault)])
     assert (await agent.run("Create a note.")).output == "done"
-    check(answers)
+    assert_results(results)
 
 
 def assert_arguments_are_described(tools: Sequence[StructuredTool]) -> None:
@@ -146,7 +146,7 @@ async def test_langchain_asynchronously(vault: AsyncConnectorVault) -> None:
     assert_arguments_are_described(tools)
     by_name = {tool.name: tool for tool in tools}
     assert by_name.keys() == {"search_actions", "describe_action", "run_action"}
-    check([await by_name[name].ainvoke(arguments) for name, arguments in TOOL_CALLS])
+    assert_results([await by_name[name].ainvoke(arguments) for name, arguments in TOOL_CALLS])
 
 
 def test_langchain_synchronously(token: str) -> None:
@@ -154,12 +154,12 @@ def test_langchain_synchronously(token: str) -> None:
         tools = langchain.tools(vault)
         assert_arguments_are_described(tools)
         by_name = {tool.name: tool for tool in tools}
-        check([by_name[name].invoke(arguments) for name, arguments in TOOL_CALLS])
+        assert_results([by_name[name].invoke(arguments) for name, arguments in TOOL_CALLS])
 
 
 def test_an_agent_chooses_among_accounts_and_gets_all_errors(token: str) -> None:
     with ConnectorVault(URL, KEY) as vault:
-        more = vault.connections.create(
+        second = vault.connections.create(
             platform="demo-notes", identity=IDENTITY, identity_type="user", label="second", name="Second"
         )
         run = {tool.name: tool for tool in langchain.tools(vault)}["run_action"]
@@ -167,9 +167,9 @@ def test_an_agent_chooses_among_accounts_and_gets_all_errors(token: str) -> None
             choice = run.invoke({"platform": "demo-notes", "key": "getMe"})
             ids = [one["connection"] for one in choice["connections"]]
             assert (choice["error"], len(ids)) == ("connection_needed", 2)
-            first = next(id for id in ids if id != more.id)
-            assert run.invoke({"platform": "demo-notes", "key": "getMe", "connection": first})["status"] == 200
-            wrong = run.invoke({"platform": "demo-notes", "key": "getMe", "input": {"params": {}}})
-            assert (wrong["error"], "params" in wrong["detail"]) == ("invalid_body", True)
+            first_id = next(id for id in ids if id != second.id)
+            assert run.invoke({"platform": "demo-notes", "key": "getMe", "connection": first_id})["status"] == 200
+            rejected = run.invoke({"platform": "demo-notes", "key": "getMe", "input": {"params": {}}})
+            assert (rejected["error"], "params" in rejected["detail"]) == ("invalid_body", True)
         finally:
-            vault.connections.delete(more)
+            vault.connections.delete(second)

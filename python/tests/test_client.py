@@ -50,21 +50,21 @@ from .conftest import Visit
 URL, KEY = os.environ["VAULT_URL"], os.environ["VAULT_KEY"]
 UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
 
-Answer = Callable[[httpx.Request], httpx.Response | None]
+Responder = Callable[[httpx.Request], httpx.Response | None]
 
 
 class FaultyTransport(httpx.BaseTransport):
-    """A transport that returns `answers`, then the service's responses, and records all requests."""
+    """A transport that calls `responders` for the first requests, sends others to the service, and records all requests."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *responders: Responder) -> None:
         self.requests: list[httpx.Request] = []
-        self._answers = [*answers]
+        self._responders = [*responders]
         self._real = httpx.HTTPTransport()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
-        found = self._answers.pop(0)(request) if self._answers else None
-        return found or self._real.handle_request(request)
+        response = self._responders.pop(0)(request) if self._responders else None
+        return response or self._real.handle_request(request)
 
     def close(self) -> None:
         self._real.close()
@@ -74,7 +74,7 @@ def lose_response(request: httpx.Request) -> httpx.Response:
     raise httpx.ReadError("lost", request=request)
 
 
-def respond_with(status: int, retry_after: str | None = "0", code: str = "unavailable") -> Answer:
+def respond_with(status: int, retry_after: str | None = "0", code: str = "unavailable") -> Responder:
     headers = {} if retry_after is None else {"retry-after": retry_after}
     body = {"code": code, "detail": "Not now.", "status": status}
     return lambda request: httpx.Response(status, headers=headers, json=body)
@@ -89,10 +89,10 @@ def client(transport: FaultyTransport, **options: Any) -> Generator[ConnectorVau
 @pytest.fixture
 def bearer(vault: ConnectorVault) -> Iterator[Connection]:
     """A connection to a platform that accepts one token and echoes each request."""
-    made = vault.connections.create(platform="called", identity=f"py-{time.time_ns()}", identity_type="user")
-    vault.connections.set_credentials(made, "bearer", token=os.environ["PLATFORM_TOKEN"])
-    yield made
-    vault.connections.delete(made)
+    connection = vault.connections.create(platform="called", identity=f"py-{time.time_ns()}", identity_type="user")
+    vault.connections.set_credentials(connection, "bearer", token=os.environ["PLATFORM_TOKEN"])
+    yield connection
+    vault.connections.delete(connection)
 
 
 @pytest.fixture
@@ -133,10 +133,10 @@ def test_iterating_a_list_with_page_numbers_visits_all_pages(vault: ConnectorVau
 
 
 def test_filters_are_encoded_as_the_service_expects(vault: ConnectorVault) -> None:
-    both = vault.connections.list(tags=["all", "third"]).page().total
-    either = vault.connections.list(tags=["third", "t-1"], tags_match="any").page().total
-    only = vault.connections.list(tags="third").page().total
-    assert 0 < both == only < either
+    all_tags = vault.connections.list(tags=["all", "third"]).page().total
+    any_tag = vault.connections.list(tags=["third", "t-1"], tags_match="any").page().total
+    one_tag = vault.connections.list(tags="third").page().total
+    assert 0 < all_tags == one_tag < any_tag
     assert vault.connections.list(active=False).page().total == 0
     keys = [row.key for row in vault.connections.list(limit=2).page().rows]
     assert {row.key for row in vault.connections.list(key=keys)} == {*keys}
@@ -152,27 +152,27 @@ def test_nothing_is_sent_before_a_list_is_read() -> None:
 
 
 def test_the_event_feed_ends_with_the_latest_event_and_continues_from_a_cursor(vault: ConnectorVault) -> None:
-    made = vault.connections.create(platform="called", identity=f"feed-{time.time_ns()}", identity_type="user")
-    vault.connections.update(made, tags=["x"])
-    page = vault.events.list(connection=made).page()
+    connection = vault.connections.create(platform="called", identity=f"feed-{time.time_ns()}", identity_type="user")
+    vault.connections.update(connection, tags=["x"])
+    page = vault.events.list(connection=connection).page()
     assert [event.type for event in page.rows] == ["connection.created", "connection.updated"]
-    assert [event.type for event in vault.events.list(connection=made, limit=1)] == [row.type for row in page.rows]
-    assert vault.events.list(connection=made, after=page.cursor).to_list() == []
-    vault.connections.delete(made)
-    (last,) = vault.events.list(connection=made, after=page.cursor)
+    assert [event.type for event in vault.events.list(connection=connection, limit=1)] == [row.type for row in page.rows]
+    assert vault.events.list(connection=connection, after=page.cursor).to_list() == []
+    vault.connections.delete(connection)
+    (last,) = vault.events.list(connection=connection, after=page.cursor)
     assert last.type == "connection.deleted"
-    assert isinstance(last.data, EventDataConnection) and last.data.connection.id == made.id
+    assert isinstance(last.data, EventDataConnection) and last.data.connection.id == connection.id
 
 
 def test_iteration_ends_if_the_service_repeats_a_page(vault: ConnectorVault) -> None:
     row = vault.connections.list(limit=1).page().rows[0].model_dump(mode="json", by_alias=True)
 
-    def same(request: httpx.Request) -> httpx.Response:
+    def repeat_page(request: httpx.Request) -> httpx.Response:
         link = f'<{URL}/v1/vault/connections?after=again>; rel="next"'
         body = {"rows": [row], "total": 9, "pages": 9, "page": 1}
         return httpx.Response(200, headers={"link": link}, json=body)
 
-    with httpx.Client(transport=httpx.MockTransport(same)) as http:
+    with httpx.Client(transport=httpx.MockTransport(repeat_page)) as http:
         assert len(ConnectorVault(URL, KEY, http_client=http).connections.list().to_list()) == 2
 
 
@@ -181,19 +181,21 @@ def test_iteration_ends_if_the_service_repeats_a_page(vault: ConnectorVault) -> 
 
 def test_a_connection_is_created_changed_and_deleted(vault: ConnectorVault) -> None:
     identity = f"ann-{time.time_ns()}"
-    made = vault.connections.create(platform="called", identity=identity, identity_type="user", tags=["a"], label="b")
-    assert (made.version, made.active, made.name, made.tags) == ("1", True, None, ["a"])
-    assert made.created_at.tzinfo is not None
-    assert vault.connections.get(made.id) == made
-    assert vault.connections.set_name(made, "Work").name == "Work"
-    assert vault.connections.set_name(made, None).name is None
-    failed = vault.connections.set_state(made, "failed", active=False, reason="Revoked.")
+    connection = vault.connections.create(
+        platform="called", identity=identity, identity_type="user", tags=["a"], label="b"
+    )
+    assert (connection.version, connection.active, connection.name, connection.tags) == ("1", True, None, ["a"])
+    assert connection.created_at.tzinfo is not None
+    assert vault.connections.get(connection.id) == connection
+    assert vault.connections.set_name(connection, "Work").name == "Work"
+    assert vault.connections.set_name(connection, None).name is None
+    failed = vault.connections.set_state(connection, "failed", active=False, reason="Revoked.")
     assert (failed.state, failed.active) == ("failed", False)
-    status = vault.connections.status(made)
+    status = vault.connections.status(connection)
     assert status.reason is not None and status.reason.detail == "Revoked."
-    vault.connections.delete(made, if_match=failed)
+    vault.connections.delete(connection, if_match=failed)
     with pytest.raises(NotFoundError) as caught:
-        vault.connections.get(made)
+        vault.connections.get(connection)
     assert caught.value.code == "connection_not_found"
 
 
@@ -202,8 +204,8 @@ def test_a_change_based_on_an_old_version_is_rejected(vault: ConnectorVault, bea
     vault.connections.update(read, tags=["somebody"])
     with pytest.raises(PreconditionError):
         vault.connections.update(read, tags=["me"], if_match=read)
-    now = vault.connections.get(read)
-    assert vault.connections.update(now, tags=[*now.tags, "me"], if_match=now).tags == ["somebody", "me"]
+    current = vault.connections.get(read)
+    assert vault.connections.update(current, tags=[*current.tags, "me"], if_match=current).tags == ["somebody", "me"]
 
 
 def test_a_key_conflict_names_the_existing_connection(vault: ConnectorVault, bearer: Connection) -> None:
@@ -213,11 +215,11 @@ def test_a_key_conflict_names_the_existing_connection(vault: ConnectorVault, bea
 
 
 def test_credentials_have_the_class_of_their_type_and_a_repr_without_secrets(vault: ConnectorVault, bearer: Connection) -> None:
-    found = vault.connections.get_credentials(bearer)
-    assert isinstance(found, CredentialsBearer)
-    assert found.headers == {"authorization": f"Bearer {os.environ['PLATFORM_TOKEN']}"}
+    credentials = vault.connections.get_credentials(bearer)
+    assert isinstance(credentials, CredentialsBearer)
+    assert credentials.headers == {"authorization": f"Bearer {os.environ['PLATFORM_TOKEN']}"}
     session = vault.sessions.create(identity="ann", ttl_seconds=60)
-    for shown in (repr(found), str(found), f"{found!r}", repr(session), str(session)):
+    for shown in (repr(credentials), str(credentials), f"{credentials!r}", repr(session), str(session)):
         assert os.environ["PLATFORM_TOKEN"] not in shown and session.token not in shown
 
 
@@ -240,22 +242,22 @@ def test_an_oauth_client_keeps_an_omitted_secret(vault: ConnectorVault) -> None:
 
 
 def test_api_keys_are_created_rotated_and_revoked(vault: ConnectorVault) -> None:
-    ends = datetime.now(timezone.utc) + timedelta(days=1)
-    made = vault.keys.create(scopes=["connections:read"], name="export", expires_at=ends)
-    assert made.expires_at is not None and abs(made.expires_at - ends) < timedelta(seconds=1)
-    with ConnectorVault(URL, made.secret) as other:
-        assert other.whoami().scopes == ["connections:read"]
-        with pytest.raises(VaultError) as refused:
-            other.connectors.list().page()
-        assert (refused.value.code, refused.value.status) == ("insufficient_scope", 403)
-    successor = vault.keys.rotate(made)
-    for key in (made, successor):
+    expires_at = datetime.now(timezone.utc) + timedelta(days=1)
+    new_key = vault.keys.create(scopes=["connections:read"], name="export", expires_at=expires_at)
+    assert new_key.expires_at is not None and abs(new_key.expires_at - expires_at) < timedelta(seconds=1)
+    with ConnectorVault(URL, new_key.secret) as limited:
+        assert limited.whoami().scopes == ["connections:read"]
+        with pytest.raises(VaultError) as forbidden:
+            limited.connectors.list().page()
+        assert (forbidden.value.code, forbidden.value.status) == ("insufficient_scope", 403)
+    successor = vault.keys.rotate(new_key)
+    for key in (new_key, successor):
         vault.keys.revoke(key)
     states = {key.id: key.state for key in vault.keys.list(limit=1)}
-    assert (states[made.id], states[successor.id]) == ("revoked", "revoked")
-    with pytest.raises(VaultError) as naive:
+    assert (states[new_key.id], states[successor.id]) == ("revoked", "revoked")
+    with pytest.raises(VaultError) as rejected:
         vault.keys.create(scopes=["connections:read"], expires_at=datetime(2100, 1, 1))
-    assert naive.value.code == "invalid_argument"
+    assert rejected.value.code == "invalid_argument"
 
 
 # Connecting
@@ -269,11 +271,11 @@ def test_entered_credentials_connect_immediately(vault: ConnectorVault) -> None:
     with pytest.raises(VaultError) as rejected:
         vault.connect_attempts.start(**account, fields={"apiKey": "wrong"})
     assert (rejected.value.code, rejected.value.status) == ("credentials_rejected", 422)
-    made = vault.connect_attempts.start(**account, fields={"apiKey": os.environ["NOTES_KEY"]})
-    assert isinstance(made, Connection) and made.state == "operational"
-    assert isinstance(vault.connections.get_credentials(made), CredentialsApiKey)
-    assert vault.connections.check(made).state == "operational"
-    vault.connections.delete(made)
+    connection = vault.connect_attempts.start(**account, fields={"apiKey": os.environ["NOTES_KEY"]})
+    assert isinstance(connection, Connection) and connection.state == "operational"
+    assert isinstance(vault.connections.get_credentials(connection), CredentialsApiKey)
+    assert vault.connections.check(connection).state == "operational"
+    vault.connections.delete(connection)
 
 
 def test_wait_returns_the_connection_or_raises(vault: ConnectorVault, visit: Visit) -> None:
@@ -282,9 +284,9 @@ def test_wait_returns_the_connection_or_raises(vault: ConnectorVault, visit: Vis
     assert isinstance(attempt, PendingAttempt)
     user = threading.Thread(target=visit, args=(attempt.authorization_url, "allow"))
     user.start()
-    made = vault.connect_attempts.wait(attempt)
+    connection = vault.connect_attempts.wait(attempt)
     user.join()
-    assert (made.identity, made.state) == ("ben", "operational")
+    assert (connection.identity, connection.state) == ("ben", "operational")
     denied = vault.connect_attempts.start(**account, identity="carl")
     assert isinstance(denied, PendingAttempt)
     visit(denied.authorization_url, "deny")
@@ -303,10 +305,10 @@ def test_wait_returns_the_connection_or_raises(vault: ConnectorVault, visit: Vis
 
 
 def test_a_platform_receives_the_request_as_passed(vault: ConnectorVault, bearer: Connection) -> None:
-    got = vault.call_platform(bearer, "GET", "/users/a%2Fb?x=%20&y", params={"z": "1&2"})
-    assert (got.status_code, got.json()["method"]) == (200, "GET")
-    assert got.json()["url"].startswith("/api/users/a%2Fb?x=")
-    assert got.json()["url"].endswith("z=1%262")
+    response = vault.call_platform(bearer, "GET", "/users/a%2Fb?x=%20&y", params={"z": "1&2"})
+    assert (response.status_code, response.json()["method"]) == (200, "GET")
+    assert response.json()["url"].startswith("/api/users/a%2Fb?x=")
+    assert response.json()["url"].endswith("z=1%262")
     sent = vault.call_platform(bearer, "PUT", "things", json={"a": ["é", None]}, headers={"X-Own": "1"})
     echoed = sent.json()
     assert (echoed["method"], echoed["body"]) == ("PUT", '{"a": ["\\u00e9", null]}')
@@ -382,8 +384,8 @@ def test_errors_have_the_fields_of_the_problem_document(vault: ConnectorVault) -
     }
     assert error.request_id is not None and error.request_id in str(error)
     assert error.headers["content-type"] == "application/problem+json"
-    for again in (copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
-        assert (again.code, again.errors, str(again)) == (error.code, error.errors, str(error))
+    for copied in (copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
+        assert (copied.code, copied.errors, str(copied)) == (error.code, error.errors, str(error))
     with pytest.raises(AuthenticationError) as unknown:
         with ConnectorVault(URL, "sk_test_wrong") as wrong:
             wrong.whoami()
@@ -420,17 +422,17 @@ def test_a_response_of_another_server_is_unexpected(answer: httpx.Response) -> N
         assert caught.value.code == "unexpected_response"
 
 
-@pytest.mark.parametrize("disturbance", [lose_response, respond_with(503), respond_with(429, code="too_many_requests")])
-def test_reads_are_retried_and_creates_are_not(disturbance: Answer) -> None:
-    transport = FaultyTransport(disturbance, disturbance)
+@pytest.mark.parametrize("failure", [lose_response, respond_with(503), respond_with(429, code="too_many_requests")])
+def test_reads_are_retried_and_creates_are_not(failure: Responder) -> None:
+    transport = FaultyTransport(failure, failure)
     with client(transport) as vault:
         assert vault.whoami().environment == "test"
         assert len(transport.requests) == 3
-    again = FaultyTransport(disturbance)
-    with client(again) as vault, pytest.raises(VaultError):
+    for_create = FaultyTransport(failure)
+    with client(for_create) as vault, pytest.raises(VaultError):
         vault.connections.create(platform="called", identity="never", identity_type="user")
-    assert len(again.requests) == 1
-    conditional = FaultyTransport(disturbance)
+    assert len(for_create.requests) == 1
+    conditional = FaultyTransport(failure)
     with client(conditional) as vault, pytest.raises(VaultError):
         vault.connections.update(UNKNOWN, tags=[], if_match='"1"')
     assert len(conditional.requests) == 1
@@ -450,7 +452,7 @@ def test_retries_are_limited() -> None:
     with client(transport, max_retries=3) as vault, pytest.raises(RateLimitError) as caught:
         vault.whoami()
     assert (len(transport.requests), caught.value.retry_after) == (4, 0)
-    # A retry that would exceed the timeout is not made.
+    # A retry that would exceed the timeout is not sent.
     beyond_timeout = FaultyTransport(respond_with(503, "3600"))
     with client(beyond_timeout) as vault, pytest.raises(VaultError) as later:
         vault.whoami()
@@ -463,23 +465,23 @@ def test_retries_are_limited() -> None:
 
 def test_retry_after_is_honoured() -> None:
     transport = FaultyTransport(respond_with(503, "1"))
-    begun = time.monotonic()
+    started_at = time.monotonic()
     with client(transport) as vault:
         vault.whoami()
-    assert time.monotonic() - begun >= 1
+    assert time.monotonic() - started_at >= 1
 
 
 def test_a_delete_whose_response_was_lost_counts_as_done(vault: ConnectorVault) -> None:
-    made = vault.connections.create(platform="called", identity=f"gone-{time.time_ns()}", identity_type="user")
+    connection = vault.connections.create(platform="called", identity=f"gone-{time.time_ns()}", identity_type="user")
 
     def delete_and_lose_response(request: httpx.Request) -> httpx.Response:
-        vault.connections.delete(made)
+        vault.connections.delete(connection)
         return lose_response(request)
 
-    with client(FaultyTransport(delete_and_lose_response)) as disturbed:
-        disturbed.connections.delete(made)
-    with client(FaultyTransport()) as plain, pytest.raises(NotFoundError):
-        plain.connections.delete(made)
+    with client(FaultyTransport(delete_and_lose_response)) as faulty_vault:
+        faulty_vault.connections.delete(connection)
+    with client(FaultyTransport()) as reliable_vault, pytest.raises(NotFoundError):
+        reliable_vault.connections.delete(connection)
 
 
 def test_an_unreachable_service_raises_an_error_with_its_cause() -> None:
@@ -523,8 +525,8 @@ def test_a_function_supplies_tokens_and_is_called_again_after_a_rejection(vault:
 
 
 def test_a_platform_call_is_retried_with_a_new_token(vault: ConnectorVault, bearer: Connection) -> None:
-    good = vault.sessions.create(identity=bearer.identity, scopes=["connections:call"])
-    supplied: Iterator[str | Session] = iter(["st_test_rejected", good])
+    session = vault.sessions.create(identity=bearer.identity, scopes=["connections:call"])
+    supplied: Iterator[str | Session] = iter(["st_test_rejected", session])
     with ConnectorVault(URL, lambda: next(supplied)) as limited:
         assert limited.call_platform(bearer, "POST", "x", content="sent").json()["body"] == "sent"
 
@@ -548,23 +550,23 @@ def test_webhook_signatures_are_verified(vault: ConnectorVault) -> None:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            made = vault.webhooks.create(f"http://127.0.0.1:{server.server_port}/hooks", types=["connection.failed"])
-            assert vault.webhooks.test(made).delivered
+            webhook = vault.webhooks.create(f"http://127.0.0.1:{server.server_port}/hooks", types=["connection.failed"])
+            assert vault.webhooks.test(webhook).delivered
         finally:
             server.shutdown()
             thread.join()
     body, headers = received[0]
-    event = webhooks.verify(body, headers, made.secret)
+    event = webhooks.verify(body, headers, webhook.secret)
     assert event.type == "webhook.test"
-    rotated = vault.webhooks.rotate(made)
-    assert webhooks.verify(body.decode(), headers, [rotated.secret, made.secret]) == event
+    rotated = vault.webhooks.rotate(webhook)
+    assert webhooks.verify(body.decode(), headers, [rotated.secret, webhook.secret]) == event
     forged: list[tuple[bytes, dict[str, str], str]] = [
-        (body + b" ", headers, made.secret),
+        (body + b" ", headers, webhook.secret),
         (body, headers, rotated.secret),
-        (body, {}, made.secret),
-        (b"\xff", headers, made.secret),
-        (body, {**headers, "webhook-timestamp": "9" * 30}, made.secret),
-        (body, {**headers, "webhook-signature": "v1"}, made.secret),
+        (body, {}, webhook.secret),
+        (b"\xff", headers, webhook.secret),
+        (body, {**headers, "webhook-timestamp": "9" * 30}, webhook.secret),
+        (body, {**headers, "webhook-signature": "v1"}, webhook.secret),
     ]
     for request in forged:
         with pytest.raises(VaultError) as caught:
@@ -572,16 +574,16 @@ def test_webhook_signatures_are_verified(vault: ConnectorVault) -> None:
         assert caught.value.code == "invalid_signature"
     unusable: list[str | list[str]] = ["", "whsec_", "whsec_é", []]
     for secret in unusable:
-        with pytest.raises(VaultError) as refused:
+        with pytest.raises(VaultError) as rejected:
             webhooks.verify(body, headers, secret)
-        assert refused.value.code == "invalid_argument"
-    assert vault.webhooks.update(made, types=[], description="x").description == "x"
-    assert vault.webhooks.update(made, description=None).description is None
-    assert [one.id for one in vault.webhooks.list()] == [made.id]
-    assert vault.webhooks.deliveries(made, state="pending").to_list() == []
+        assert rejected.value.code == "invalid_argument"
+    assert vault.webhooks.update(webhook, types=[], description="x").description == "x"
+    assert vault.webhooks.update(webhook, description=None).description is None
+    assert [one.id for one in vault.webhooks.list()] == [webhook.id]
+    assert vault.webhooks.deliveries(webhook, state="pending").to_list() == []
     first = vault.events.list(limit=1).page().rows[0]
-    assert vault.webhooks.replay(made, from_=first.id, to=first.id).queued <= 1
-    vault.webhooks.delete(made)
+    assert vault.webhooks.replay(webhook, from_=first.id, to=first.id).queued <= 1
+    vault.webhooks.delete(webhook)
 
 
 # Coverage
@@ -600,7 +602,7 @@ def sent_operations(document: dict[str, Any]) -> dict[str, Callable[..., Any]]:
         for one in operations
         for parts in [list(enumerate(re.split(r"[{}]", one)))]
     }
-    found: dict[str, Callable[..., Any]] = {}
+    methods: dict[str, Callable[..., Any]] = {}
     current: Callable[..., Any]
 
     def record_request(request: httpx.Request) -> httpx.Response:
@@ -608,7 +610,7 @@ def sent_operations(document: dict[str, Any]) -> dict[str, Callable[..., Any]]:
         # A literal segment takes precedence over a parameter.
         matches = sorted((one for one, pattern in patterns.items() if pattern.fullmatch(line)), key=lambda one: one.count("{"))
         assert matches, line
-        found.setdefault(operations[matches[0]], current)
+        methods.setdefault(operations[matches[0]], current)
         return httpx.Response(500, json={"code": "internal", "detail": "Noted."})
 
     def placeholder_arguments(function: Callable[..., Any]) -> dict[str, Any]:
@@ -634,7 +636,7 @@ def sent_operations(document: dict[str, Any]) -> dict[str, Callable[..., Any]]:
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             with pytest.raises(VaultError):
                 client.call_platform(UNKNOWN, method, "x")
-    return found
+    return methods
 
 
 def test_every_operation_parameter_and_member_of_a_body_is_covered(vault: ConnectorVault) -> None:
@@ -693,16 +695,18 @@ def test_members_that_another_release_adds_or_lacks_are_accepted(vault: Connecto
 async def test_the_asynchronous_client_works_the_same(async_vault: AsyncConnectorVault, visit: Visit) -> None:
     rows = await async_vault.connections.list().to_list()
     assert len({row.id for row in rows}) == (await async_vault.connections.list(limit=1).page()).total >= 230
-    made = await async_vault.connections.create(platform="called", identity=f"a-{time.time_ns()}", identity_type="user")
-    await async_vault.connections.set_credentials(made, "bearer", token=os.environ["PLATFORM_TOKEN"])
-    response = await async_vault.call_platform(made, "POST", "x", json=1)
+    connection = await async_vault.connections.create(
+        platform="called", identity=f"a-{time.time_ns()}", identity_type="user"
+    )
+    await async_vault.connections.set_credentials(connection, "bearer", token=os.environ["PLATFORM_TOKEN"])
+    response = await async_vault.call_platform(connection, "POST", "x", json=1)
     assert response.json()["body"] == "1"
-    async with async_vault.stream_platform(made, "GET", "large", params={"bytes": 100_000}) as stream:
+    async with async_vault.stream_platform(connection, "GET", "large", params={"bytes": 100_000}) as stream:
         assert sum([len(piece) async for piece in stream.aiter_bytes()]) >= 100_000
-    assert [page.status_code async for page in async_vault.platform_pages(made, "x")] == [200]
+    assert [page.status_code async for page in async_vault.platform_pages(connection, "x")] == [200]
     with pytest.raises(NotFoundError):
         await async_vault.connectors.get("demo-note")
-    await async_vault.connections.delete(made)
+    await async_vault.connections.delete(connection)
 
 
 @pytest.mark.anyio
@@ -718,6 +722,6 @@ async def test_concurrent_calls_request_one_token(async_vault: AsyncConnectorVau
         return session
 
     async with AsyncConnectorVault(URL, secret) as limited:
-        found = await asyncio.gather(*(limited.whoami() for _ in range(8)))
-    assert {one.identity for one in found} == {"Group-00002"}
+        results = await asyncio.gather(*(limited.whoami() for _ in range(8)))
+    assert {one.identity for one in results} == {"Group-00002"}
     assert len(calls) == 1

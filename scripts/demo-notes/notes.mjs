@@ -6,7 +6,7 @@ export const PEOPLE = {
   ben: { id: "ben", name: "Ben Example", email: "ben@demo-notes.example" },
 };
 
-const FIRST_NOTES = {
+const INITIAL_NOTES = {
   ada: [
     ["Welcome", "These notes are examples. Change them as you like."],
     ["Shopping list", "Bread, tea, apples"],
@@ -29,13 +29,13 @@ const FIRST_NOTES = {
 };
 
 const MAX_NOTES = 1000;
-const LIMIT = { default: 5, most: 50 };
+const LIMIT = { default: 5, max: 50 };
 /** The minimum time between two requested 429 responses. */
 const BUSY_MS = 10_000;
 const LENGTHS = { title: 200, body: 10_000 };
 
-/** The first key of each person, which the documentation contains. It only gives access to generated notes on this machine. */
-const firstKey = (person) => `demo-notes-key-${person}`;
+/** A person's initial key, which the documentation contains. It gives access only to generated notes on this machine. */
+const initialKey = (person) => `demo-notes-key-${person}`;
 
 export class ApiError extends Error {
   constructor(status, code, message, headers = {}) {
@@ -49,8 +49,8 @@ export function initialState(now) {
   const noteOf = ([title, body]) => ({ id: newId(), title, body, createdAt: at, updatedAt: at });
   const forEachPerson = (make) => Object.fromEntries(Object.keys(PEOPLE).map((person) => [person, make(person)]));
   return {
-    notes: forEachPerson((person) => FIRST_NOTES[person].map(noteOf)),
-    keys: forEachPerson(firstKey),
+    notes: forEachPerson((person) => INITIAL_NOTES[person].map(noteOf)),
+    keys: forEachPerson(initialKey),
     grants: [],
   };
 }
@@ -72,14 +72,14 @@ function fieldsOf(text, required) {
   }
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw new ApiError(400, "invalid_body", "The body must be an object.");
-  const unknown = Object.keys(body).find((name) => !Object.hasOwn(LENGTHS, name));
-  if (unknown !== undefined)
-    throw new ApiError(400, "invalid_body", `A note has no member ${JSON.stringify(unknown)}.`);
+  const unknownMember = Object.keys(body).find((name) => !Object.hasOwn(LENGTHS, name));
+  if (unknownMember !== undefined)
+    throw new ApiError(400, "invalid_body", `A note has no member ${JSON.stringify(unknownMember)}.`);
   for (const name of required)
     if (body[name] === undefined) throw new ApiError(400, "invalid_body", `The member ${name} is missing.`);
   for (const [name, value] of Object.entries(body)) {
-    const isGood = typeof value === "string" && value.length <= LENGTHS[name] && (name !== "title" || value.trim());
-    if (!isGood) {
+    const isValid = typeof value === "string" && value.length <= LENGTHS[name] && (name !== "title" || value.trim());
+    if (!isValid) {
       const minLength = name === "title" ? 1 : 0;
       throw new ApiError(
         400,
@@ -95,23 +95,23 @@ function fieldsOf(text, required) {
 function pageOf(notes, query, address) {
   const text = query.get("limit");
   const limit = text === null ? LIMIT.default : Number(text);
-  if (!/^\d+$/.test(text ?? "1") || limit < 1 || limit > LIMIT.most)
-    throw new ApiError(400, "invalid_query", `limit must be a number from 1 to ${LIMIT.most}.`);
+  if (!/^\d+$/.test(text ?? "1") || limit < 1 || limit > LIMIT.max)
+    throw new ApiError(400, "invalid_query", `limit must be a number from 1 to ${LIMIT.max}.`);
   const cursor = query.get("cursor");
-  const last = cursor === null ? -1 : notes.findIndex(({ id }) => id === cursor);
-  if (cursor !== null && last < 0)
+  const lastIndex = cursor === null ? -1 : notes.findIndex(({ id }) => id === cursor);
+  if (cursor !== null && lastIndex < 0)
     throw new ApiError(400, "invalid_query", "cursor is not one that a list has returned.");
-  const rows = notes.slice(last + 1, last + 1 + limit);
-  const next = last + 1 + limit < notes.length ? rows.at(-1).id : null;
+  const rows = notes.slice(lastIndex + 1, lastIndex + 1 + limit);
+  const next = lastIndex + 1 + limit < notes.length ? rows.at(-1).id : null;
   const page = { notes: rows, next };
   if (next === null) return [200, page];
   // RFC 8288: generic clients use this link to request the next page.
-  const following = new URLSearchParams(query);
-  following.set("cursor", next);
-  return [200, page, { link: `<${address}?${following}>; rel="next"` }];
+  const nextQuery = new URLSearchParams(query);
+  nextQuery.set("cursor", next);
+  return [200, page, { link: `<${address}?${nextQuery}>; rel="next"` }];
 }
 
-const without = (note) => new ApiError(404, "not_found", `There is no note ${note}.`);
+const noteNotFound = (note) => new ApiError(404, "not_found", `There is no note ${note}.`);
 
 /** The endpoints: method, path, required scope, and handler. */
 const ENDPOINTS = [
@@ -164,7 +164,7 @@ const ENDPOINTS = [
 
 function indexOf(notes, id) {
   const index = notes.findIndex((note) => note.id === id);
-  if (index < 0) throw without(id);
+  if (index < 0) throw noteNotFound(id);
   return index;
 }
 
@@ -177,8 +177,8 @@ function authenticate({ headers, state, grants }) {
     if (person) return { person, scopes: ["notes:read", "notes:write"] };
     throw new ApiError(401, "invalid_key", "The API key is unknown or was replaced.");
   }
-  const authenticated = token && grants.authenticate(token);
-  if (authenticated) return authenticated;
+  const tokenHolder = token && grants.authenticate(token);
+  if (tokenHolder) return tokenHolder;
   const message = token ? "The access token is expired, revoked or unknown." : "Send an access token or an API key.";
   const challenge = token ? 'Bearer realm="Demo Notes", error="invalid_token"' : 'Bearer realm="Demo Notes"';
   throw new ApiError(401, token ? "invalid_token" : "unauthorized", message, { "www-authenticate": challenge });
@@ -201,16 +201,16 @@ export function handleApi({ method, path, query, headers, body, state, grants, n
   rejectOnce(busy, person, query, now);
   const matches = ENDPOINTS.filter(([, pattern]) => pattern.test(path));
   if (matches.length === 0) throw new ApiError(404, "not_found", `There is no ${path} here.`);
-  const endpoint = matches.find(([one]) => one === method);
+  const endpoint = matches.find(([allowed]) => allowed === method);
   if (!endpoint) {
-    const allow = [...new Set(matches.map(([one]) => one))].join(", ");
+    const allow = [...new Set(matches.map(([allowed]) => allowed))].join(", ");
     throw new ApiError(405, "method_not_allowed", `${path} takes ${allow}.`, { allow });
   }
-  const [, pattern, scope, response] = endpoint;
+  const [, pattern, scope, handler] = endpoint;
   if (scope && !scopes.includes(scope)) {
     const challenge = `Bearer realm="Demo Notes", error="insufficient_scope", scope="${scope}"`;
     throw new ApiError(403, "insufficient_scope", `This needs the scope ${scope}.`, { "www-authenticate": challenge });
   }
   const [, id] = path.match(pattern);
-  return response({ person, notes: state.notes[person], id, query, address, body, at: new Date(now).toISOString() });
+  return handler({ person, notes: state.notes[person], id, query, address, body, at: new Date(now).toISOString() });
 }

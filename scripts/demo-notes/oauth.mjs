@@ -6,13 +6,13 @@ import { createHash, randomBytes } from "node:crypto";
 export const CLIENT = { id: "connector-vault-local", name: "Connector Vault (local)" };
 export const SCOPES = { "notes:read": "Read notes", "notes:write": "Create, change and delete notes" };
 
-const CODE_MS = 60_000;
+const CODE_LIFETIME_MS = 60_000;
 /** The number of used refresh tokens that a grant remembers, to detect reuse. */
-const MAX_USED = 100;
+const MAX_USED_TOKENS = 100;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-const create = (prefix) => `${prefix}_${randomBytes(32).toString("base64url")}`;
+const newSecret = (prefix) => `${prefix}_${randomBytes(32).toString("base64url")}`;
 const hashOf = (token) => createHash("sha256").update(token).digest("base64url");
 
 /** An error of RFC 6749, with its `error` code. */
@@ -36,17 +36,17 @@ function required(parameters, name) {
   return value;
 }
 
-/** The scopes in a parameter, without duplicates; `otherwise` if it is missing. */
-function scopesOf(parameters, otherwise, allowed = Object.keys(SCOPES)) {
+/** The scopes in a parameter, without duplicates; `defaultScopes` if it is missing. */
+function scopesOf(parameters, defaultScopes, allowed = Object.keys(SCOPES)) {
   const text = parameterOf(parameters, "scope");
-  if (text === undefined) return otherwise;
+  if (text === undefined) return defaultScopes;
   const scopes = [...new Set(text.split(" ").filter(Boolean))];
-  const unknown = scopes.find((scope) => !allowed.includes(scope));
-  if (scopes.length > 0 && unknown === undefined) return scopes;
+  const unknownScope = scopes.find((scope) => !allowed.includes(scope));
+  if (scopes.length > 0 && unknownScope === undefined) return scopes;
   throw new OAuthError("invalid_scope", `The scopes here are ${allowed.join(" and ")}.`);
 }
 
-/** The client and the redirect URI. Until both are validated, the user must not be redirected. */
+/** Validates the client and the redirect URI, and returns the URI. Before that, the user must not be redirected. */
 export function readClient(parameters, redirectUris) {
   const id = required(parameters, "client_id");
   if (id !== CLIENT.id)
@@ -56,16 +56,16 @@ export function readClient(parameters, redirectUris) {
     );
   const redirectUri = required(parameters, "redirect_uri");
   if (!redirectUris.has(redirectUri)) {
-    const known = [...redirectUris].join(" and ");
+    const uris = [...redirectUris].join(" and ");
     throw new OAuthError(
       "invalid_request",
-      `${redirectUri} is not a redirect URI of this app; it has ${known || "none"}.`,
+      `${redirectUri} is not a redirect URI of this app; it has ${uris || "none"}.`,
     );
   }
   return redirectUri;
 }
 
-/** The other parameters of an authorization request. */
+/** Reads the other parameters of an authorization request. */
 export function readAuthorization(parameters) {
   if (required(parameters, "response_type") !== "code")
     throw new OAuthError("unsupported_response_type", "response_type must be code.");
@@ -93,8 +93,8 @@ export class Grants {
   /** Issues a code for a grant of a person. */
   issueCode({ person, scopes, challenge, redirectUri }) {
     for (const [hash, { expiresAt }] of this.#codes) if (expiresAt <= this.now()) this.#codes.delete(hash);
-    const code = create("code");
-    this.#codes.set(hashOf(code), { person, scopes, challenge, redirectUri, expiresAt: this.now() + CODE_MS });
+    const code = newSecret("code");
+    this.#codes.set(hashOf(code), { person, scopes, challenge, redirectUri, expiresAt: this.now() + CODE_LIFETIME_MS });
     return code;
   }
 
@@ -113,8 +113,8 @@ export class Grants {
     const verifier = required(parameters, "code_verifier");
     if (!code) throw new OAuthError("invalid_grant", "The code is unknown or has expired.");
     if (code.isUsed) {
-      // The code was stolen (RFC 6749, 4.1.2).
-      this.end(code.grant);
+      // A second use means that the code may have been stolen (RFC 6749, 4.1.2).
+      this.revokeGrant(code.grant);
       throw new OAuthError("invalid_grant", "The code was used before. Its tokens are revoked.");
     }
     // The code is used up even if a check below fails.
@@ -145,19 +145,19 @@ export class Grants {
     const grant = this.state.grants.find(({ refresh, used }) => refresh === hash || used.includes(hash));
     if (!grant) throw new OAuthError("invalid_grant", "The refresh token is unknown or revoked.");
     if (grant.refresh !== hash) {
-      // The token was stolen (RFC 9700, 4.14.2).
-      this.end(grant.id);
+      // A second use means that the token may have been stolen (RFC 9700, 4.14.2).
+      this.revokeGrant(grant.id);
       throw new OAuthError("invalid_grant", "The refresh token was used before. The app's access is revoked.");
     }
     const scopes = scopesOf(parameters, grant.scopes, grant.scopes);
-    grant.used = [...grant.used, hash].slice(-MAX_USED);
+    grant.used = [...grant.used, hash].slice(-MAX_USED_TOKENS);
     grant.refreshes += 1;
     grant.refreshedAt = this.now();
     return this.#issue(grant, scopes);
   }
 
   #issue(grant, scopes) {
-    const [access, refresh] = [create("access"), create("refresh")];
+    const [access, refresh] = [newSecret("access"), newSecret("refresh")];
     const now = this.now();
     grant.accesses = grant.accesses.filter(({ expiresAt }) => expiresAt > now);
     grant.accesses.push({ hash: hashOf(access), scopes, expiresAt: now + this.accessSeconds * 1000 });
@@ -177,13 +177,13 @@ export class Grants {
     const hash = hashOf(required(parameters, "token"));
     const client = required(parameters, "client_id");
     if (client !== CLIENT.id) throw new OAuthError("invalid_client", `There is no app with the client id ${client}.`);
-    const has = ({ refresh, accesses }) => refresh === hash || accesses.some((access) => access.hash === hash);
-    const grant = this.state.grants.find(has);
-    if (grant) this.end(grant.id);
+    const hasToken = ({ refresh, accesses }) => refresh === hash || accesses.some((access) => access.hash === hash);
+    const grant = this.state.grants.find(hasToken);
+    if (grant) this.revokeGrant(grant.id);
   }
 
   /** Revokes a grant and all of its tokens. */
-  end(id) {
+  revokeGrant(id) {
     this.state.grants = this.state.grants.filter((grant) => grant.id !== id);
     this.save();
   }
@@ -198,7 +198,7 @@ export class Grants {
     return undefined;
   }
 
-  of(person) {
+  forPerson(person) {
     return this.state.grants.filter((grant) => grant.person === person);
   }
 }

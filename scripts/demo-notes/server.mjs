@@ -18,12 +18,12 @@ const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy":
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
-  // With `no-referrer`, browsers would send the forms with `Origin: null`.
+  // Not `no-referrer`, with which browsers would send the forms with `Origin: null`.
   "referrer-policy": "same-origin",
   "cache-control": "no-store",
 };
 
-const isCurrent = (state) =>
+const isValidState = (state) =>
   [state?.notes, state?.keys].every((each) => Object.keys(PEOPLE).every((person) => each?.[person])) &&
   Array.isArray(state.grants);
 
@@ -31,7 +31,7 @@ const isCurrent = (state) =>
 function read(file, now) {
   try {
     const state = JSON.parse(readFileSync(file, "utf8"));
-    if (isCurrent(state)) return state;
+    if (isValidState(state)) return state;
   } catch {}
   return initialState(now);
 }
@@ -65,7 +65,7 @@ export class DemoNotes {
   #redirectUris = new Set();
   /** The URL of the service, and an API key of the account whose users sign in here for their agents. */
   #service;
-  /** When each person last got a 429. */
+  /** The time of each person's last 429 response. */
   #busy = new Map();
 
   /**
@@ -117,7 +117,7 @@ export class DemoNotes {
   /** Handles a request. Returns [status, headers, body]. */
   async #handle(request) {
     const { host } = request.headers;
-    // A page of another site could resolve its own name to this address (DNS rebinding).
+    // Another site could let its own host name resolve to this address (DNS rebinding).
     if (![HOST, "localhost"].some((name) => host === `${name}:${this.state.port}`))
       return json(421, failure("wrong_host", `This is ${this.origin}.`));
     const url = new URL(request.url, this.origin);
@@ -137,7 +137,7 @@ export class DemoNotes {
   #handleApi({ headers }, method, { pathname, searchParams }, body) {
     const { state, grants } = this;
     const path = pathname.slice("/api".length);
-    const [status, value, more] = handleApi({
+    const [status, value, responseHeaders] = handleApi({
       method,
       path,
       query: searchParams,
@@ -150,10 +150,10 @@ export class DemoNotes {
       busy: this.#busy,
     });
     if (method !== "GET") this.#save();
-    return value === undefined ? [status, {}] : json(status, value, more);
+    return value === undefined ? [status, {}] : json(status, value, responseHeaders);
   }
 
-  /** Requests of the app to the authorization server. */
+  /** Handles the app's requests to the authorization server. */
   #handleApp({ headers }, method, path, body) {
     if (path === "/.well-known/oauth-authorization-server") return json(200, this.#metadata());
     if (path.startsWith("/.well-known/")) throw new ApiError(404, "not_found", `There is no ${path} here.`);
@@ -201,12 +201,12 @@ export class DemoNotes {
     if (!Object.hasOwn(PEOPLE, person ?? "") || (action === undefined) !== (method === "GET"))
       return html(404, faultPage(`There is no page ${url.pathname}.`));
     if (action === undefined) {
-      const [grants, key, notes] = [this.grants.of(person), this.state.keys[person], this.state.notes[person]];
+      const [grants, key, notes] = [this.grants.forPerson(person), this.state.keys[person], this.state.notes[person]];
       return html(200, personPage({ person, grants, key, notes, now: this.now() }));
     }
     if (action === "revoke") {
       const id = new URLSearchParams(body).get("grant");
-      if (this.grants.of(person).some((grant) => grant.id === id)) this.grants.end(id);
+      if (this.grants.forPerson(person).some((grant) => grant.id === id)) this.grants.revokeGrant(id);
     } else {
       replaceKey(this.state, person);
       this.#save();
@@ -239,10 +239,10 @@ export class DemoNotes {
       if (error instanceof OAuthError) return html(400, faultPage(error.message));
       throw error;
     }
-    const back = (response) => {
+    const redirectBack = (parameters) => {
       const address = new URL(redirectUri);
       const state = url.searchParams.get("state");
-      const all = { ...response, ...(state !== null && { state }), iss: this.origin };
+      const all = { ...parameters, ...(state !== null && { state }), iss: this.origin };
       for (const [name, value] of Object.entries(all)) address.searchParams.set(name, value);
       return redirect(address.href);
     };
@@ -254,12 +254,12 @@ export class DemoNotes {
       if (form.get("answer") === "deny") throw new OAuthError("access_denied", "The user denied access.");
       const person = form.get("person");
       if (!Object.hasOwn(PEOPLE, person ?? "")) return ask("Choose whose account it is.");
-      const allowed = scopes.filter((scope) => form.getAll("scope").includes(scope));
-      if (allowed.length === 0) return ask("Choose something that it may do, or deny.");
-      return back({ code: this.grants.issueCode({ person, scopes: allowed, challenge, redirectUri }) });
+      const grantedScopes = scopes.filter((scope) => form.getAll("scope").includes(scope));
+      if (grantedScopes.length === 0) return ask("Choose something that it may do, or deny.");
+      return redirectBack({ code: this.grants.issueCode({ person, scopes: grantedScopes, challenge, redirectUri }) });
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      return back({ error: error.code, error_description: error.message });
+      return redirectBack({ error: error.code, error_description: error.message });
     }
   }
 }

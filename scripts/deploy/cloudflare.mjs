@@ -12,13 +12,13 @@ const LOGIN = [
 ].join("\n");
 
 /** Parses the JSON in the output of wrangler, which may have other lines before it. */
-function json(text) {
-  const at = text.search(/^[[{]/m);
-  if (at < 0) throw new Problem("wrangler printed no JSON.", { output: text });
-  return JSON.parse(text.slice(at));
+function parseJson(text) {
+  const start = text.search(/^[[{]/m);
+  if (start < 0) throw new Problem("wrangler printed no JSON.", { output: text });
+  return JSON.parse(text.slice(start));
 }
 
-/** A project's own wrangler, in its folder. */
+/** Runs the wrangler of a project in the project's folder. */
 export class Cloudflare {
   /** @param {string} folder the one with wrangler.toml and node_modules */
   constructor(folder) {
@@ -32,7 +32,7 @@ export class Cloudflare {
     return readFileSync(this.file, "utf8");
   }
 
-  /** Writes wrangler.toml as a whole. */
+  /** Replaces wrangler.toml. */
   configure(text) {
     writeFileSync(`${this.file}.new`, text);
     renameSync(`${this.file}.new`, this.file);
@@ -65,21 +65,21 @@ export class Cloudflare {
   /** Returns the id of the KV namespace with this title. Creates it if necessary. */
   async namespace(title) {
     const find = async () =>
-      json(await this.#run(["kv", "namespace", "list"])).find((namespace) => namespace.title === title)?.id;
-    const found = await find();
-    if (found) return found;
+      parseJson(await this.#run(["kv", "namespace", "list"])).find((namespace) => namespace.title === title)?.id;
+    const existingId = await find();
+    if (existingId) return existingId;
     await this.#run(["kv", "namespace", "create", title]);
-    return (await find()) ?? missing(`the KV namespace ${title}`);
+    return (await find()) ?? throwMissing(`the KV namespace ${title}`);
   }
 
   /** Returns the id of the D1 database with this name. Creates it if necessary. */
   async database(name) {
     const find = async () =>
-      json(await this.#run(["d1", "list", "--json"])).find((database) => database.name === name)?.uuid;
-    const found = await find();
-    if (found) return found;
+      parseJson(await this.#run(["d1", "list", "--json"])).find((database) => database.name === name)?.uuid;
+    const existingId = await find();
+    if (existingId) return existingId;
     await this.#run(["d1", "create", name]);
-    return (await find()) ?? missing(`the D1 database ${name}`);
+    return (await find()) ?? throwMissing(`the D1 database ${name}`);
   }
 
   /** Creates the queue if necessary. */
@@ -90,14 +90,14 @@ export class Cloudflare {
 
   /** Whether a catalog has been published to the namespace. */
   async servesCatalog() {
-    const list = ["kv", "key", "list", "--binding", "CATALOG", "--remote", "--prefix", "current"];
-    return json(await this.#run(list)).length > 0;
+    const args = ["kv", "key", "list", "--binding", "CATALOG", "--remote", "--prefix", "current"];
+    return parseJson(await this.#run(args)).length > 0;
   }
 
   /** The names of the Worker's secrets; none before the first deployment. */
   async secrets() {
-    const listed = await this.#runUnless(/\bnot found\b|\[code: 10007\]|does not exist/i, ["secret", "list"]);
-    return listed === undefined ? [] : json(listed).map(({ name }) => name);
+    const output = await this.#runUnless(/\bnot found\b|\[code: 10007\]|does not exist/i, ["secret", "list"]);
+    return output === undefined ? [] : parseJson(output).map(({ name }) => name);
   }
 
   /**
@@ -108,11 +108,12 @@ export class Cloudflare {
   async deploy(args, secrets) {
     const scratch = mkdtempSync(join(tmpdir(), "connector-vault-deploy-"));
     try {
-      const [message, file] = [join(scratch, "output.jsonl"), join(scratch, "secrets.json")];
-      writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 });
-      const also = Object.keys(secrets).length > 0 ? ["--secrets-file", file] : [];
-      await this.#run(["deploy", ...also, ...args], { show: true, env: { WRANGLER_OUTPUT_FILE_PATH: message } });
-      const entries = readFileSync(message, "utf8")
+      const [outputFile, secretsFile] = [join(scratch, "output.jsonl"), join(scratch, "secrets.json")];
+      writeFileSync(secretsFile, JSON.stringify(secrets), { mode: 0o600 });
+      const secretArgs = Object.keys(secrets).length > 0 ? ["--secrets-file", secretsFile] : [];
+      const env = { WRANGLER_OUTPUT_FILE_PATH: outputFile };
+      await this.#run(["deploy", ...secretArgs, ...args], { show: true, env });
+      const entries = readFileSync(outputFile, "utf8")
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line));
@@ -123,6 +124,6 @@ export class Cloudflare {
   }
 }
 
-function missing(what) {
+function throwMissing(what) {
   throw new Problem(`wrangler created ${what}, but does not list it.`, { hint: "Run this again in a minute." });
 }

@@ -23,7 +23,7 @@ const KEY_FILE = "vault-keys.txt";
 const ACCOUNT = "main";
 
 /**
- * The steps in order: `title`, `would` (what a dry run prints; undefined if the step is done) and `does`.
+ * The steps in order: `title`, `plan` (what a dry run prints; falsy if there is nothing to do) and `execute`.
  * @param {{ folder: string, program: string, catalog: () => Promise<void>, args?: string[] }} project `program` is the
  *   operator's command line, `catalog` builds a catalog if there is none, `args` are for `wrangler deploy`
  * @param {{ addresses?: string[], key?: string, createdKeys?: boolean }} results receives results of the steps
@@ -39,7 +39,7 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
   const queue = config.match(QUEUE)?.[1];
   const unboundDatabases = () => (cloudflare.config.match(DATABASES) ?? []).filter((table) => DATABASE.test(table));
   const nameOf = (table) => table.match(DATABASE_NAME)?.[1];
-  const missing = unboundDatabases().map(nameOf);
+  const missingDatabases = unboundDatabases().map(nameOf);
   /** Replaces the placeholder in wrangler.toml with the id that `create` returns. */
   const bind = async (placeholder, create) => {
     if (!placeholder.test(cloudflare.config)) return;
@@ -49,19 +49,18 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
   const keyFile = join(folder, KEY_FILE);
   const secrets = {};
   return [
-    { title: "signed in to Cloudflare", does: () => cloudflare.mustBeSignedIn() },
+    { title: "signed in to Cloudflare", execute: () => cloudflare.mustBeSignedIn() },
     {
       title: "KV namespace of the catalog",
-      would:
-        NAMESPACE.test(config) && `find or create the KV namespace ${CATALOG}, and write its id into wrangler.toml`,
-      does: () => bind(NAMESPACE, () => cloudflare.namespace(CATALOG)),
+      plan: NAMESPACE.test(config) && `find or create the KV namespace ${CATALOG}, and write its id into wrangler.toml`,
+      execute: () => bind(NAMESPACE, () => cloudflare.namespace(CATALOG)),
     },
     {
       title: "D1 database",
-      would:
-        missing.length > 0 &&
-        `find or create the D1 database ${missing.join(", ")}, and write its id into wrangler.toml`,
-      does: async () => {
+      plan:
+        missingDatabases.length > 0 &&
+        `find or create the D1 database ${missingDatabases.join(", ")}, and write its id into wrangler.toml`,
+      execute: async () => {
         for (const table of unboundDatabases()) {
           const id = await cloudflare.database(nameOf(table));
           cloudflare.configure(cloudflare.config.replace(table, table.replace(DATABASE, `$1${id}`)));
@@ -70,12 +69,12 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
     },
     {
       title: "queue",
-      would: queue && `create the queue ${queue} if there is none`,
-      does: async () => queue && cloudflare.queue(queue),
+      plan: queue && `create the queue ${queue} if there is none`,
+      execute: async () => queue && cloudflare.queue(queue),
     },
     {
       title: "catalog format",
-      does: async () => {
+      execute: async () => {
         const versions = JSON.parse(await operator(["catalog", "list", "--json"]));
         if (!versions.some(({ current, format }) => current && format === null)) return;
         throw new Problem("The published catalog has the format of another commit: this Worker can't read it.", {
@@ -85,17 +84,17 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
     },
     {
       title: "tables",
-      would: "apply the files of schema/ that a database lacks",
-      does: (detail) => operator(["migrate"], { detail }),
+      plan: "apply the files of schema/ that a database lacks",
+      execute: (detail) => operator(["migrate"], { detail }),
     },
     {
       title: "secrets",
-      would: `generate SESSION_SECRET and VAULT_KEYS if the Worker has none; the copy of VAULT_KEYS is ${KEY_FILE}`,
-      does: async () => {
-        const present = await cloudflare.secrets();
-        if (!present.includes("SESSION_SECRET")) secrets.SESSION_SECRET = randomBytes(32).toString("base64url");
-        if (present.includes("VAULT_KEYS")) return;
-        // Both fail if rows need a key that is not in the file, and name that key.
+      plan: `generate SESSION_SECRET and VAULT_KEYS if the Worker has none; the copy of VAULT_KEYS is ${KEY_FILE}`,
+      execute: async () => {
+        const existing = await cloudflare.secrets();
+        if (!existing.includes("SESSION_SECRET")) secrets.SESSION_SECRET = randomBytes(32).toString("base64url");
+        if (existing.includes("VAULT_KEYS")) return;
+        // Both commands fail if rows need a key that is not in the file, and name that key.
         await operator(["vault-keys", existsSync(keyFile) ? "status" : "rotate", "--file", KEY_FILE]);
         secrets.VAULT_KEYS = readFileSync(keyFile, "utf8").trim();
         results.keyFile = KEY_FILE;
@@ -103,15 +102,15 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
     },
     {
       title: "Worker deployed",
-      would: "deploy the Worker with these secrets",
-      does: async () => {
+      plan: "deploy the Worker with these secrets",
+      execute: async () => {
         results.addresses = await cloudflare.deploy(args, secrets);
       },
     },
     {
       title: "catalog published",
-      would: "publish the catalog in .catalog, or the sample catalog, if none is served yet",
-      does: async (detail) => {
+      plan: "publish the catalog in .catalog, or the sample catalog, if none is served yet",
+      execute: async (detail) => {
         if (await cloudflare.servesCatalog()) return;
         await catalog();
         await operator(["catalog", "publish"], { detail });
@@ -119,8 +118,8 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
     },
     {
       title: "first API key",
-      would: `create a key for the account ${ACCOUNT}, environment live, if there is no key yet, and print it`,
-      does: async () => {
+      plan: `create a key for the account ${ACCOUNT}, environment live, if there is no key yet, and print it`,
+      execute: async () => {
         if (JSON.parse(await operator(["keys", "list", "--json"])).length > 0) return;
         const create = ["keys", "create", "--account", ACCOUNT, "--environment", "live", "--json"];
         results.key = JSON.parse(await operator(create)).secret;
@@ -130,23 +129,23 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
 }
 
 /** Runs the steps. If one fails, the error lists the completed steps and how to resume. */
-export async function perform(all) {
-  const done = [];
-  for (const { title, does } of all) {
+export async function perform(allSteps) {
+  const completed = [];
+  for (const { title, execute } of allSteps) {
     try {
-      await task(title, does);
+      await task(title, execute);
     } catch (error) {
-      const before = done.length > 0 ? `Completed before that: ${done.join(", ")}.` : "Nothing was changed.";
+      const before = completed.length > 0 ? `Completed before that: ${completed.join(", ")}.` : "Nothing was changed.";
       const resumeHint = "Then run `npm run deploy` again: it resumes where it stopped.";
       const { message, hint, output, code } = error;
       throw new Problem(message, { hint: [hint, before, resumeHint].filter(Boolean).join("\n"), output, code });
     }
-    done.push(title);
+    completed.push(title);
   }
 }
 
-/** Prints what the steps would do. */
-export function announce(all) {
-  log("\n`npm run deploy` would run these steps, and skip those that are already done:");
-  for (const [at, { would }] of all.filter(({ would }) => would).entries()) log(`  ${at + 1}. ${would}`);
+/** Prints the plan of each step that has something to do. */
+export function announce(allSteps) {
+  log("\n`npm run deploy` runs these steps, and skips those that are already done:");
+  for (const [index, { plan }] of allSteps.filter(({ plan }) => plan).entries()) log(`  ${index + 1}. ${plan}`);
 }

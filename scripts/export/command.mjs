@@ -31,9 +31,9 @@ Open the file with: age --decrypt --identity KEY_FILE FILE
 `;
 
 /** The options that are passed on to the command-line program. */
-const PASSED_ON = ["account", "environment", "file", "persist-to"];
+const FORWARDED = ["account", "environment", "file", "persist-to"];
 
-function encrypter(recipients) {
+function createEncrypter(recipients) {
   if (recipients.length === 0)
     throw new Problem("Name who can decrypt the file: --recipient age1…", {
       hint: "`age-keygen -o key.txt` creates a key and prints its recipient.",
@@ -44,7 +44,7 @@ function encrypter(recipients) {
     try {
       encrypter.addRecipient(recipient);
     } catch {
-      // It may be the secret key, so it is not shown.
+      // Not shown, because the user may have passed the secret key.
       throw new Problem("--recipient must be a public key of age, such as age1….", { code: 2 });
     }
   }
@@ -52,10 +52,10 @@ function encrypter(recipients) {
 }
 
 /** Encrypts the connections into a new file, readable by its owner only. Returns the exit code. */
-async function write(path, age, program, args) {
-  const part = `${path}.part`;
-  const file = await open(part, "wx", 0o600).catch((error) => {
-    throw new Problem(`${part} can't be created (${error.code}).`, { code: 2 });
+async function writeEncrypted(path, encrypter, program, args) {
+  const partialFile = `${path}.part`;
+  const file = await open(partialFile, "wx", 0o600).catch((error) => {
+    throw new Problem(`${partialFile} can't be created (${error.code}).`, { code: 2 });
   });
   try {
     const child = spawn(await program(), ["export", ...args], {
@@ -63,18 +63,18 @@ async function write(path, age, program, args) {
       env: environment(),
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const ended = once(child, "close");
-    const encrypted = await age.encrypt(Readable.toWeb(child.stdout));
+    const closed = once(child, "close");
+    const encrypted = await encrypter.encrypt(Readable.toWeb(child.stdout));
     for await (const chunk of encrypted) await file.write(chunk);
-    const [code] = await ended;
+    const [code] = await closed;
     if (code !== 0 && code !== INCOMPLETE) throw new Problem("Nothing was exported.");
     await file.sync();
     await file.close();
-    await rename(part, path);
+    await rename(partialFile, path);
     return code;
   } catch (error) {
     await file.close().catch(() => undefined);
-    await rm(part, { force: true });
+    await rm(partialFile, { force: true });
     throw error;
   }
 }
@@ -89,18 +89,18 @@ export async function exportConnections(args, program) {
     process.stdout.write(HELP);
     return 0;
   }
-  const text = Object.fromEntries(PASSED_ON.map((name) => [name, { type: "string" }]));
+  const stringOptions = Object.fromEntries(FORWARDED.map((name) => [name, { type: "string" }]));
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
     options: {
       recipient: { type: "string", multiple: true, default: [] },
       remote: { type: "boolean", default: false },
-      ...text,
+      ...stringOptions,
     },
   });
-  const [file, ...rest] = positionals;
-  if (file === undefined || rest.length > 0)
+  const [file, ...others] = positionals;
+  if (file === undefined || others.length > 0)
     throw new Problem("Use `npm run export -- --recipient age1… FILE`.", {
       hint: "See `npm run export -- --help`.",
       code: 2,
@@ -108,9 +108,10 @@ export async function exportConnections(args, program) {
   const path = resolve(process.env.INIT_CWD ?? ".", file);
   if (!existsSync(dirname(path))) throw new Problem(`The folder of ${path} does not exist.`, { code: 2 });
   if (existsSync(path)) throw new Problem(`${path} exists already.`, { hint: "Name another file.", code: 2 });
-  const age = encrypter(values.recipient);
-  const programOptions = PASSED_ON.flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]));
-  const code = await write(path, age, program, values.remote ? ["--remote", ...programOptions] : programOptions);
+  const encrypter = createEncrypter(values.recipient);
+  const programOptions = FORWARDED.flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]));
+  const allOptions = values.remote ? ["--remote", ...programOptions] : programOptions;
+  const code = await writeEncrypted(path, encrypter, program, allOptions);
   log(`Encrypted into ${path}.`);
   return code === 0 ? 0 : 1;
 }

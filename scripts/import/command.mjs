@@ -13,7 +13,7 @@ const LABELS = ["default", "integration", "connection"];
 
 const HELP = `Usage: npm run import -- nango|composio|csv FILE [options]
 
-Moves connections into the service. It can be stopped and run again: what is there already stays unchanged.
+Moves connections into the service. It can be stopped and run again: existing connections stay unchanged.
 FILE is - for standard input. The variable VAULT_KEY must contain an API key with the scopes
 credentials:write and catalog:read.
 
@@ -25,18 +25,18 @@ credentials:write and catalog:read.
   --label LABEL          default; integration or connection: the former service's id of it
 `;
 
-const oneOf = (option, value, values) => {
+const requireOneOf = (option, value, values) => {
   if (!values.includes(value)) throw new Problem(`--${option} must be one of ${values.join(", ")}.`, { code: 2 });
   return value;
 };
 
-/** A bug in this command. Its message may contain a part of the file, so only its location is printed. */
+/** Converts an unexpected error to a problem with its location only, because its message may contain a part of the file. */
 function withoutMessage(error) {
   if (error instanceof Problem || String(error?.code).startsWith("ERR_PARSE_ARGS_")) return error;
-  const places = String(error?.stack)
+  const frames = String(error?.stack)
     .split("\n")
     .filter((line) => /^ {4}at /.test(line));
-  return new Problem(`The import failed: ${error?.name ?? "unknown error"}.`, { output: places.join("\n") });
+  return new Problem(`The import failed: ${error?.name ?? "unknown error"}.`, { output: frames.join("\n") });
 }
 
 async function run(args) {
@@ -56,8 +56,8 @@ async function run(args) {
       url: { type: "string" },
     },
   });
-  const [format, file, ...rest] = positionals;
-  if (!FORMATS.includes(format) || file === undefined || rest.length > 0)
+  const [format, file, ...others] = positionals;
+  if (!FORMATS.includes(format) || file === undefined || others.length > 0)
     throw new Problem("Use `npm run import -- nango|composio|csv FILE`.", {
       hint: "See `npm run import -- --help`.",
       code: 2,
@@ -73,8 +73,8 @@ async function run(args) {
     file,
     map: values.map === undefined ? {} : readMap(values.map),
     service: new Service(values.url ?? process.env.VAULT_URL ?? "http://localhost:8787", key),
-    identityType: oneOf("identity-type", values["identity-type"], IDENTITY_TYPES),
-    label: oneOf("label", values.label, LABELS),
+    identityType: requireOneOf("identity-type", values["identity-type"], IDENTITY_TYPES),
+    label: requireOneOf("label", values.label, LABELS),
     cutOver: values["cut-over"],
     dryRun: values["dry-run"],
   };

@@ -45,8 +45,8 @@ function fieldsOf(method, own, sources = {}) {
 export function fit({ kind, values, own }, connector, { authMethod, fields }) {
   if (kind === "exact") return { credentials: authMethod ? { ...values, authMethod } : values };
   for (const [type, members] of TYPES[kind]) {
-    const all = connector.authMethods.filter((method) => method.type === type && connectsUser(method));
-    const methods = authMethod ? all.filter(({ id }) => id === authMethod) : all;
+    const candidates = connector.authMethods.filter((method) => method.type === type && connectsUser(method));
+    const methods = authMethod ? candidates.filter(({ id }) => id === authMethod) : candidates;
     if (methods.length > 1) {
       const ids = methods.map(({ id }) => `\`${id}\``).join(", ");
       return {
@@ -59,6 +59,6 @@ export function fit({ kind, values, own }, connector, { authMethod, fields }) {
     }
   }
   const types = [...new Set(connector.authMethods.map(({ type }) => `\`${type}\``))].join(", ") || "none";
-  const requested = authMethod ? ` by the method \`${authMethod}\`` : "";
-  return { reason: `has credentials that \`${connector.platform}\` does not take${requested}; it takes ${types}` };
+  const methodText = authMethod ? ` by the method \`${authMethod}\`` : "";
+  return { reason: `has credentials that \`${connector.platform}\` does not take${methodText}; it takes ${types}` };
 }

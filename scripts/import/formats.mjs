@@ -1,4 +1,4 @@
-// The formats of other services: each row becomes a connection to import, or a reason why it can't.
+// The formats of other services: each row becomes a connection to import, or a reason why it can't be imported.
 import { Problem } from "../lib/problem.mjs";
 import { readCsv, readJson } from "./read.mjs";
 
@@ -7,11 +7,12 @@ import { readCsv, readJson } from "./read.mjs";
  * @typedef {{ names: string[], identity: string, integration?: string, connection?: string, name?: string, tags?: string[],
  *   label?: string, identityType?: string, authMethod?: string, client?: string, clientId?: string, credentials: Credentials }} Draft
  *
- * Credentials whose type at the platform is not known yet. `own` has the values of fields, by the other service's names.
+ * Credentials whose type at the platform is not known yet. `own` has the values of the platform's fields, by the names that
+ * the other service gives them.
  * @typedef {{ kind: "oauth2" | "key" | "token" | "basic" | "exact", values: Record<string, unknown>,
  *   own: Record<string, string> }} Credentials
  *
- * @typedef {{ place: string, draft: Draft } | { place: string, outcome: "skipped" | "failed", reason: string, about?: string }} Row
+ * @typedef {{ location: string, draft: Draft } | { location: string, outcome: "skipped" | "failed", reason: string, about?: string }} Row
  */
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -53,7 +54,7 @@ const skipped = (reason) => ({ outcome: /** @type {const} */ ("skipped"), reason
  * a row of its table `_nango_connections` as JSON, whose credentials were decrypted.
  */
 function fromNango(item) {
-  // The API of its dashboard nests the connection.
+  // The API of Nango's dashboard nests the connection.
   const inner = isObject(item.data) ? item.data : item;
   const connection = isObject(inner.connection) ? { ...inner, ...inner.connection } : inner;
   const integration = textOf(connection.provider_config_key);
@@ -188,10 +189,10 @@ export const COLUMNS = {
 const FIELD = /^fields\.(.+)$/;
 
 function checkHeader(path, header) {
-  const known = Object.values(COLUMNS).flat();
+  const knownColumns = Object.values(COLUMNS).flat();
   const faults = [
     ...header
-      .filter((name) => !known.includes(name) && !FIELD.test(name))
+      .filter((name) => !knownColumns.includes(name) && !FIELD.test(name))
       .map((name) => `unknown: ${JSON.stringify(name)}`),
     ...header.filter((name, index) => header.indexOf(name) < index).map((name) => `twice: ${JSON.stringify(name)}`),
     ...COLUMNS.required.filter((name) => !header.includes(name)).map((name) => `missing: ${name}`),
@@ -199,7 +200,7 @@ function checkHeader(path, header) {
   // A file without a header begins with secrets, so its cells are not shown.
   if (!COLUMNS.required.some((name) => header.includes(name)))
     throw new Problem(`${path} has no header.`, {
-      hint: `Its first line must name the columns: ${known.join(",")}`,
+      hint: `Its first line must name the columns: ${knownColumns.join(",")}`,
       code: 2,
     });
   if (faults.length > 0)
@@ -247,7 +248,7 @@ function fromCsv(row) {
 export async function* rowsOf(format, path) {
   if (format === "csv") {
     for await (const { line, row } of readCsv(path, (header) => checkHeader(path, header)))
-      yield { place: `line ${line}`, ...fromCsv(row) };
+      yield { location: `line ${line}`, ...fromCsv(row) };
     return;
   }
   const [convert, members] =
@@ -255,6 +256,6 @@ export async function* rowsOf(format, path) {
   let index = 0;
   for (const item of itemsOf(await readJson(path), members)) {
     index += 1;
-    yield { place: `item ${index}`, ...(isObject(item) ? convert(item) : failed("is not an object")) };
+    yield { location: `item ${index}`, ...(isObject(item) ? convert(item) : failed("is not an object")) };
   }
 }

@@ -61,7 +61,7 @@ export const COMPOSIO = {
 };
 
 /**
- * The meaning of a name: the platform, and perhaps the id of its auth method and the sources of its fields.
+ * The target of a name: the platform, and perhaps the id of its auth method and the sources of its fields.
  * @typedef {{ platform: string, authMethod?: string, fields?: Record<string, string> }} Target
  */
 
@@ -76,17 +76,17 @@ export function readMap(path) {
       code: 2,
     });
   }
-  const isText = (value) => typeof value === "string" && value !== "";
+  const isNonEmptyString = (value) => typeof value === "string" && value !== "";
   const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   const isTarget = (value) =>
     isObject(value) &&
-    isText(value.platform) &&
+    isNonEmptyString(value.platform) &&
     Object.keys(value).every((name) => ["platform", "authMethod", "fields"].includes(name)) &&
-    (value.authMethod === undefined || isText(value.authMethod)) &&
-    (value.fields === undefined || (isObject(value.fields) && Object.values(value.fields).every(isText)));
+    (value.authMethod === undefined || isNonEmptyString(value.authMethod)) &&
+    (value.fields === undefined || (isObject(value.fields) && Object.values(value.fields).every(isNonEmptyString)));
   if (!isObject(map)) throw new Problem(`${path} must contain a JSON object.`, { code: 2 });
   const entries = Object.entries(map).map(([name, value]) => {
-    const target = isText(value) ? { platform: value } : value;
+    const target = isNonEmptyString(value) ? { platform: value } : value;
     if (isTarget(target)) return [name, target];
     throw new Problem(
       `${path}: \`${name}\` must be a platform, or an object with \`platform\`, \`authMethod\` and \`fields\`.`,
@@ -106,8 +106,8 @@ export function readMap(path) {
  * @returns {Target}
  */
 export function targetOf(format, names, map) {
-  const own = names.find((name) => Object.hasOwn(map, name));
-  if (own !== undefined) return map[own];
+  const mappedName = names.find((name) => Object.hasOwn(map, name));
+  if (mappedName !== undefined) return map[mappedName];
   const name = names.at(-1).toLowerCase();
   const table = { nango: NANGO, composio: COMPOSIO, csv: {} }[format];
   return { platform: Object.hasOwn(table, name) ? table[name] : format === "csv" ? name : name.replaceAll("_", "-") };

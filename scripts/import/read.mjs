@@ -85,10 +85,10 @@ export async function* readCsv(path, checkHeader) {
   try {
     for await (const { record, info } of parser) yield { line: info.lines, row: record };
   } catch (error) {
-    // The messages of the parser contain cells.
+    // The parser's own messages contain cells, so they are replaced.
     if (error instanceof Problem) throw error;
-    const place = error.lines === undefined ? "" : ` near line ${error.lines}`;
-    throw new Problem(`${path} is not valid CSV${place} (${error.code ?? "unknown error"}).`, {
+    const position = error.lines === undefined ? "" : ` near line ${error.lines}`;
+    throw new Problem(`${path} is not valid CSV${position} (${error.code ?? "unknown error"}).`, {
       hint: "Each line needs as many cells as the header. Put cells with commas, quotes or line breaks in double quotes, and double the quotes in them.",
       code: 2,
     });

@@ -8,9 +8,9 @@ import { targetOf } from "./platforms.mjs";
 const MAX_ITEMS = 20;
 const MAX_BYTES = 1 << 20;
 /** The size of a request without its connections, in bytes. */
-const OVERHEAD = 64;
+const REQUEST_OVERHEAD = 64;
 
-/** A label of this service: lower-case letters, digits and hyphens. */
+/** Turns text into a label of this service: lower-case letters, digits and hyphens. */
 const labelOf = (text) =>
   text
     .toLowerCase()
@@ -19,11 +19,11 @@ const labelOf = (text) =>
     .slice(0, 64) || undefined;
 
 /** Escapes text from a file, which may contain anything, for a terminal. */
-const escaped = (text) =>
+const printable = (text) =>
   text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
 
 /**
- * The connection to send for a row, or why there is none.
+ * The connection to send for a row, or the reason why none can be sent.
  * @param {import("./formats.mjs").Draft} draft
  */
 async function toItem(draft, { format, map, service, identityType, label }) {
@@ -32,11 +32,11 @@ async function toItem(draft, { format, map, service, identityType, label }) {
   if (!connector) {
     const name = draft.names[0];
     return {
-      reason: `is for \`${escaped(name)}\`, which is not in the catalog: map it to a platform in the file of --map`,
+      reason: `is for \`${printable(name)}\`, which is not in the catalog: map it to a platform in the file of --map`,
     };
   }
-  const fitted = fit(draft.credentials, connector, { ...target, authMethod: draft.authMethod ?? target.authMethod });
-  if ("reason" in fitted) return fitted;
+  const fitResult = fit(draft.credentials, connector, { ...target, authMethod: draft.authMethod ?? target.authMethod });
+  if ("reason" in fitResult) return fitResult;
   const labels = { integration: draft.integration, connection: draft.connection };
   const { names: _, integration, connection, credentials, authMethod, ...rest } = draft;
   const item = {
@@ -44,17 +44,17 @@ async function toItem(draft, { format, map, service, identityType, label }) {
     platform: connector.platform ?? target.platform,
     identityType: draft.identityType ?? identityType,
     label: draft.label ?? (labels[label] && labelOf(labels[label])) ?? "default",
-    credentials: fitted.credentials,
+    credentials: fitResult.credentials,
   };
   return { item, json: JSON.stringify(item) };
 }
 
-/** Rows become batches within the limits of a request. */
+/** The connections of one request, within its limits. */
 class Batch {
   items = [];
-  bytes = OVERHEAD;
+  bytes = REQUEST_OVERHEAD;
 
-  takes(json) {
+  hasRoomFor(json) {
     return this.items.length < MAX_ITEMS && this.bytes + Buffer.byteLength(json) < MAX_BYTES;
   }
 
@@ -72,10 +72,10 @@ class Batch {
  */
 export async function runImport(options, print) {
   const counts = {};
-  const report = (outcome, { place, about, reason, id }) => {
+  const report = (outcome, { location, about, reason, id }) => {
     counts[outcome] = (counts[outcome] ?? 0) + 1;
     const details = [id, reason].filter(Boolean).join("  ");
-    print(`${outcome.padEnd(9)}  ${place}${about ? `  ${escaped(about)}` : ""}${details ? `  ${details}` : ""}`);
+    print(`${outcome.padEnd(9)}  ${location}${about ? `  ${printable(about)}` : ""}${details ? `  ${details}` : ""}`);
   };
   const send = async ({ items }) => {
     if (items.length === 0) return;
@@ -89,10 +89,10 @@ export async function runImport(options, print) {
       report(outcome, {
         ...items[index],
         id: connectionId,
-        reason: error ? escaped(error.errors?.map(({ detail }) => detail).join("; ") ?? error.detail) : undefined,
+        reason: error ? printable(error.errors?.map(({ detail }) => detail).join("; ") ?? error.detail) : undefined,
       });
   };
-  const known = new Map();
+  const locations = new Map();
   let batch = new Batch();
   for await (const row of rowsOf(options.format, options.file)) {
     if (!("draft" in row)) {
@@ -102,35 +102,35 @@ export async function runImport(options, print) {
     const about = `${row.draft.names.at(-1)}  ${row.draft.identity}`;
     const result = await toItem(row.draft, options);
     if ("reason" in result) {
-      report("failed", { place: row.place, about, reason: result.reason });
+      report("failed", { location: row.location, about, reason: result.reason });
       continue;
     }
     const { item, json } = result;
-    const importOptions = {
-      place: row.place,
+    const batchItem = {
+      location: row.location,
       about: `${item.platform}  ${item.identity}${item.label === "default" ? "" : `  ${item.label}`}`,
       json,
     };
     const key = JSON.stringify([item.platform, item.label, item.identity]);
-    if (known.has(key)) {
-      const reason = `has the platform, label and identity of ${known.get(key)}: distinguish them with --label integration or --label connection`;
-      report("failed", { ...importOptions, reason });
+    if (locations.has(key)) {
+      const reason = `has the platform, label and identity of ${locations.get(key)}: distinguish them with --label integration or --label connection`;
+      report("failed", { ...batchItem, reason });
       continue;
     }
-    known.set(key, row.place);
-    if (Buffer.byteLength(json) + OVERHEAD >= MAX_BYTES) {
-      report("failed", { ...importOptions, reason: "is larger than 1 MiB" });
+    locations.set(key, row.location);
+    if (Buffer.byteLength(json) + REQUEST_OVERHEAD >= MAX_BYTES) {
+      report("failed", { ...batchItem, reason: "is larger than 1 MiB" });
       continue;
     }
     if (options.dryRun) {
-      report("valid", importOptions);
+      report("valid", batchItem);
       continue;
     }
-    if (!batch.takes(json)) {
+    if (!batch.hasRoomFor(json)) {
       await send(batch);
       batch = new Batch();
     }
-    batch.add(importOptions);
+    batch.add(batchItem);
   }
   await send(batch);
   return counts;

@@ -2,12 +2,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Problem } from "../lib/problem.mjs";
 
-const TRIES = 6;
+const MAX_TRIES = 6;
 const TIMEOUT_MS = 60_000;
 const MAX_WAIT_S = 60;
 
 /** Statuses of temporary failures. */
-const TEMPORARY = [429, 500, 502, 503, 504];
+const TEMPORARY_STATUSES = [429, 500, 502, 503, 504];
 
 export class Service {
   #url;
@@ -19,13 +19,13 @@ export class Service {
    * @param {string} key an API key
    */
   constructor(url, key) {
-    const parsed = URL.canParse(url) ? new URL(url) : undefined;
-    const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(parsed?.hostname ?? "");
-    if (!parsed || !(parsed.protocol === "https:" || (parsed.protocol === "http:" && isHere)))
+    const parsedUrl = URL.canParse(url) ? new URL(url) : undefined;
+    const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(parsedUrl?.hostname ?? "");
+    if (!parsedUrl || !(parsedUrl.protocol === "https:" || (parsedUrl.protocol === "http:" && isLoopback)))
       throw new Problem("The address of the service must begin with https://, or with http:// on this machine.", {
         code: 2,
       });
-    this.#url = parsed.href.replace(/\/$/, "");
+    this.#url = parsedUrl.href.replace(/\/$/, "");
     this.#key = key;
   }
 
@@ -34,8 +34,8 @@ export class Service {
     for (let tries = 1; ; tries += 1) {
       const { response, json } = await this.#try(method, path, body);
       if (response?.ok && json !== undefined) return { status: response.status, json };
-      const isTemporary = response === undefined || TEMPORARY.includes(response.status);
-      if (!isTemporary || tries === TRIES) {
+      const isTemporary = response === undefined || TEMPORARY_STATUSES.includes(response.status);
+      if (!isTemporary || tries === MAX_TRIES) {
         if (response === undefined)
           throw new Problem(`The service at ${this.#url} can't be reached.`, {
             hint: "Start it, then run the import again: connections that were imported stay.",
@@ -44,8 +44,8 @@ export class Service {
           throw new Problem(`The server at ${this.#url} is not this service (HTTP status ${response.status}).`);
         return { status: response.status, json };
       }
-      const requested = Number(response?.headers.get("retry-after"));
-      await wait(Math.min(requested > 0 ? requested : 2 ** (tries - 1), MAX_WAIT_S) * 1000);
+      const retryAfterSeconds = Number(response?.headers.get("retry-after"));
+      await wait(Math.min(retryAfterSeconds > 0 ? retryAfterSeconds : 2 ** (tries - 1), MAX_WAIT_S) * 1000);
     }
   }
 
@@ -69,7 +69,7 @@ export class Service {
   }
 
   /** Fails with the service's own explanation. */
-  static #refuse({ status, json }) {
+  static #throwProblem({ status, json }) {
     const scopes = "The key needs the scopes `credentials:write` and `catalog:read`.";
     throw new Problem(`The service rejects the import: ${json.detail}`, status === 403 ? { hint: scopes } : {});
   }
@@ -78,7 +78,7 @@ export class Service {
   async connector(platform) {
     if (!this.#connectors.has(platform)) {
       const response = await this.#send("GET", `/v1/available-connectors/${encodeURIComponent(platform)}`);
-      if (response.status !== 200 && response.json.code !== "platform_not_found") Service.#refuse(response);
+      if (response.status !== 200 && response.json.code !== "platform_not_found") Service.#throwProblem(response);
       this.#connectors.set(platform, response.status === 200 ? response.json : undefined);
     }
     return this.#connectors.get(platform);
@@ -88,7 +88,7 @@ export class Service {
   async import(connections, cutOver) {
     const body = `{"connections":[${connections.join(",")}],"cutOver":${cutOver}}`;
     const response = await this.#send("POST", "/v1/vault/connections/import", body);
-    if (response.status !== 200) Service.#refuse(response);
+    if (response.status !== 200) Service.#throwProblem(response);
     return response.json.results;
   }
 }

@@ -35,17 +35,17 @@ function tryTake(file) {
 }
 
 /** Removes the lock of a process that exited without releasing it. */
-function removeStale(file, dead) {
-  const aside = `${file}.${process.pid}.stale`;
+function removeStaleLock(file, deadPid) {
+  const movedFile = `${file}.${process.pid}.stale`;
   try {
-    renameSync(file, aside);
+    renameSync(file, movedFile);
   } catch (error) {
     if (error.code === "ENOENT") return;
     throw error;
   }
   // If another process has replaced the stale lock in the meantime, give it its lock back.
-  if (!Object.is(holder(aside), dead)) renameSync(aside, file);
-  else rmSync(aside, { force: true });
+  if (!Object.is(holder(movedFile), deadPid)) renameSync(movedFile, file);
+  else rmSync(movedFile, { force: true });
 }
 
 /**
@@ -57,14 +57,14 @@ function removeStale(file, dead) {
  * @param {string} [folder] the folder of the lock files
  * @returns {Promise<T>}
  */
-export async function locked(name, what, body, folder = join(work, ".wrangler", "locks")) {
+export async function withLock(name, what, body, folder = join(work, ".wrangler", "locks")) {
   const file = join(folder, name);
   mkdirSync(folder, { recursive: true });
   for (let reported; !tryTake(file); ) {
     const pid = holder(file);
     if (pid === undefined) continue;
     if (!isAlive(pid)) {
-      removeStale(file, pid);
+      removeStaleLock(file, pid);
       continue;
     }
     if (reported !== pid)

@@ -14,7 +14,7 @@ export const work = isPackage ? process.cwd() : root;
 const xdg = process.env.XDG_CACHE_HOME;
 export const cache = join(xdg && isAbsolute(xdg) ? xdg : join(homedir(), ".cache"), "connector-vault");
 
-/** The folder of npm tools. npm may install the dependencies of a package beside it, or above. */
+/** The folder of npm tools. npm may install the dependencies of a package beside it, or in a folder above it. */
 function toolFolder() {
   for (let folder = root; ; folder = dirname(folder)) {
     const tools = join(folder, "node_modules", ".bin");

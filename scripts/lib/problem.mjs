@@ -35,8 +35,8 @@ export function report(error) {
 }
 
 /**
- * npm and npx run a command in a shell. They forward SIGTERM to the shell only, which ends without forwarding it. So the end of the
- * shell counts as that signal.
+ * Ends this process when the shell ends in which npm or npx has started it: npm and npx forward SIGTERM to that shell only,
+ * which ends without forwarding it.
  */
 function endWithShell() {
   if (process.env.npm_lifecycle_event === undefined) return;

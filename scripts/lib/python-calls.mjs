@@ -1,9 +1,9 @@
 // Completes the asynchronous client of the Python package: adds the endpoints, query parameters and body fields of the OpenAPI
-// document that its methods lack. What is there already stays as it is, so names, types and docstrings can be refined by hand.
+// document that its methods lack. Existing code stays unchanged, so names, types and docstrings can be refined by hand.
 import { Problem } from "./problem.mjs";
 
 const METHODS = ["get", "put", "post", "patch", "delete"];
-/** Public files, and calls that `call_platform` sends. */
+/** Paths without a method of their own: public files, and calls that `call_platform` sends. */
 const NO_METHOD = /^\/health$|^\/v1\/openapi\.json$|\/proxy\//;
 const MAX_COLUMNS = 120;
 
@@ -13,8 +13,8 @@ const KEYWORDS =
 /** The name of an argument. `from` and others are keywords of Python. */
 const argument = (name) => snakeCase(name).replace(KEYWORDS, "$1_");
 
-/** The index after the bracket that closes the one before `start`. */
-function closing(text, start) {
+/** The index after the bracket that closes the bracket before `start`. */
+function closingIndex(text, start) {
   let depth = 1;
   let end = start;
   for (; depth > 0; end += 1) {
@@ -28,7 +28,7 @@ function closing(text, start) {
 function items(text) {
   const parts = [""];
   for (let at = 0; at < text.length; at += 1) {
-    const end = "([{".includes(text[at]) ? closing(text, at + 1) : at + 1;
+    const end = "([{".includes(text[at]) ? closingIndex(text, at + 1) : at + 1;
     if (text[at] === ",") parts.push("");
     else parts.push(parts.pop() + text.slice(at, end));
     at = end - 1;
@@ -47,12 +47,12 @@ function layout(indent, prefix, parts, suffix) {
 /** The request that the code of a method sends, such as `GET /v1/webhooks/{}`. */
 function requestOf(code) {
   const [, method = "GET"] = code.match(/(?:\bCall(?:\[[^(]*\])?|_change)\(\s*"([A-Z]+)"/) ?? [];
-  const found = code.match(/\b(api_path|_connection)\(/);
-  if (!found) return null;
-  const start = found.index + found[0].length;
-  const args = items(code.slice(start, closing(code, start) - 1));
+  const pathCall = code.match(/\b(api_path|_connection)\(/);
+  if (!pathCall) return null;
+  const start = pathCall.index + pathCall[0].length;
+  const args = items(code.slice(start, closingIndex(code, start) - 1));
   const segments = args.map((part) => part.match(/^"(.*)"$/)?.[1] ?? "{}");
-  const base = found[1] === "_connection" ? ["vault", "connections"] : [];
+  const base = pathCall[1] === "_connection" ? ["vault", "connections"] : [];
   return `${method} /v1/${[...base, ...segments].join("/")}`;
 }
 
@@ -60,25 +60,25 @@ function requestOf(code) {
 function classesOf(source) {
   return source.split(/^(?=class )/m).map((code) => {
     const methods = code.split(/^(?= {4}(?:async )?def )/m).slice(1);
-    const named = methods.map((method) => ({
+    const parsedMethods = methods.map((method) => ({
       name: method.match(/def (\w+)/)[1],
       request: requestOf(method),
       code: method,
     }));
-    return { name: code.match(/^class (\w+)/)?.[1], methods: named };
+    return { name: code.match(/^class (\w+)/)?.[1], methods: parsedMethods };
   });
 }
 
 /** The operations of the document, with their parameters and body fields. */
 function operationsOf({ paths, components }) {
   const resolve = (schema) => (schema.$ref ? components.schemas[schema.$ref.split("/").at(-1)] : schema);
-  const members = (given) => {
-    const schema = resolve(given);
+  const members = (schemaOrReference) => {
+    const schema = resolve(schemaOrReference);
     const parts = (schema.oneOf ?? []).flatMap(members);
-    const own = Object.entries(schema.properties ?? {}).map(([name, type]) => {
+    const direct = Object.entries(schema.properties ?? {}).map(([name, type]) => {
       return { name, schema: type, isRequired: schema.required?.includes(name) ?? false };
     });
-    return [...own, ...parts.map((part) => ({ ...part, isRequired: false }))];
+    return [...direct, ...parts.map((part) => ({ ...part, isRequired: false }))];
   };
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method] && !NO_METHOD.test(path)).map((method) => {
@@ -132,20 +132,23 @@ function member({ name, schema, isRequired }, isBody) {
 /** Adds arguments to a method, and passes them to `call`: `query_params` or `json_body`. */
 function withArguments(code, added, call) {
   const isBody = call === "json_body";
-  const passed = code.indexOf(`${call}(`);
-  const dict = code.indexOf("dict(", passed);
-  if (passed < 0 || dict < 0)
+  const callStart = code.indexOf(`${call}(`);
+  const dict = code.indexOf("dict(", callStart);
+  if (callStart < 0 || dict < 0)
     throw new Problem(`Pass ${added.map(({ name }) => `\`${name}\``).join(", ")} in _async.py by hand:\n${code}`);
-  const [start, end] = [dict + "dict(".length, closing(code, passed + call.length + 1)];
-  const members = [...items(code.slice(start, closing(code, start) - 1)), ...added.map((one) => member(one, isBody))];
-  const indent = code.slice(code.lastIndexOf("\n", passed) + 1).match(/^ */)[0];
+  const [start, end] = [dict + "dict(".length, closingIndex(code, callStart + call.length + 1)];
+  const members = [
+    ...items(code.slice(start, closingIndex(code, start) - 1)),
+    ...added.map((one) => member(one, isBody)),
+  ];
+  const indent = code.slice(code.lastIndexOf("\n", callStart) + 1).match(/^ */)[0];
   const inner = layout(`${indent}    `, "dict", members, "");
-  const lead = code.slice(code.lastIndexOf("\n", passed) + 1, passed);
-  const isShort = !inner.includes("\n") && lead.length + call.length + inner.length + 2 <= MAX_COLUMNS;
+  const lineStart = code.slice(code.lastIndexOf("\n", callStart) + 1, callStart);
+  const isShort = !inner.includes("\n") && lineStart.length + call.length + inner.length + 2 <= MAX_COLUMNS;
   const argumentsText = isShort ? `${call}(${inner})` : `${call}(\n${indent}    ${inner}\n${indent})`;
-  const body = code.slice(0, passed) + argumentsText + code.slice(end);
+  const body = code.slice(0, callStart) + argumentsText + code.slice(end);
   const open = body.indexOf("(") + 1;
-  const close = closing(body, open) - 1;
+  const close = closingIndex(body, open) - 1;
   const parameters = items(body.slice(open, close));
   if (!parameters.includes("*")) parameters.push("*");
   const limit = parameters.findIndex((parameter) => parameter.startsWith("limit:"));
@@ -161,14 +164,14 @@ const sentence = ({ summary, description = "" }) => description.split(/(?<=\.)\s
 /** A method for an operation, in a class with these methods. */
 function newMethod(operation, methods) {
   const { path, operationId, result } = operation;
-  const known = methods.map(({ code }) => code.match(/resource_id\((\w+)\)/)?.[1]).find(Boolean);
+  const existingArgument = methods.map(({ code }) => code.match(/resource_id\((\w+)\)/)?.[1]).find(Boolean);
   const segments = path.split("/").slice(2);
   const parts = segments.map((segment, at) => {
     const [, name] = segment.match(/^\{(\w+)\}$/) ?? [];
     if (!name) return { value: JSON.stringify(segment) };
     if (!/^id$|Id$/.test(name)) return { value: snakeCase(name), parameter: `${snakeCase(name)}: str` };
-    const thing = known ?? snakeCase(segments[at - 1]).replace(/^.*_|s$/g, "");
-    return { value: `resource_id(${thing})`, parameter: `${thing}: str | HasId` };
+    const resource = existingArgument ?? snakeCase(segments[at - 1]).replace(/^.*_|s$/g, "");
+    return { value: `resource_id(${resource})`, parameter: `${resource}: str | HasId` };
   });
   const verb = snakeCase(operationId).split("_")[0];
   const name = methods.some((method) => method.name === verb) ? snakeCase(operationId) : verb;
@@ -205,43 +208,43 @@ const literals = (request) => request.split("/").slice(2);
 /** The number of segments with which both paths begin. */
 function sharedSegments(one, other) {
   const [left, right] = [literals(one), literals(other)];
-  const differs = left.findIndex((segment, at) => segment !== right[at]);
-  return differs < 0 ? left.length : differs;
+  const firstDifference = left.findIndex((segment, at) => segment !== right[at]);
+  return firstDifference < 0 ? left.length : firstDifference;
 }
 
 /** Adds a method for an operation to the source: to the class whose methods have the nearest paths, or to a new class. */
 function withOperation(source, operation) {
-  const shared = ({ methods }) =>
+  const maxSharedSegments = ({ methods }) =>
     Math.max(0, ...methods.map(({ request }) => (request ? sharedSegments(request, operation.request) : 0)));
-  const [nearest] = classesOf(source).toSorted((one, other) => shared(other) - shared(one));
-  const isNew = shared(nearest) < (operation.path.startsWith("/v1/vault/") ? 2 : 1);
+  const [nearest] = classesOf(source).toSorted((one, other) => maxSharedSegments(other) - maxSharedSegments(one));
+  const isNew = maxSharedSegments(nearest) < (operation.path.startsWith("/v1/vault/") ? 2 : 1);
   const { code, models } = newMethod(operation, isNew ? [] : nearest.methods);
   let text = source;
   if (isNew) {
     const attribute = snakeCase(literals(operation.request).find((segment) => segment !== "vault"));
     const name = `Async${attribute.replace(/(?:^|_)(\w)/g, (_, letter) => letter.toUpperCase())}`;
     const head = `class ${name}:\n    """${sentence(operation)}"""\n\n    def __init__(self, sender: AsyncSender) -> None:\n`;
-    const whole = `${head}        self._sender = sender\n\n${code}\n`;
-    text = text.replace(/^(?=class AsyncConnectorVault)/m, () => whole);
+    const classCode = `${head}        self._sender = sender\n\n${code}\n`;
+    text = text.replace(/^(?=class AsyncConnectorVault)/m, () => classCode);
     text = text.replace(/(?:^ {8}self\.\w+ = Async\w+\(self\._sender\)\n)+/m, (lines) => {
       return `${lines}        self.${attribute} = ${name}(self._sender)\n`;
     });
   } else {
-    const last = nearest.methods.at(-1).code;
+    const lastCode = nearest.methods.at(-1).code;
     // A helper may follow the last method.
-    const end = text.indexOf(last) + last.match(/^[\s\S]*?\n(?=\n\n|\n*$)/)[0].length;
+    const end = text.indexOf(lastCode) + lastCode.match(/^[\s\S]*?\n(?=\n\n|\n*$)/)[0].length;
     text = `${text.slice(0, end)}\n${code.replace(/\n$/, "")}${text.slice(end)}`;
   }
   return text.replace(/from \.models import \(\n([\s\S]*?)\)/, (_, names) => {
-    const all = new Set([...names.match(/\w+/g), ...models]);
-    return `from .models import (\n${[...all]
+    const allNames = new Set([...names.match(/\w+/g), ...models]);
+    return `from .models import (\n${[...allNames]
       .sort()
       .map((name) => `    ${name},\n`)
       .join("")})`;
   });
 }
 
-/** The source of the client, with everything that the document has. */
+/** Returns the client's source with the missing endpoints and arguments of the document added. */
 export function complete(source, document) {
   let text = source;
   for (const operation of operationsOf(document)) {
@@ -250,14 +253,14 @@ export function complete(source, document) {
         .flatMap(({ methods }) => methods)
         .find(({ request }) => request === operation.request);
     if (!find()) text = withOperation(text, operation);
-    for (const [call, all] of [
+    for (const [call, args] of [
       ["query_params", operation.query],
       ["json_body", operation.body],
     ]) {
       const { code } = find();
       const isPassed = ({ name }) =>
         new RegExp(`\\b${snakeCase(name)}_?=|"${name}":`).test(code.replace(/^[\s\S]*?\) -> .*:\n/, ""));
-      const added = all.filter((one, at) => !isPassed(one) && all.findIndex(({ name }) => name === one.name) === at);
+      const added = args.filter((one, at) => !isPassed(one) && args.findIndex(({ name }) => name === one.name) === at);
       if (added.length > 0) text = text.replace(code, () => withArguments(code, added, call));
     }
   }

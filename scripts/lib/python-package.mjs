@@ -21,7 +21,7 @@ export async function packageProgram(name) {
   return pythonProgram(ENVIRONMENT, name);
 }
 
-// Keywords that a client must not enforce, because a later release of the service may allow more.
+// Keywords that the models must not enforce, because a later release of the service may allow more.
 const LIMITS = new Set([
   "minLength",
   "maxLength",
@@ -52,7 +52,7 @@ function relax(schema) {
   for (const [name, value] of Object.entries(schema)) {
     if (LIMITS.has(name) && (name !== "additionalProperties" || value === false)) continue;
     if (name === "format" && TEXT_FORMATS.has(value)) continue;
-    // Here, names of members and definitions can equal keywords.
+    // The keys of these objects are names of members and definitions, which can equal keywords.
     const isNamed = (name === "properties" || name === "schemas" || name === "$defs") && typeof value === "object";
     relaxedSchema[name] = isNamed
       ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, relax(member)]))
@@ -98,8 +98,8 @@ const nameOf = ({ $ref }) => $ref.split("/").at(-1);
 function schemas() {
   const { openapi, info, paths, components } = openapiDocument();
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  const replies = operations.flatMap(({ responses }) => Object.entries(responses ?? {}));
-  const successes = replies.filter(([status]) => status.startsWith("2"));
+  const allResponses = operations.flatMap(({ responses }) => Object.entries(responses ?? {}));
+  const successes = allResponses.filter(([status]) => status.startsWith("2"));
   const names = reachableNames(successes, components.schemas);
   names.delete("Health");
   const modelSchemas = Object.entries(components.schemas).filter(([name]) => names.has(name));
@@ -110,19 +110,19 @@ function schemas() {
       aliases[name] = `Literal[${schema.enum.map((value) => JSON.stringify(value)).join(", ")}] | str`;
     } else if (schema.oneOf?.every((alternative) => alternative.$ref)) {
       // A fallback variant for members that a later release adds to the union.
-      const other = `${name}Other`;
+      const fallbackName = `${name}Other`;
       const isTagged = schema.oneOf.every(
         (alternative) => components.schemas[nameOf(alternative)].properties.type?.const,
       );
-      relaxedSchemas[other] = {
+      relaxedSchemas[fallbackName] = {
         type: "object",
         description: `What a later release of the service adds to \`${name}\`: \`model_extra\` has its members.`,
         ...(isTagged && { required: ["type"], properties: { type: { type: "string" } } }),
       };
-      const members = [...schema.oneOf, { $ref: `#/components/schemas/${other}` }];
+      const members = [...schema.oneOf, { $ref: `#/components/schemas/${fallbackName}` }];
       relaxedSchemas[name] = { anyOf: members };
       aliases[name] = members.map(nameOf).join(" | ");
-      // Without a reference to it, the generator would write a class.
+      // Without references to a schema, the generator would write a class instead of an alias.
       if (!JSON.stringify(modelSchemas).includes(`"#/components/schemas/${name}"`)) delete relaxedSchemas[name];
     }
   }
@@ -195,20 +195,20 @@ const SYNCHRONOUS = [
 ];
 
 const source = (name) => readFileSync(join(SOURCES, name), "utf8");
-const completed = () => complete(source("_async.py"), openapiDocument());
+const completedClient = () => complete(source("_async.py"), openapiDocument());
 const synchronous = (text) => SYNCHRONOUS.reduce((text, [from, to]) => text.replace(from, to), text);
 
 const GENERATED = {
   "models.py": models,
-  "_async.py": completed,
-  "_sync.py": () => synchronous(completed()),
+  "_async.py": completedClient,
+  "_sync.py": () => synchronous(completedClient()),
   "_sync_tools.py": () => synchronous(source("_async_tools.py")),
 };
 
 /** All generated files: [path, content]. */
 async function contents() {
   mkdirSync(OUT, { recursive: true });
-  return Promise.all(Object.entries(GENERATED).map(async ([name, make]) => [join(SOURCES, name), await make()]));
+  return Promise.all(Object.entries(GENERATED).map(async ([name, create]) => [join(SOURCES, name), await create()]));
 }
 
 /** Writes the generated files. */
@@ -219,12 +219,12 @@ export async function generate() {
 /** Fails if a generated file is stale. */
 export async function checkGenerated() {
   for (const [path, content] of await contents()) {
-    let committed = "";
+    let current = "";
     try {
-      committed = readFileSync(path, "utf8");
+      current = readFileSync(path, "utf8");
     } catch (error) {
       if (error.code !== "ENOENT") throw error;
     }
-    if (committed !== content) throw new Problem(`${path} is stale.`, { hint: "Run `npm run python -- generate`." });
+    if (current !== content) throw new Problem(`${path} is stale.`, { hint: "Run `npm run python -- generate`." });
   }
 }

@@ -9,8 +9,8 @@ import { Problem } from "./problem.mjs";
 import { isPackage, root, toolPath, work } from "./paths.mjs";
 import { isLogCaptured, log } from "./status.mjs";
 
-// When a program fails, this many of its output lines are shown: the first ones often contain the error, the last ones its
-// location.
+// The number of lines to show from the beginning and the end of a failed program's output: the beginning often contains
+// the error, the end its location.
 const HEAD_LINES = 20;
 const TAIL_LINES = 40;
 const DRAIN_MS = 2000;
@@ -18,9 +18,9 @@ const DRAIN_MS = 2000;
 const NO_SPACE = /\bENOSPC\b|no space left on device/i;
 const SPACE_HINT = "The disk is full. Free some space (`df -h` shows how much there is), then run this again.";
 
-// The child processes end first. Ctrl-C in a terminal reaches both anyway.
+// The child processes, which must end before this process. Ctrl-C in a terminal reaches both anyway.
 const running = new Set();
-let stopped;
+let stopSignal;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** A set to which `run` adds the ids of the processes that it starts. */
@@ -28,12 +28,12 @@ export const startedIds = new AsyncLocalStorage();
 
 function stop(signal) {
   for (const child of running) child.kill("SIGTERM");
-  // A second signal does not wait.
-  if (stopped) exit();
-  stopped = signal;
+  // After a second signal, do not wait for the child processes.
+  if (stopSignal) exit();
+  stopSignal = signal;
 }
 
-const exit = () => process.exit(128 + constants.signals[stopped]);
+const exit = () => process.exit(128 + constants.signals[stopSignal]);
 
 /** Ends the child process before this one when a signal arrives. */
 export function watch(child) {
@@ -41,18 +41,18 @@ export function watch(child) {
   running.add(child);
 }
 
-/** The child process has ended. After a signal, this process ends with the last one. */
+/** Call this when the child process has ended. After a signal, this process exits with its last child process. */
 export function unwatch(child) {
   if (!running.delete(child) || running.size > 0) return;
-  if (stopped) exit();
+  if (stopSignal) exit();
   for (const signal of SIGNALS) process.off(signal, stop);
 }
 
 /** The environment of a child process: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */
 export function environment(more = {}) {
   // The command-line program finds its schema, scripts and facts in this folder (src/importer/shipped.rs).
-  const shipped = isPackage && { CONNECTOR_VAULT_PACKAGE: root };
-  return { ...process.env, ...shipped, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
+  const packageVariables = isPackage && { CONNECTOR_VAULT_PACKAGE: root };
+  return { ...process.env, ...packageVariables, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
 }
 
 /** The full path of a program in PATH, or undefined. */
@@ -65,8 +65,8 @@ export function which(name) {
 
 /** Runs a short program synchronously. Returns { ok, out, err } instead of throwing. */
 export function tryRun(command, args, env = {}) {
-  const done = spawnSync(command, args, { cwd: work, env: environment(env), encoding: "utf8" });
-  return { ok: done.status === 0, out: `${done.stdout ?? ""}`.trim(), err: `${done.stderr ?? ""}`.trim() };
+  const result = spawnSync(command, args, { cwd: work, env: environment(env), encoding: "utf8" });
+  return { ok: result.status === 0, out: `${result.stdout ?? ""}`.trim(), err: `${result.stderr ?? ""}`.trim() };
 }
 
 /**
@@ -88,7 +88,7 @@ export function run(command, args, { env, cwd = work, show, timeout, hint, detai
     const name = [command.split("/").pop(), ...args.slice(0, 3)].join(" ");
     const lines = [];
     let stdout = "";
-    const keep = (line) => {
+    const addLine = (line) => {
       if (logLine) logLine(line);
       if (line.trim() === "") return;
       detail?.(line);
@@ -99,12 +99,12 @@ export function run(command, args, { env, cwd = work, show, timeout, hint, detai
       stdout += chunk;
     });
     for (const stream of [child.stdout, child.stderr]) {
-      if (stream) createInterface({ input: stream, crlfDelay: Infinity }).on("line", keep);
+      if (stream) createInterface({ input: stream, crlfDelay: Infinity }).on("line", addLine);
     }
     child.on("error", (error) => {
       unwatch(child);
-      const why = error.code === "ENOENT" ? "was not found" : `could not be started: ${error.message}`;
-      reject(new Problem(`\`${command}\` ${why}.`, { hint }));
+      const reason = error.code === "ENOENT" ? "was not found" : `could not be started: ${error.message}`;
+      reject(new Problem(`\`${command}\` ${reason}.`, { hint }));
     });
     // A process that the program has started may keep its output open.
     child.on("exit", (_, signal) => {
@@ -113,14 +113,14 @@ export function run(command, args, { env, cwd = work, show, timeout, hint, detai
     child.on("close", (code, signal) => {
       unwatch(child);
       if (code === 0) return resolve(stdout);
-      const how = signal
+      const outcome = signal
         ? timeout
           ? `took too long (${timeout / 1000} s)`
           : `was terminated by ${signal}`
         : `failed (exit code ${code})`;
       const output = lines.join("\n");
       const advice = NO_SPACE.test(output) ? SPACE_HINT : hint;
-      reject(new Problem(`\`${name}\` ${how}.`, { hint: advice, output: logLine ? undefined : output }));
+      reject(new Problem(`\`${name}\` ${outcome}.`, { hint: advice, output: logLine ? undefined : output }));
     });
   });
 }

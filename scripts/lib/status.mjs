@@ -16,9 +16,9 @@ export function elapsed(ms) {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
 
-/** The progress of a task that a script started by this one runs. */
+/** Matches the progress message of a script that this script has started. */
 const NESTED_UPDATE = /^… .*: [\d.]+ (?:ms|s|min \d\d s) \((.*)\)$/;
-/** What to show of a line of output, in parentheses after a task's name. */
+/** The part of a line of output that is shown in parentheses after a task's name. */
 export const detailOf = (line) => line.trim().replace(NESTED_UPDATE, "$1").slice(0, 60);
 const active = new Map();
 /** The finished tasks, with their durations in milliseconds: { label, took }. */
@@ -27,14 +27,14 @@ const FIRST_UPDATE_MS = 2000;
 const UPDATE_INTERVAL_MS = 15_000;
 // biome-ignore lint/correctness/noUnusedVariables: it is set once, which is all that matters
 let timer;
-let drawn = false;
+let isDrawn = false;
 
 function clear() {
-  if (drawn) process.stderr.write("\r\u001b[K");
-  drawn = false;
+  if (isDrawn) process.stderr.write("\r\u001b[K");
+  isDrawn = false;
 }
 
-// The lines that capture messages instead of stderr.
+// The array that receives messages instead of stderr while they are captured.
 const capturedLines = new AsyncLocalStorage();
 
 export function log(text = "") {
@@ -81,7 +81,7 @@ function draw() {
     .join(" · ");
   clear();
   process.stderr.write(paint.dim(`  … ${line}`.slice(0, (process.stderr.columns ?? 100) - 1)));
-  drawn = true;
+  isDrawn = true;
 }
 
 /**

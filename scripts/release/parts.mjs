@@ -31,12 +31,12 @@ export async function crates(feature) {
   );
   const nodes = new Map(resolve.nodes.map(({ id, deps }) => [id, deps]));
   const visited = new Set();
-  const reach = (id) => {
+  const visit = (id) => {
     if (visited.has(id)) return;
     visited.add(id);
-    for (const { pkg, dep_kinds: kinds } of nodes.get(id)) if (kinds.some(({ kind }) => kind !== "dev")) reach(pkg);
+    for (const { pkg, dep_kinds: kinds } of nodes.get(id)) if (kinds.some(({ kind }) => kind !== "dev")) visit(pkg);
   };
-  reach(resolve.root);
+  visit(resolve.root);
   visited.delete(resolve.root);
   const checksums = new Map(
     [

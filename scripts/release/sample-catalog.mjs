@@ -58,8 +58,8 @@ export async function sampleCatalog(program) {
   const exported = await run(program, ["catalog", "export", "--sample", "0", "--catalog", folder]);
   writeFileSync(join(folder, "LICENCES.tsv"), licences(exported));
   // Its documents are not in the package. Once npm has installed them in a project, `catalog add` can repeat the import there.
-  const note = join(folder, "import.json");
-  writeFileSync(note, readFileSync(note, "utf8").replaceAll(`"${root}/`, '"'));
+  const importRecord = join(folder, "import.json");
+  writeFileSync(importRecord, readFileSync(importRecord, "utf8").replaceAll(`"${root}/`, '"'));
   stamp(stampFile, digest);
   return folder;
 }

@@ -18,14 +18,14 @@ const IGNORED = ["node_modules", "/.catalog", "/.sources", "/.wrangler", "/.dev.
 const read = (path) => readFileSync(join(root, path), "utf8");
 const toJson = (value) => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** The scripts that these modules import, and themselves, relative to the project. */
+/** The paths of these modules and of the scripts that they import, relative to the project. */
 export function modules(entries = ENTRIES) {
-  const found = new Set(entries.map((name) => join("scripts", name)));
-  for (const path of found) {
+  const modulePaths = new Set(entries.map((name) => join("scripts", name)));
+  for (const path of modulePaths) {
     for (const [, name] of read(path).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g))
-      found.add(join(dirname(path), name));
+      modulePaths.add(join(dirname(path), name));
   }
-  return [...found].sort();
+  return [...modulePaths].sort();
 }
 
 /** wrangler.toml for a folder that uses the package: without a build, and with paths through the link. */
@@ -48,8 +48,8 @@ const DEPENDENCIES = ["age-encryption", "csv-parse", "wrangler"];
  */
 export const operatorCommands = () => {
   const { scripts } = JSON.parse(read("package.json"));
-  const ofOperator = Object.keys(scripts).filter((name) => scripts[name].startsWith("node scripts/operator.mjs "));
-  return [...ofOperator, "import", "export"];
+  const operatorScripts = Object.keys(scripts).filter((name) => scripts[name].startsWith("node scripts/operator.mjs "));
+  return [...operatorScripts, "import", "export"];
 };
 
 /** The scripts of a project that uses the package. */
@@ -82,14 +82,14 @@ export async function packCommandLine({
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const [name, version] = [platformPackage(platform, arch), releaseVersion()];
-  const about = {
+  const metadata = {
     description: `The command line of connector-vault-server for ${platform} ${arch}`,
     license: "MIT OR Apache-2.0",
   };
-  const fits = { os: [platform], cpu: [arch], ...(platform === "linux" && { libc: ["glibc"] }) };
-  writeFileSync(join(folder, "package.json"), toJson({ name, version, ...about, ...fits }));
+  const platformLimits = { os: [platform], cpu: [arch], ...(platform === "linux" && { libc: ["glibc"] }) };
+  writeFileSync(join(folder, "package.json"), toJson({ name, version, ...metadata, ...platformLimits }));
   for (const file of LICENCES) copyFileSync(join(root, file), join(folder, file));
-  writeFileSync(join(folder, "README.md"), `# ${name}\n\n${about.description}, which installs it.\n`);
+  writeFileSync(join(folder, "README.md"), `# ${name}\n\n${metadata.description}, which installs it.\n`);
   copyFileSync(program, join(folder, "connector-vault"));
   chmodSync(join(folder, "connector-vault"), 0o755);
   return { name, ...(await pack(folder, destination)) };

@@ -24,7 +24,7 @@ const HELP = `Usage: connector-vault-server <command> [options]
 
 Run it in a folder of its own. Each command has --help.`;
 
-/** Replaces the steps that install or build: the npm package contains the builds. */
+/** Takes the place of steps that install or build, because the npm package contains the builds. */
 const doNothing = async () => {};
 
 await main(async () => {
@@ -42,7 +42,7 @@ await main(async () => {
       return init();
     case "start":
       return start(args, async () => {
-        // First, so that nothing is written on a machine that can't run it.
+        // Checked first, so that nothing is written on a machine that can't run the program.
         const program = prebuilt();
         init();
         return { program, build: doNothing };

@@ -23,9 +23,9 @@ export function prebuilt() {
   try {
     return createRequire(import.meta.url).resolve(`${name}/connector-vault`);
   } catch {
-    const known = platforms();
-    if (!known.includes(`${platform} ${arch}`))
-      throw new Problem(`This release has no command line for ${platform} ${arch}, only for ${known.join(", ")}.`, {
+    const supported = platforms();
+    if (!supported.includes(`${platform} ${arch}`))
+      throw new Problem(`This release has no command line for ${platform} ${arch}, only for ${supported.join(", ")}.`, {
         hint: "Build connector-vault from source, which takes some minutes and needs Rust: its README says how.",
       });
     throw new Problem(`The command line for this machine (${platform} ${arch}) is not installed.`, {

@@ -21,23 +21,23 @@ const template = (name) => readFileSync(join(root, "template", name), "utf8");
 const read = (name) => (existsSync(join(work, name)) ? readFileSync(join(work, name), "utf8") : undefined);
 
 /** Whether wrangler.toml is the configuration of this service, rather than that of another Worker. */
-const isOurs = (config) => config.includes(`"${LINK}/`);
+const isServiceConfig = (config) => config.includes(`"${LINK}/`);
 
 /** Points the link at this package. Does nothing in a folder without the configuration. */
 export function linkPackage() {
   const config = read("wrangler.toml");
-  if (config === undefined || !isOurs(config)) return;
+  if (config === undefined || !isServiceConfig(config)) return;
   const link = join(work, LINK);
   if (existsSync(link) && realpathSync(link) === root) return;
   mkdirSync(join(work, ".wrangler"), { recursive: true });
   // Renamed, because another command may be using the link.
-  const fresh = `${link}.${process.pid}`;
-  symlinkSync(root, fresh, "dir");
-  renameSync(fresh, link);
+  const newLink = `${link}.${process.pid}`;
+  symlinkSync(root, newLink, "dir");
+  renameSync(newLink, link);
 }
 
-function mustBeFree(config) {
-  if (config === undefined || isOurs(config)) return;
+function rejectForeignConfig(config) {
+  if (config === undefined || isServiceConfig(config)) return;
   throw new Problem("This folder has the wrangler.toml of another Worker.", {
     hint: "Run the command in a folder of its own.",
   });
@@ -46,7 +46,7 @@ function mustBeFree(config) {
 /** Fails unless the folder has the configuration. */
 export function mustBeSetUp() {
   const config = read("wrangler.toml");
-  mustBeFree(config);
+  rejectForeignConfig(config);
   if (config === undefined) {
     throw new Problem(`There is no wrangler.toml in ${work}.`, {
       hint: "Change to the folder of your service, or set one up here: npx connector-vault-server init",
@@ -67,7 +67,7 @@ function withScripts(own) {
   return {
     ...own,
     scripts: { ...own.scripts, ...scripts },
-    // A version that is already a dependency, or a packed file, is kept.
+    // An existing dependency stays: it can be another version, or a packed file.
     dependencies: { ...dependencies, ...own.dependencies },
   };
 }
@@ -75,17 +75,17 @@ function withScripts(own) {
 /** Writes the missing configuration. Changes nothing if the folder belongs to another project. */
 export function init() {
   const config = read("wrangler.toml");
-  mustBeFree(config);
+  rejectForeignConfig(config);
   if (config === undefined) {
     const ownPackage = read("package.json");
-    const merged = withScripts(ownPackage === undefined ? { name: "vault", private: true } : JSON.parse(ownPackage));
+    const manifest = withScripts(ownPackage === undefined ? { name: "vault", private: true } : JSON.parse(ownPackage));
     const gitignore = read(".gitignore") ?? "";
-    const missing = template("gitignore")
+    const missingLines = template("gitignore")
       .split("\n")
       .filter((line) => line !== "" && !gitignore.split("\n").includes(line));
-    writeFileSync(join(work, "package.json"), `${JSON.stringify(merged, undefined, 2)}\n`);
+    writeFileSync(join(work, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
     const separator = gitignore === "" || gitignore.endsWith("\n") ? "" : "\n";
-    if (missing.length > 0) appendFileSync(join(work, ".gitignore"), `${separator}${missing.join("\n")}\n`);
+    if (missingLines.length > 0) appendFileSync(join(work, ".gitignore"), `${separator}${missingLines.join("\n")}\n`);
     writeFileSync(join(work, "wrangler.toml"), template("wrangler.toml"));
     log("Wrote wrangler.toml, your configuration, and package.json with the scripts `npm start`, `npm run deploy` ….");
     if (!existsSync(join(work, "node_modules", "connector-vault-server")))

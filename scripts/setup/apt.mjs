@@ -9,7 +9,7 @@ export function asRoot(command, args) {
   return isRoot ? [command, args] : ["sudo", ["-n", command, ...args]];
 }
 
-/** Why Debian packages cannot be installed here; undefined if they can. */
+/** The reason why Debian packages cannot be installed here; undefined if they can. */
 export function aptRefusal() {
   if (process.platform !== "linux") return `this is ${process.platform}, not Linux`;
   if (!which("apt-get")) return "there is no apt-get on this system";
@@ -25,8 +25,8 @@ function isKnown(name) {
 export async function aptInstall(names, detail) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const apt = (...args) => {
-    const [command, rest] = asRoot("apt-get", ["-o", "DPkg::Lock::Timeout=300", ...args]);
-    return run(command, rest, {
+    const [command, commandArgs] = asRoot("apt-get", ["-o", "DPkg::Lock::Timeout=300", ...args]);
+    return run(command, commandArgs, {
       env,
       detail,
       hint: "apt-get must reach Debian's mirrors, and no other program may hold its lock. Then run this again.",

@@ -3,7 +3,7 @@ import { which } from "../lib/run.mjs";
 import { log, task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
-// Chromium without display support: pages use a third less CPU. Playwright's default.
+// Chromium without display support, Playwright's default: pages use a third less CPU in it.
 const SHELL = "chromium-headless-shell";
 
 /** The paths of the programs, if found. `headless` is Chromium's headless shell if available, else Chromium. */

@@ -1,7 +1,7 @@
 // Installs Debian's Rust, for machines that cannot reach rustup's servers.
 //
-// Debian has no compiled standard library for wasm32-unknown-unknown, but its source with all dependencies. So the library is
-// built here once, in under a minute.
+// Debian's packages contain no compiled standard library for wasm32-unknown-unknown, only its source with all
+// dependencies. So this script builds the library once, in under a minute.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cache } from "../lib/paths.mjs";
@@ -17,14 +17,14 @@ const PACKAGES = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "ru
 const RUSTC = "/usr/bin/rustc";
 const CARGO = "/usr/bin/cargo";
 
-/** Why Debian's Rust cannot be installed here; undefined if it can. */
+/** The reason why Debian's Rust cannot be installed here; undefined if it can. */
 export function debianRefusal() {
   return aptRefusal();
 }
 
-async function root(command, ...args) {
-  const [program, rest] = asRoot(command, args);
-  await run(program, rest);
+async function runAsRoot(command, ...args) {
+  const [program, programArgs] = asRoot(command, args);
+  await run(program, programArgs);
 }
 
 function sourceFolder() {
@@ -55,7 +55,7 @@ async function buildLibrary(target, work, detail) {
 }
 
 /** Moves the built library atomically to where the compiler looks for it. */
-async function place(target, built, version) {
+async function installLibrary(target, built, version) {
   const home = `/usr/lib/rustlib/${target}`;
   const staged = `${home}/lib.new-${process.pid}`;
   const stamp = join(built, VERSION_STAMP);
@@ -63,33 +63,33 @@ async function place(target, built, version) {
   const files = readdirSync(built)
     .filter((file) => file.endsWith(".rlib"))
     .map((file) => join(built, file));
-  await root("mkdir", "-p", staged);
-  await root("cp", ...files, stamp, staged);
-  await root("rm", "-rf", `${home}/lib`);
-  await root("mv", "-T", staged, `${home}/lib`);
+  await runAsRoot("mkdir", "-p", staged);
+  await runAsRoot("cp", ...files, stamp, staged);
+  await runAsRoot("rm", "-rf", `${home}/lib`);
+  await runAsRoot("mv", "-T", staged, `${home}/lib`);
 }
 
 /** Links the linker for wasm32 to the name that rustc looks for. */
-async function placeLinker(llvm) {
+async function linkLinker(llvm) {
   const host = tryRun(RUSTC, ["-vV"]).out.match(/host: (\S+)/)?.[1];
   const bin = `/usr/lib/rustlib/${host}/bin`;
   if (existsSync(join(bin, "rust-lld"))) return;
-  await root("mkdir", "-p", bin);
-  await root("ln", "-sf", `/usr/bin/lld-${llvm}`, join(bin, "rust-lld"));
+  await runAsRoot("mkdir", "-p", bin);
+  await runAsRoot("ln", "-sf", `/usr/bin/lld-${llvm}`, join(bin, "rust-lld"));
 }
 
 /** Installs Debian's Rust with a standard library for the target, and registers it with rustup as `debian`. */
 export async function installDebian(target) {
   await task("Rust from Debian's packages", (detail) => aptInstall(PACKAGES, detail));
-  const about = tryRun(RUSTC, ["-vV"]).out;
-  const llvm = about.match(/LLVM version: (\d+)/)?.[1] ?? "22";
+  const versionInfo = tryRun(RUSTC, ["-vV"]).out;
+  const llvm = versionInfo.match(/LLVM version: (\d+)/)?.[1] ?? "22";
   await task(`linker lld-${llvm} from Debian's packages`, (detail) => aptInstall([`lld-${llvm}`], detail));
-  await placeLinker(llvm);
+  await linkLinker(llvm);
   const version = tryRun(RUSTC, ["--version"]).out;
-  const release = about.match(/release: (\S+)/)?.[1] ?? "unknown";
+  const release = versionInfo.match(/release: (\S+)/)?.[1] ?? "unknown";
   const work = join(cache, `debian-rust-${release}.tmp-${process.pid}`);
   await task(`standard library of Rust ${release} for ${target}`, async (detail) => {
-    await place(target, await buildLibrary(target, work, detail), version);
+    await installLibrary(target, await buildLibrary(target, work, detail), version);
     rmSync(work, { recursive: true, force: true });
   });
   if (which("rustup")) await run("rustup", ["toolchain", "link", "debian", "/usr"]);

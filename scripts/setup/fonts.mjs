@@ -7,19 +7,19 @@ import { aptInstall, aptRefusal } from "./apt.mjs";
 const LANGUAGES = ["ar", "he", "hi", "ja", "ko", "th", "zh-cn"];
 const PACKAGES = ["fontconfig", "fonts-noto-core", "fonts-noto-cjk"];
 
-const missing = () =>
+const missingLanguages = () =>
   which("fc-list")
     ? LANGUAGES.filter((language) => tryRun("fc-list", [`:lang=${language}`, "family"]).out === "")
     : LANGUAGES;
 
 /** Installs the fonts if they are missing and this user can install them; otherwise prints a warning. */
 export async function fonts() {
-  if (missing().length === 0) return;
+  if (missingLanguages().length === 0) return;
   const refusal = aptRefusal();
   if (!refusal) {
     await task("Noto fonts from Debian's packages", (detail) => aptInstall(PACKAGES, detail));
     return;
   }
-  log(`! There is no font for ${missing().join(", ")}, and none can be installed: ${refusal}.`);
+  log(`! There is no font for ${missingLanguages().join(", ")}, and none can be installed: ${refusal}.`);
   log(`  Screenshots will show boxes instead of letters. Install ${PACKAGES.slice(1).join(" and ")}, or other fonts.`);
 }

@@ -6,11 +6,11 @@ import { task } from "../lib/status.mjs";
 const TOOLS = { fmt: "rustfmt", clippy: "clippy" };
 const RUSTUP_TIMEOUT_MS = 90_000;
 
-const has = (tool, env) => tryRun("cargo", [tool, "--version"], env).ok;
+const hasTool = (tool, env) => tryRun("cargo", [tool, "--version"], env).ok;
 
 /** Tries to install missing tools. If that fails, the steps that need them report it. */
 export async function lintTools() {
-  const missing = Object.keys(TOOLS).filter((tool) => !has(tool));
+  const missing = Object.keys(TOOLS).filter((tool) => !hasTool(tool));
   if (missing.length === 0 || !which("rustup")) return;
   const components = missing.map((tool) => TOOLS[tool]);
   await task(`${components.join(" and ")} (rustup)`, (detail) =>
@@ -28,8 +28,8 @@ export async function lintTools() {
  * @param {object} wasm the environment variables of wasm builds
  */
 export function lintEnvironment(tool, wasm) {
-  const found = [{}, wasm].find((env) => has(tool, env));
-  if (found) return found;
+  const environment = [{}, wasm].find((env) => hasTool(tool, env));
+  if (environment) return environment;
   const name = TOOLS[tool];
   throw new Problem(`This Rust has no ${name}, and it could not be installed: nothing was checked.`, {
     hint: which("rustup")

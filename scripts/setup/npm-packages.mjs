@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { locked } from "../lib/lock.mjs";
+import { withLock } from "../lib/lock.mjs";
 import { nodeBin, root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run, tryRun, which } from "../lib/run.mjs";
@@ -35,10 +35,10 @@ function verify() {
     });
   }
   for (const tool of ["esbuild", "workerd", "wasm-opt", "wrangler"]) {
-    const response = tryRun(join(nodeBin, tool), ["--version"]);
-    if (!response.ok) {
+    const result = tryRun(join(nodeBin, tool), ["--version"]);
+    if (!result.ok) {
       throw new Problem(`\`${tool}\` from npm does not run on this machine (${process.platform} ${process.arch}).`, {
-        output: response.err,
+        output: result.err,
         hint: "Delete node_modules and try again; npm must be allowed to install optional packages.",
       });
     }
@@ -54,7 +54,7 @@ export async function npmPackages(folder = root) {
   const digest = fingerprint(folder);
   if (isCurrent(stamp, digest)) return;
   const isRoot = folder === root;
-  await locked(
+  await withLock(
     isRoot ? "npm-packages" : `npm-packages-${basename(folder)}`,
     "it is installing the npm packages",
     async () => {

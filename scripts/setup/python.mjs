@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { rmSync } from "node:fs";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
-import { locked } from "../lib/lock.mjs";
+import { withLock } from "../lib/lock.mjs";
 import { root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run, tryRun, which } from "../lib/run.mjs";
@@ -13,13 +13,13 @@ import { aptInstall, aptRefusal } from "./apt.mjs";
 export const pythonProgram = (name, program) => join(root, "target", "python", name, "bin", program);
 
 /** Installs Python with `venv` if it is missing. */
-async function python() {
-  const works = () => which("python3") && tryRun("python3", ["-c", "import ensurepip, venv"]).ok;
-  if (works()) return;
+async function installPython() {
+  const hasVenv = () => which("python3") && tryRun("python3", ["-c", "import ensurepip, venv"]).ok;
+  if (hasVenv()) return;
   const refusal = aptRefusal();
   if (!refusal)
     await task("Python from Debian's packages", (detail) => aptInstall(["python3", "python3-venv"], detail));
-  if (works()) return;
+  if (hasVenv()) return;
   throw new Problem("Python 3 with its module `venv` is missing.", {
     hint: `${refusal ? `It cannot be installed here: ${refusal}. ` : ""}Install it, then run this again.`,
   });
@@ -32,13 +32,13 @@ async function python() {
  */
 export async function pythonPackages(name, requirements) {
   const folder = join(root, "target", "python", name);
-  const done = join(folder, "installed-from");
+  const stampFile = join(folder, "installed-from");
   // Its programs contain the absolute path of their folder, so a moved project must install them again.
   const digest = fingerprint([requirements], [folder]);
-  if (isStamped(done, digest)) return;
-  await locked(`python-${name}`, `it installs ${name}`, async () => {
-    if (isStamped(done, digest)) return;
-    await python();
+  if (isStamped(stampFile, digest)) return;
+  await withLock(`python-${name}`, `it installs ${name}`, async () => {
+    if (isStamped(stampFile, digest)) return;
+    await installPython();
     await task(`${name} from PyPI`, async (detail) => {
       rmSync(folder, { recursive: true, force: true });
       await run("python3", ["-m", "venv", folder], { detail });
@@ -48,6 +48,6 @@ export async function pythonPackages(name, requirements) {
         hint: "pip must reach PyPI (https://pypi.org/ or your mirror) the first time. Then run this again.",
       });
     });
-    stamp(done, digest);
+    stamp(stampFile, digest);
   });
 }

@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
-import { locked } from "../lib/lock.mjs";
+import { withLock } from "../lib/lock.mjs";
 import { root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
@@ -16,11 +16,11 @@ export const runtimeProgram = (name) => join(folder, "node_modules", ".bin", nam
 
 /** Installs the runtimes that `tests/runtimes` pins, unless they are up to date. */
 export async function runtimes() {
-  const done = join(folder, "installed-from");
+  const stampFile = join(folder, "installed-from");
   const digest = fingerprint([SOURCE], [`${process.platform} ${process.arch}`]);
-  if (isStamped(done, digest)) return;
-  await locked("runtimes", "it installs Deno and Bun", async () => {
-    if (isStamped(done, digest)) return;
+  if (isStamped(stampFile, digest)) return;
+  await withLock("runtimes", "it installs Deno and Bun", async () => {
+    if (isStamped(stampFile, digest)) return;
     await task("Deno and Bun from npm", async (detail) => {
       mkdirSync(folder, { recursive: true });
       for (const file of FILES) copyFileSync(join(root, SOURCE, file), join(folder, file));
@@ -32,6 +32,6 @@ export async function runtimes() {
         hint: "npm must reach its registry (https://registry.npmjs.org/ or your mirror) the first time. Then run this again.",
       });
     });
-    stamp(done, digest);
+    stamp(stampFile, digest);
   });
 }

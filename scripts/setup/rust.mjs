@@ -23,15 +23,15 @@ function hasTarget(env) {
   return !existsSync(stamp) || readFileSync(stamp, "utf8").trim() === tryRun("rustc", ["--version"], env).out;
 }
 
-/** The environments of toolchains that can have the target, in order of preference. */
+/** The environments of the installed toolchains that may have the target, in order of preference. */
 function candidates() {
-  const found = [];
-  if (which("cargo") && which("rustc")) found.push({});
+  const environments = [];
+  if (which("cargo") && which("rustc")) environments.push({});
   if (existsSync("/usr/bin/cargo") && existsSync("/usr/bin/rustc")) {
-    if (which("rustup")) found.push({ RUSTUP_TOOLCHAIN: "debian" });
-    else found.push({ PATH: toolPath(["/usr/bin"]) });
+    if (which("rustup")) environments.push({ RUSTUP_TOOLCHAIN: "debian" });
+    else environments.push({ PATH: toolPath(["/usr/bin"]) });
   }
-  return found;
+  return environments;
 }
 
 /** The environment for wasm builds; undefined if no toolchain has the target. */
@@ -48,8 +48,8 @@ const MANUAL = `Any of these helps:
 
 /** Checks that cargo is installed, and installs a toolchain with the wasm32 target if necessary. */
 export async function rust() {
-  const ready = wasmEnvironment();
-  if (ready) return ready;
+  const existingEnvironment = wasmEnvironment();
+  if (existingEnvironment) return existingEnvironment;
   const reasons = [];
   if (which("rustup") && which("cargo")) {
     try {

@@ -3,8 +3,8 @@ import { inflateRawSync } from "node:zlib";
 
 const BLOCK = 512;
 
-const trimmed = (bytes) => bytes.toString("utf8").split("\0")[0];
-const octal = (bytes) => Number.parseInt(trimmed(bytes).trim() || "0", 8);
+const textOf = (bytes) => bytes.toString("utf8").split("\0")[0];
+const octal = (bytes) => Number.parseInt(textOf(bytes).trim() || "0", 8);
 
 /** The files of a tar archive whose paths, without `prefix`, are in `expected`. */
 export function tarFiles(tar, expected, prefix) {
@@ -22,8 +22,8 @@ export function tarFiles(tar, expected, prefix) {
       continue;
     }
     const isUstar = header.subarray(257, 262).toString() === "ustar";
-    const folder = isUstar ? trimmed(header.subarray(345, 500)) : "";
-    const name = longName ?? [folder, trimmed(header.subarray(0, 100))].filter(Boolean).join("/");
+    const folder = isUstar ? textOf(header.subarray(345, 500)) : "";
+    const name = longName ?? [folder, textOf(header.subarray(0, 100))].filter(Boolean).join("/");
     longName = undefined;
     const path = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
     // Regular files only: links could point outside the archive.
@@ -50,8 +50,8 @@ export function zipFiles(zip, expected, maxBytes) {
     if (!expected.has(name)) continue;
     if (size > maxBytes) throw new Error(`${name} is larger than ${maxBytes >> 20} MiB`);
     const from = start + 30 + zip.readUInt16LE(start + 26) + zip.readUInt16LE(start + 28);
-    const packed = zip.subarray(from, from + packedSize);
-    const bytes = method === 0 ? packed : inflateRawSync(packed, { maxOutputLength: maxBytes });
+    const compressed = zip.subarray(from, from + packedSize);
+    const bytes = method === 0 ? compressed : inflateRawSync(compressed, { maxOutputLength: maxBytes });
     if ((method !== 0 && method !== 8) || bytes.length !== size) throw new Error(`${name} in the archive is damaged`);
     files.set(name, bytes);
   }

@@ -16,15 +16,15 @@ import { download } from "./http.mjs";
 import { packageJobs } from "./packages.mjs";
 
 /** The number of concurrent downloads. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT_DOWNLOADS = 8;
 
-/** Runs `work` on all items, at most `atOnce` at a time. */
-async function each(items, atOnce, work) {
+/** Runs `work` on all items, at most `limit` at a time. */
+async function forEachConcurrently(items, limit, work) {
   const rest = [...items];
   const worker = async () => {
     for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, rest.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(limit, rest.length) }, worker));
 }
 
 await main(async () => {
@@ -34,12 +34,12 @@ await main(async () => {
   const jobs = [
     ...addresses
       .filter((address) => /^https?:/.test(address))
-      .map((address) => async (response) => response(address, () => download(address, cache, { signal }))),
+      .map((address) => async (report) => report(address, () => download(address, cache, { signal }))),
     ...packageJobs(addresses, cache, { signal }),
   ];
   await task("documents of sources.toml", async (detail) => {
-    let done = 0;
-    const response = async (address, get) => {
+    let finished = 0;
+    const report = async (address, get) => {
       const output = { address };
       try {
         output.sha256 = await get();
@@ -47,10 +47,10 @@ await main(async () => {
         output.error = signal?.aborted ? "there was no time left" : error.message;
       }
       process.stdout.write(`${JSON.stringify(output)}\n`);
-      done += 1;
-      detail(`${done} of ${addresses.length}`);
+      finished += 1;
+      detail(`${finished} of ${addresses.length}`);
     };
-    await each(jobs, AT_ONCE, (job) => job(response));
+    await forEachConcurrently(jobs, MAX_CONCURRENT_DOWNLOADS, (job) => job(report));
   });
   cache.prune(keep);
 });

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { MAX_BYTES } from "./cache.mjs";
 
-/** The timeouts without data and for the whole download, and the limits on attempts and size. */
-const LIMITS = { silentMs: 30_000, totalMs: 300_000, attempts: 3, pauseMs: 500, maxBytes: MAX_BYTES };
+/** The timeouts for a silent server and for the whole download, the pause between attempts, and other limits. */
+const LIMITS = { stallTimeoutMs: 30_000, totalMs: 300_000, attempts: 3, pauseMs: 500, maxBytes: MAX_BYTES };
 const MAX_REDIRECTS = 5;
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -20,19 +20,19 @@ class TemporaryError extends Error {}
  */
 export async function download(address, cache, { signal, ...limits } = {}) {
   const effectiveLimits = { ...LIMITS, ...limits };
-  const end = Date.now() + effectiveLimits.totalMs;
+  const deadline = Date.now() + effectiveLimits.totalMs;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await once(address, cache, { ...effectiveLimits, end, signal });
+      return await tryDownload(address, cache, { ...effectiveLimits, deadline, signal });
     } catch (error) {
-      const isLast = attempt >= effectiveLimits.attempts || signal?.aborted || Date.now() >= end;
+      const isLast = attempt >= effectiveLimits.attempts || signal?.aborted || Date.now() >= deadline;
       if (!(error instanceof TemporaryError) || isLast) throw error;
       await sleep(effectiveLimits.pauseMs * attempt);
     }
   }
 }
 
-async function once(address, cache, limits) {
+async function tryDownload(address, cache, limits) {
   const record = cache.record(address);
   const partial = cache.partial(address);
   const interrupted = interruptedDownload(partial);
@@ -45,25 +45,25 @@ async function once(address, cache, limits) {
     const response = await follow(address, headers, watch.signal);
     watch.restart();
     if (response.status === 304 && record) {
-      forget(partial);
+      removePartialFiles(partial);
       await response.body?.cancel();
       return record.sha256;
     }
     if (response.status === 416 && interrupted) {
-      forget(partial);
+      removePartialFiles(partial);
       throw new TemporaryError("the server does not resume an interrupted download");
     }
-    const isRest = response.status === 206 && interrupted && rangeStart(response) === interrupted.bytes;
-    if (response.status !== 200 && !isRest) {
+    const isContinuation = response.status === 206 && interrupted && rangeStart(response) === interrupted.bytes;
+    if (response.status !== 200 && !isContinuation) {
       await response.body?.cancel();
       const isTemporary = response.status >= 500 || response.status === 429 || response.status === 206;
-      if (response.status === 206) forget(partial);
+      if (response.status === 206) removePartialFiles(partial);
       throw new (isTemporary ? TemporaryError : Error)(`the server responded with ${response.status}`);
     }
-    const size = await save(response, partial, isRest ? interrupted.bytes : 0, limits, watch);
+    const size = await save(response, partial, isContinuation ? interrupted.bytes : 0, limits, watch);
     let bytes = readFileSync(partial.file);
     if (bytes.length !== size) throw new TemporaryError("the download was written to by another run");
-    forget(partial);
+    removePartialFiles(partial);
     if (new URL(address).pathname.endsWith(".gz")) bytes = gunzipSync(bytes, { maxOutputLength: limits.maxBytes });
     const etag = response.headers.get("etag") ?? undefined;
     const lastModified = response.headers.get("last-modified") ?? undefined;
@@ -71,9 +71,9 @@ async function once(address, cache, limits) {
   } catch (error) {
     if (watch.reason) throw new TemporaryError(watch.reason);
     if (error instanceof TemporaryError || !isFetchError(error)) throw error;
-    const why = error.cause?.code ?? error.cause?.message ?? error.message;
+    const reason = error.cause?.code ?? error.cause?.message ?? error.message;
     // Not retried without a network: DNS lookups fail, and retries would only delay the error.
-    throw new (why === "ENOTFOUND" ? Error : TemporaryError)(`the server could not be reached: ${why}`);
+    throw new (reason === "ENOTFOUND" ? Error : TemporaryError)(`the server could not be reached: ${reason}`);
   } finally {
     watch.stop();
   }
@@ -83,26 +83,26 @@ async function once(address, cache, limits) {
 const isFetchError = (error) => error instanceof TypeError || error.cause !== undefined || error.name === "AbortError";
 
 /** Aborts a download that exceeds a timeout. */
-function watchdog({ silentMs, end, signal }) {
+function watchdog({ stallTimeoutMs, deadline, signal }) {
   const controller = new AbortController();
   const watch = { signal: controller.signal, reason: undefined };
   const stop = (why) => {
     watch.reason ??= why;
     controller.abort();
   };
-  const stopped = () => stop("there was no time left");
-  signal?.addEventListener("abort", stopped);
-  if (signal?.aborted) stopped();
-  const total = setTimeout(() => stop("the download takes too long"), Math.max(0, end - Date.now()));
+  const onAbort = () => stop("there was no time left");
+  signal?.addEventListener("abort", onAbort);
+  if (signal?.aborted) onAbort();
+  const total = setTimeout(() => stop("the download takes too long"), Math.max(0, deadline - Date.now()));
   let silenceTimer;
   watch.restart = () => {
     clearTimeout(silenceTimer);
-    silenceTimer = setTimeout(() => stop(`the server sent nothing for ${silentMs / 1000} s`), silentMs);
+    silenceTimer = setTimeout(() => stop(`the server sent nothing for ${stallTimeoutMs / 1000} s`), stallTimeoutMs);
   };
   watch.stop = () => {
     clearTimeout(silenceTimer);
     clearTimeout(total);
-    signal?.removeEventListener("abort", stopped);
+    signal?.removeEventListener("abort", onAbort);
   };
   watch.restart();
   return watch;
@@ -116,24 +116,24 @@ async function follow(address, headers, signal) {
     const location = response.headers.get("location");
     if (response.status < 300 || response.status > 399 || response.status === 304 || !location) return response;
     await response.body?.cancel();
-    const next = new URL(location, url);
-    const isSafe = next.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.has(next.hostname));
-    if (!isSafe) throw new Error(`the server redirects to ${next.origin}, which is not https`);
-    url = next;
+    const target = new URL(location, url);
+    const isSafe = target.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.has(target.hostname));
+    if (!isSafe) throw new Error(`the server redirects to ${target.origin}, which is not https`);
+    url = target;
   }
   throw new Error(`the server redirects more than ${MAX_REDIRECTS} times`);
 }
 
 /** Writes a response to a file, starting at this position. Returns the size of the file. */
 async function save(response, partial, from, { maxBytes }, watch) {
-  const isPlain = ["", "identity"].includes(response.headers.get("content-encoding") ?? "");
+  const isUncompressed = ["", "identity"].includes(response.headers.get("content-encoding") ?? "");
   const length = Number(response.headers.get("content-length") ?? Number.NaN);
-  if (isPlain && from + length > maxBytes) {
+  if (isUncompressed && from + length > maxBytes) {
     await response.body?.cancel();
     throw new Error(`the document is larger than ${maxBytes >> 20} MiB`);
   }
   const validator = strongValidator(response);
-  if (isPlain && validator) writeFileSync(partial.note, JSON.stringify({ validator }));
+  if (isUncompressed && validator) writeFileSync(partial.note, JSON.stringify({ validator }));
   else rmSync(partial.note, { force: true });
   const file = openSync(partial.file, from > 0 ? "a" : "w");
   let size = from;
@@ -147,13 +147,13 @@ async function save(response, partial, from, { maxBytes }, watch) {
   } finally {
     closeSync(file);
   }
-  if (isPlain && !Number.isNaN(length) && size !== from + length) {
+  if (isUncompressed && !Number.isNaN(length) && size !== from + length) {
     throw new TemporaryError(`the download ended after ${size} of ${from + length} bytes`);
   }
   return size;
 }
 
-/** A strong validator of these bytes: the ETag, or else the time of the last change. */
+/** The validator with which these bytes can be requested again: a strong ETag, or else the time of the last change. */
 function strongValidator(response) {
   const etag = response.headers.get("etag");
   if (etag) return etag.startsWith("W/") ? undefined : etag;
@@ -174,6 +174,6 @@ function interruptedDownload({ file, note }) {
   }
 }
 
-function forget({ file, note }) {
+function removePartialFiles({ file, note }) {
   for (const path of [file, note]) rmSync(path, { force: true });
 }

@@ -28,7 +28,7 @@ for (const network of NETWORKS) {
   PRIVATE.addSubnet(address, Number(bits), isIPv6(address) ? "ipv6" : "ipv4");
 }
 
-/** Whether an address is in a private network. An IPv4 address in IPv6 counts as itself. */
+/** Whether an address is in a private network. An IPv4 address that is mapped to IPv6 counts as the IPv4 address. */
 export const isPrivate = (address) => PRIVATE.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 
 /** A lookup that fails for names that lead to a private network. */
@@ -46,13 +46,13 @@ export async function describe({ url, headers, local }) {
   // A proxy looks the name up, and its own address may be private.
   const isProxied = Boolean(process.env.HTTPS_PROXY ?? process.env.https_proxy);
   const request = url.startsWith("https:") ? requestHttps : requestHttp;
-  const sent = request(url, {
+  const outgoing = request(url, {
     headers: { "user-agent": "connector-vault", "accept-encoding": "identity", ...headers },
     lookup: local || isProxied ? undefined : publicLookup,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  sent.end();
-  const [response] = await once(sent, "response");
+  outgoing.end();
+  const [response] = await once(outgoing, "response");
   const { statusCode, headers: received } = response;
   if (statusCode !== 200) {
     response.destroy();
@@ -77,8 +77,8 @@ if (process.argv[1] === import.meta.filename) {
       writeFileSync(file, await describe(wanted));
       console.log("{}");
     } catch (error) {
-      const why = error.code ? `the instance could not be reached: ${error.code}` : error.message;
-      console.log(JSON.stringify({ error: why }));
+      const reason = error.code ? `the instance could not be reached: ${error.code}` : error.message;
+      console.log(JSON.stringify({ error: reason }));
     }
   });
 }

@@ -27,10 +27,10 @@ export function packageJobs(addresses, cache, { signal }) {
     const key = `${parts.registry}:${parts.name}@${parts.version}`;
     byPackage.set(key, [...(byPackage.get(key) ?? []), { address, ...parts }]);
   }
-  return [...byPackage.values()].map((expected) => async (response) => {
-    const files = getAll(expected, signal);
+  return [...byPackage.values()].map((expected) => async (report) => {
+    const files = readPackage(expected, signal);
     for (const { address, path } of expected) {
-      await response(address, async () => {
+      await report(address, async () => {
         const bytes = (await files).get(path);
         if (!bytes) throw new Error(`the package has no file ${path}`);
         const isPacked = path.endsWith(".gz");
@@ -41,7 +41,7 @@ export function packageJobs(addresses, cache, { signal }) {
 }
 
 /** Downloads a package. Returns the wanted files by path. */
-async function getAll(expected, signal) {
+async function readPackage(expected, signal) {
   const [{ registry, name, version }] = expected;
   const paths = new Set(expected.map(({ path }) => path));
   const installed = registry === "npm" && installedFiles(name, version, paths);

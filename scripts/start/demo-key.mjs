@@ -3,8 +3,8 @@ import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 
 /** Returns the demo key. Creates one if there is none, or if it no longer works. */
-export async function demoKey(program, { place }) {
-  return (await run(program, ["keys", "demo", ...place])).trim();
+export async function demoKey(program, { storageArgs }) {
+  return (await run(program, ["keys", "demo", ...storageArgs])).trim();
 }
 
 /** Requests a page of the catalog with the key. Returns the status and the body. */

@@ -12,7 +12,7 @@ import { task } from "../lib/status.mjs";
 
 /** The catalog that each publish to this storage includes; `LOCAL_CATALOG` in src/operator/publish.rs. */
 const catalogIn = (state) => join(state, "v3", "local-catalog");
-/** The state of the platform. It is beside the connections to it, so that both are deleted together. */
+/** The file with the platform's state. It is next to the database, so that both are deleted together. */
 const fileIn = (state) => join(state, "v3", "demo-notes.json");
 
 /** The path of the catalog with the demo platform; undefined if this storage has none. */
@@ -23,7 +23,7 @@ export function localCatalog(state) {
 
 export async function startPlatform({ state, demoPort }) {
   const demo = await DemoNotes.start({ file: fileIn(state), ports: demoPort === undefined ? undefined : [demoPort] });
-  // The process must exit if the start fails.
+  // If the start fails, the open server must not keep the process running.
   demo.server.unref();
   return demo;
 }
@@ -31,7 +31,7 @@ export async function startPlatform({ state, demoPort }) {
 /** Removes its connector from later publishes to this storage. */
 export const removeConnector = (state) => rmSync(catalogIn(state), { recursive: true, force: true });
 
-/** Imports its connector, unless that was done for the same address. */
+/** Imports the connector of the platform, unless an earlier start has imported it with the same address. */
 export async function importConnector(program, { state }, { origin }) {
   const stampFile = join(catalogIn(state), ".imported");
   const [document, config] = [JSON.stringify(openApi(origin)), overrides(origin)];
@@ -51,14 +51,14 @@ export async function importConnector(program, { state }, { origin }) {
 }
 
 /** Sets the demo account's OAuth client once, and not again after a user has removed it. */
-export async function setClient(program, { state, place }) {
+export async function setClient(program, { state, storageArgs }) {
   // Kept in the database's folder, so that deleting the database deletes this record, too.
-  const done = join(state, "v3", "d1", ".demo-client");
-  if (existsSync(done)) return;
+  const stampFile = join(state, "v3", "d1", ".demo-client");
+  if (existsSync(stampFile)) return;
   const scopes = Object.keys(SCOPES).flatMap((scope) => ["--scope", scope]);
   const options = ["--account", "demo", "--environment", "test", "--client-id", CLIENT.id, "--no-secret", ...scopes];
   await task("OAuth client of the demo account for Demo Notes", (detail) =>
-    run(program, ["clients", "set", PLATFORM, ...options, ...place], { detail }),
+    run(program, ["clients", "set", PLATFORM, ...options, ...storageArgs], { detail }),
   );
-  stamp(done, CLIENT.id);
+  stamp(stampFile, CLIENT.id);
 }

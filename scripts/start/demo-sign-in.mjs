@@ -21,16 +21,16 @@ export async function configureSignIn({ state }, address, key, demo) {
     return response.ok ? response.json() : undefined;
   };
   try {
-    const found = await send("GET");
+    const existing = await send("GET");
     // Kept in the database's folder, so that deleting the database deletes this record, too.
-    const done = join(state, "v3", "d1", ".demo-sign-in");
-    // Only a configuration of a previous start: the developer's own app may use the same path on this machine.
-    const isOurs = found ? isStamped(done, found.url) : !existsSync(done);
+    const stampFile = join(state, "v3", "d1", ".demo-sign-in");
+    // Replace only a configuration of a previous start: the developer's own app may use the same path on this machine.
+    const isReplaceable = existing ? isStamped(stampFile, existing.url) : !existsSync(stampFile);
     const url = demo && `${demo.origin}${SIGN_IN}`;
-    if (!url || !isOurs || found?.url === url) return found?.endpoint;
-    const configured = await send("PUT", { type: "app", url });
-    if (configured) stamp(done, url);
-    return configured?.endpoint ?? found?.endpoint;
+    if (!url || !isReplaceable || existing?.url === url) return existing?.endpoint;
+    const replacement = await send("PUT", { type: "app", url });
+    if (replacement) stamp(stampFile, url);
+    return replacement?.endpoint ?? existing?.endpoint;
   } catch {
     // With `--local-protocol https`, `fetch` rejects wrangler's self-signed certificate. Sign-in is optional.
     return undefined;

@@ -6,7 +6,7 @@ import { Problem } from "../lib/problem.mjs";
 
 const DEFAULT_PORT = 8787;
 /** The options that are not passed to wrangler, by name; true if a value follows. */
-const OWN = new Map([
+const OWN_OPTIONS = new Map([
   ["--log", false],
   ["--no-demo", false],
   ["--no-sources", false],
@@ -31,18 +31,19 @@ All other options are passed to wrangler: npx wrangler dev --help`;
 const nameOf = (arg) => arg.split("=")[0];
 
 /** The options for `wrangler dev`. */
-export const passedOn = (args) => args.filter((arg, at) => !OWN.has(nameOf(arg)) && !(OWN.get(args[at - 1]) ?? false));
+export const wranglerOptions = (args) =>
+  args.filter((arg, at) => !OWN_OPTIONS.has(nameOf(arg)) && !(OWN_OPTIONS.get(args[at - 1]) ?? false));
 
 /** The value of the last `--name value` or `--name=value`. */
 function valueOf(args, ...names) {
-  let found;
+  let value;
   args.forEach((arg, index) => {
     for (const name of names) {
-      if (arg === name) found = args[index + 1];
-      else if (arg.startsWith(`${name}=`)) found = arg.slice(name.length + 1);
+      if (arg === name) value = args[index + 1];
+      else if (arg.startsWith(`${name}=`)) value = arg.slice(name.length + 1);
     }
   });
-  return found;
+  return value;
 }
 
 /** The port that an option sets; undefined without that option. */
@@ -61,19 +62,20 @@ export function options(allArgs) {
   if (allArgs.some((arg) => nameOf(arg) === "--shards") && !/^[1-9]\d{0,3}$/.test(shards ?? "")) {
     throw new Problem(`--shards takes a number of databases, not "${shards ?? ""}".`);
   }
-  const args = passedOn(allArgs);
+  const args = wranglerOptions(allArgs);
   const port = portOf(args, "--port") ?? DEFAULT_PORT;
   const demoPort = portOf(allArgs, "--demo-port");
   const persistTo = valueOf(args, "--persist-to");
   const folder = persistTo ? resolve(work, persistTo) : state;
   // Passed to every command, so that no environment variable can select another storage.
-  const place = ["--local", "--persist-to", folder];
+  const storageArgs = ["--local", "--persist-to", folder];
   const host = valueOf(args, "--ip") ?? "localhost";
   const [log, noDemo, noSources] = ["--log", "--no-demo", "--no-sources"].map((option) => allArgs.includes(option));
-  return { args, log, hasDemo: !noDemo, hasSources: !noSources, demoPort, shards, port, host, state: folder, place };
+  const [hasDemo, hasSources] = [!noDemo, !noSources];
+  return { args, log, hasDemo, hasSources, demoPort, shards, port, host, state: folder, storageArgs };
 }
 
-/** Fails if another program listens on the port, which this option sets. */
+/** Fails if another program listens on the port. `option` sets the port. */
 export async function mustBeFree(port, host, option = "--port") {
   if (!port) return;
   const error = await new Promise((done) => {

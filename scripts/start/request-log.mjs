@@ -10,7 +10,7 @@ function isRequest(line) {
 
 /** Paragraphs to remove: [pattern of the first line, of the last line, number of occurrences to keep]. */
 const REMOVED = [
-  // `npm start` triggers scheduled jobs.
+  // Misleading, because `npm start` triggers scheduled jobs.
   [/Scheduled Workers are not automatically triggered/, /For more details, see/, 0],
   // wrangler lists the bindings twice.
   [/^Your Worker has access to the following bindings/, /^$/, 1],
@@ -18,12 +18,12 @@ const REMOVED = [
 
 /** Receives output in chunks, and returns the complete lines that remain. */
 export class RequestLogFilter {
-  #open = "";
-  #met = REMOVED.map(() => 0);
+  #incompleteLine = "";
+  #occurrences = REMOVED.map(() => 0);
   #until;
 
   /** Whether a line is part of a removed paragraph. */
-  #isLeftOut(line) {
+  #isRemoved(line) {
     const text = line.replaceAll(COLOURS, "").trim();
     if (this.#until) {
       if (this.#until.test(text)) this.#until = undefined;
@@ -31,24 +31,24 @@ export class RequestLogFilter {
     }
     const at = REMOVED.findIndex(([first]) => first.test(text));
     if (at < 0) return false;
-    const [, last, most] = REMOVED[at];
-    this.#met[at] += 1;
-    if (this.#met[at] <= most) return false;
-    this.#until = last;
+    const [, lastLine, maxKept] = REMOVED[at];
+    this.#occurrences[at] += 1;
+    if (this.#occurrences[at] <= maxKept) return false;
+    this.#until = lastLine;
     return true;
   }
 
   take(text) {
-    const lines = (this.#open + text).split("\n");
-    this.#open = lines.pop();
+    const lines = (this.#incompleteLine + text).split("\n");
+    this.#incompleteLine = lines.pop();
     return lines
-      .filter((line) => !isRequest(line) && !this.#isLeftOut(line))
+      .filter((line) => !isRequest(line) && !this.#isRemoved(line))
       .map((line) => `${line}\n`)
       .join("");
   }
 
   /** The rest of the output, without a line break. */
   end() {
-    return this.#open;
+    return this.#incompleteLine;
   }
 }

@@ -8,24 +8,24 @@ import { log } from "../lib/status.mjs";
 
 const FILE = ".dev.vars";
 const SECRETS = {
-  SESSION_SECRET: { does: "signs tokens", make: () => randomBytes(32).toString("base64url") },
+  SESSION_SECRET: { purpose: "signs tokens", generate: () => randomBytes(32).toString("base64url") },
   VAULT_KEYS: {
-    does: "seals credentials",
+    purpose: "seals credentials",
     // A new id each time: if the file is lost, error messages name the missing key.
-    make: () => `"local-${randomBytes(4).toString("hex")}:${randomBytes(32).toString("base64")}"`,
+    generate: () => `"local-${randomBytes(4).toString("hex")}:${randomBytes(32).toString("base64")}"`,
   },
 };
 
 /** Adds missing secrets to the file. */
 export function ensureSecrets(folder = work) {
   const file = join(folder, FILE);
-  for (const [name, { does, make }] of Object.entries(SECRETS)) {
+  for (const [name, { purpose, generate }] of Object.entries(SECRETS)) {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
     if (new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`, "m").test(text)) continue;
     const line = text === "" || text.endsWith("\n") ? "" : "\n";
-    appendFileSync(file, `${line}${name}=${make()}\n`, { mode: 0o600 });
+    appendFileSync(file, `${line}${name}=${generate()}\n`, { mode: 0o600 });
     if (text === "") chmodSync(file, 0o600);
-    log(`Generated ${name}, which ${does} on this machine, in ${FILE}.`);
+    log(`Generated ${name}, which ${purpose} on this machine, in ${FILE}.`);
   }
 }
 

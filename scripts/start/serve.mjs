@@ -8,7 +8,7 @@ import { RequestLogFilter } from "./request-log.mjs";
 
 /**
  * Defaults for apps on this machine: the connect window shows APP_NAME, and ALLOWED_ORIGINS has the ports of Next.js and Vite. An
- * option would override the value in a file, so each is only set without one.
+ * option would override the value in a file, so a default is used only if no file sets the variable.
  */
 const DEFAULTS = { APP_NAME: "Demo app", ALLOWED_ORIGINS: "http://localhost:3000,http://localhost:5173" };
 
@@ -16,15 +16,18 @@ const DEFAULTS = { APP_NAME: "Demo app", ALLOWED_ORIGINS: "http://localhost:3000
 const variables = (args) => {
   const at = args.findIndex((arg) => arg === "--port" || arg.startsWith("--port="));
   const port = at < 0 ? "8787" : (args[at].split("=")[1] ?? args[at + 1]);
-  const unset = Object.entries(DEFAULTS).filter(([name]) => !isVariableSet(name, work, ["wrangler.toml", ".dev.vars"]));
-  const ownVariables = [["LOCAL_TARGETS", "allow"], ["BASE_URL", `http://localhost:${port}`], ...unset];
+  const unsetDefaults = Object.entries(DEFAULTS).filter(
+    ([name]) => !isVariableSet(name, work, ["wrangler.toml", ".dev.vars"]),
+  );
+  const ownVariables = [["LOCAL_TARGETS", "allow"], ["BASE_URL", `http://localhost:${port}`], ...unsetDefaults];
   return ownVariables.flatMap(([name, value]) => ["--var", `${name}:${value}`]);
 };
 const READY = /Ready on (https?:\/\/[^\s\u001b]+)/;
 
 /**
  * @param {{ args: string[], log: boolean }} options for `wrangler dev`, and whether to log each request
- * @param {(address: string) => Promise<void>} whenReady an error that it throws stops the service, and is rethrown
+ * @param {(address: string) => Promise<void>} whenReady called when the service is ready. If it fails, the service is
+ *   stopped, and the error is thrown
  * @returns {Promise<number>} the exit code
  */
 export function serve({ args, log }, whenReady) {
@@ -41,15 +44,15 @@ export function serve({ args, log }, whenReady) {
       }),
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const [quiet, quietErrors] = [new RequestLogFilter(), new RequestLogFilter()];
-    let seen = "";
+    const [outputFilter, errorFilter] = [new RequestLogFilter(), new RequestLogFilter()];
+    let recentOutput = "";
     let ready = false;
     let failure;
     child.stdout.setEncoding("utf8").on("data", (chunk) => {
-      process.stdout.write(log ? chunk : quiet.take(chunk));
+      process.stdout.write(log ? chunk : outputFilter.take(chunk));
       if (ready) return;
-      seen = (seen + chunk).slice(-4096);
-      const address = seen.match(READY)?.[1];
+      recentOutput = (recentOutput + chunk).slice(-4096);
+      const address = recentOutput.match(READY)?.[1];
       if (!address) return;
       ready = true;
       whenReady(address.replace("0.0.0.0", "localhost").replace(/\/$/, "")).catch((error) => {
@@ -57,16 +60,16 @@ export function serve({ args, log }, whenReady) {
         child.kill("SIGTERM");
       });
     });
-    child.stderr.setEncoding("utf8").on("data", (chunk) => process.stderr.write(log ? chunk : quietErrors.take(chunk)));
+    child.stderr.setEncoding("utf8").on("data", (chunk) => process.stderr.write(log ? chunk : errorFilter.take(chunk)));
     watch(child);
-    let requested = false;
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => (requested = true));
+    let isStopping = false;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => (isStopping = true));
     child.on("error", reject);
     child.on("close", (code, signal) => {
-      process.stdout.write(quiet.end());
-      process.stderr.write(quietErrors.end());
-      // Stopping on request is not a failure.
-      if (requested) return resolve(0);
+      process.stdout.write(outputFilter.end());
+      process.stderr.write(errorFilter.end());
+      // The user has stopped the service: not a failure.
+      if (isStopping) return resolve(0);
       unwatch(child);
       if (failure) return reject(failure);
       resolve(code ?? 128 + (constants.signals[signal] ?? 0));

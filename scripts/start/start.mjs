@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../lib/fingerprint.mjs";
-import { locked } from "../lib/lock.mjs";
+import { withLock } from "../lib/lock.mjs";
 import { work } from "../lib/paths.mjs";
 import { asksForHelp } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
@@ -19,36 +19,35 @@ import { ensureSecrets, watchSecrets } from "./secrets.mjs";
 import { serve } from "./serve.mjs";
 import { welcome } from "./welcome.mjs";
 
-/** If the start takes longer, its steps are listed with their durations. */
+/** If a start takes longer than this, the durations of its steps are printed. */
 const SLOW_START_MS = 20_000;
 
-async function migrateState(program, { state, place }) {
+async function migrateState(program, { state, storageArgs }) {
   const stampFile = join(state, "v3", "d1", ".migrated");
   const digest = fingerprint(["schema"], [readFileSync(join(work, "wrangler.toml"), "utf8")]);
   if (isStamped(stampFile, digest)) return;
-  await task("local database migrated", (detail) => run(program, ["migrate", ...place], { detail }));
+  await task("local database migrated", (detail) => run(program, ["migrate", ...storageArgs], { detail }));
   stamp(stampFile, digest);
 }
 
 /** Writes the URL of the service to a file, so that `clients` can print the redirect URI. */
-function noteAddress(state, address) {
+function writeAddress(state, address) {
   writeFileSync(join(state, "v3", "address"), `${address}\n`);
 }
 
 /** Prints the duration of each step of a slow start. */
 function summarize(took) {
   if (took < SLOW_START_MS) return;
-  const longest = times.filter(({ took: each }) => each >= 1000).sort((a, b) => b.took - a.took);
+  const longest = times.filter((step) => step.took >= 1000).sort((a, b) => b.took - a.took);
   log(`\nReady after ${elapsed(took)}. The slowest steps, which partly ran in parallel:`);
-  for (const { label, took: each } of longest) log(`  ${elapsed(each).padStart(12)}  ${label}`);
+  for (const step of longest) log(`  ${elapsed(step.took).padStart(12)}  ${step.label}`);
   log();
 }
 
 /**
  * @param {string[]} args
  * @param {() => Promise<{ program: string, build: () => Promise<unknown> }>} prepare returns the path of the command-line
- *   program, and a function that builds the
- *   Worker and the site
+ *   program, and a function that builds the Worker and the site
  * @returns {Promise<number | undefined>} the exit code
  */
 export async function start(args, prepare) {
@@ -58,17 +57,17 @@ export async function start(args, prepare) {
   if (parsedOptions.hasDemo) await mustBeFree(parsedOptions.demoPort, "127.0.0.1", "--demo-port");
   const startedAt = Date.now();
   const { program, build } = await prepare();
-  const storage = locked("start", "it makes the catalog and the demo account", async () => {
-    // First, because it stops if an earlier commit has created the database.
+  const storage = withLock("start", "it makes the catalog and the demo account", async () => {
+    // The first step, because it fails if an earlier commit has created the database.
     await migrateState(program, parsedOptions);
     await importCatalog(program, { hasSources: parsedOptions.hasSources, seconds: START_SECONDS });
-    // Started first, because its URL is part of its connector.
+    // The platform starts before its connector is imported, because the connector contains its URL.
     const demo = parsedOptions.hasDemo ? await startPlatform(parsedOptions) : undefined;
     if (demo) await importConnector(program, parsedOptions, demo);
     else removeConnector(parsedOptions.state);
     await publishCatalog(program, parsedOptions);
     if (parsedOptions.shards)
-      await run(program, ["shards", "add", "--total", parsedOptions.shards, ...parsedOptions.place]);
+      await run(program, ["shards", "add", "--total", parsedOptions.shards, ...parsedOptions.storageArgs]);
     ensureSecrets();
     if (demo) await setClient(program, parsedOptions);
     await seedDemoAccount(program, parsedOptions);
@@ -80,7 +79,7 @@ export async function start(args, prepare) {
   return serve(parsedOptions, async (address) => {
     demo?.register(address, key);
     await mustWork(key, parsedOptions, address);
-    noteAddress(parsedOptions.state, address);
+    writeAddress(parsedOptions.state, address);
     runClock(address);
     watchSecrets();
     const agents = await configureSignIn(parsedOptions, address, key, demo);

@@ -39,7 +39,7 @@ const server = createServer((socket) => {
 const storage = new Storage(folder);
 let record;
 let idle;
-let last = Promise.resolve();
+let lastRequest = Promise.resolve();
 // biome-ignore lint/correctness/noUnusedVariables: it is set once, which is all that matters
 let ending;
 
@@ -50,12 +50,12 @@ function waitForConnection() {
 
 /** Processes a request after all earlier ones. */
 function enqueue(request) {
-  const answered = last.then(() => {
+  const result = lastRequest.then(() => {
     if (!record.isCurrent()) throw new Error(`the folder ${folder} is gone`);
     return storage.run(request);
   });
-  last = answered.catch(() => {});
-  return answered;
+  lastRequest = result.catch(() => {});
+  return result;
 }
 
 async function serveConnection(socket) {
@@ -83,7 +83,7 @@ function end(code = 0) {
   ending ??= (async () => {
     record.remove();
     server.close();
-    await last;
+    await lastRequest;
     for (const socket of connections) socket.end();
     await storage.close().catch(() => {});
     process.exit(code);
@@ -93,14 +93,14 @@ function end(code = 0) {
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 await new Promise((done, fail) => server.once("error", fail).listen(0, "127.0.0.1", done));
 record = new Record(folder, server.address().port);
-const first = await record.publish();
-process.stdout.write(`${JSON.stringify(first)}\n`);
-if (first.token === record.token) {
+const registered = await record.publish();
+process.stdout.write(`${JSON.stringify(registered)}\n`);
+if (registered.token === record.token) {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => end());
   process.on("uncaughtException", () => end(1));
   setInterval(() => record.isCurrent() || end(), CHECK_INTERVAL_MS).unref();
   waitForConnection();
-  // Prepares while the first request is still on its way.
+  // Loads Miniflare while the first request is still on its way.
   storage.prepare();
 } else {
   server.close();

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { lines } from "./lines.mjs";
 
 const NAME = "storage-helper.json";
-const ANSWER_MS = 5000;
+const RESPONSE_TIMEOUT_MS = 5000;
 
 const secret = () => randomBytes(24).toString("base64url");
 
@@ -23,7 +23,7 @@ function read(file) {
 /** Whether the helper of a record is running. */
 async function isRunning({ port, token, proof }) {
   const socket = connect({ port, host: "127.0.0.1" });
-  socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error("no response")));
+  socket.setTimeout(RESPONSE_TIMEOUT_MS, () => socket.destroy(new Error("no response")));
   try {
     socket.write(`${JSON.stringify({ token })}\n`);
     const { value } = await lines(socket).next();
@@ -50,38 +50,38 @@ export class Record {
   async publish() {
     const { folder, port, token, proof } = this;
     const record = { folder, pid: process.pid, port, token, proof };
-    const written = `${this.file}.${process.pid}`;
-    writeFileSync(written, JSON.stringify(record), { mode: 0o600 });
+    const ownFile = `${this.file}.${process.pid}`;
+    writeFileSync(ownFile, JSON.stringify(record), { mode: 0o600 });
     try {
       for (;;) {
         try {
-          // Linked after it was written, so that readers never see an incomplete file.
-          linkSync(written, this.file);
+          // Linked only when it is complete, so that readers never see an incomplete file.
+          linkSync(ownFile, this.file);
           return record;
         } catch (error) {
           if (error.code !== "EEXIST") throw error;
         }
-        const other = read(this.file);
-        if (other?.folder === folder && (await isRunning(other))) return other;
-        this.#removeStale(other);
+        const existing = read(this.file);
+        if (existing?.folder === folder && (await isRunning(existing))) return existing;
+        this.#removeStale(existing);
       }
     } finally {
-      rmSync(written, { force: true });
+      rmSync(ownFile, { force: true });
     }
   }
 
   /** Removes the record of a helper that has exited. */
-  #removeStale(dead) {
-    const aside = `${this.file}.${process.pid}.stale`;
+  #removeStale(deadRecord) {
+    const movedFile = `${this.file}.${process.pid}.stale`;
     try {
-      renameSync(this.file, aside);
+      renameSync(this.file, movedFile);
     } catch (error) {
       if (error.code === "ENOENT") return;
       throw error;
     }
     // If another helper has replaced the stale record in the meantime, give it its record back.
-    if (read(aside)?.token === dead?.token) rmSync(aside, { force: true });
-    else renameSync(aside, this.file);
+    if (read(movedFile)?.token === deadRecord?.token) rmSync(movedFile, { force: true });
+    else renameSync(movedFile, this.file);
   }
 
   /** Whether the record is that of this helper. */

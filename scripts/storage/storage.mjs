@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { untilOpen, whenNotBusy } from "./busy.mjs";
 
 /** The number of values to read or write concurrently. */
-const AT_ONCE = 50;
+const CONCURRENCY = 50;
 
 // Writes many values inside workerd, which needs a third of the processor time of one Miniflare call per value. The body of the
 // request is a line of JSON that lists the values, followed by their bytes.
@@ -31,7 +31,7 @@ const WRITER = `
         for (const { key, value, metadata } of rest) await NAMESPACE.put(key, value, { metadata });
       };
       try {
-        await Promise.all(Array.from({ length: ${AT_ONCE} }, write));
+        await Promise.all(Array.from({ length: ${CONCURRENCY} }, write));
         return new Response();
       } catch (error) {
         return new Response(error.message, { status: 500 });
@@ -42,11 +42,11 @@ const WRITER = `
 /** Loads the Miniflare of the installed wrangler, even if another version is installed. */
 function miniflare() {
   enableCompileCache();
-  const ours = createRequire(import.meta.url);
-  return createRequire(ours.resolve("wrangler/package.json"))("miniflare");
+  const requireHere = createRequire(import.meta.url);
+  return createRequire(requireHere.resolve("wrangler/package.json"))("miniflare");
 }
 
-/** Kills workerd when this process exits without stopping it. */
+/** Starts a guard process that kills workerd if this process exits without stopping it. */
 function killOnExit(workerd) {
   const guard = spawn("sh", ["-c", 'read -r _; kill -9 "$1"', "sh", String(workerd.pid)], {
     stdio: ["pipe", "ignore", "ignore"],
@@ -65,11 +65,11 @@ diagnostics.subscribe("child_process", ({ process: child }) => {
 
 /** Runs `work` on each item, a limited number at a time. */
 async function forEach(items, work) {
-  const rest = items[Symbol.iterator]();
+  const remaining = items[Symbol.iterator]();
   const worker = async () => {
-    for (const item of rest) await work(item);
+    for (const item of remaining) await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
 }
 
 async function keysOf(namespace) {
@@ -120,9 +120,9 @@ async function runKv(opened, request) {
 export class Storage {
   #path;
   #opened;
-  /** The databases whose files could be opened, by their ids. */
+  /** The databases that are open, by id. */
   #databases = new Map();
-  /** The ids of the open databases, and their files. */
+  /** The ids of the databases and the namespace that are open, as JSON, and the database files. */
   #ids = "";
   #files = [];
 
@@ -138,12 +138,12 @@ export class Storage {
   /** The database files below the folder, with their inode and creation time. */
   #databaseFiles() {
     return ["d1", "kv"].flatMap((kind) => {
-      const place = join(this.#path, kind);
-      const names = existsSync(place)
-        ? readdirSync(place, { recursive: true }).filter((name) => name.endsWith(".sqlite"))
+      const folder = join(this.#path, kind);
+      const names = existsSync(folder)
+        ? readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".sqlite"))
         : [];
       return names.map((name) => {
-        const { ino, birthtimeMs } = statSync(join(place, name));
+        const { ino, birthtimeMs } = statSync(join(folder, name));
         return `${kind}/${name} ${ino} ${birthtimeMs}`;
       });
     });
@@ -151,9 +151,9 @@ export class Storage {
 
   async #open({ databases, namespace }) {
     const ids = JSON.stringify([databases, namespace]);
-    const present = new Set(this.#databaseFiles());
+    const currentFiles = new Set(this.#databaseFiles());
     // If a database was deleted or replaced, everything is opened again.
-    if (this.#ids === ids && this.#files.every((file) => present.has(file))) return this.#opened;
+    if (this.#ids === ids && this.#files.every((file) => currentFiles.has(file))) return this.#opened;
     await this.close();
     const { Miniflare, convertV4MiniflareOptions } = miniflare();
     this.#opened = new Miniflare(

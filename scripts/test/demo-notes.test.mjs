@@ -44,9 +44,9 @@ describe("the demo platform", () => {
     const text = await response.text();
     return { status: response.status, body: text ? JSON.parse(text) : undefined };
   };
-  const refused = async (response, code, status = 400) => {
-    const { status: found, body } = await response;
-    assert.deepEqual([found, body.error], [status, code], JSON.stringify(body));
+  const expectRejected = async (response, code, status = 400) => {
+    const { status: actualStatus, body } = await response;
+    assert.deepEqual([actualStatus, body.error], [status, code], JSON.stringify(body));
   };
 
   /** The query of an authorization request; `changes` replaces parameters; undefined removes one. */
@@ -79,10 +79,10 @@ describe("the demo platform", () => {
     const { verifier, challenge } = pkce();
     const response = await submitConsent(query({ code_challenge: challenge }), form);
     assert.equal(response.status, 303);
-    const back = new URL(response.headers.get("location"));
-    assert.equal(`${back.origin}${back.pathname}`, REDIRECT_URI);
-    assert.deepEqual([back.searchParams.get("state"), back.searchParams.get("iss")], ["s", demo.origin]);
-    const code = back.searchParams.get("code");
+    const returnUrl = new URL(response.headers.get("location"));
+    assert.equal(`${returnUrl.origin}${returnUrl.pathname}`, REDIRECT_URI);
+    assert.deepEqual([returnUrl.searchParams.get("state"), returnUrl.searchParams.get("iss")], ["s", demo.origin]);
+    const code = returnUrl.searchParams.get("code");
     const client_id = CLIENT.id;
     return { grant_type: "authorization_code", client_id, redirect_uri: REDIRECT_URI, code, code_verifier: verifier };
   };
@@ -93,7 +93,7 @@ describe("the demo platform", () => {
   };
   const refresh = (refresh_token, more = {}) =>
     send("/oauth/token", { grant_type: "refresh_token", client_id: CLIENT.id, refresh_token, ...more });
-  const works = async (token) => (await api("GET", "/me", bearer(token))).status === 200;
+  const isAccepted = async (token) => (await api("GET", "/me", bearer(token))).status === 200;
 
   test("redirects only to an exact redirect URI of the app", async () => {
     const { challenge } = pkce();
@@ -128,13 +128,13 @@ describe("the demo platform", () => {
       [{ code_challenge: challenge, scope: "notes:read admin" }, "invalid_scope"],
     ]) {
       const response = await ask(`/oauth/authorize?${query(changes)}`);
-      const back = new URL(response.headers.get("location"));
-      assert.deepEqual([response.status, back.searchParams.get("error")], [303, error], JSON.stringify(changes));
+      const returnUrl = new URL(response.headers.get("location"));
+      assert.deepEqual([response.status, returnUrl.searchParams.get("error")], [303, error], JSON.stringify(changes));
     }
     const repeated = query({ code_challenge: challenge });
     repeated.append("state", "other");
-    const back = new URL((await ask(`/oauth/authorize?${repeated}`)).headers.get("location"));
-    assert.equal(back.searchParams.get("error"), "invalid_request");
+    const returnUrl = new URL((await ask(`/oauth/authorize?${repeated}`)).headers.get("location"));
+    assert.equal(returnUrl.searchParams.get("error"), "invalid_request");
   });
 
   test("the person chooses the account and the scopes, or denies", async () => {
@@ -173,25 +173,25 @@ describe("the demo platform", () => {
       [{ grant_type: "password" }, "unsupported_grant_type"],
       [{ client_id: "another" }, "invalid_client", 401],
     ])
-      await refused(send("/oauth/token", { ...(await authorize()), ...changes }), code, status);
+      await expectRejected(send("/oauth/token", { ...(await authorize()), ...changes }), code, status);
     const missed = await authorize();
-    await refused(send("/oauth/token", { ...missed, code_verifier: "x".repeat(43) }), "invalid_grant");
-    await refused(send("/oauth/token", missed), "invalid_grant");
+    await expectRejected(send("/oauth/token", { ...missed, code_verifier: "x".repeat(43) }), "invalid_grant");
+    await expectRejected(send("/oauth/token", missed), "invalid_grant");
     const lateCode = await authorize();
     now += 60_000;
-    await refused(send("/oauth/token", lateCode), "invalid_grant");
+    await expectRejected(send("/oauth/token", lateCode), "invalid_grant");
     const once = await authorize();
     const { body } = await send("/oauth/token", once);
-    assert.ok(await works(body.access_token));
-    await refused(send("/oauth/token", once), "invalid_grant");
+    assert.ok(await isAccepted(body.access_token));
+    await expectRejected(send("/oauth/token", once), "invalid_grant");
     // Reuse revokes the tokens.
-    assert.ok(!(await works(body.access_token)));
-    await refused(refresh(body.refresh_token), "invalid_grant");
-    const inJson = await ask("/oauth/token", { method: "POST", body: JSON.stringify(await authorize()) });
-    assert.equal(inJson.status, 400);
+    assert.ok(!(await isAccepted(body.access_token)));
+    await expectRejected(refresh(body.refresh_token), "invalid_grant");
+    const jsonResponse = await ask("/oauth/token", { method: "POST", body: JSON.stringify(await authorize()) });
+    assert.equal(jsonResponse.status, 400);
   });
 
-  test("access tokens expire, refresh tokens rotate, and a used one revokes all", async () => {
+  test("access tokens expire, refresh tokens rotate, and reuse of a refresh token revokes the grant", async () => {
     const first = await connect();
     assert.deepEqual([first.token_type, first.expires_in], ["Bearer", ACCESS_SECONDS]);
     now += ACCESS_SECONDS * 1000;
@@ -200,26 +200,26 @@ describe("the demo platform", () => {
     assert.match(expired.headers.get("www-authenticate"), /error="invalid_token"/);
     const { body: second } = await refresh(first.refresh_token);
     assert.notEqual(second.refresh_token, first.refresh_token);
-    assert.ok(await works(second.access_token));
-    await refused(refresh(second.refresh_token, { scope: "admin" }), "invalid_scope");
+    assert.ok(await isAccepted(second.access_token));
+    await expectRejected(refresh(second.refresh_token, { scope: "admin" }), "invalid_scope");
     const { body: third } = await refresh(second.refresh_token, { scope: "notes:read" });
     assert.equal(third.scope, "notes:read");
     assert.equal((await api("POST", "/notes", { ...bearer(third.access_token), body: { title: "x" } })).status, 403);
-    await refused(refresh(first.refresh_token), "invalid_grant");
-    assert.ok(!(await works(third.access_token)));
-    await refused(refresh(third.refresh_token), "invalid_grant");
+    await expectRejected(refresh(first.refresh_token), "invalid_grant");
+    assert.ok(!(await isAccepted(third.access_token)));
+    await expectRejected(refresh(third.refresh_token), "invalid_grant");
   });
 
-  test("the app can revoke either token, and the person can revoke the app", async () => {
+  test("the app can revoke either token, and the person can revoke the app's access", async () => {
     const revoke = (token) => send("/oauth/revoke", { token, client_id: CLIENT.id });
     for (const kind of ["access_token", "refresh_token"]) {
       const tokens = await connect();
       assert.equal((await revoke(tokens[kind])).status, 200);
-      assert.ok(!(await works(tokens.access_token)), kind);
-      await refused(refresh(tokens.refresh_token), "invalid_grant");
+      assert.ok(!(await isAccepted(tokens.access_token)), kind);
+      await expectRejected(refresh(tokens.refresh_token), "invalid_grant");
     }
     assert.equal((await revoke("unknown")).status, 200);
-    await refused(send("/oauth/revoke", { token: "t", client_id: "another" }), "invalid_client", 401);
+    await expectRejected(send("/oauth/revoke", { token: "t", client_id: "another" }), "invalid_client", 401);
     const { access_token } = await connect();
     const page = await (await ask("/people/ada")).text();
     const grant = page.match(/name="grant" value="([^"]+)"/)[1];
@@ -230,45 +230,45 @@ describe("the demo platform", () => {
         body: new URLSearchParams({ grant }),
       });
     await press("ben");
-    assert.ok(await works(access_token), "a person revokes only their own");
+    assert.ok(await isAccepted(access_token), "a person revokes only their own");
     assert.equal((await press("ada")).status, 303);
-    assert.ok(!(await works(access_token)));
+    assert.ok(!(await isAccepted(access_token)));
   });
 
   test("lists, searches, creates, changes and deletes notes", async () => {
-    const seen = [];
+    const ids = [];
     for (let cursor; cursor !== null; ) {
       const { body } = await api("GET", `/notes?limit=5${cursor ? `&cursor=${cursor}` : ""}`);
-      seen.push(...body.notes.map(({ id }) => id));
+      ids.push(...body.notes.map(({ id }) => id));
       cursor = body.next;
     }
-    assert.equal(seen.length, 12);
-    assert.equal(new Set(seen).size, seen.length);
+    assert.equal(ids.length, 12);
+    assert.equal(new Set(ids).size, ids.length);
     const { status, body: note } = await api("POST", "/notes", { body: { title: "Quince jam" } });
     assert.deepEqual([status, note.title, note.body], [201, "Quince jam", ""]);
     const changed = await api("PATCH", `/notes/${note.id}`, { body: { body: "Boil for an hour" } });
     assert.deepEqual([changed.body.title, changed.body.body], ["Quince jam", "Boil for an hour"]);
     const results = await api("GET", "/notes/search?q=QUINCE+hour");
     assert.deepEqual(results.body, { notes: [changed.body], next: null });
-    // Ben has other notes.
+    // Ben has no access to Ada's notes.
     const ben = { headers: { "x-api-key": "demo-notes-key-ben" } };
     assert.equal((await api("GET", `/notes/${note.id}`, ben)).status, 404);
     assert.equal((await api("DELETE", `/notes/${note.id}`)).status, 204);
     assert.equal((await api("GET", `/notes/${note.id}`)).status, 404);
   });
 
-  test("Link has the next page with the query of the request", async () => {
-    const found = [];
+  test("the `Link` header names the next page, with the query of the request", async () => {
+    const ids = [];
     for (let path = "/notes/search?q=the&limit=1"; path !== undefined; ) {
       const { headers, body } = await api("GET", path);
-      found.push(...body.notes.map(({ id }) => id));
+      ids.push(...body.notes.map(({ id }) => id));
       const next = headers.get("link")?.match(/^<(.+)>; rel="next"$/)[1];
       assert.equal(next === undefined, body.next === null);
       if (next) assert.ok(next.startsWith(`${demo.origin}/api/notes/search?q=the&limit=1&cursor=`), next);
       path = next?.slice(`${demo.origin}/api`.length);
     }
-    assert.ok(found.length > 1);
-    assert.equal(new Set(found).size, found.length);
+    assert.ok(ids.length > 1);
+    assert.equal(new Set(ids).size, ids.length);
   });
 
   test("responds to `busy=1` with 429, and accepts the next request", async () => {
@@ -329,7 +329,7 @@ describe("the demo platform", () => {
     assert.ok(!savedState.includes(access_token) && !savedState.includes(refresh_token));
     await start();
     assert.equal((await api("GET", `/notes/${body.id}`)).body.title, "Kept");
-    assert.ok(await works(access_token));
+    assert.ok(await isAccepted(access_token));
     assert.equal((await refresh(refresh_token)).status, 200);
     assert.equal((await api("GET", "/me", { headers: { "x-api-key": "demo-notes-key-ben" } })).status, 401);
   });
@@ -358,9 +358,9 @@ describe("the demo platform", () => {
       assert.equal(page.status, 200);
       assert.match(page.headers.get("content-security-policy"), /frame-ancestors 'none'/);
       assert.match(await page.text(), /action="\/sign-in\?request=ar_1"/);
-      const back = await post("/sign-in?request=ar_1", " you@example.com ");
+      const redirection = await post("/sign-in?request=ar_1", " you@example.com ");
       assert.deepEqual(
-        [back.status, back.headers.get("location")],
+        [redirection.status, redirection.headers.get("location")],
         [303, "http://localhost:8787/mcp/e/continue?grant=g"],
       );
       const refusal = await post("/sign-in?request=other", "you@example.com");
@@ -368,10 +368,10 @@ describe("the demo platform", () => {
       assert.match(await refusal.text(), /No such &lt;request&gt;\./);
       assert.equal((await post("/sign-in?request=ar_1", " ")).status, 400);
       assert.equal((await post("/sign-in?request=ar_1", "you@example.com", "https://evil.example")).status, 403);
-      const sent = (request) => ({ request, identity: "you@example.com", identityType: "user" });
+      const bodyFor = (request) => ({ request, identity: "you@example.com", identityType: "user" });
       assert.deepEqual(requests, [
-        ["POST", "/v1/agent-grants", "sk_test_demo", sent("ar_1")],
-        ["POST", "/v1/agent-grants", "sk_test_demo", sent("other")],
+        ["POST", "/v1/agent-grants", "sk_test_demo", bodyFor("ar_1")],
+        ["POST", "/v1/agent-grants", "sk_test_demo", bodyFor("other")],
       ]);
     } finally {
       service.close();
@@ -398,16 +398,16 @@ describe("the demo platform", () => {
 
   test("listens on loopback only, on its last port if that is free", async () => {
     assert.equal(demo.server.address().address, "127.0.0.1");
-    const other = await DemoNotes.start({
+    const secondDemo = await DemoNotes.start({
       file: join(folder, "other.json"),
       ports: [demo.state.port, 0],
       now: () => now,
     });
-    assert.notEqual(other.origin, demo.origin);
-    await other.close();
-    const second = await DemoNotes.start({ file: join(folder, "other.json"), now: () => now });
-    assert.equal(second.origin, other.origin);
-    await second.close();
+    assert.notEqual(secondDemo.origin, demo.origin);
+    await secondDemo.close();
+    const restartedDemo = await DemoNotes.start({ file: join(folder, "other.json"), now: () => now });
+    assert.equal(restartedDemo.origin, secondDemo.origin);
+    await restartedDemo.close();
   });
 
   test("rejects requests to another host name", async () => {

@@ -23,11 +23,11 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
     platform.close();
   });
 
-  const none = new Uint8Array();
+  const emptyBody = new Uint8Array();
 
   test("a caller that disconnects before the response aborts the request to the platform", async () => {
     const caller = new AbortController();
-    const opened = open("GET", url, "", none, { signal: caller.signal }, TIMEOUT_MS);
+    const opened = open("GET", url, "", emptyBody, { signal: caller.signal }, TIMEOUT_MS);
     const [, response] = await once(platform, "request");
     const closed = once(response, "close");
     caller.abort();
@@ -38,9 +38,9 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
 
   test("a caller that disconnects during the response aborts the response", async () => {
     const caller = new AbortController();
-    const opened = open("GET", url, "", none, { signal: caller.signal }, TIMEOUT_MS);
+    const opened = open("GET", url, "", emptyBody, { signal: caller.signal }, TIMEOUT_MS);
     const [, response] = await once(platform, "request");
-    response.write("begun");
+    response.write("the first part");
     const reply = await opened;
     assert.equal(reply.status, 200);
     const closed = once(response, "close");
@@ -52,7 +52,7 @@ describe("requests to platforms", { timeout: TIMEOUT_MS }, () => {
 
   test("requests are sent in runtimes without `Request.signal`", async () => {
     for (const request of [undefined, {}, { signal: null }]) {
-      const opened = open("GET", url, "", none, request, TIMEOUT_MS);
+      const opened = open("GET", url, "", emptyBody, request, TIMEOUT_MS);
       const [, response] = await once(platform, "request");
       response.end("whole");
       assert.equal(await (await opened).text(), "whole");
@@ -68,21 +68,21 @@ test("a body must arrive within 30 seconds", async (context) => {
     source.enqueue(new Uint8Array(5));
     return { message: new Response(stream), source };
   };
-  const counted = slow();
+  const slowBody = slow();
   const sizes = [];
-  const read = bytes(counted.message, 10, (size) => sizes.push(size) > 0);
-  const other = slow();
-  const whole = bytes(other.message, 10);
+  const read = bytes(slowBody.message, 10, (size) => sizes.push(size) > 0);
+  const quickBody = slow();
+  const completeBody = bytes(quickBody.message, 10);
   await new Promise(setImmediate);
   context.mock.timers.tick(29_999);
-  counted.source.enqueue(new Uint8Array(1));
+  slowBody.source.enqueue(new Uint8Array(1));
   await new Promise(setImmediate);
   assert.deepEqual(sizes, [5, 6]);
-  other.source.close();
-  assert.equal((await whole).length, 5);
+  quickBody.source.close();
+  assert.equal((await completeBody).length, 5);
   context.mock.timers.tick(1);
   assert.equal(await read, undefined);
-  assert.throws(() => counted.source.enqueue(new Uint8Array(1)), TypeError, "the transfer has ended");
+  assert.throws(() => slowBody.source.enqueue(new Uint8Array(1)), TypeError, "the transfer has ended");
   for (const [limit, grow] of [
     [4, undefined],
     [10, () => false],
@@ -110,34 +110,34 @@ test("the schedule visits a few databases per minute, and each one regularly", (
     [1000, 100],
   ]) {
     for (const start of [0, 1, 29_000_000]) {
-      const looked = numbers(turns).map((minute) => at(count, start + minute));
-      assert.ok(looked.every(({ length }) => length > 0 && length <= 10));
+      const visited = numbers(turns).map((minute) => at(count, start + minute));
+      assert.ok(visited.every(({ length }) => length > 0 && length <= 10));
       assert.deepEqual(
-        looked.flat().sort((a, b) => a - b),
+        visited.flat().sort((a, b) => a - b),
         numbers(count),
       );
-      assert.deepEqual(at(count, start + turns), looked[0]);
+      assert.deepEqual(at(count, start + turns), visited[0]);
     }
   }
 });
 
 test("a failing or slow database does not delay the others", async () => {
   const env = { VAULT: {}, VAULT_1: {}, VAULT_2: {} };
-  let response;
-  const slow = new Promise((done) => (response = done));
-  const [begun, done] = [[], []];
+  let finishSlow;
+  const slow = new Promise((resolve) => (finishSlow = resolve));
+  const [started, finished] = [[], []];
   const run = async (number) => {
-    begun.push(number);
+    started.push(number);
     if (number === 0) await slow;
     if (number === 1) throw "VAULT_1: no";
-    done.push(number);
+    finished.push(number);
   };
-  const whole = runShards(env, 0, run);
-  assert.deepEqual(begun, [0, 1, 2]);
-  assert.deepEqual(done, [2]);
-  response();
-  await assert.rejects(whole, (cause) => cause === "VAULT_1: no");
-  assert.deepEqual(done, [2, 0]);
+  const allShards = runShards(env, 0, run);
+  assert.deepEqual(started, [0, 1, 2]);
+  assert.deepEqual(finished, [2]);
+  finishSlow();
+  await assert.rejects(allShards, (cause) => cause === "VAULT_1: no");
+  assert.deepEqual(finished, [2, 0]);
   await runShards({ VAULT: {} }, 0, async () => {});
 });
 
@@ -147,7 +147,7 @@ test("patterns are compiled as in HTML, or else as in JSON Schema", () => {
     ["[a-z]+", "abc1", false],
     ["[\\p{L}--[a-z]]", "A", true],
     ["[\\p{L}--[a-z]]", "a", false],
-    // Not a valid character class in HTML.
+    // HTML does not allow this character class, so the rules of JSON Schema apply.
     ["[-\\w\\._]+", "a-b.c", true],
     ["[-\\w\\._]+", "a b", false],
     ["(", "anything", true],
@@ -156,13 +156,13 @@ test("patterns are compiled as in HTML, or else as in JSON Schema", () => {
 });
 
 test("data points are written in the form of Workers Analytics Engine, if there is a dataset", () => {
-  const written = [];
+  const writtenPoints = [];
   const points = JSON.stringify([
     ["acme", ["acme", "test", "calls", "2xx", "github", ""], 2],
     ["other", ["other", "live", "catalog", "4xx", "", "ann"], 1],
   ]);
-  writePoints({ USAGE: { writeDataPoint: (point) => void written.push(point) } }, points);
-  assert.deepEqual(written, [
+  writePoints({ USAGE: { writeDataPoint: (point) => void writtenPoints.push(point) } }, points);
+  assert.deepEqual(writtenPoints, [
     { indexes: ["acme"], blobs: ["acme", "test", "calls", "2xx", "github", ""], doubles: [2] },
     { indexes: ["other"], blobs: ["other", "live", "catalog", "4xx", "", "ann"], doubles: [1] },
   ]);

@@ -1,5 +1,5 @@
-// `npm run import` against a stand-in of the service, which records what it is sent. `tests/e2e/import.test.mjs` runs it against
-// the service itself.
+// `npm run import` against a stand-in for the service, which records the requests. `tests/e2e/import.test.mjs` runs it
+// against the service itself.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,16 +32,16 @@ let server;
 let address;
 /** The bodies of imports, and the connections by key. */
 let bodies = [];
-const stored = new Map();
-/** Functions that send the next responses instead of a success, one for each request. */
+const storedIds = new Map();
+/** Functions that respond to the next imports with a failure, one for each request. */
 let nextFailures = [];
 
 function results({ connections }) {
   return connections.map(({ platform, label, identity }) => {
     const key = `${platform} ${label} ${identity}`;
-    const outcome = stored.has(key) ? "unchanged" : "created";
-    stored.set(key, `id-${stored.size}`);
-    return { outcome, connectionId: stored.get(key) };
+    const outcome = storedIds.has(key) ? "unchanged" : "created";
+    storedIds.set(key, `id-${storedIds.size}`);
+    return { outcome, connectionId: storedIds.get(key) };
   });
 }
 
@@ -54,8 +54,8 @@ before(async () => {
       response.end(typeof json === "string" ? json : JSON.stringify(json));
     };
     assert.equal(request.headers["x-service-secret"], "the key");
-    const failureText = request.method === "POST" ? nextFailures.shift() : undefined;
-    if (failureText) return failureText(send, request);
+    const sendFailure = request.method === "POST" ? nextFailures.shift() : undefined;
+    if (sendFailure) return sendFailure(send, request);
     const platform = request.url.split("/").pop();
     if (request.method === "POST") {
       const body = Buffer.concat(chunks);
@@ -180,7 +180,7 @@ test("a Nango file can be a response, a list of rows, or a row on each line", as
   assert.equal(sent.length, 1);
 });
 
-test("rows that can't move are reported with a reason, and the others move", async () => {
+test("rows that can't be imported are reported with a reason, and the others are imported", async () => {
   const key = (provider, more = {}) =>
     nango(provider, {
       provider,
@@ -217,8 +217,8 @@ test("rows that can't move are reported with a reason, and the others move", asy
   ]);
   assert.equal(code, 1);
   const byItem = (line) => Number(/item (\d+)/.exec(line)[1]);
-  const sorted = lines.toSorted((left, right) => byItem(left) - byItem(right));
-  for (const [index, [, expected]] of rows.entries()) assert.match(sorted[index], expected);
+  const sortedLines = lines.toSorted((left, right) => byItem(left) - byItem(right));
+  for (const [index, [, expected]] of rows.entries()) assert.match(sortedLines[index], expected);
   assert.deepEqual(
     sent.map(({ platform, credentials }) => [platform, credentials.type]),
     [
@@ -367,8 +367,8 @@ test("a CSV file in an unknown format is rejected without reading its cells", as
     assert.deepEqual([code, sent.length], [content === "" ? 0 : 2, 0], `${content.slice(0, 60)}: ${err}`);
     assert.match(err, expected);
   }
-  const missing = await run(["csv", join(folder, "none.csv")]);
-  assert.deepEqual([missing.code, /no such file/.test(missing.err)], [2, true]);
+  const missingFile = await run(["csv", join(folder, "none.csv")]);
+  assert.deepEqual([missingFile.code, /no such file/.test(missingFile.err)], [2, true]);
 });
 
 test("files that are not JSON are rejected without showing their content", async () => {
@@ -384,12 +384,13 @@ test("files that are not JSON are rejected without showing their content", async
 });
 
 test("batches stay within 20 connections and 1 MiB", async () => {
-  const big = (id, length) => nango(id, { credentials: { type: "OAUTH2", access_token: "é".repeat(length) } });
+  const withTokenLength = (id, length) =>
+    nango(id, { credentials: { type: "OAUTH2", access_token: "é".repeat(length) } });
   const { sent } = await run([
     "nango",
     file(
       "big.json",
-      [...Array(5)].map((_, index) => big(`big-${index}`, 200_000)),
+      [...Array(5)].map((_, index) => withTokenLength(`big-${index}`, 200_000)),
     ),
   ]);
   assert.equal(sent.length, 5);
@@ -407,7 +408,7 @@ test("batches stay within 20 connections and 1 MiB", async () => {
   );
 });
 
-test("temporary failures are retried, and others end the import with what to do", async () => {
+test("temporary failures are retried, and other failures end the import with their reason", async () => {
   const path = file("retry.json", [nango("retry")]);
   const problem = (status, headers) => (send) => send(status, { code: "x", detail: "The reason." }, headers);
   nextFailures = [
@@ -416,7 +417,7 @@ test("temporary failures are retried, and others end the import with what to do"
     problem(429, { "retry-after": "0.01" }),
   ];
   assert.equal((await run(["nango", path])).code, 0);
-  for (const [failureText, expected] of [
+  for (const [sendFailure, expected] of [
     [problem(403), /rejects the import: The reason\.[^]*catalog:read/],
     [problem(401), /rejects the import/],
     [problem(413), /rejects the import/],
@@ -424,7 +425,7 @@ test("temporary failures are retried, and others end the import with what to do"
     [(send) => send(302, "", { location: "https://evil.example" }), /is not this service/],
     [(send) => send(200, { results: [] }), /did not report each connection/],
   ]) {
-    nextFailures = [failureText];
+    nextFailures = [sendFailure];
     const { code, err } = await run(["nango", path]);
     assert.equal(code, 1);
     assert.match(err, expected);

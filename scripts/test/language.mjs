@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 
-/** The files and folders that are checked. Add one as soon as it passes. */
+/** The files and folders that the lint covers. Add one as soon as it passes. */
 const COVERED = [
   "README.md",
   "SECURITY.md",
@@ -133,18 +133,20 @@ export const allowedOf = (text) =>
 
 /** Fails if a covered file contains a banned construction, or the allow list an entry that is not needed. */
 export async function language() {
-  const allowed = new Set(allowedOf(readFileSync(ALLOWED, "utf8")));
-  const used = new Set();
+  const allowedEntries = new Set(allowedOf(readFileSync(ALLOWED, "utf8")));
+  const usedEntries = new Set();
   const errors = [];
   for (const name of files()) {
     for (const { line, phrase, instead } of findings(name, readFileSync(join(root, name), "utf8"))) {
       const entry = `${name}: ${phrase}`;
-      if (allowed.has(entry)) used.add(entry);
+      if (allowedEntries.has(entry)) usedEntries.add(entry);
       else errors.push(`${name}:${line}: "${phrase}" (${instead})`);
     }
   }
   errors.push(
-    ...[...allowed].filter((entry) => !used.has(entry)).map((entry) => `language-allowed.txt: not needed: ${entry}`),
+    ...[...allowedEntries]
+      .filter((entry) => !usedEntries.has(entry))
+      .map((entry) => `language-allowed.txt: not needed: ${entry}`),
   );
   if (errors.length > 0)
     throw new Problem(`Rewrite ${errors.length} places; docs/contributing.md has the words:`, {

@@ -34,32 +34,32 @@ function isSatisfied(expression, allowed) {
   const operand = () => {
     const token = tokens.shift();
     if (token !== "(") return allowed.has(token.replace("_WITH_", " WITH "));
-    const inner = any();
+    const inner = alternatives();
     assert.equal(tokens.shift(), ")", expression);
     return inner;
   };
-  const all = () => {
-    let found = operand();
-    while (tokens[0] === "AND" && tokens.shift()) found = operand() && found;
-    return found;
+  const conjunction = () => {
+    let isAllowed = operand();
+    while (tokens[0] === "AND" && tokens.shift()) isAllowed = operand() && isAllowed;
+    return isAllowed;
   };
-  const any = () => {
-    let found = all();
-    while (tokens[0] === "OR" && tokens.shift()) found = all() || found;
-    return found;
+  const alternatives = () => {
+    let isAllowed = conjunction();
+    while (tokens[0] === "OR" && tokens.shift()) isAllowed = conjunction() || isAllowed;
+    return isAllowed;
   };
-  const found = any();
+  const isAllowed = alternatives();
   assert.deepEqual(tokens, [], expression);
-  return found;
+  return isAllowed;
 }
 
-const unmet = (packages, allowed) =>
+const packagesNotAllowed = (packages, allowed) =>
   packages
     .filter(({ license }) => !license || !isSatisfied(license, allowed))
     .map(({ name, license }) => `${name}: ${license ?? "none"}`);
 
 test("licence expressions follow SPDX", () => {
-  for (const [expression, found] of [
+  for (const [expression, expected] of [
     ["MIT", true],
     ["GPL-3.0", false],
     ["GPL-3.0 OR MIT", true],
@@ -71,16 +71,16 @@ test("licence expressions follow SPDX", () => {
     ["Apache-2.0 WITH LLVM-exception", true],
     ["GPL-3.0 WITH LLVM-exception", false],
   ])
-    assert.equal(isSatisfied(expression, PERMISSIVE), found, expression);
+    assert.equal(isSatisfied(expression, PERMISSIVE), expected, expression);
 });
 
 for (const folder of [".", join("tools", "bindgen")]) {
   test(`every crate of ${folder} has a permissive licence and comes from crates.io`, async () => {
     const args = ["metadata", "--format-version", "1", "--locked"];
-    const { packages, workspace_members: own } = JSON.parse(await run("cargo", args, { cwd: join(root, folder) }));
-    const otherPackages = packages.filter(({ id }) => !own.includes(id));
+    const { packages, workspace_members: ownIds } = JSON.parse(await run("cargo", args, { cwd: join(root, folder) }));
+    const otherPackages = packages.filter(({ id }) => !ownIds.includes(id));
     assert.ok(otherPackages.length > 20);
-    assert.deepEqual(unmet(otherPackages, PERMISSIVE), []);
+    assert.deepEqual(packagesNotAllowed(otherPackages, PERMISSIVE), []);
     assert.deepEqual(
       otherPackages.filter(({ source }) => !source?.includes("crates.io-index")).map(({ name }) => name),
       [],
@@ -112,7 +112,7 @@ test("every npm package has an integrity hash and an allowed licence; bundled on
     .map(([path, one]) => ({ name: path.split("node_modules/").at(-1), ...one }))
     .map((npmPackage) => ({ ...npmPackage, license: WITHOUT_EXPRESSION[npmPackage.name] ?? npmPackage.license }));
   assert.ok(all.length > 100);
-  assert.deepEqual(unmet(all, FOR_TOOLS), []);
+  assert.deepEqual(packagesNotAllowed(all, FOR_TOOLS), []);
   assert.deepEqual(
     all.filter(({ resolved = "" }) => !/^(https:\/\/registry\.npmjs\.org\/|$)/.test(resolved)).map(({ name }) => name),
     [],
@@ -126,5 +126,5 @@ test("every npm package has an integrity hash and an allowed licence; bundled on
   );
   const bundled = all.filter(({ name }) => BUNDLED.includes(name));
   assert.deepEqual([...new Set(bundled.map(({ name }) => name))].sort(), [...BUNDLED].sort());
-  assert.deepEqual(unmet(bundled, PERMISSIVE), []);
+  assert.deepEqual(packagesNotAllowed(bundled, PERMISSIVE), []);
 });

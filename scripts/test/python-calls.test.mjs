@@ -10,27 +10,27 @@ const source = readFileSync(join(root, "python", "src", "connector_vault", "_asy
 const read = () => JSON.parse(readFileSync(join(root, "www", "public", "v1", "openapi.json"), "utf8"));
 const webhook = { 200: { content: { "application/json": { schema: { $ref: "#/components/schemas/Webhook" } } } } };
 
-/** The lines that the completed client has in addition, without their indentation. */
-function added(change) {
+/** The lines that `complete` adds to the client, without their indentation. */
+function addedLines(change) {
   const document = read();
   change(document);
   const completed = complete(source, document);
   assert.equal(complete(completed, document), completed, "a second run changes nothing");
-  const known = new Set(source.split("\n"));
+  const existingLines = new Set(source.split("\n"));
   return completed
     .split("\n")
-    .filter((line) => !known.has(line) && line.trim() !== "")
+    .filter((line) => !existingLines.has(line) && line.trim() !== "")
     .map((line) => line.trim());
 }
 
 test("a complete client does not change", () =>
   assert.deepEqual(
-    added(() => {}),
+    addedLines(() => {}),
     [],
   ));
 
 test("a query parameter becomes an argument", () => {
-  const lines = added(({ paths }) => {
+  const lines = addedLines(({ paths }) => {
     const schema = { type: "string", enum: ["day", "week"] };
     paths["/v1/vault/connections"].get.parameters.push({ name: "createdPer", in: "query", schema });
   });
@@ -38,7 +38,7 @@ test("a query parameter becomes an argument", () => {
 });
 
 test("a field of a body becomes an argument", () => {
-  const lines = added(({ components }) => {
+  const lines = addedLines(({ components }) => {
     components.schemas.NewConnection.properties.colours = { type: "array", items: { type: "string" } };
     components.schemas.NewConnection.properties.note = { type: ["string", "null"] };
   });
@@ -51,7 +51,7 @@ test("a field of a body becomes an argument", () => {
 });
 
 test("an endpoint becomes a method of the class with the nearest paths", () => {
-  const lines = added(({ paths }) => {
+  const lines = addedLines(({ paths }) => {
     const properties = { hours: { type: "integer" }, reason: { type: "string" } };
     const schema = { type: "object", required: ["hours"], properties };
     const requestBody = { content: { "application/json": { schema } } };
@@ -67,7 +67,7 @@ test("an endpoint becomes a method of the class with the nearest paths", () => {
 });
 
 test("an endpoint of a new resource gets a class", () => {
-  const lines = added(({ paths }) => {
+  const lines = addedLines(({ paths }) => {
     const operation = { operationId: "deleteInvoice", description: "Deletes an invoice.", responses: { 204: {} } };
     paths["/v1/invoices/{id}"] = { delete: operation };
   });

@@ -20,7 +20,7 @@ import { after, before, describe, test } from "node:test";
 import { decode } from "../../npm/src/core/wasm/decode.ts";
 import { logosOf } from "../../www/logos.ts";
 import { encode } from "../lib/encode.mjs";
-import { locked } from "../lib/lock.mjs";
+import { withLock } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
@@ -51,7 +51,7 @@ describe("a signal", () => {
   after(() => rmSync(dirname(script), { recursive: true, force: true }));
 
   /** Starts a program, and sends it a signal when the child of the script runs. Returns [code, signal] when all have ended. */
-  async function signalled(program, args, signal, onExit) {
+  async function runAndSignal(program, args, signal, onExit) {
     const started = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
     const [ended, exited] = [once(started, "close"), once(started, "exit")];
     const child = Number(await once(started.stdout.setEncoding("utf8"), "data"));
@@ -63,7 +63,7 @@ describe("a signal", () => {
 
   test("ends the child of a script, then the script", async () => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-      const ended = await signalled(process.execPath, [script], signal, (child) =>
+      const ended = await runAndSignal(process.execPath, [script], signal, (child) =>
         assert.throws(() => process.kill(child, 0), { code: "ESRCH" }),
       );
       assert.deepEqual(ended, [128 + constants.signals[signal], null], signal);
@@ -71,7 +71,7 @@ describe("a signal", () => {
   });
 
   test("ends a command that npm runs in a shell", { timeout: 60_000 }, async () => {
-    await signalled("npm", ["exec", "--offline", "--call", `"${process.execPath}" "${script}"; true`], "SIGTERM");
+    await runAndSignal("npm", ["exec", "--offline", "--call", `"${process.execPath}" "${script}"; true`], "SIGTERM");
   });
 });
 
@@ -82,17 +82,17 @@ describe("a lock", () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  const lock = (body) => locked("work", "it works", body, folder);
+  const lock = (body) => withLock("work", "it works", body, folder);
   /** Starts a process that takes the lock, reports it, and holds it until its standard input ends. */
-  const other = () =>
+  const startLockHolder = () =>
     spawn(
       process.execPath,
       [
         "--input-type=module",
         "-e",
         `
-      import { locked } from ${JSON.stringify(join(root, "scripts", "lib", "lock.mjs"))};
-      await locked("work", "it works", async () => {
+      import { withLock } from ${JSON.stringify(join(root, "scripts", "lib", "lock.mjs"))};
+      await withLock("work", "it works", async () => {
         console.log("taken");
         process.stdin.resume();
         await new Promise((done) => process.stdin.on("end", done));
@@ -112,7 +112,7 @@ describe("a lock", () => {
   });
 
   test("makes another process wait", async () => {
-    const child = other();
+    const child = startLockHolder();
     await once(child.stdout, "data");
     let hasRun = false;
     const ownWork = lock(async () => {
@@ -126,7 +126,7 @@ describe("a lock", () => {
   });
 
   test("of a killed process is replaced", async () => {
-    const child = other();
+    const child = startLockHolder();
     await once(child.stdout, "data");
     child.kill("SIGKILL");
     await once(child, "exit");
@@ -144,12 +144,12 @@ describe("a lock", () => {
 });
 
 test("a full disk replaces the hint of the caller", async () => {
-  const failing = (text) =>
+  const runFailing = (text) =>
     run("node", ["--eval", `console.error(${JSON.stringify(text)}); process.exit(228)`], { hint: "Ask the registry." });
   for (const text of ["npm error code ENOSPC", "error: No space left on device (os error 28)"]) {
-    await assert.rejects(failing(text), ({ hint }) => hint.startsWith("The disk is full."));
+    await assert.rejects(runFailing(text), ({ hint }) => hint.startsWith("The disk is full."));
   }
-  await assert.rejects(failing("npm error code ENOTFOUND"), ({ hint }) => hint === "Ask the registry.");
+  await assert.rejects(runFailing("npm error code ENOTFOUND"), ({ hint }) => hint === "Ask the registry.");
 });
 
 test("local storage is in wrangler's folder", () => {
@@ -163,7 +163,7 @@ test("local storage is in wrangler's folder", () => {
     port: 8787,
     host: "localhost",
     state,
-    place: ["--local", "--persist-to", state],
+    storageArgs: ["--local", "--persist-to", state],
   });
   assert.equal(state, join(root, ".wrangler", "state"));
   assert.equal(options(["--persist-to", "elsewhere"]).state, join(root, "elsewhere"));
@@ -171,8 +171,8 @@ test("local storage is in wrangler's folder", () => {
 });
 
 test("npm start does not pass --shards to wrangler, and requires a number", () => {
-  for (const given of [["--shards", "3"], ["--shards=3"]]) {
-    const { args, shards } = options([...given, "--port", "9000"]);
+  for (const ownArgs of [["--shards", "3"], ["--shards=3"]]) {
+    const { args, shards } = options([...ownArgs, "--port", "9000"]);
     assert.deepEqual({ args, shards }, { args: ["--port", "9000"], shards: "3" });
   }
   for (const invalidArgs of [["--shards"], ["--shards", "0"], ["--shards=many"]])
@@ -185,8 +185,8 @@ test("npm start passes all options except its own to wrangler dev", () => {
 });
 
 test("npm start does not pass --demo-port and --no-demo to wrangler", () => {
-  for (const given of [["--demo-port", "9001"], ["--demo-port=9001"]]) {
-    const { args, demoPort, hasDemo } = options([...given, "--port", "9000"]);
+  for (const ownArgs of [["--demo-port", "9001"], ["--demo-port=9001"]]) {
+    const { args, demoPort, hasDemo } = options([...ownArgs, "--port", "9000"]);
     assert.deepEqual({ args, demoPort, hasDemo }, { args: ["--port", "9000"], demoPort: 9001, hasDemo: true });
   }
   for (const invalidArgs of [["--demo-port"], ["--demo-port", "--log"], ["--demo-port="], ["--demo-port", "70000"]])
@@ -202,7 +202,7 @@ test("--port requires a number", () => {
 });
 
 test("--help prints the options without building or sending anything", () => {
-  for (const [script, own] of [
+  for (const [script, option] of [
     ["start", "--persist-to DIR"],
     ["deploy", "--dry-run"],
   ]) {
@@ -216,7 +216,7 @@ test("--help prints the options without building or sending anything", () => {
       );
       assert.deepEqual([status, stderr], [0, ""], script);
       assert.ok(stdout.startsWith(`Usage: npm ${script === "start" ? "start" : "run deploy"} -- [options]\n`), stdout);
-      assert.ok(stdout.includes(own) && stdout.includes("passed to wrangler"), stdout);
+      assert.ok(stdout.includes(option) && stdout.includes("passed to wrangler"), stdout);
     }
   }
 });
@@ -234,19 +234,19 @@ test("only lines of successful requests are removed", () => {
     "⎔ Reloading local server...",
     "",
   ];
-  const left = [
+  const removedLines = [
     "[wrangler:info] GET /v1/whoami?a=b%20c 200 OK (12ms)",
     "\u001b[34m[wrangler:info]\u001b[39m POST / \u001b[32m404 Not Found\u001b[39m (0ms)",
     "[wrangler:info] HEAD / 304 Not Modified (1ms)",
   ];
-  const text = [...keptLines.slice(0, 2), ...left, ...keptLines.slice(2)].map((line) => `${line}\n`).join("");
+  const text = [...keptLines.slice(0, 2), ...removedLines, ...keptLines.slice(2)].map((line) => `${line}\n`).join("");
   for (const size of [1, 7, text.length]) {
-    const quiet = new RequestLogFilter();
+    const filter = new RequestLogFilter();
     let printed = "";
-    for (let at = 0; at < text.length; at += size) printed += quiet.take(text.slice(at, at + size));
+    for (let at = 0; at < text.length; at += size) printed += filter.take(text.slice(at, at + size));
     assert.equal(printed, keptLines.map((line) => `${line}\n`).join(""));
-    assert.equal(quiet.take("[wrangler:info] Ready"), "");
-    assert.equal(quiet.end(), "[wrangler:info] Ready");
+    assert.equal(filter.take("[wrangler:info] Ready"), "");
+    assert.equal(filter.end(), "[wrangler:info] Ready");
   }
 });
 
@@ -258,10 +258,10 @@ test("duplicate and misleading messages of wrangler are removed", () => {
     '    curl "http://localhost:8787/cdn-cgi/local/scheduled"',
     "  For more details, see https://developers.cloudflare.com/",
   ];
-  const written = (lines) => lines.map((line) => `${line}\n`).join("");
-  const quiet = new RequestLogFilter();
-  const printed = quiet.take(written([...bindings, "Starting", ...bindings, ...warning, "Ready", ...bindings]));
-  assert.equal(printed, written([...bindings, "Starting", "Ready"]));
+  const toText = (lines) => lines.map((line) => `${line}\n`).join("");
+  const filter = new RequestLogFilter();
+  const printed = filter.take(toText([...bindings, "Starting", ...bindings, ...warning, "Ready", ...bindings]));
+  assert.equal(printed, toText([...bindings, "Starting", "Ready"]));
 });
 
 test("missing secrets are added once to the existing file", async () => {
@@ -279,7 +279,7 @@ test("missing secrets are added once to the existing file", async () => {
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.equal(await ensure(), "");
   assert.equal(text(), first);
-  for (const [before, there] of [
+  for (const [before, existingNames] of [
     ["A=1", []],
     ["A=1\n# SESSION_SECRET=x\n#VAULT_KEYS=x", []],
     ["SESSION_SECRET_PREVIOUS=x\nMY_VAULT_KEYS=x\n", []],
@@ -290,7 +290,7 @@ test("missing secrets are added once to the existing file", async () => {
     writeFileSync(file, before);
     const message = await ensure();
     for (const name of names) {
-      assert.equal(output(name).test(message), !there.includes(name), before);
+      assert.equal(output(name).test(message), !existingNames.includes(name), before);
       const lines = text().match(new RegExp(`^ ?(export )?${name} ?=`, "gm"));
       assert.equal(lines.length, 1, before);
     }
@@ -314,17 +314,17 @@ test("flags for rustc can contain folders with spaces", () => {
 });
 
 test("decoding returns the encoded bytes", () => {
-  const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const allBytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   for (const bytes of [
     new Uint8Array(),
     Uint8Array.of(0),
     new Uint8Array(1000),
-    all,
-    Uint8Array.from([...all, ...all.slice(200).reverse(), ...all]),
+    allBytes,
+    Uint8Array.from([...allBytes, ...allBytes.slice(200).reverse(), ...allBytes]),
   ]) {
-    const written = encode(bytes);
-    assert.match(written.text, /^[ #-[\]-~]*$/, "nothing that needs an escape");
-    assert.deepEqual(decode(written), bytes);
+    const encoded = encode(bytes);
+    assert.match(encoded.text, /^[ #-[\]-~]*$/, "nothing that needs an escape");
+    assert.deepEqual(decode(encoded), bytes);
   }
 });
 
@@ -422,8 +422,8 @@ describe("the logos of providers.toml", () => {
 
   test("exist, and have enough contrast to their tiles", () => {
     const logos = logosOf(file);
-    const named = file.split("\n").filter((line) => line.startsWith("logo = "));
-    assert.ok(logos.size > 200 && named.every((line) => logos.has(line.slice(8, -1))), `${logos.size}`);
+    const logoLines = file.split("\n").filter((line) => line.startsWith("logo = "));
+    assert.ok(logos.size > 200 && logoLines.every((line) => logos.has(line.slice(8, -1))), `${logos.size}`);
     for (const [slug, svg] of logos) {
       const [, tile, ink] = svg.match(
         /^<svg [^>]*><rect [^>]*fill="#(\w{6})"\/><path fill="#(\w{3})" d="[Mm][^"]+"\/><\/svg>$/,
@@ -461,9 +461,9 @@ test("changed secrets make wrangler reload its configuration", async () => {
   watchSecrets(folder);
   try {
     // The watcher misses a write before its first poll, so write until it notices the change.
-    const writing = setInterval(() => writeFileSync(secrets, `A=${Date.now()}`), 50);
-    const changed = new Promise((done) => watchFile(config, { interval: 50 }, () => done()));
-    await changed.finally(() => clearInterval(writing));
+    const writeTimer = setInterval(() => writeFileSync(secrets, `A=${Date.now()}`), 50);
+    const configChange = new Promise((done) => watchFile(config, { interval: 50 }, () => done()));
+    await configChange.finally(() => clearInterval(writeTimer));
     assert.ok(statSync(config).mtimeMs > 1000);
     assert.equal(readFileSync(config, "utf8"), "");
   } finally {

@@ -26,16 +26,16 @@ const LIMITS = { pauseMs: 0 };
 /** Serves one response per request, and records the headers of requests. */
 async function withServer(responses, body) {
   const requests = [];
-  const rest = [...responses];
+  const remaining = [...responses];
   const server = createServer((request, response) => {
     requests.push(request.headers);
-    rest.shift()(response, request);
+    remaining.shift()(response, request);
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   const address = `http://127.0.0.1:${server.address().port}/openapi.json`;
   try {
     await body(address, requests, server);
-    assert.equal(rest.length, 0, "requests that were not sent");
+    assert.equal(remaining.length, 0, "each response must have been requested");
   } finally {
     server.closeAllConnections();
     await new Promise((done) => server.close(done));
@@ -153,12 +153,12 @@ test("a stalled download is aborted, and the next run resumes it", async () => {
     response.write(DOCUMENT.subarray(0, 20));
   };
   await withServer([silent, rest(20)], async (address) => {
-    await assert.rejects(download(address, cache, { silentMs: 100, attempts: 1 }), /sent nothing/);
+    await assert.rejects(download(address, cache, { stallTimeoutMs: 100, attempts: 1 }), /sent nothing/);
     assert.equal(await download(address, cache), HASH);
   });
 });
 
-test("a download is aborted when the time is over", async () => {
+test("a download is aborted when its signal is aborted", async () => {
   const cache = newCache();
   const ends = new AbortController();
   const silent = () => ends.abort();
@@ -213,22 +213,22 @@ test("redirects from https to http are rejected", async () => {
 });
 
 test("a replaced document stays in the cache until it is pruned", async () => {
-  const other = Buffer.from("openapi: 3.1.0");
+  const replacement = Buffer.from("openapi: 3.1.0");
   const cache = newCache();
-  await withServer([complete({ etag: '"1"' }), complete({ etag: '"2"' }, other)], async (address) => {
+  await withServer([complete({ etag: '"1"' }), complete({ etag: '"2"' }, replacement)], async (address) => {
     await download(address, cache);
-    assert.equal(await download(address, cache), sha256(other));
+    assert.equal(await download(address, cache), sha256(replacement));
   });
   cache.prune([HASH]);
   assert.ok(existsSync(cache.document(HASH)));
   cache.prune([]);
   assert.ok(!existsSync(cache.document(HASH)));
-  assert.ok(existsSync(cache.document(sha256(other))));
+  assert.ok(existsSync(cache.document(sha256(replacement))));
 });
 
 test("a compressed document is stored decompressed", async () => {
-  const packed = gzipSync(DOCUMENT);
-  await withServer([complete({}, packed)], async (address) => {
+  const compressed = gzipSync(DOCUMENT);
+  await withServer([complete({}, compressed)], async (address) => {
     assert.equal(await download(`${address}.gz`, newCache()), HASH);
   });
 });
@@ -251,12 +251,12 @@ test("a document of an installed package is copied, and a missing path is report
   const { version } = JSON.parse(readFileSync("node_modules/preact/package.json", "utf8"));
   const cache = newCache();
   const expected = ["package.json", "none.json"].map((path) => `npm:preact@${version}/${path}`);
-  const responses = new Map();
-  const response = async (address, get) => responses.set(address, await get().catch((error) => error.message));
+  const results = new Map();
+  const report = async (address, get) => results.set(address, await get().catch((error) => error.message));
   // The version is installed, so neither file is requested from a registry.
   const [job] = packageJobs([expected[0]], cache, {});
-  await job(response);
-  assert.equal(responses.get(expected[0]), sha256(readFileSync("node_modules/preact/package.json")));
+  await job(report);
+  assert.equal(results.get(expected[0]), sha256(readFileSync("node_modules/preact/package.json")));
 });
 
 /** A tar archive of these entries: [name, content, kind]. */
@@ -301,19 +301,19 @@ function zip(entries) {
   let at = 0;
   const directory = [];
   const local = entries.map(([name, content]) => {
-    const packed = deflateRawSync(content);
+    const compressed = deflateRawSync(content);
     const head = Buffer.alloc(30);
     head.writeUInt32LE(0x04034b50, 0);
     head.writeUInt16LE(name.length, 26);
     const entry = Buffer.alloc(46);
     entry.writeUInt32LE(0x02014b50, 0);
     entry.writeUInt16LE(8, 10);
-    entry.writeUInt32LE(packed.length, 20);
+    entry.writeUInt32LE(compressed.length, 20);
     entry.writeUInt32LE(content.length, 24);
     entry.writeUInt16LE(name.length, 28);
     entry.writeUInt32LE(at, 42);
     directory.push(entry, Buffer.from(name));
-    const bytes = Buffer.concat([head, Buffer.from(name), packed]);
+    const bytes = Buffer.concat([head, Buffer.from(name), compressed]);
     at += bytes.length;
     return bytes;
   });

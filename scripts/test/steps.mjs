@@ -5,7 +5,7 @@ import { report } from "../lib/problem.mjs";
 import { startedIds } from "../lib/run.mjs";
 import { cpuOfSelf, cpuOfTrees } from "./cpu.mjs";
 
-// How often the CPU time of a step's programs is sampled. Their usage after the last sample is not in the report.
+// The interval between samples of the CPU time of a step's programs. Their usage after the last sample is not in the report.
 const SAMPLE_MS = 500;
 
 /** Thrown by a step that was skipped, with the reason. */
@@ -38,7 +38,7 @@ export class Steps {
         logNow([`\n${paint.bold(`▸ ${name}`)} (interrupted)`, ...output].join("\n"));
     };
     process.once("exit", printUnfinished);
-    const sampling = setInterval(() => this.#sample(), SAMPLE_MS);
+    const sampleTimer = setInterval(() => this.#sample(), SAMPLE_MS);
     for (;;) {
       for (let next; running.size < atOnce && (next = this.#next(running)); ) {
         const step = next;
@@ -49,7 +49,7 @@ export class Steps {
       }
       if (running.size === 0) {
         process.off("exit", printUnfinished);
-        clearInterval(sampling);
+        clearInterval(sampleTimer);
         return;
       }
       await Promise.race(running.values());
@@ -59,16 +59,18 @@ export class Steps {
   /** Samples the CPU time of the programs of each step. */
   #sample() {
     const running = [...this.#steps.values()].filter(({ state }) => state === "running");
-    const found = cpuOfTrees(running.flatMap(({ started: pids }) => [...pids]));
-    for (const step of running) for (const pid of step.started) if (found.has(pid)) step.cpu.set(pid, found.get(pid));
+    const cpuByPid = cpuOfTrees(running.flatMap(({ started: pids }) => [...pids]));
+    for (const step of running)
+      for (const pid of step.started) if (cpuByPid.has(pid)) step.cpu.set(pid, cpuByPid.get(pid));
   }
 
   /** The first step that can start now. */
   #next(running) {
-    const used = new Set([...running.keys()].map((name) => this.#steps.get(name).uses));
+    const usedResources = new Set([...running.keys()].map((name) => this.#steps.get(name).uses));
     const isOver = (name) => ["passed", "failed", "skipped"].includes(this.#steps.get(name).state);
     return [...this.#steps.values()].find(
-      ({ state, needs, uses }) => state === "waiting" && needs.every(isOver) && (uses === undefined || !used.has(uses)),
+      ({ state, needs, uses }) =>
+        state === "waiting" && needs.every(isOver) && (uses === undefined || !usedResources.has(uses)),
     );
   }
 
@@ -80,8 +82,8 @@ export class Steps {
     const start = Date.now();
     await captureLog(async () => {
       try {
-        const broken = step.needs.find((need) => this.#steps.get(need).state !== "passed");
-        if (broken) throw new Skipped(`needs "${broken}"`);
+        const failedNeed = step.needs.find((need) => this.#steps.get(need).state !== "passed");
+        if (failedNeed) throw new Skipped(`needs "${failedNeed}"`);
         await startedIds.run(step.started, () => task(step.name, step.body, { quietBelow: Infinity }));
         step.state = "passed";
       } catch (error) {
@@ -99,14 +101,14 @@ export class Steps {
   /** Prints the summary. Returns the exit code. */
   close() {
     log(`\n${paint.bold("Summary")}`);
-    const signs = { passed: paint.green("✓"), failed: paint.red("✗"), skipped: "–" };
-    const done = [...this.#steps.values()];
-    for (const { name, state, note, took, cpu } of done) {
-      const used = [...cpu.values()].reduce((sum, seconds) => sum + seconds, 0);
-      const spent = used >= 1 ? `${elapsed(took)}, CPU ${elapsed(used * 1000)}` : elapsed(took);
-      log(`  ${signs[state]} ${name} ${paint.dim(`(${spent})`)}${note ? `: ${note}` : ""}`);
+    const symbols = { passed: paint.green("✓"), failed: paint.red("✗"), skipped: "–" };
+    const allSteps = [...this.#steps.values()];
+    for (const { name, state, note, took, cpu } of allSteps) {
+      const cpuSeconds = [...cpu.values()].reduce((sum, seconds) => sum + seconds, 0);
+      const duration = cpuSeconds >= 1 ? `${elapsed(took)}, CPU ${elapsed(cpuSeconds * 1000)}` : elapsed(took);
+      log(`  ${symbols[state]} ${name} ${paint.dim(`(${duration})`)}${note ? `: ${note}` : ""}`);
     }
-    const count = (expected) => done.filter(({ state }) => state === expected).length;
+    const count = (expected) => allSteps.filter(({ state }) => state === expected).length;
     const total = cpuOfSelf();
     const cpu = total === undefined ? "" : ` with ${elapsed(total * 1000)} of CPU`;
     log(

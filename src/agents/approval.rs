@@ -1,6 +1,6 @@
 //! Approvals: an agent's calls that wait for the user's decision.
 //!
-//! Threats: a leaked or forwarded link names the row and opens nothing. The page appears only after the grant's identity has
+//! A leaked or forwarded link names the row, but opens nothing. The page appears only after the grant's identity has
 //! signed in, in the browser that opened the link, and then belongs to that browser. The input is encrypted when the agent
 //! makes the call; the page shows that copy and an approval runs it, so nothing can change in between. One statement changes
 //! the state from `pending`, once, and only while the grant and its key are valid.
@@ -22,7 +22,7 @@ use crate::credentials::{Kind, SealContext, Sealed};
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, IdentityType, Method};
 
-/// How long the user has to decide, and then the agent to fetch the response, in milliseconds.
+/// The time within which the user must decide, and then the agent must fetch the response, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The maximum number of pending approvals of a grant.
 pub const MAX_PENDING: u64 = 20;
@@ -60,7 +60,7 @@ pub struct Approval {
     pub title: String,
     pub method: Method,
     pub state: State,
-    /// The encrypted input or, after the call, response.
+    /// The encrypted input; after the call, the encrypted response.
     pub sealed: Sealed,
     /// SHA-256 of the browser's cookie.
     pub browser_hash: Option<String>,
@@ -76,13 +76,13 @@ impl Approval {
     }
 
     /// Whether a session token requested the call.
-    pub fn is_of_session(&self) -> bool {
-        self.grant_id.starts_with(SESSION)
+    pub fn is_from_session(&self) -> bool {
+        self.grant_id.starts_with(SESSION_PREFIX)
     }
 
-    /// The token of a session token's call, and the input, of what was encrypted.
+    /// Splits the decrypted text into the input and, for the call of a session token, the token that precedes it.
     pub fn parts<'p>(&self, plain: &'p [u8]) -> (Option<&'p str>, &'p [u8]) {
-        let end = plain.iter().position(|byte| *byte == b'\n').filter(|_| self.is_of_session());
+        let end = plain.iter().position(|byte| *byte == b'\n').filter(|_| self.is_from_session());
         let parts = end.and_then(|end| {
             let token = std::str::from_utf8(plain.get(..end)?).ok()?;
             Some((Some(token), plain.get(end.saturating_add(1)..)?))
@@ -92,9 +92,9 @@ impl Approval {
 }
 
 /// The prefix of the column `grant_id` for calls of session tokens.
-const SESSION: &str = "session:";
-/// Whether the row belongs to a session token.
-const IS_OF_SESSION: &str = "substr(grant_id, 1, 8) = 'session:'";
+const SESSION_PREFIX: &str = "session:";
+/// The SQL condition that the row belongs to a session token.
+const IS_FROM_SESSION: &str = "substr(grant_id, 1, 8) = 'session:'";
 
 /// The value of the column `grant_id` for calls of a token. Session tokens of one key and identity share it, so that an agent can
 /// get the response with its next token.
@@ -104,7 +104,7 @@ pub fn owner_of(token: &Token) -> String {
     }
     let restriction = &token.restriction;
     let kind = restriction.identity_type.map_or("", IdentityType::as_str);
-    [SESSION, &hash(&format!("{} {kind} {}", token.key_id, restriction.identity))].concat()
+    [SESSION_PREFIX, &hash(&format!("{} {kind} {}", token.key_id, restriction.identity))].concat()
 }
 
 /// The encryption context of an approval's input and response.
@@ -224,7 +224,7 @@ pub fn prune(now: u64) -> Statement {
 pub fn select_of_owner(owner: &str, id: &str, now: u64) -> Statement {
     statement(
         format!(
-            "SELECT * FROM agent_approvals WHERE id = ?1 AND grant_id = ?2 AND expires_at > ?3 AND ({IS_OF_SESSION} OR EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active'))"
+            "SELECT * FROM agent_approvals WHERE id = ?1 AND grant_id = ?2 AND expires_at > ?3 AND ({IS_FROM_SESSION} OR EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active'))"
         ),
         vec![Param::text(id), Param::text(owner), Param::integer(now)],
     )
@@ -334,7 +334,7 @@ pub fn decide(step: BrowserStep<'_>, id: &str, approves: bool) -> Statement {
         let grant = "EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active' AND g.expires_at > ?5)";
         let sign_in =
             "EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?2 AND e.type IS NOT NULL)";
-        let owner = format!("({grant} OR {IS_OF_SESSION} AND {sign_in})");
+        let owner = format!("({grant} OR {IS_FROM_SESSION} AND {sign_in})");
         ("approved", format!(" AND {owner} AND {}", key_is_valid("?5")))
     } else {
         ("declined", String::new())

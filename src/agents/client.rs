@@ -157,7 +157,7 @@ impl Client {
         if id.len() > MAX_ID {
             return Err(invalid_uri("The redirect URIs are too long in total."));
         }
-        // A requested authentication method with a secret is replaced, as RFC 7591 allows.
+        // Clients get no secret. RFC 7591 allows the service to replace the authentication method that a client requests.
         let mut response = serde_json::json!({
             "client_id": id,
             "client_id_issued_at": issued_at,
@@ -228,8 +228,8 @@ fn loopback(uri: &str) -> Option<(&str, &str)> {
     let colon = authority.rfind(':').filter(|at| authority.rfind(']').is_none_or(|end| end < *at));
     let (host, port) = authority.split_at_checked(colon.unwrap_or(authority.len()))?;
     let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
-    let is_good = port.strip_prefix(':').is_none_or(is_port);
-    (is_loopback(host) && is_good).then_some((host, path))
+    let is_valid_port = port.strip_prefix(':').is_none_or(is_port);
+    (is_loopback(host) && is_valid_port).then_some((host, path))
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -290,11 +290,11 @@ fn redirect_uri(uri: &str) -> Option<&'static str> {
             .is_none()
             .then_some("An http redirect URI must lead to localhost, 127.0.0.1 or [::1]."),
         Some(rest) => {
-            let letter = |byte: u8| {
+            let is_scheme_character = |byte: u8| {
                 byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte)
             };
             let is_scheme = scheme.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase())
-                && scheme.bytes().all(letter)
+                && scheme.bytes().all(is_scheme_character)
                 && !scheme.starts_with(WINDOWS_SCHEMES)
                 && !FORBIDDEN_SCHEMES.contains(&scheme);
             (!is_scheme || !has_path(rest)).then_some(
@@ -375,7 +375,7 @@ mod tests {
         let client =
             Client::from_document("https://app.example/c", document.to_string().as_bytes())
                 .unwrap();
-        for (uri, may) in [
+        for (uri, is_allowed) in [
             ("https://app.example/cb", true),
             ("https://app.example:443/cb", false),
             ("https://app.example/cb/", false),
@@ -392,7 +392,7 @@ mod tests {
             ("cursor://a/cb", true),
             ("cursor://a:1/cb", false),
         ] {
-            assert_eq!(client.may_redirect_to(uri), may, "{uri}");
+            assert_eq!(client.may_redirect_to(uri), is_allowed, "{uri}");
         }
         for (uri, destination) in [
             ("https://App.example:8443/cb?x", Destination::Site("app.example:8443".into())),
@@ -410,9 +410,9 @@ mod tests {
             Client::from_document(url, document.to_string().as_bytes())
         };
         let uris = json!(["https://app.example/cb"]);
-        let good = json!({"client_id": url, "client_name": "App", "redirect_uris": uris, "token_endpoint_auth_method": "none"});
-        assert_eq!(parse(good).unwrap().name.as_deref(), Some("App"));
-        for bad in [
+        let valid_document = json!({"client_id": url, "client_name": "App", "redirect_uris": uris, "token_endpoint_auth_method": "none"});
+        assert_eq!(parse(valid_document).unwrap().name.as_deref(), Some("App"));
+        for invalid_document in [
             json!({"redirect_uris": uris}),
             json!({"client_id": "https://app.example/other.json", "redirect_uris": uris}),
             json!({"client_id": url, "redirect_uris": []}),
@@ -423,7 +423,7 @@ mod tests {
             json!({"client_id": url, "redirect_uris": uris, "response_types": ["token"]}),
             json!([]),
         ] {
-            assert!(parse(bad.clone()).is_err(), "{bad}");
+            assert!(parse(invalid_document.clone()).is_err(), "{invalid_document}");
         }
         for (id, is_document) in [
             (url, true),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_valid_in_time_and_with_its_signature() {
+    fn a_request_is_valid_until_it_expires_and_only_with_its_signature() {
         let access = AccessRequest {
             client_hash: "c".into(),
             client_url: None,

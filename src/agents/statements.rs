@@ -140,15 +140,15 @@ pub struct NewGrant<'a> {
     pub now: u64,
 }
 
-const NEW: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, requested, actions, connections, confirm, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
+const INSERT_GRANT: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, requested, actions, connections, confirm, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
 
 /// The maximum number of requests of a user that wait for consent, so that a user who repeats the sign-in does not fill the
 /// database. Each of them lasts for at most ten minutes.
 const MAX_REQUESTS: u64 = 20;
 
 impl NewGrant<'_> {
-    /// Adds the condition that not too many requests of the user wait.
-    fn push_room<'s, 'g>(&self, sql: &'s mut Sql<'g>) -> &'s mut Sql<'g> {
+    /// Adds the condition that fewer than [`MAX_REQUESTS`] of the user's requests wait for consent.
+    fn push_request_limit<'s, 'g>(&self, sql: &'s mut Sql<'g>) -> &'s mut Sql<'g> {
         sql.push(" AND (SELECT count(*) FROM agent_grants g INDEXED BY agent_grants_requested WHERE g.account = e.account AND g.environment = e.environment AND g.state IN ('authenticated', 'opened') AND g.identity = ");
         sql.text(self.identity).push(" AND g.id <> ").text(self.id);
         sql.push(" AND g.expires_at > ").integer(self.now).push(") < ").integer(MAX_REQUESTS)
@@ -189,11 +189,11 @@ impl NewGrant<'_> {
     /// belongs to another account, its sign-in is not of the type `app`, or too many requests of the user wait.
     pub fn insert_by_app(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
-        sql.push(NEW);
+        sql.push(INSERT_GRANT);
         self.push(&mut sql, "k.id", State::Authenticated, CONTINUE_MS);
         sql.push(" FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
         sql.text(&self.request.endpoint).push(" WHERE ").guard();
-        self.push_room(&mut sql);
+        self.push_request_limit(&mut sql);
         // A repeated insert, whose first response was lost, also returns the row.
         sql.push(" ON CONFLICT (id) DO UPDATE SET claimed_by = claimed_by RETURNING id");
         sql.finish()
@@ -205,13 +205,13 @@ impl NewGrant<'_> {
         let guard =
             Guard { condition: "", params: Vec::new(), restriction: None, signed_scopes: None };
         let mut sql = Sql::new(&guard);
-        sql.push(NEW);
+        sql.push(INSERT_GRANT);
         self.push(&mut sql, "e.key_id", State::Opened, LIFETIME_MS);
         sql.push(" FROM agent_endpoints e WHERE e.type = 'oidc' AND e.id = ");
         sql.text(&self.request.endpoint).push(" AND e.updated_at = ").integer(configured_at);
         sql.push(" AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = e.key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ");
         sql.integer(self.now).push("))");
-        self.push_room(&mut sql).push(" ON CONFLICT (id) DO NOTHING");
+        self.push_request_limit(&mut sql).push(" ON CONFLICT (id) DO NOTHING");
         sql.finish()
     }
 }
@@ -360,7 +360,7 @@ pub fn exchange(
 ) -> [Statement; 3] {
     let (client_hash, redirect_uri, challenge) = client;
     let code = hash(code);
-    let is_of_client = "secret_hash = ?1 AND endpoint = ?2 AND client_hash = ?3";
+    let belongs_to_client = "secret_hash = ?1 AND endpoint = ?2 AND client_hash = ?3";
     let client_params =
         || vec![Param::text(&code), Param::text(step.endpoint), Param::text(client_hash)];
     let mut params = client_params();
@@ -375,14 +375,14 @@ pub fn exchange(
     [
         statement(
             format!(
-                "UPDATE agent_grants SET state = 'active', claimed_by = ?4, client_state = NULL, last_used_at = ?5, expires_at = ?5 + {IDLE_MS} WHERE {is_of_client} AND state = 'consented' AND expires_at > ?5 AND challenge = ?6 AND (?7 IS NULL OR redirect_uri = ?7) AND {}",
+                "UPDATE agent_grants SET state = 'active', claimed_by = ?4, client_state = NULL, last_used_at = ?5, expires_at = ?5 + {IDLE_MS} WHERE {belongs_to_client} AND state = 'consented' AND expires_at > ?5 AND challenge = ?6 AND (?7 IS NULL OR redirect_uri = ?7) AND {}",
                 key_is_valid("?5")
             ),
             params,
         ),
         statement(
             format!(
-                "DELETE FROM agent_grants WHERE {is_of_client} AND state = 'active' AND claimed_by <> ?4"
+                "DELETE FROM agent_grants WHERE {belongs_to_client} AND state = 'active' AND claimed_by <> ?4"
             ),
             replay,
         ),
@@ -407,12 +407,12 @@ pub fn refresh(
             Param::Integer(token.generation.into()),
         ]
     };
-    let is_of_client = format!(
+    let belongs_to_client = format!(
         "id = ?1 AND endpoint = ?2 AND client_hash = ?3 AND state = 'active' AND expires_at > ?4 AND {}",
         key_is_valid("?4")
     );
-    // The newest token that was used, its successor, and for a while its predecessor.
-    let is_good = format!(
+    // Accepts the newest token that was used, its successor and, for a while, its predecessor.
+    let is_valid_generation = format!(
         "(?5 = generation OR ?5 = generation + 1 OR (?5 = generation - 1 AND rotated_at + {GRACE_MS} > ?4))"
     );
     let mut refreshed = params();
@@ -420,18 +420,20 @@ pub fn refresh(
     [
         statement(
             format!(
-                "DELETE FROM agent_grants WHERE {is_of_client} AND ?5 < generation AND NOT {is_good}"
+                "DELETE FROM agent_grants WHERE {belongs_to_client} AND ?5 < generation AND NOT {is_valid_generation}"
             ),
             params(),
         ),
         statement(
             format!(
-                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_MS} WHERE {is_of_client} AND {is_good} AND (access = 'write' OR coalesce(?6, 'read') = 'read')"
+                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_MS} WHERE {belongs_to_client} AND {is_valid_generation} AND (access = 'write' OR coalesce(?6, 'read') = 'read')"
             ),
             refreshed,
         ),
         statement(
-            format!("SELECT * FROM agent_grants WHERE {is_of_client} AND {is_good}"),
+            format!(
+                "SELECT * FROM agent_grants WHERE {belongs_to_client} AND {is_valid_generation}"
+            ),
             params(),
         ),
     ]

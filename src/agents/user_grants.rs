@@ -1,5 +1,5 @@
-//! Users who see and revoke their own grants: a signed text says who has signed in, so that no row is stored. Also their
-//! SQL.
+//! End users see and revoke their own grants. A signed text states who has signed in, so no row is stored. Also contains the
+//! SQL of the page.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct SignedInUser {
     /// SHA-256 of the browser's cookie.
     #[serde(rename = "b")]
     pub browser_hash: String,
-    /// The version of the sign-in.
+    /// When the sign-in was configured. After a later change, the text is no longer valid.
     #[serde(rename = "c")]
     pub configured_at: u64,
     /// When it expires, in milliseconds since 1970-01-01 UTC.
@@ -39,7 +39,7 @@ impl SignedInUser {
         secrets.sign_text(PREFIX, self)
     }
 
-    /// Whether a text has the form of [`Self::sign`].
+    /// Whether a text looks like a result of [`Self::sign`]. The signature is not checked.
     pub fn is_signed(text: &str) -> bool {
         text.starts_with(PREFIX)
     }
@@ -50,7 +50,7 @@ impl SignedInUser {
     }
 }
 
-/// The user of grants.
+/// The user to whom grants belong.
 #[derive(Debug, Clone, Copy)]
 pub struct GrantOwner<'a> {
     pub account: &'a str,

@@ -93,13 +93,13 @@ impl KeyCache {
     pub fn recall(&self, key: &ApiKey, now: u64) -> Result<Option<Scopes>, AuthenticationError> {
         let Ok(mut cache) = self.0.try_borrow_mut() else { return Ok(None) };
         let cached = cache.get(&key.hash());
-        let Some(known) = cached.filter(|known| is_recent(now, known.since, TRUST_MS)) else {
+        let Some(key) = cached.filter(|key| is_recent(now, key.since, TRUST_MS)) else {
             return Ok(None);
         };
-        if is_expired(known.expires_at, now) {
+        if is_expired(key.expires_at, now) {
             return Err(AuthenticationError::Refused);
         }
-        Ok(Some(known.scopes))
+        Ok(Some(key.scopes))
     }
 
     /// Caches the scopes of a valid key. Without a principal the key is no longer valid, and is removed.

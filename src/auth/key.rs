@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 use super::shard::{DIGITS, Shard, digit};
 use crate::terms::Environment;
 
-/// Random characters of a key: 190 bits.
+/// The number of random characters in a key: 190 bits.
 const RANDOM_LEN: usize = 32;
-/// Characters of the checksum: 62^6 > 2^32.
+/// The number of characters in the checksum: 62^6 > 2^32.
 const CHECKSUM_LEN: usize = 6;
 /// The number of characters after the prefix.
 const LEN: usize = RANDOM_LEN + CHECKSUM_LEN;
-/// Characters after the prefix, with the digits of a shard.
+/// The number of characters after the prefix, including the digits of a shard.
 const MARKED_LEN: usize = DIGITS + LEN;
 
 /// A well-formed API key. `Debug` shows only its environment.
@@ -156,11 +156,11 @@ const fn prefix(environment: Environment) -> &'static str {
 }
 
 fn checksum(body: &str) -> String {
-    let mut left = crate::util::crc32::crc32_of_few(body.as_bytes());
+    let mut remaining = crate::util::crc32::crc32_without_tables(body.as_bytes());
     let mut digits = ['0'; CHECKSUM_LEN];
-    for to in digits.iter_mut().rev() {
-        *to = digit(left);
-        left = left.checked_div(62).unwrap_or(0);
+    for slot in digits.iter_mut().rev() {
+        *slot = digit(remaining);
+        remaining = remaining.checked_div(62).unwrap_or(0);
     }
     digits.iter().collect()
 }

@@ -121,11 +121,11 @@ pub fn platforms_of(actions: &Names) -> Vec<String> {
 pub fn check_action(text: &str) -> Option<&'static str> {
     let (platform, key) = text.split_once('/').unwrap_or_default();
     let stars = key.matches('*').count();
-    let is_good = crate::catalog::key::platform(&platform.to_ascii_lowercase()).is_none()
+    let is_valid = crate::catalog::key::platform(&platform.to_ascii_lowercase()).is_none()
         && (1..=256).contains(&key.len())
         && (stars == 0 || stars == 1 && key.ends_with('*'))
         && !key.contains([',', '\n']);
-    (!is_good).then_some(
+    (!is_valid).then_some(
         "must be `platform/key` or `platform/prefix*`, without commas, such as `github/issues-list` or `github/issues-*`",
     )
 }
@@ -197,8 +197,10 @@ mod tests {
             limits(Access::Read, &["a/b", "a/c"]),
             Limits { access: Access::Read, actions: Some(Names::default()), confirm: None },
         ];
-        for (index, one) in all.iter().enumerate() {
-            assert!(all[index + 1..].iter().all(|other| other.fingerprint() != one.fingerprint()));
+        for (index, limits) in all.iter().enumerate() {
+            assert!(
+                all[index + 1..].iter().all(|other| other.fingerprint() != limits.fingerprint())
+            );
         }
         assert_eq!(limits(Access::Write, &[]).fingerprint(), "");
     }

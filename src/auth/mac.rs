@@ -30,15 +30,15 @@ mod tests {
     #[test]
     fn truncated_signatures_need_16_bytes() {
         let pieces: [&[u8]; 2] = [b"a", b"bc"];
-        let whole = mac(b"secret", &pieces);
-        assert_eq!(whole, mac(b"secret", &[b"ab", b"c"]));
+        let signature = mac(b"secret", &pieces);
+        assert_eq!(signature, mac(b"secret", &[b"ab", b"c"]));
         for length in [16, 17, 31, 32] {
-            assert!(verify(b"secret", &pieces, &whole[..length]), "{length}");
-            assert!(!verify(b"other", &pieces, &whole[..length]), "{length}");
+            assert!(verify(b"secret", &pieces, &signature[..length]), "{length}");
+            assert!(!verify(b"other", &pieces, &signature[..length]), "{length}");
         }
         for length in [0, 1, 15] {
-            assert!(!verify(b"secret", &pieces, &whole[..length]), "{length}");
+            assert!(!verify(b"secret", &pieces, &signature[..length]), "{length}");
         }
-        assert!(!verify(b"secret", &pieces, &[&whole[..], b"x"].concat()));
+        assert!(!verify(b"secret", &pieces, &[&signature[..], b"x"].concat()));
     }
 }

@@ -6,13 +6,13 @@
 
 /// Base62 digits in ascending order of value.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Shard digits of a secret: 62² = 3,844 databases.
+/// The number of shard digits in a secret: 62² = 3,844 databases.
 pub const DIGITS: usize = 2;
 /// The maximum number of shards.
 const COUNT: u16 = 62 * 62;
 /// The binding of the first database. The others have their number appended, such as `VAULT_7`.
 const BINDING: &str = "VAULT";
-/// Characters of a random secret (see [`Random::secret`](crate::ports::Random::secret)).
+/// The number of characters in a random secret (see [`Random::secret`](crate::ports::Random::secret)).
 const SECRET_LEN: usize = 43;
 
 /// The number of a database.
@@ -78,7 +78,7 @@ impl Shard {
 
     /// The shard of a random secret that [`Self::mark`] prefixed. Does not check the secret.
     pub fn from_secret(secret: &str) -> Self {
-        let digits = secret.len().checked_sub(SECRET_LEN).and_then(|more| secret.get(..more));
+        let digits = secret.len().checked_sub(SECRET_LEN).and_then(|end| secret.get(..end));
         digits.and_then(Self::from_digits).unwrap_or_default()
     }
 

@@ -28,7 +28,7 @@ macro_rules! with_key {
 }
 
 /// The parameter `?1` of `with_key!`.
-fn name(caller: &Caller) -> Param {
+fn key_name_param(caller: &Caller) -> Param {
     Param::Text(key_name(caller))
 }
 
@@ -57,7 +57,7 @@ pub fn select_key(caller: &Caller, now: u64) -> Statement {
         "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",
         " UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard FROM forwards WHERE name = ?1"
     );
-    let mut params = vec![name(caller)];
+    let mut params = vec![key_name_param(caller)];
     if caller.person().is_some() {
         params.extend([Param::Null, Param::integer(now)]);
     }
@@ -75,8 +75,8 @@ pub fn select_forward(hash: &str) -> Statement {
 
 /// Completes an interrupted move of an account: the source database has already forwarded a request to this one, but the
 /// command that moves the account may have crashed before its last step. Runs before the statements of the request, which
-/// would be refused. `name` is [`key_row_name`], the hash of a link or a `state`, or the id of an agent endpoint or a console
-/// sign-in.
+/// would otherwise be refused. `name` is [`key_row_name`], the hash of a link or a `state`, or the id of an agent endpoint
+/// or a console sign-in.
 pub fn complete_move(name: &Param) -> [Statement; 2] {
     const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1 UNION ALL SELECT account FROM (SELECT account FROM console_sign_ins WHERE id = ?1 UNION ALL SELECT account FROM console_sessions WHERE id = ?1))";
     ["forwards", "account_moves"].map(|table| {
@@ -94,7 +94,7 @@ pub fn complete_move(name: &Param) -> [Statement; 2] {
 
 /// The parameter of [`complete_move`] for a caller.
 pub fn key_row_name(caller: &Caller) -> Param {
-    name(caller)
+    key_name_param(caller)
 }
 
 /// Restricts statements to the caller's data. Each statement joins the row `k` of `api_keys`, so it reaches only the account
@@ -127,7 +127,7 @@ impl<'a> Guard<'a> {
             Some(scope) if lacks(scope) => Param::Text("none".into()),
             Some(scope) => Param::Text(scope.as_str().into()),
         };
-        let params = params(name(caller), environment, now, scope);
+        let params = params(key_name_param(caller), environment, now, scope);
         let signed_scopes = caller.signed_scopes();
         Self { condition, params, restriction: caller.restriction(), signed_scopes }
     }

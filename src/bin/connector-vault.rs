@@ -1,4 +1,5 @@
-//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `agents …`, `audit …`, `shards …`, `seed`, `migrate` and `openapi`.
+//! The operator's command line: `connector-vault catalog …`, `keys …`, `vault-keys …`, `clients …`, `agents …`, `audit …`,
+//! `shards …`, `export`, `seed`, `migrate` and `openapi`.
 
 use std::process::ExitCode;
 
@@ -102,7 +103,7 @@ fn with_npm_usage(mut command: clap::Command) -> clap::Command {
         let usage = usage.trim_start_matches("Usage: ").replacen(path, script, 1);
         command.override_usage(usage).mut_subcommands(|sub| rewrite_usage(sub, path, script))
     }
-    // Resolves each command's parents.
+    // Gives each command the names of its parents, which its usage contains.
     command.build();
     command.mut_subcommands(|sub| {
         let (path, script) =
@@ -163,7 +164,7 @@ mod tests {
         let text = help(&mut with_npm_usage(Cli::command()));
         assert!(text.contains("Usage: npm run keys -- create [OPTIONS]"), "{text}");
         assert!(text.contains("Usage: npm run seed -- [OPTIONS]"), "{text}");
-        // Only the program itself has its own name.
+        // Only the two help texts of the program itself contain its name.
         assert_eq!(text.matches("Usage: connector-vault").count(), 2, "{text}");
     }
 

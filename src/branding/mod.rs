@@ -10,7 +10,7 @@ use crate::http::config::Config;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// A row of `branding`. The deployment's values stand in for those that are absent.
+/// A row of `branding`. The deployment's values are the defaults of absent members.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Branding {

@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// As WCAG 2.2 defines it.
+    /// The relative luminance, by the exact formula of WCAG 2.2.
     fn luminance(color: &str) -> f64 {
         let [red, green, blue] = channels(color).unwrap().map(|channel| {
             let part = f64::from(channel) / 255.0;

@@ -23,10 +23,10 @@ pub const CURRENT_MS: u64 = 30_000;
 pub const DEFAULT_SEGMENT_BYTES: usize = 32 << 20;
 /// The budget for selections.
 const SELECTION_BYTES: usize = 4 << 20;
-/// The budget for response bodies is this fraction of the one for segments, in addition to it.
-const BODY_SHARE: usize = 8;
-/// The budget for inflated units is this fraction of the one for segments, in addition to it.
-const UNIT_SHARE: usize = 4;
+/// The budget for response bodies is the budget for segments divided by this number, and is not part of it.
+const BODY_BUDGET_DIVISOR: usize = 8;
+/// The budget for inflated units is the budget for segments divided by this number, and is not part of it.
+const UNIT_BUDGET_DIVISOR: usize = 4;
 /// The approximate overhead of an entry.
 const ENTRY_BYTES: usize = 256;
 
@@ -52,47 +52,49 @@ fn open_current(bytes: Vec<u8>) -> Result<Current, StorageError> {
     }
 }
 
-/// A segment in memory. Its sections are opened one by one.
+/// A segment in memory, with the sections that requests have opened so far.
 #[derive(Debug)]
 struct Segment {
     blob: RefCell<Option<Rc<dyn Blob>>>,
     /// The open sections, by their offset in the segment.
-    open: RefCell<BTreeMap<usize, Rc<Section>>>,
+    open_sections: RefCell<BTreeMap<usize, Rc<Section>>>,
 }
 
 impl Segment {
     fn new(blob: Rc<dyn Blob>) -> Self {
-        Self { blob: RefCell::new(Some(blob)), open: RefCell::default() }
+        Self { blob: RefCell::new(Some(blob)), open_sections: RefCell::default() }
     }
 
-    /// The section at a location of this segment. Opened on first use.
+    /// Returns the section at a location of this segment, and opens it on first use.
     fn section(&self, location: SectionRef) -> Result<Rc<Section>, StorageError> {
         let in_use_error = || StorageError::new("a segment is in use");
-        let mut open = self.open.try_borrow_mut().map_err(|_| in_use_error())?;
-        if let Some(known) = open.get(&location.base) {
-            return Ok(Rc::clone(known));
+        let mut open_sections = self.open_sections.try_borrow_mut().map_err(|_| in_use_error())?;
+        if let Some(section) = open_sections.get(&location.base) {
+            return Ok(Rc::clone(section));
         }
         let blob = self.blob.try_borrow().map_err(|_| in_use_error())?;
         let section = Rc::new(Section::open(blob.as_ref().ok_or_else(in_use_error)?, location)?);
-        open.insert(location.base, Rc::clone(&section));
+        open_sections.insert(location.base, Rc::clone(&section));
         Ok(section)
     }
 
     fn is_damaged(&self) -> bool {
-        self.open.borrow().values().any(|one| one.is_damaged())
+        self.open_sections.borrow().values().any(|section| section.is_damaged())
     }
 
-    /// The bytes that the segment holds now: those that were fetched and those that were copied from them. Drops the
-    /// former when everything has been copied.
+    /// The memory that the segment uses now, in bytes: the fetched value, and the blocks copied from it. Drops the
+    /// fetched value when everything has been copied.
     fn bytes(&self) -> usize {
-        let open = self.open.borrow();
+        let open_sections = self.open_sections.borrow();
         let size = self.blob.borrow().as_ref().map_or(0, |blob| blob.size());
-        let is_copied = open.get(&0).is_some_and(|one| one.is_copied() && one.stored() == size);
-        let whole = if is_copied { 0 } else { size };
+        let is_copied = open_sections
+            .get(&0)
+            .is_some_and(|section| section.is_copied() && section.stored() == size);
+        let fetched = if is_copied { 0 } else { size };
         if is_copied {
             self.blob.take();
         }
-        open.values().map(|one| one.copied()).fold(whole, usize::saturating_add)
+        open_sections.values().map(|section| section.copied()).fold(fetched, usize::saturating_add)
     }
 }
 
@@ -102,12 +104,12 @@ impl CatalogCache {
             served: RefCell::new(None),
             segments: RefCell::new(BudgetedLru::new(segment_bytes)),
             selections: RefCell::new(BudgetedLru::new(SELECTION_BYTES)),
-            bodies: RefCell::new(BudgetedLru::new(segment_bytes / BODY_SHARE)),
-            units: RefCell::new(BudgetedLru::new(segment_bytes / UNIT_SHARE)),
+            bodies: RefCell::new(BudgetedLru::new(segment_bytes / BODY_BUDGET_DIVISOR)),
+            units: RefCell::new(BudgetedLru::new(segment_bytes / UNIT_BUDGET_DIVISOR)),
         }
     }
 
-    /// The version that is served, at most [`CURRENT_MS`] old.
+    /// The published version, at most [`CURRENT_MS`] out of date.
     pub async fn served<P: Blobs + Clock>(&self, ports: &P) -> Result<Rc<Current>, StorageError> {
         let now = ports.now();
         if let Ok(served) = self.served.try_borrow()
@@ -134,14 +136,14 @@ impl CatalogCache {
         location: SectionRef,
     ) -> Result<Rc<Section>, StorageError> {
         if let Some(section) =
-            self.cached_segment(location.segment).and_then(|known| known.section(location).ok())
+            self.cached_segment(location.segment).and_then(|segment| segment.section(location).ok())
         {
             return Ok(section);
         }
         let blob = fetch(ports, location.segment).await?;
         // Another request may have fetched it in the meantime; one copy is enough.
         if let Some(section) =
-            self.cached_segment(location.segment).and_then(|known| known.section(location).ok())
+            self.cached_segment(location.segment).and_then(|segment| segment.section(location).ok())
         {
             return Ok(section);
         }
@@ -158,14 +160,15 @@ impl CatalogCache {
         location: &UnitRef,
     ) -> Result<Rc<Vec<u8>>, StorageError> {
         let name = (location.segment, location.base);
-        let known = self.units.try_borrow_mut().ok().and_then(|mut units| units.get(&name));
-        if let Some(known) = known {
-            return Ok(known);
+        let cached_unit = self.units.try_borrow_mut().ok().and_then(|mut units| units.get(&name));
+        if let Some(unit) = cached_unit {
+            return Ok(unit);
         }
-        let damaged = || StorageError::new(format!("`{}` is damaged", location.segment.key()));
+        let damaged_error =
+            || StorageError::new(format!("`{}` is damaged_error", location.segment.key()));
         let blob = fetch(ports, location.segment).await?;
-        let bytes = location.read(blob.as_ref()).ok_or_else(damaged)?;
-        let unit = Rc::new(ports.inflate(bytes).await?.ok_or_else(damaged)?);
+        let bytes = location.read(blob.as_ref()).ok_or_else(damaged_error)?;
+        let unit = Rc::new(ports.inflate(bytes).await?.ok_or_else(damaged_error)?);
         if let Ok(mut units) = self.units.try_borrow_mut() {
             units.put(name, Rc::clone(&unit), unit.len());
         }
@@ -204,31 +207,31 @@ impl CatalogCache {
     }
 
     /// Caches the result of a scan of a list.
-    pub fn cache_selection(&self, id: SegmentId, row_filter: &RowFilter, response: &Selection) {
+    pub fn cache_selection(&self, id: SegmentId, row_filter: &RowFilter, selection: &Selection) {
         if let Ok(mut selections) = self.selections.try_borrow_mut() {
-            let bytes = response.bytes().saturating_add(row_filter.string_bytes());
-            selections.put((id, row_filter.clone()), response.clone(), bytes);
+            let bytes = selection.bytes().saturating_add(row_filter.string_bytes());
+            selections.put((id, row_filter.clone()), selection.clone(), bytes);
         }
     }
 }
 
 async fn fetch<P: Blobs>(ports: &P, id: SegmentId) -> Result<Rc<dyn Blob>, StorageError> {
     let key = id.key();
-    let missing = || StorageError::new(format!("`{key}` is missing"));
-    ports.get(&key).await?.ok_or_else(missing)
+    let missing_error = || StorageError::new(format!("`{key}` is missing"));
+    ports.get(&key).await?.ok_or_else(missing_error)
 }
 
 /// A cache that evicts the least recently used entries when all of them exceed a budget in bytes.
 #[derive(Debug)]
 struct BudgetedLru<K: Hash + Eq, V> {
     entries: LruCache<K, (V, usize)>,
-    used: usize,
+    used_bytes: usize,
     budget: usize,
 }
 
 impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
     fn new(budget: usize) -> Self {
-        Self { entries: LruCache::unbounded(), used: 0, budget }
+        Self { entries: LruCache::unbounded(), used_bytes: 0, budget }
     }
 
     fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
@@ -241,9 +244,9 @@ impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
     /// Like [`Self::get`], for a value whose size changes: measures it again.
     fn get_weighed(&mut self, key: &K, weigh: impl Fn(&V) -> usize) -> Option<V> {
         let (value, bytes) = self.entries.get_mut(key)?;
-        let now = weigh(value).saturating_add(ENTRY_BYTES);
-        self.used = self.used.saturating_sub(*bytes).saturating_add(now);
-        *bytes = now;
+        let weighed = weigh(value).saturating_add(ENTRY_BYTES);
+        self.used_bytes = self.used_bytes.saturating_sub(*bytes).saturating_add(weighed);
+        *bytes = weighed;
         let value = value.clone();
         self.shrink();
         Some(value)
@@ -256,16 +259,16 @@ impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
             return;
         }
         if let Some((_, (_, replaced))) = self.entries.push(key, (value, bytes)) {
-            self.used = self.used.saturating_sub(replaced);
+            self.used_bytes = self.used_bytes.saturating_sub(replaced);
         }
-        self.used = self.used.saturating_add(bytes);
+        self.used_bytes = self.used_bytes.saturating_add(bytes);
         self.shrink();
     }
 
     fn shrink(&mut self) {
-        while self.used > self.budget {
+        while self.used_bytes > self.budget {
             let Some((_, (_, freed))) = self.entries.pop_lru() else { break };
-            self.used = self.used.saturating_sub(freed);
+            self.used_bytes = self.used_bytes.saturating_sub(freed);
         }
     }
 }
@@ -293,13 +296,13 @@ mod tests {
             [true, false, true, true]
         );
         cache.put("e", "e", 10_000);
-        assert_eq!(cache.get(&"e"), None, "over the budget alone");
+        assert_eq!(cache.get(&"e"), None, "a value over the whole budget is not cached");
         let mut full = BudgetedLru::new(ENTRY_BYTES + 100);
         full.put("a", "a", 100);
         assert_eq!(full.get(&"a"), Some("a"));
-        assert_eq!(cache.used, 3 * (ENTRY_BYTES + 100));
+        assert_eq!(cache.used_bytes, 3 * (ENTRY_BYTES + 100));
         cache.put("a", "A", 100);
-        assert_eq!((cache.get(&"a"), cache.used), (Some("A"), 3 * (ENTRY_BYTES + 100)));
+        assert_eq!((cache.get(&"a"), cache.used_bytes), (Some("A"), 3 * (ENTRY_BYTES + 100)));
     }
 
     #[test]
@@ -315,7 +318,7 @@ mod tests {
             Some("c"),
             "a value over the budget is returned once"
         );
-        assert_eq!(cache.used, 0);
+        assert_eq!(cache.used_bytes, 0);
     }
 
     #[test]
@@ -330,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_and_units_get_their_share() {
+    fn bodies_and_units_have_budgets_of_their_own() {
         let cache = CatalogCache::new(800);
         assert_eq!((cache.bodies.borrow().budget, cache.units.borrow().budget), (100, 200));
     }
@@ -350,8 +353,8 @@ mod tests {
             let section = segment.section(location).unwrap();
             assert_eq!(segment.bytes(), size + head);
             // The fetched value is dropped when all of it has been copied.
-            let whole = if after == 0 { copied } else { size + copied };
-            for (index, bytes) in [(0, size + head + 1000), (1, size + copied), (2, whole)] {
+            let last = if after == 0 { copied } else { size + copied };
+            for (index, bytes) in [(0, size + head + 1000), (1, size + copied), (2, last)] {
                 section.block(index).unwrap();
                 assert_eq!(segment.bytes(), bytes, "{after} {index}");
             }
@@ -381,7 +384,7 @@ mod tests {
             cache.cache_selection(SegmentId([0; 16]), &row_filter, &Selection::Range(0..0));
         }
         let selections = cache.selections.borrow();
-        assert!(selections.used <= SELECTION_BYTES, "{}", selections.used);
+        assert!(selections.used_bytes <= SELECTION_BYTES, "{}", selections.used_bytes);
         assert!(
             selections.entries.len() <= SELECTION_BYTES / 15_000,
             "{}",

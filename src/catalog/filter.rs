@@ -138,7 +138,7 @@ pub struct ActionFilter {
 pub struct RowFilter {
     /// The name or title, folded.
     pub title: Option<String>,
-    /// [`RowFields::attributes`].
+    /// The required value of [`RowFields::attributes`].
     pub attributes: Constraint<u8>,
     /// Bits that the row's attributes must contain.
     pub required_bits: u8,
@@ -200,11 +200,11 @@ impl RowFilter {
 
     /// The rank of a matching row, 0 without a search. Returns `None` for a row that does not match.
     pub fn rank(&self, row: &RowFields, search: Option<&Search>) -> Option<u8> {
-        let holds = self.title.as_ref().is_none_or(|title| *title == row.title)
+        let matches_fields = self.title.as_ref().is_none_or(|title| *title == row.title)
             && self.has_attributes(row.attributes)
             && self.group.as_ref().is_none_or(|group| *group == row.group);
         match search {
-            _ if !holds => None,
+            _ if !matches_fields => None,
             Some(search) => search.rank(row.text.as_bytes()),
             None => Some(0),
         }
@@ -217,7 +217,7 @@ impl RowFilter {
             Some(title) => list.with_title(title)?,
             None => 0..list.list_ref.rows,
         };
-        let found = match (&search, &self.title) {
+        let matching_rows = match (&search, &self.title) {
             (None, _) if !self.needs_columns() => return Ok(Selection::Range(range)),
             (None, _) => range.filter_map(|row| u32::try_from(row).ok()).collect(),
             (Some(search), None) => search.run(list)?,
@@ -232,23 +232,32 @@ impl RowFilter {
                 ranked.into_iter().map(|(_, row)| row).collect()
             }
         };
-        if self.needs_columns() { self.in_columns(found, list) } else { Ok(rows(found)) }
+        if self.needs_columns() {
+            self.filter_by_columns(matching_rows, list)
+        } else {
+            Ok(rows(matching_rows))
+        }
     }
 
-    fn in_columns(&self, mut found: Vec<u32>, list: &List) -> Result<Selection, StorageError> {
+    fn filter_by_columns(
+        &self,
+        mut matching_rows: Vec<u32>,
+        list: &List,
+    ) -> Result<Selection, StorageError> {
         let columns = list.columns()?;
         let attributes = |row: u32| columns.attributes.get(row as usize).copied();
-        found.retain(|row| {
+        matching_rows.retain(|row| {
             attributes(*row).is_some_and(|attributes| self.has_attributes(attributes))
         });
         if let Some(group) = &self.group {
             let group = columns.group(group);
-            found.retain(|row| group.is_some_and(|group| columns.is_in(*row as usize, group)));
+            matching_rows
+                .retain(|row| group.is_some_and(|group| columns.is_in(*row as usize, group)));
         }
-        Ok(rows(found))
+        Ok(rows(matching_rows))
     }
 }
 
-fn rows(found: Vec<u32>) -> Selection {
-    Selection::Rows(found.into())
+fn rows(numbers: Vec<u32>) -> Selection {
+    Selection::Rows(numbers.into())
 }

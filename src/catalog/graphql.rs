@@ -1,5 +1,5 @@
-//! Actions of GraphQL APIs. Each is a field of the query or mutation type: its arguments are variables of a fixed document,
-//! in which only the selection of the result is the caller's.
+//! Actions of GraphQL APIs. Each is a field of the query or mutation type. The caller's arguments become variables of a
+//! fixed document; the caller can also choose the selection of the result.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub const SELECTION: &str = "{selection}";
 pub const MAX_SELECTION: usize = 10_000;
 /// The deepest nesting of braces, brackets and parentheses in a selection.
 const MAX_DEPTH: usize = 20;
-/// The prefix of the keys of actions that only read: no key of another format has a dot.
+/// The prefix of the keys of queries, which only read. Keys of actions from documents in other formats contain no dot.
 const QUERY: &str = "query.";
 
 /// The request of a GraphQL action.
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_a_size_unless_the_caller_chooses_one() {
+    fn sends_a_default_page_size_unless_the_caller_sends_one() {
         let request = GraphqlRequest {
             document:
                 "query ($first: Int, $last: Int) { a(first: $first, last: $last) {selection} }"
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_a_list_that_is_not_empty() {
+    fn has_errors_only_with_a_list_that_is_not_empty() {
         for (body, expected) in [
             (r#"{"data":null,"errors":[{"message":"no"}]}"#, true),
             (r#"{"data":{"errors":[1]},"errors":[]}"#, false),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn only_keys_of_queries_read() {
+    fn recognizes_the_keys_of_queries() {
         assert!(is_query("query.issues"));
         for key in ["mutation.issueCreate", "queryIssues", "query", "issues.query."] {
             assert!(!is_query(key), "{key}");

@@ -28,8 +28,8 @@ impl fmt::Display for ConnectorKey<'_> {
     }
 }
 
-/// Splits a key at its first `::`. Returns `None` when it has none. The standard library's substring search would add
-/// more code to the Worker than all other parsing of keys.
+/// Splits a key at its first `::`. Returns `None` if it contains no `::`. The standard library's substring search would
+/// add more code to the Worker than all other parsing of keys.
 pub fn split_key(text: &str) -> Option<(&str, &str)> {
     let at = text.as_bytes().windows(2).position(|pair| pair == b"::")?;
     Some((text.get(..at)?, text.get(at..)?.strip_prefix("::")?))
@@ -37,14 +37,15 @@ pub fn split_key(text: &str) -> Option<(&str, &str)> {
 
 pub fn platform(text: &str) -> Option<&'static str> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let good = (1..=MAX_PLATFORM).contains(&text.len()) && text.bytes().all(allowed);
-    (!good).then_some("must be 1 to 64 of a-z, 0-9 and -")
+    let is_valid = (1..=MAX_PLATFORM).contains(&text.len()) && text.bytes().all(allowed);
+    (!is_valid).then_some("must be 1 to 64 of a-z, 0-9 and -")
 }
 
 pub fn platform_version(text: &str) -> Option<&'static str> {
     let digits = text.strip_prefix('v').unwrap_or_default();
-    let good = (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-    (!good).then_some("must be `v` and a number of at most 16 digits, for example `v1`")
+    let is_valid =
+        (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_valid).then_some("must be `v` and a number of at most 16 digits, for example `v1`")
 }
 
 #[cfg(test)]
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_accept_and_reject() {
+    fn validates_platforms_and_versions() {
         for text in ["a", "amazonaws-ec2", "1password", &"x".repeat(64)] {
             assert_eq!(platform(text), None, "{text}");
         }

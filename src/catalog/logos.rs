@@ -7,7 +7,7 @@ use crate::util::json;
 /// The JSON of a row's `image` up to the folder of the logo. Quotes inside strings are escaped, so no string contains this.
 const MEMBER: &[u8] = br#""image":"/logos/"#;
 /// The offset of the path in [`MEMBER`].
-const PATH: usize = br#""image":""#.len();
+const PATH_OFFSET: usize = br#""image":""#.len();
 
 pub const FOLDER: &str = "/logos/";
 
@@ -18,18 +18,18 @@ pub fn path(slug: &str) -> String {
 
 /// Prefixes the paths of logos in rows of JSON with the service's origin.
 pub fn absolute(json: Vec<u8>, origin: &str) -> Vec<u8> {
-    let begins: Vec<usize> =
-        memmem::find_iter(&json, MEMBER).map(|at| at.saturating_add(PATH)).collect();
-    if begins.is_empty() {
+    let offsets: Vec<usize> =
+        memmem::find_iter(&json, MEMBER).map(|at| at.saturating_add(PATH_OFFSET)).collect();
+    if offsets.is_empty() {
         return json;
     }
     // A host may contain a quote.
     let quoted = json::text(&origin);
     let origin = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-    let more = begins.len().saturating_mul(origin.len());
-    let mut absolute = Vec::with_capacity(json.len().saturating_add(more));
+    let added_bytes = offsets.len().saturating_mul(origin.len());
+    let mut absolute = Vec::with_capacity(json.len().saturating_add(added_bytes));
     let mut from = 0;
-    for at in begins {
+    for at in offsets {
         absolute.extend_from_slice(json.get(from..at).unwrap_or_default());
         absolute.extend_from_slice(origin.as_bytes());
         from = at;

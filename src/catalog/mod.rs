@@ -1,7 +1,8 @@
 //! The catalog: connectors and the actions of each platform.
 //!
-//! It is laid out for reading: a request reads only what its response needs. The importer renders each row's JSON once
-//! and sorts the rows into list order; those bytes are stored, with what filters and search need.
+//! The stored layout makes reads cheap: a request reads only the parts that its response needs. The importer renders
+//! each row's JSON once and sorts the rows into list order; it stores these bytes with the fields that filters and
+//! search need.
 //!
 //! | module | content |
 //! |---|---|
@@ -14,7 +15,7 @@
 //! | [`action`] | the detail of an action |
 //! | [`graphql`] | the requests of GraphQL actions |
 //! | [`format`](mod@format) | the stored layout |
-//! | [`cache`] | what an isolate keeps in memory, so that a warm request reads nothing from storage |
+//! | [`cache`] | the memory cache of an isolate, with which a warm request reads nothing from storage |
 //! | [`write`](mod@write) | writes a catalog |
 
 pub mod action;

@@ -8,7 +8,8 @@ use crate::http::body::{BodyReader, too_large};
 use crate::http::endpoint::EndpointSpec;
 use crate::util::json::Value;
 
-/// Checks a body with the service's own rules. `text` is what will be sent, `parsed` the same as a JavaScript value.
+/// Checks a body with the service's own rules. `text` is the body as it will be sent, and `parsed` is its JavaScript
+/// value.
 pub fn check(text: &str, parsed: &JsValue, spec: &EndpointSpec) -> Result<(), Failure> {
     if text.len() > spec.max_body {
         return Err(too_large(spec.max_body).into());

@@ -8,7 +8,7 @@ use web_sys::{AbortSignal, Request, RequestRedirect};
 
 use super::body;
 use super::failure::Failure;
-use crate::connections::endpoints::list::check_together;
+use crate::connections::endpoints::list::check_combinations;
 use crate::connections::model::ConnectionId;
 use crate::http::endpoint::{Keyed, is_parameter};
 use crate::http::problem::{Code, Problem};
@@ -82,8 +82,9 @@ fn path_arguments(endpoint: Keyed, values: &Array) -> Result<Vec<String>, Proble
 
 #[wasm_bindgen]
 impl Call {
-    /// The request of an operation of the API, by its `operationId`. `path` has the values of the path's parameters. `body`
-    /// is sent, `parsed` is its value. Only the service knows the platforms, the actions and what an action takes.
+    /// The request of an operation of the API, by its `operationId`. `path` has the values of the path's parameters.
+    /// `body` is sent, and `parsed` is its value. Platforms, actions and the input of actions are not checked: only the
+    /// service knows them.
     pub fn of(
         operation: &str,
         #[wasm_bindgen(unchecked_param_type = "readonly string[]")] path: &Array,
@@ -91,12 +92,13 @@ impl Call {
         #[wasm_bindgen(unchecked_optional_param_type = "string")] body: Option<String>,
         #[wasm_bindgen(unchecked_optional_param_type = "unknown")] parsed: &JsValue,
     ) -> Result<Call, JsValue> {
-        let endpoint = Keyed::named(operation).ok_or_else(|| Failure::from(Problem::no_route()))?;
+        let endpoint = Keyed::from_operation_id(operation)
+            .ok_or_else(|| Failure::from(Problem::no_route()))?;
         let spec = endpoint.spec();
         let query = query.unwrap_or_default();
         let mut reader = QueryReader::new(&query, spec.query);
         if endpoint == Keyed::ListConnections {
-            check_together(&mut reader);
+            check_combinations(&mut reader);
         }
         reader.finish().map_err(Failure::from)?;
         if let Some(body) = &body {

@@ -22,9 +22,9 @@ pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
     }
     if secret.starts_with(TOKEN_PREFIX) || secret.starts_with(CONSOLE_PREFIX) {
         // Only the service can check the rest of a token.
-        let in_a_header =
+        let fits_in_header =
             secret.len() <= MAX_TOKEN && secret.bytes().all(|byte| byte.is_ascii_graphic());
-        return if in_a_header { Ok(false) } else { refused(Problem::bad_token()) };
+        return if fits_in_header { Ok(false) } else { refused(Problem::bad_token()) };
     }
     if check(secret).is_ok() { Ok(true) } else { refused(Problem::malformed_key()) }
 }

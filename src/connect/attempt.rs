@@ -19,11 +19,11 @@ pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The time after which an exchange counts as interrupted, in milliseconds.
 pub const EXCHANGE_MS: u64 = 60 * 1000;
 /// The maximum number of open attempts of an identity.
-pub const MAX_OF_IDENTITY: u64 = 20;
+pub const MAX_OPEN_PER_IDENTITY: u64 = 20;
 /// The maximum number of attempts, open or not, that an identity starts with tokens within [`LIFETIME_MS`].
 pub const MAX_STARTED: u64 = 80;
 /// The maximum number of open attempts of an account.
-pub const MAX_OF_ACCOUNT: u64 = 1000;
+pub const MAX_OPEN_PER_ACCOUNT: u64 = 1000;
 
 /// The secrets of an attempt, which are stored encrypted. `Debug` does not show them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct AttemptSecrets {
     pub verifier: Option<String>,
     /// The values of the method's fields.
     pub fields: BTreeMap<String, String>,
-    /// [`code_parties`] when the attempt started.
+    /// The result of [`code_parties`] when the attempt started.
     pub parties: String,
     /// The token of the connect window, if the attempt started there: with it, a failed one can be repeated.
     pub window: Option<String>,

@@ -41,7 +41,7 @@ pub struct OauthClient {
     /// The last error, since the last successful refresh, that may concern the client or only one account at the platform.
     #[serde(default)]
     pub suspect_error: Option<String>,
-    /// The app's page to which a visit that started at the platform is sent.
+    /// The app's page to which the service sends visits that start at the platform.
     #[serde(default)]
     pub start_url: Option<String>,
     /// Whether authorization requests use PKCE; `None` for the catalog's default.

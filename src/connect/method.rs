@@ -91,31 +91,31 @@ impl AuthMethod {
         addresses.find_map(|address| broken_rule(address, field, value)).map(Rule::as_str)
     }
 
-    /// The values of the fields, with defaults. Calls `fault` for each invalid value, with the name of the field and the end
-    /// of a sentence.
+    /// The values of the fields, with defaults. Calls `fault` for each invalid value, with the name of the field and an
+    /// error that completes a sentence beginning with the name.
     pub fn fill(
         &self,
         connector: &Connector,
-        given: &BTreeMap<String, String>,
+        given_values: &BTreeMap<String, String>,
         patterns: &impl Patterns,
         mut fault: impl FnMut(&str, String),
     ) -> BTreeMap<String, String> {
-        for name in given.keys() {
+        for name in given_values.keys() {
             if !self.fields.iter().any(|field| field.name == *name) {
                 let names: Vec<String> =
                     self.fields.iter().map(|field| format!("`{}`", field.name)).collect();
-                let known = if names.is_empty() {
+                let names = if names.is_empty() {
                     "it has none".to_owned()
                 } else {
                     format!("it has {}", names.join(", "))
                 };
-                fault(name, format!("is not a field of the method `{}`: {known}", self.id));
+                fault(name, format!("is not a field of the method `{}`: {names}", self.id));
             }
         }
         let matcher = Matcher::new(patterns);
         let mut values = BTreeMap::new();
         for field in &self.fields {
-            let value = given.get(&field.name).filter(|value| !value.is_empty());
+            let value = given_values.get(&field.name).filter(|value| !value.is_empty());
             match value.or(field.default.as_ref()) {
                 Some(value) => {
                     let reason = || {
@@ -145,11 +145,11 @@ pub fn objection(
     value: &str,
     matcher: &Matcher<'_, impl Patterns>,
 ) -> Option<String> {
-    if let Some(known) = &field.r#enum
-        && !known.iter().any(|known| known == value)
+    if let Some(allowed) = &field.r#enum
+        && !allowed.iter().any(|other| other == value)
     {
-        let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
-        return Some(format!("must be one of {}", known.join(", ")));
+        let names: Vec<String> = allowed.iter().map(|name| format!("`{name}`")).collect();
+        return Some(format!("must be one of {}", names.join(", ")));
     }
     let pattern = field.pattern.as_deref()?;
     match matcher.is_match(pattern, value) {
@@ -242,12 +242,12 @@ mod tests {
             ),
         ] {
             let given: BTreeMap<String, String> = serde_json::from_value(given).unwrap();
-            let mut found = Vec::new();
-            let values = method.fill(&connector, &given, &LowercaseOnly, |name, what| {
-                found.push(json!([name, what]));
+            let mut reported = Vec::new();
+            let values = method.fill(&connector, &given, &LowercaseOnly, |name, message| {
+                reported.push(json!([name, message]));
             });
             assert_eq!(json!(values), filled);
-            assert_eq!(json!(found), faults);
+            assert_eq!(json!(reported), faults);
         }
     }
 }

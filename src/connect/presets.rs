@@ -78,10 +78,10 @@ impl Presets {
     }
 
     /// Adds the fixed values of the method's fields to those that the user entered.
-    pub fn apply(&self, method: &AuthMethod, given: &mut BTreeMap<String, String>) {
+    pub fn apply(&self, method: &AuthMethod, field_values: &mut BTreeMap<String, String>) {
         for (name, value) in &self.fixed {
             if method.fields.iter().any(|field| field.name == *name) {
-                given.insert(name.clone(), value.clone());
+                field_values.insert(name.clone(), value.clone());
             }
         }
     }
@@ -110,10 +110,10 @@ fn objection_to(
     (name, value): (&str, &str),
     matcher: &Matcher<'_, impl Patterns>,
 ) -> Option<String> {
-    let found =
+    let field_of =
         |method: &AuthMethod| method.fields.iter().find(|field| field.name == name).cloned();
     let fields: Vec<(&AuthMethod, Field)> =
-        methods.iter().filter_map(|method| Some((*method, found(method)?))).collect();
+        methods.iter().filter_map(|method| Some((*method, field_of(method)?))).collect();
     if fields.is_empty() {
         return Some(format!("is not a field of `{}`", connector.platform));
     }

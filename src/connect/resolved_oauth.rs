@@ -11,7 +11,8 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, Values, ends_with_domain, fill, fill_text, host_choosers};
 use crate::util::patterns::Matcher;
 
-/// The steps of a connection, in order: when a method is resolved, and when one of its values is first used.
+/// The steps of connecting an account, in order. A method is resolved for one step, and each of its values is first
+/// used in one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// The redirect to the platform.
@@ -66,10 +67,10 @@ impl ResolvedOAuth {
         oauth: &OAuth2,
         targets: Targets,
         value: Values<'_, '_>,
-        now: Step,
+        step: Step,
     ) -> Result<Self, FillError> {
         let check = |first_use: Step, filled| match filled {
-            Err(FillError::Missing(name)) if now < first_use && oauth.provides_field(&name) => {
+            Err(FillError::Missing(name)) if step < first_use && oauth.provides_field(&name) => {
                 Ok(String::new())
             }
             filled => filled,
@@ -258,7 +259,7 @@ mod tests {
     fn method() -> OAuth2 {
         let token = "https://{tenant}/token".to_owned();
         let authorization = Some("https://{region}.id.acme.example/authorize".to_owned());
-        OAuth2::usual(Grant::AuthorizationCode, authorization, token)
+        OAuth2::standard(Grant::AuthorizationCode, authorization, token)
     }
 
     #[test]
@@ -298,18 +299,18 @@ mod tests {
     fn token_hosts_come_from_the_client_or_the_catalog() {
         let free = field(&json!({}));
         let listed = field(&json!({"enum": ["a.example", "b.example"]}));
-        let usual = field(&json!({"default": "a.example"}));
+        let with_default = field(&json!({"default": "a.example"}));
         let none = BTreeMap::new();
-        let own = BTreeMap::from([("tenant".to_owned(), "own.example".to_owned())]);
+        let client_host = BTreeMap::from([("tenant".to_owned(), "own.example".to_owned())]);
         for (field, variables, stored, expected) in [
             (&free, &none, Some("a.example"), None),
-            (&free, &own, Some("a.example"), Some("own.example")),
-            (&free, &own, None, Some("own.example")),
+            (&free, &client_host, Some("a.example"), Some("own.example")),
+            (&free, &client_host, None, Some("own.example")),
             (&listed, &none, Some("b.example"), Some("b.example")),
             (&listed, &none, Some("c.example"), None),
-            (&listed, &own, Some("b.example"), Some("b.example")),
-            (&usual, &none, Some("a.example"), Some("a.example")),
-            (&usual, &none, Some("b.example"), None),
+            (&listed, &client_host, Some("b.example"), Some("b.example")),
+            (&with_default, &none, Some("a.example"), Some("a.example")),
+            (&with_default, &none, Some("b.example"), None),
         ] {
             // `region` only selects one of the platform's own hosts, so the stored value counts.
             let value = |name: &str| if name == "region" { Some("eu") } else { stored };
@@ -321,8 +322,8 @@ mod tests {
             let token_url = resolved.as_ref().map(|resolved| resolved.token_url.clone());
             assert_eq!(token_url, expected.map(url), "{stored:?} {variables:?}");
             let authorization = resolved.and_then(|resolved| resolved.authorization_url);
-            let of_region = "https://eu.id.acme.example/authorize".to_owned();
-            assert_eq!(authorization, expected.map(|_| of_region));
+            let regional_url = "https://eu.id.acme.example/authorize".to_owned();
+            assert_eq!(authorization, expected.map(|_| regional_url));
         }
     }
 
@@ -343,24 +344,27 @@ mod tests {
 
     #[test]
     fn recipient_variables_choose_hosts() {
-        let elsewhere = OAuth2 {
+        let with_other_hosts = OAuth2 {
             refresh_url: Some("https://{new}/token".to_owned()),
             revocation_url: Some("https://{old}/{path}".to_owned()),
             ..method()
         };
         let none = BTreeMap::new();
-        let usual = method();
-        assert_eq!(Vec::from_iter(recipient_variables(&usual, &[], &none)), ["tenant"]);
-        let found = recipient_variables(&elsewhere, &[], &none);
+        let without_other_hosts = method();
+        assert_eq!(
+            Vec::from_iter(recipient_variables(&without_other_hosts, &[], &none)),
+            ["tenant"]
+        );
+        let found = recipient_variables(&with_other_hosts, &[], &none);
         assert_eq!(Vec::from_iter(found), ["new", "old", "tenant"]);
     }
 
     #[test]
     fn labels_before_a_listed_domain_choose_no_owner() {
         let domains = |listed: &[&str]| field(&json!({"name": "domain", "enum": listed}));
-        let both = vec!["domain", "org"];
-        let other = Some("acme.example");
-        for (url, listed, own, expected) in [
+        let both_labels = vec!["domain", "org"];
+        let unlisted_domain = Some("acme.example");
+        for (url, listed, client_domain, expected) in [
             ("https://{org}.{domain}/t", &["acme.com", "acme.co.uk"][..], None, vec!["domain"]),
             (
                 "https://{org}.{domain}/t",
@@ -368,22 +372,23 @@ mod tests {
                 Some("acme.com"),
                 vec!["domain"],
             ),
-            ("https://{org}.{domain}/t", &["acme.com"], other, both.clone()),
-            ("https://{org}.{domain}/t", &["acme.com", "com"], None, both.clone()),
-            ("https://{org}.{domain}/t", &["acme.com", "co.uk"], None, both.clone()),
-            ("https://{org}.{domain}/t", &[], None, both.clone()),
-            ("https://{org}{domain}/t", &["acme.com"], None, both.clone()),
-            ("https://{org}-{domain}/t", &["acme.com"], None, both.clone()),
-            ("https://{org}.{domain}.com/t", &["acme.com"], None, both.clone()),
-            ("https://{domain}.{org}/t", &["acme.com"], None, both.clone()),
+            ("https://{org}.{domain}/t", &["acme.com"], unlisted_domain, both_labels.clone()),
+            ("https://{org}.{domain}/t", &["acme.com", "com"], None, both_labels.clone()),
+            ("https://{org}.{domain}/t", &["acme.com", "co.uk"], None, both_labels.clone()),
+            ("https://{org}.{domain}/t", &[], None, both_labels.clone()),
+            ("https://{org}{domain}/t", &["acme.com"], None, both_labels.clone()),
+            ("https://{org}-{domain}/t", &["acme.com"], None, both_labels.clone()),
+            ("https://{org}.{domain}.com/t", &["acme.com"], None, both_labels.clone()),
+            ("https://{domain}.{org}/t", &["acme.com"], None, both_labels.clone()),
             ("https://{domain}/{org}", &["acme.com"], None, vec!["domain"]),
         ] {
-            let oauth = OAuth2::usual(Grant::ClientCredentials, None, url.to_owned());
-            let own = own.map(|own| ("domain".to_owned(), own.to_owned()));
-            let variables = BTreeMap::from_iter(own);
+            let oauth = OAuth2::standard(Grant::ClientCredentials, None, url.to_owned());
+            let client_domain =
+                client_domain.map(|domain| ("domain".to_owned(), domain.to_owned()));
+            let variables = BTreeMap::from_iter(client_domain);
             let fields = [domains(listed), field(&json!({"name": "org"}))];
-            let found = recipient_variables(&oauth, &fields, &variables);
-            assert_eq!(Vec::from_iter(found), expected, "{url} {listed:?}");
+            let names = recipient_variables(&oauth, &fields, &variables);
+            assert_eq!(Vec::from_iter(names), expected, "{url} {listed:?}");
         }
     }
 }

@@ -57,14 +57,14 @@ pub fn complete(
     connection: &str,
     is_revoked: bool,
 ) -> [Statement; 2] {
-    const ONE: &str = "account = ?1 AND environment = ?2 AND connection_id = ?3";
+    const ROW_CONDITION: &str = "account = ?1 AND environment = ?2 AND connection_id = ?3";
     let params: Vec<_> = [account, environment, connection].map(Param::text).into();
     let event = if is_revoked {
-        event("'grant.revoked'", "NULL", ONE)
+        event("'grant.revoked'", "NULL", ROW_CONDITION)
     } else {
-        event("'grant.revocation_failed'", "'refused'", ONE)
+        event("'grant.revocation_failed'", "'refused'", ROW_CONDITION)
     };
-    [event, format!("DELETE FROM revocations WHERE {ONE}")]
+    [event, format!("DELETE FROM revocations WHERE {ROW_CONDITION}")]
         .map(|sql| Statement { sql: sql.into(), params: params.clone() })
 }
 

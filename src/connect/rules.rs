@@ -12,18 +12,18 @@ pub const MAX_URL: usize = 2048;
 
 /// The id of an auth method.
 pub fn method_id(text: &str) -> Option<&'static str> {
-    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let good = (1..=64).contains(&text.len()) && text.bytes().all(letter);
-    (!good).then_some(
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_valid = (1..=64).contains(&text.len()) && text.bytes().all(is_allowed);
+    (!is_valid).then_some(
         "must be the id of one of the connector's `authMethods`: 1 to 64 of a-z, 0-9 and -",
     )
 }
 
 /// The name of an OAuth client of the account.
 pub fn client_name(text: &str) -> Option<&'static str> {
-    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let good = (1..=40).contains(&text.len()) && text.bytes().all(letter);
-    (!good).then_some("must be the name of an OAuth client: 1 to 40 of a-z, 0-9 and -")
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_valid = (1..=40).contains(&text.len()) && text.bytes().all(is_allowed);
+    (!is_valid).then_some("must be the name of an OAuth client: 1 to 40 of a-z, 0-9 and -")
 }
 
 /// A `client_id` (RFC 6749, appendix A.1).
@@ -40,8 +40,8 @@ pub fn client_secret(text: &str) -> Option<&'static str> {
 
 /// A platform's scope (RFC 6749, section 3.3). Some platforms separate scopes by commas, so a comma is not allowed.
 pub fn scope(text: &str) -> Option<&'static str> {
-    let good = is_visible(text, MAX_TEXT) && !text.contains([' ', ',', '"', '\\']);
-    (!good).then_some(
+    let is_valid = is_visible(text, MAX_TEXT) && !text.contains([' ', ',', '"', '\\']);
+    (!is_valid).then_some(
         "must be one scope: 1 to 1024 visible ASCII characters without comma, quote and backslash",
     )
 }
@@ -94,12 +94,12 @@ pub fn return_url(text: &str) -> Option<&'static str> {
     let rest = if local { text.strip_prefix("http://") } else { text.strip_prefix("https://") };
     let Some(rest) = rest else { return Some(message) };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:".contains(&byte);
-    let good = is_visible(text, MAX_URL)
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:".contains(&byte);
+    let is_valid = is_visible(text, MAX_URL)
         && !text.contains([' ', '\\', '"', '<', '>', '`'])
         && !authority.is_empty()
-        && authority.bytes().all(letter);
-    (!good).then_some(message)
+        && authority.bytes().all(is_allowed);
+    (!is_valid).then_some(message)
 }
 
 /// The origin of a URL that [`return_url`] accepts, in the form that browsers send.

@@ -49,9 +49,9 @@ impl Cursor {
         if !Self::has_shape(text) {
             return Err(InvalidCursorError);
         }
-        let (signed, given) = text.split_at_checked(SIGNED_DIGITS).ok_or(InvalidCursorError)?;
-        let given = u128::from_str_radix(given, 16).map_err(|_| InvalidCursorError)?;
-        if !verify(&key.0, &[signed.as_bytes(), list.as_bytes()], &given.to_be_bytes()) {
+        let (signed, signature) = text.split_at_checked(SIGNED_DIGITS).ok_or(InvalidCursorError)?;
+        let signature = u128::from_str_radix(signature, 16).map_err(|_| InvalidCursorError)?;
+        if !verify(&key.0, &[signed.as_bytes(), list.as_bytes()], &signature.to_be_bytes()) {
             return Err(InvalidCursorError);
         }
         let (page, rest) = signed.split_at_checked(PAGE_DIGITS).ok_or(InvalidCursorError)?;
@@ -64,8 +64,8 @@ impl Cursor {
 
 /// The first half of an HMAC-SHA-256, in hexadecimal.
 fn signature(key: &KeyHash, list: &str, signed: &str) -> String {
-    let whole = mac(&key.0, &[signed.as_bytes(), list.as_bytes()]);
-    let half = whole.first_chunk().copied().unwrap_or_default();
+    let mac_bytes = mac(&key.0, &[signed.as_bytes(), list.as_bytes()]);
+    let half = mac_bytes.first_chunk().copied().unwrap_or_default();
     format!("{:032x}", u128::from_be_bytes(half))
 }
 

@@ -30,7 +30,7 @@ impl Precondition {
     }
 
     /// Whether a connection at `version` satisfies the precondition.
-    pub fn holds(&self, version: u64) -> bool {
+    pub fn is_satisfied_by(&self, version: u64) -> bool {
         match self {
             Self::Any => true,
             Self::Versions(versions) => versions.contains(&version),
@@ -56,7 +56,11 @@ mod tests {
             (Some("\"od-7\""), false),
         ] {
             let condition = value.map(|value| Condition::parse(value).unwrap());
-            assert_eq!(Precondition::new(condition, "id").holds(7), expected, "{value:?}");
+            assert_eq!(
+                Precondition::new(condition, "id").is_satisfied_by(7),
+                expected,
+                "{value:?}"
+            );
         }
     }
 }

@@ -25,46 +25,47 @@ pub const MAX_REASON: usize = 256;
 
 /// Checks an identity.
 pub fn identity(text: &str) -> Option<&'static str> {
-    let good = is_plain(text, MAX_IDENTITY, &[',']);
-    (!good)
+    let is_valid = is_plain(text, MAX_IDENTITY, &[',']);
+    (!is_valid)
         .then_some("must have 1 to 256 characters, no comma and no control character")
         .or_else(|| confusable_reason(text))
 }
 
-/// Whether an identity may exist, perhaps from before the rules about look-alike strings.
+/// Whether an identity may be stored. Identities that were stored before the rules about look-alike strings need not
+/// satisfy them.
 pub fn may_be_stored(identity: &str) -> bool {
     is_plain(identity, MAX_IDENTITY, &[','])
 }
 
 /// Checks a display name.
 pub fn name(text: &str) -> Option<&'static str> {
-    let good = is_plain(text, MAX_NAME, &[]);
-    (!good)
+    let is_valid = is_plain(text, MAX_NAME, &[]);
+    (!is_valid)
         .then_some("must be null or have 1 to 128 characters and no control character")
         .or_else(|| confusable_reason(text))
 }
 
 /// Checks the reason of a state.
 pub fn reason(text: &str) -> Option<&'static str> {
-    let good = is_plain(text, MAX_REASON, &[]);
-    (!good)
+    let is_valid = is_plain(text, MAX_REASON, &[]);
+    (!is_valid)
         .then_some("must have 1 to 256 characters and no control character")
         .or_else(|| confusable_reason(text))
 }
 
 /// Checks a tag.
 pub fn tag(text: &str) -> Option<&'static str> {
-    let good = is_plain(text, MAX_TAG, &[',']);
-    (!good)
+    let is_valid = is_plain(text, MAX_TAG, &[',']);
+    (!is_valid)
         .then_some("must have 1 to 128 characters, no comma and no control character")
         .or_else(|| confusable_reason(text))
 }
 
-/// Whether a string has 1 to `max` characters, none of them a control character or one of `also`.
-fn is_plain(text: &str, max: usize, also: &[char]) -> bool {
+/// Whether a string has 1 to `max` characters, none of them a control character or one of `excluded`.
+fn is_plain(text: &str, max: usize, excluded: &[char]) -> bool {
     let length = text.chars().take(max.saturating_add(1)).count();
     (1..=max).contains(&length)
-        && !text.chars().any(|character| character.is_control() || also.contains(&character))
+        && !text.chars().any(|character| character.is_control() || excluded.contains(&character))
 }
 
 /// Returns why a string might be mistaken for another one, or for an empty one.
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_accept_and_reject() {
+    fn validates_strings_of_connections() {
         let x = |count: usize| "x".repeat(count);
         let cases: [(Rule, Vec<String>, Vec<String>); 4] = [
             (

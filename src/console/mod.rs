@@ -11,7 +11,7 @@ pub mod session;
 pub mod sign_in;
 pub mod statements;
 
-/// The time without requests after which a session ends, in milliseconds. Also in the SQL of [`crate::auth`].
+/// The time without requests after which a session ends, in milliseconds. The SQL of [`crate::auth`] repeats it.
 pub const IDLE_MS: u64 = 60 * 60 * 1000;
 /// The maximum lifetime of a session, in milliseconds.
 pub const LIFETIME_MS: u64 = 12 * 60 * 60 * 1000;

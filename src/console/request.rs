@@ -49,7 +49,7 @@ mod tests {
     use crate::auth::token::SessionSecrets;
 
     #[test]
-    fn a_request_is_valid_in_time_and_with_its_signature() {
+    fn a_request_is_valid_until_it_expires_and_only_with_its_signature() {
         let request = ConsoleRequest {
             sign_in: "s".into(),
             id: "i".into(),

@@ -131,8 +131,8 @@ impl SignIn {
             // Access sends the address at which the person was authenticated. The token of a service has none.
             SignInType::Access => Some(text(claims, "email").ok_or("the token names no person")?),
         };
-        let is_good = |text: &&str| rules::identity(text).is_none();
-        let person = email.filter(is_good).or_else(|| text(claims, "sub").filter(is_good));
+        let is_valid = |text: &&str| rules::identity(text).is_none();
+        let person = email.filter(is_valid).or_else(|| text(claims, "sub").filter(is_valid));
         person.ok_or_else(|| "the token names no person".to_owned())
     }
 

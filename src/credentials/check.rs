@@ -99,7 +99,7 @@ pub async fn check_all<P: Ports>(
 /// Runs futures concurrently to completion.
 pub(crate) async fn join_all<F: Future<Output = ()>>(mut running: Vec<Pin<Box<F>>>) {
     poll_fn(|context| {
-        running.retain_mut(|one| one.as_mut().poll(context).is_pending());
+        running.retain_mut(|future| future.as_mut().poll(context).is_pending());
         if running.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
@@ -212,15 +212,16 @@ impl Check<'_> {
             return Ok(());
         };
         let jitter = ports.byte();
-        let finding = self.find(platform_auth, &row, jitter, ports).await;
+        let finding = self.examine(platform_auth, &row, jitter, ports).await;
         let now = ports.now();
         let check_at = next_check(now, self.config.check_ms, jitter);
         let batch = match finding {
             Finding::Unknown => {
-                // After a failure, the next attempt stays scheduled, since this one was inconclusive.
-                let before = row.failure_history();
-                let next = after_failure(before, HealthFailure::Unavailable, None, now, jitter);
-                let waiting = Some(next).filter(|_| before.attempts > 0);
+                // An earlier failure is not resolved by an inconclusive check, so the next attempt stays scheduled.
+                let earlier_failures = row.failure_history();
+                let next =
+                    after_failure(earlier_failures, HealthFailure::Unavailable, None, now, jitter);
+                let waiting = Some(next).filter(|_| earlier_failures.attempts > 0);
                 vec![key.release_lease(row.version, request, check_at, waiting.as_ref())]
             }
             Finding::Good => {
@@ -243,30 +244,30 @@ impl Check<'_> {
         Ok(())
     }
 
-    async fn find<P: Ports>(
+    async fn examine<P: Ports>(
         &self,
         platform_auth: PlatformAuth<'_>,
         row: &CredentialsRow,
         jitter: u8,
         ports: &Metered<'_, P>,
     ) -> Finding {
-        let bad = |failure, status, wait| {
+        let failed_finding = |failure, status, wait| {
             let after = after_failure(row.failure_history(), failure, wait, ports.now(), jitter);
             Finding::Bad(after, status)
         };
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, self.now) {
             // The token has expired, and there is no refresh token.
-            return bad(HealthFailure::GrantRejected, None, None);
+            return failed_finding(HealthFailure::GrantRejected, None, None);
         }
         match platform::verify(ports, platform_auth).await {
             Verdict::Accepted => Finding::Good,
             Verdict::Rejected(status) => {
-                bad(HealthFailure::CredentialsRejected, Some(status), None)
+                failed_finding(HealthFailure::CredentialsRejected, Some(status), None)
             }
             // The response concerns the request, not the credentials.
             Verdict::Inconclusive(_) | Verdict::NotChecked => Finding::Unknown,
             Verdict::Unavailable { status, retry_after_ms } => {
-                bad(HealthFailure::Unavailable, status, retry_after_ms)
+                failed_finding(HealthFailure::Unavailable, status, retry_after_ms)
             }
         }
     }

@@ -7,7 +7,7 @@ use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding as _};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-/// Bytes of a key.
+/// The length of a key, in bytes.
 const KEY_LEN: usize = 32;
 /// Separates fingerprints from everything else that is derived from a key.
 const FINGERPRINT: &[u8] = b"connector-vault/key-fingerprint/v1\n";
@@ -82,7 +82,7 @@ impl VaultKeys {
 
     /// The keys as `<id>:<fingerprint>`, beginning with the key that seals. They may be stored in the database: a
     /// fingerprint does not reveal its key.
-    pub fn reported(&self) -> Vec<String> {
+    pub fn ids_and_fingerprints(&self) -> Vec<String> {
         self.0.iter().map(|key| format!("{}:{}", key.id, key.fingerprint())).collect()
     }
 
@@ -123,8 +123,8 @@ pub fn is_id(text: &str) -> bool {
 
 impl fmt::Display for VaultKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, id) in self.ids().enumerate() {
-            f.write_str(if at == 0 { "" } else { ", " })?;
+        for (index, id) in self.ids().enumerate() {
+            f.write_str(if index == 0 { "" } else { ", " })?;
             f.write_str(id)?;
         }
         Ok(())

@@ -53,7 +53,7 @@ impl VaultKeys {
         Some(Base64UrlUnpadded::encode_string(&bytes))
     }
 
-    /// Whether one of the keys has issued this secret for this purpose. A prefix names the database.
+    /// Whether one of the keys has issued this secret for this purpose. Ignores the prefix that names the database.
     pub fn has_minted(&self, purpose: Purpose, secret: &str) -> bool {
         let without_prefix = secret.len().checked_sub(LENGTH).and_then(|at| secret.get(at..));
         let mut bytes = [0; 2 * HALF];
@@ -65,7 +65,7 @@ impl VaultKeys {
         let (half, proof) = bytes.split_at(HALF);
         let is_proof = |id: &str| {
             let expected = self.bytes(id).and_then(|key| proof_of(key, purpose, half));
-            // Constant time.
+            // Compares in constant time, so that the time reveals nothing.
             let differs = |expected: [u8; HALF]| {
                 expected.iter().zip(proof).fold(0, |all, (one, other)| all | (one ^ other))
             };
@@ -130,11 +130,11 @@ mod tests {
         ] {
             assert_eq!(keys.has_minted(purpose, &text), is_known, "{purpose:?} {text}");
         }
-        for at in 0..LENGTH {
+        for index in 0..LENGTH {
             let mut letters: Vec<char> = secret.chars().collect();
-            letters[at] = if letters[at] == 'A' { 'B' } else { 'A' };
+            letters[index] = if letters[index] == 'A' { 'B' } else { 'A' };
             let changed: String = letters.into_iter().collect();
-            assert!(!old.has_minted(Link, &changed), "{at}");
+            assert!(!old.has_minted(Link, &changed), "{index}");
         }
         assert_eq!(VaultKeys::default().mint(Link, &random), None);
     }

@@ -135,31 +135,33 @@ impl Credentials {
     }
 
     /// Sets the refresh token, unless there is one.
-    pub fn keep_refresh(&mut self, refresh: Option<String>) {
+    pub fn keep_refresh_token(&mut self, refresh: Option<String>) {
         if let Some(tokens) = &mut self.tokens {
             tokens.refresh = tokens.refresh.take().or(refresh);
         }
     }
 
     /// Whether both accounts are known, and differ.
-    pub fn is_of_other_account(&self, other: &Self) -> bool {
+    pub fn belongs_to_other_account(&self, other: &Self) -> bool {
         matches!((&self.account, &other.account), (Some(one), Some(other)) if one != other)
     }
 
     /// Whether the access token can be refreshed: by the client's own grant, by a refresh token, or by the access
     /// token itself at platforms that accept it.
     pub fn is_refreshable(&self, method: &AuthMethod) -> bool {
-        let is_of_app = method.oauth2().is_some_and(|oauth| oauth.grant.is_of_client());
+        let acts_without_user =
+            method.oauth2().is_some_and(|oauth| oauth.grant.acts_without_user());
         let has_refresh = self.tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some());
-        is_of_app || has_refresh || self.refreshes_by_access_token(method)
+        acts_without_user || has_refresh || self.refreshes_by_access_token(method)
     }
 
     /// Whether the access token itself is exchanged for the next one.
     pub fn refreshes_by_access_token(&self, method: &AuthMethod) -> bool {
         let accepts_access_token =
             method.oauth2().is_some_and(|oauth| oauth.access_token_refresh.is_some());
-        let is_alone = |tokens: &OAuthTokens| tokens.refresh.is_none() && !tokens.access.is_empty();
-        accepts_access_token && self.tokens.as_ref().is_some_and(is_alone)
+        let has_no_refresh_token =
+            |tokens: &OAuthTokens| tokens.refresh.is_none() && !tokens.access.is_empty();
+        accepts_access_token && self.tokens.as_ref().is_some_and(has_no_refresh_token)
     }
 
     /// The value of a field, or else of a member of the token response, for the variables of URLs.

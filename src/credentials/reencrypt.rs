@@ -54,7 +54,7 @@ const MAX_SELECTS_PER_RUN: u32 = 10;
 pub struct Progress {
     /// Rows that were re-encrypted.
     pub reencrypted: u64,
-    /// Rows that no key opens, although they name one of the keys.
+    /// Rows that no key can open, although they name one of the keys.
     pub damaged: u64,
     /// Whether no row is left.
     pub is_done: bool,
@@ -72,11 +72,11 @@ struct Row {
 struct Source<'a> {
     key: &'a str,
     table: (&'static str, &'static [&'static str], Kind),
-    /// The damaged rows at the beginning, which are skipped.
+    /// The number of damaged rows at the beginning, which are skipped.
     damaged: u64,
 }
 
-/// The SQL of a row's id.
+/// The SQL expression for a row's id.
 fn id(key: &[&str]) -> String {
     key.join(" || '/' || ")
 }
@@ -114,20 +114,21 @@ pub async fn reencrypt<P: Db + Random>(
     limit: u64,
 ) -> Result<Progress, StorageError> {
     let mut progress = Progress::default();
-    let others = keys.ids().skip(1);
+    let old_keys = keys.ids().skip(1);
     let mut sources: Vec<Source<'_>> =
-        others.flat_map(|key| TABLES.map(|table| Source { key, table, damaged: 0 })).collect();
+        old_keys.flat_map(|key| TABLES.map(|table| Source { key, table, damaged: 0 })).collect();
     progress.is_done = sources.is_empty();
     for _ in 0..MAX_SELECTS_PER_RUN {
-        let mut left = limit.saturating_sub(progress.reencrypted);
-        if left == 0 || sources.is_empty() {
+        let mut remaining = limit.saturating_sub(progress.reencrypted);
+        if remaining == 0 || sources.is_empty() {
             break;
         }
-        let sets = ports.batch(sources.iter().map(|source| source.select(left)).collect()).await?;
+        let sets =
+            ports.batch(sources.iter().map(|source| source.select(remaining)).collect()).await?;
         let (mut writes, damaged) = (Vec::new(), progress.damaged);
         for (source, set) in sources.iter_mut().zip(&sets) {
             for row in set.rows::<Row>()? {
-                if left == 0 {
+                if remaining == 0 {
                     break;
                 }
                 let Row { account, environment, id, sealed } = &row;
@@ -141,7 +142,7 @@ pub async fn reencrypt<P: Db + Random>(
                 let new = keys.seal(&context, &plain, ports);
                 let new = new.map_err(|error| StorageError::new(format!("sealing: {error}")))?;
                 writes.push(source.replace(&row, &new));
-                left = left.saturating_sub(1);
+                remaining = remaining.saturating_sub(1);
             }
         }
         if !writes.is_empty() {
@@ -149,9 +150,9 @@ pub async fn reencrypt<P: Db + Random>(
             ports.batch(writes).await?;
             progress.reencrypted = progress.reencrypted.saturating_add(count);
         }
-        // Damaged rows may hide good ones behind them.
+        // Damaged rows count towards the limit of a select, so others may follow them.
         if progress.damaged == damaged {
-            progress.is_done = left > 0;
+            progress.is_done = remaining > 0;
             break;
         }
     }

@@ -25,8 +25,8 @@
 //!    storage was so slow that another request might begin while this one still waits for the platform.
 //! 4. Store the new tokens in one statement before anything uses them. This write is retried until the lease expires,
 //!    because the old refresh token may be spent: losing the response would lose the grant.
-//! 5. Or record the failure, and use the old token if it is still valid. Use never fails because a refresh did, as long as
-//!    the token works. The caller that asked for a new token, with `refresh=true`, gets the error.
+//! 5. If the token request failed, record the failure, and use the old token if it is still valid. While that token works,
+//!    a failed refresh is an error only for a caller that asked for a new token with `refresh=true`.
 //!
 //! After a crash between the token request and step 4, nothing is known about the new tokens. The lease expires after half a
 //! minute, and the next request tries the old refresh token again. Many platforms accept that for a short time, for this
@@ -112,8 +112,8 @@ pub struct Refresh<'a> {
     pub(crate) now: u64,
 }
 
-/// The row and the credentials in it.
-type Current = (CredentialsRow, Credentials);
+/// The row, and the decrypted credentials in it.
+type OpenedRow = (CredentialsRow, Credentials);
 
 impl Refresh<'_> {
     /// Refreshes the access token, or waits for the request that does. Returns the row and the credentials that are stored
@@ -123,7 +123,7 @@ impl Refresh<'_> {
         row: CredentialsRow,
         credentials: Credentials,
         ports: &Metered<'_, P>,
-    ) -> Result<Current, Problem> {
+    ) -> Result<OpenedRow, Problem> {
         let (request, now) = (self.request, self.now);
         if row.awaits_cut_over() {
             if self.can_use(&row, now) || self.trigger == RefreshTrigger::Check {
@@ -185,7 +185,7 @@ impl Refresh<'_> {
         tokens: Tokens,
         lease_end: u64,
         ports: &Metered<'_, P>,
-    ) -> Result<Current, Problem> {
+    ) -> Result<OpenedRow, Problem> {
         let (key, request, now) = (self.key(), self.request, ports.now());
         let jitter = ports.byte();
         let scopes = tokens.scopes.clone().unwrap_or_else(|| row.scopes());
@@ -221,7 +221,7 @@ impl Refresh<'_> {
         credentials: Credentials,
         error: &TokenError,
         ports: &Metered<'_, P>,
-    ) -> Result<Current, Problem> {
+    ) -> Result<OpenedRow, Problem> {
         let (key, request, now) = (self.key(), self.request, ports.now());
         let failure = HealthFailure::from(error.kind);
         let after =
@@ -254,7 +254,7 @@ impl Refresh<'_> {
         &self,
         row: &CredentialsRow,
         ports: &Metered<'_, P>,
-    ) -> Result<Current, Problem> {
+    ) -> Result<OpenedRow, Problem> {
         let until = ports.now().saturating_add(WAIT_MS.into());
         let mut wait = Wait::new(FIRST_PAUSE_MS, WAIT_MS);
         while ports.now() < until && wait.pause(ports).await {
@@ -290,7 +290,7 @@ impl Refresh<'_> {
         Ok(credentials.completed(self.method, &self.variables()))
     }
 
-    fn open_row(&self, row: CredentialsRow) -> Result<Current, Problem> {
+    fn open_row(&self, row: CredentialsRow) -> Result<OpenedRow, Problem> {
         let credentials = self.open(&row)?;
         Ok((row, credentials))
     }
@@ -346,7 +346,7 @@ impl Refresh<'_> {
     }
 
     /// Whether the connection still has these tokens, or others that may belong to the same account.
-    fn is_of_same_account(
+    fn may_be_same_account(
         &self,
         found: Option<&CredentialsRow>,
         sealed: &Sealed,
@@ -359,7 +359,7 @@ impl Refresh<'_> {
         if found.auth_method != self.method.id {
             return Ok(false);
         }
-        Ok(!self.open(found)?.is_of_other_account(refreshed))
+        Ok(!self.open(found)?.belongs_to_other_account(refreshed))
     }
 
     /// Enqueues the revocation of late tokens. They are stored under the id of the request, because the connection's own
@@ -371,7 +371,7 @@ impl Refresh<'_> {
         credentials: &Credentials,
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
-        if self.is_of_same_account(found, sealed, credentials)? {
+        if self.may_be_same_account(found, sealed, credentials)? {
             return Ok(());
         }
         let can_revoke = self.method.oauth2().is_some_and(|oauth| oauth.revocation_url.is_some());

@@ -5,7 +5,7 @@
 //! keys was reported within the last hour, which is during a rotation. So an idle minute writes nothing.
 //!
 //! A service is identified by its list of keys. An old list therefore counts as that of a running service if it was
-//! reported after the new key first was: a service that has got the new key no longer reports its old list.
+//! reported after the first report of the new key: a service that has got the new key no longer reports its old list.
 
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ pub enum Readiness {
 }
 
 impl Report {
-    /// The keys, in the form of [`VaultKeys::reported`].
+    /// The keys, in the form of [`VaultKeys::ids_and_fingerprints`].
     pub fn keys(&self) -> Vec<String> {
         serde_json::from_str(&self.keys).unwrap_or_default()
     }
@@ -66,7 +66,7 @@ pub fn report(keys: &VaultKeys, now: u64) -> [Statement; 2] {
         WHERE last_at = first_at OR last_at <= excluded.last_at - ?3 OR EXISTS (SELECT 1 \
         FROM vault_key_reports o WHERE o.keys <> excluded.keys AND o.last_at >= excluded.last_at - ?4)";
     let forget = "DELETE FROM vault_key_reports WHERE last_at < ?1";
-    let keys = json::text(&keys.reported());
+    let keys = json::text(&keys.ids_and_fingerprints());
     [
         Statement {
             sql: forget.into(),
@@ -90,17 +90,17 @@ pub fn reports(since: u64) -> Statement {
     Statement { sql: sql.into(), params: vec![Param::integer(since)] }
 }
 
-/// Whether all rows may be encrypted with `key`, in the form of [`VaultKeys::reported`].
+/// Whether all rows may be encrypted with `key`, in the form of [`VaultKeys::ids_and_fingerprints`].
 pub fn readiness(reports: &[Report], key: &str) -> Readiness {
-    let (with, without): (Vec<_>, Vec<_>) =
+    let (with_key, without_key): (Vec<_>, Vec<_>) =
         reports.iter().partition(|report| report.keys().iter().any(|reported| reported == key));
-    let Some(since) = with.iter().map(|report| report.first_at).min() else {
-        return if without.is_empty() { Readiness::NoReports } else { Readiness::Missing };
+    let Some(since) = with_key.iter().map(|report| report.first_at).min() else {
+        return if without_key.is_empty() { Readiness::NoReports } else { Readiness::Missing };
     };
-    if without.iter().any(|report| report.last_at >= since) {
+    if without_key.iter().any(|report| report.last_at >= since) {
         return Readiness::Divided;
     }
-    let is_confirmed = with.iter().any(|report| report.last_at > since);
+    let is_confirmed = with_key.iter().any(|report| report.last_at > since);
     if is_confirmed { Readiness::Ready } else { Readiness::Unconfirmed }
 }
 
@@ -141,7 +141,7 @@ mod tests {
             "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
             "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
         );
-        let reported = |text: &str| VaultKeys::parse(text).unwrap().reported();
+        let reported = |text: &str| VaultKeys::parse(text).unwrap().ids_and_fingerprints();
         let [first, second] = reported(&format!("new:{a},old:{b}")).try_into().unwrap();
         assert!(first.starts_with("new:") && second.starts_with("old:"));
         assert_eq!(first.len(), "new:".len() + 43);

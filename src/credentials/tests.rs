@@ -97,8 +97,8 @@ fn webcrypto_produces_the_same_ciphertext() {
 fn a_ciphertext_opens_in_its_context() {
     let keys = keys(&format!("b:{OTHER},a:{KEY}"));
     let random = Counter::default();
-    for (at, length) in [0, 1, 15, 16, 17, 4096, MAX_PLAIN].into_iter().enumerate() {
-        let context = SealContext { kind: Kind::ALL[at % Kind::ALL.len()], ..CONTEXT };
+    for (index, length) in [0, 1, 15, 16, 17, 4096, MAX_PLAIN].into_iter().enumerate() {
+        let context = SealContext { kind: Kind::ALL[index % Kind::ALL.len()], ..CONTEXT };
         let plain = vec![7; length];
         let sealed = keys.seal(&context, &plain, &random).unwrap();
         assert_eq!(sealed.key_id(), "b");
@@ -120,19 +120,19 @@ fn rejects_plaintext_over_the_limit() {
 fn rejects_every_flipped_bit() {
     let keys = keys(&format!("a:{KEY}"));
     let sealed = seal(&keys);
-    for at in 0..sealed.as_str().len() {
+    for index in 0..sealed.as_str().len() {
         for bit in 0..7 {
             let mut bytes = sealed.as_str().as_bytes().to_vec();
-            bytes[at] ^= 1 << bit;
+            bytes[index] ^= 1 << bit;
             let changed = Sealed::from(String::from_utf8(bytes).unwrap());
             let refused = keys.open(&CONTEXT, &changed).unwrap_err();
             let expected = match changed.key_id() {
-                id if at == 0 && id.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+                id if index == 0 && id.bytes().all(|byte| byte.is_ascii_lowercase()) => {
                     OpenError::UnknownKey(id.to_owned())
                 }
                 _ => OpenError::Damaged,
             };
-            assert_eq!(refused, expected, "bit {bit} of character {at}: {}", changed.as_str());
+            assert_eq!(refused, expected, "bit {bit} of character {index}: {}", changed.as_str());
         }
     }
 }
@@ -178,7 +178,7 @@ fn each_key_opens_only_what_it_sealed() {
     assert_eq!(*rotated.open(&CONTEXT, &sealed).unwrap(), SECRET);
     assert_eq!(seal(&rotated).key_id(), "new");
     assert_eq!(keys(&new).open(&CONTEXT, &sealed), Err(OpenError::UnknownKey("old".to_owned())));
-    // Another key under the same id; and a text that names the other of two equal keys.
+    // Another key has the same id; and a ciphertext names the other of two equal keys.
     let replaced = keys(&format!("old:{OTHER}"));
     assert_eq!(replaced.open(&CONTEXT, &sealed), Err(OpenError::Damaged));
     let same = keys(&format!("old:{KEY},new:{KEY}"));

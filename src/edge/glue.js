@@ -1,7 +1,7 @@
 // The JavaScript that WebAssembly imports. Each request crosses the boundary once in each direction: one crossing per header would
 // cost more than the rest of the request.
 
-/** The method, the URL, and those of the headers `names` that were sent, as lines; a header as `name:value`. */
+/** A line each for the method, the URL and each of the headers `names` that was sent; a header is `name:value`. */
 export function read(request, names) {
   const { headers } = request;
   let text = `${request.method}\n${request.url}`;
@@ -48,8 +48,8 @@ export async function file(request, env, head) {
  * Sends a request to another service. Returns `[status, head, body]`, or a number: 1 if the service can't be reached, 2 after a
  * timeout, 3 if the body has more than `limit` bytes. Does not follow redirects.
  */
-export async function send(method, url, head, sent, timeoutMs, limit) {
-  const body = sent.length > 0 ? sent.slice() : undefined;
+export async function send(method, url, head, payload, timeoutMs, limit) {
+  const body = payload.length > 0 ? payload.slice() : undefined;
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { method, headers: parseHeaders(head), body, redirect: "manual", signal });
@@ -64,9 +64,10 @@ export async function send(method, url, head, sent, timeoutMs, limit) {
 
 /**
  * Like `send`, but resolves as soon as the response begins: to the `Response`, or to 1, 2, or 4 if the client of `request` has
- * disconnected, which aborts the call. Without `sent`, streams the body of `request`; the timeout starts when it has been sent.
+ * disconnected, which aborts the call. Without `payload`, streams the body of `request`; the timeout starts when it has been
+ * sent.
  */
-export async function open(method, url, head, sent, request, timeoutMs) {
+export async function open(method, url, head, payload, request, timeoutMs) {
   const abort = new AbortController();
   let [timer, isTimeout, hasEnded] = [undefined, false, false];
   const startTimer = () => {
@@ -74,13 +75,13 @@ export async function open(method, url, head, sent, request, timeoutMs) {
   };
   const signal = request?.signal ? AbortSignal.any([abort.signal, request.signal]) : abort.signal;
   const init = { method, headers: parseHeaders(head), redirect: "manual", signal };
-  if (sent === undefined) {
+  if (payload === undefined) {
     const length = request.headers.get("content-length");
     const pipe = length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
     init.body = pipe.readable;
     request.body.pipeTo(pipe.writable).then(startTimer, () => hasEnded || abort.abort());
   } else {
-    if (sent.length > 0) init.body = sent.slice();
+    if (payload.length > 0) init.body = payload.slice();
     startTimer();
   }
   try {
@@ -152,13 +153,13 @@ export async function bytes(message, limit, grow) {
     clearTimeout(timer);
   }
   if (isLate) return undefined;
-  const whole = new Uint8Array(size);
+  const joined = new Uint8Array(size);
   let offset = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, offset);
+    joined.set(chunk, offset);
     offset += chunk.length;
   }
-  return whole;
+  return joined;
 }
 
 /**
@@ -215,14 +216,14 @@ const ALGORITHMS = {
 export async function verify(algorithm, key, message, signature) {
   const parameters = ALGORITHMS[algorithm];
   // Copied, because WebAssembly's memory can change in the meantime. Drops `key_ops` and `use`, which could forbid this.
-  const [signed, by] = [message.slice(), signature.slice()];
+  const [messageCopy, signatureCopy] = [message.slice(), signature.slice()];
   const { key_ops: _, use: __, ...jwk } = JSON.parse(key);
   try {
     return await crypto.subtle.verify(
       parameters,
       await crypto.subtle.importKey("jwk", jwk, parameters, false, ["verify"]),
-      by,
-      signed,
+      signatureCopy,
+      messageCopy,
     );
   } catch {
     return false;

@@ -9,15 +9,15 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::buffer::Buffer;
 use crate::console::endpoints::browser::ACCESS_HEADER;
-use crate::http::message::{Body, CONNECT_CODE, MAX_HELD};
-use crate::http::service::Reads;
+use crate::http::message::{Body, CONNECT_CODE, MAX_BUFFERED_BODY};
+use crate::http::service::RequestParts;
 use crate::http::{Config, Request, Response};
 use crate::platform_calls::headers::RETRIES;
 use crate::storage::read_replica::BOOKMARK;
 use crate::traces::context::{TRACEPARENT, TRACESTATE};
 
 /// The headers that the core reads, in addition to those with the secret.
-const READ: &[&str] = &[
+const READ_HEADERS: &[&str] = &[
     "accept",
     "accept-language",
     "origin",
@@ -41,8 +41,8 @@ extern "C" {
     fn respond_cached(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
     fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
-    /// Resolves to the bytes of a message's body; to null when there are more than `max`, or `grow`, a function of the size
-    /// unless it is undefined, returns false; to undefined when they arrive too slowly.
+    /// Resolves to the bytes of a message's body. Resolves to null if there are more than `max`, or if `grow`, unless
+    /// it is undefined, returns false for the size so far. Resolves to undefined if they arrive too slowly.
     #[wasm_bindgen(catch)]
     pub fn bytes(message: &JsValue, max: u32, grow: &JsValue) -> Result<Promise, JsValue>;
     /// All headers of a message.
@@ -128,22 +128,22 @@ pub async fn sleep(milliseconds: u32) -> bool {
     JsFuture::from(pause.0.over()).await.is_ok()
 }
 
-/// Reads the headers and the body that the core reads of a request, in addition to those of [`request`].
+/// Reads the rest of a request: the headers and the body that [`request`] has not read.
 pub async fn read_rest(
     request: &mut Request,
-    reads: Reads,
+    parts: RequestParts,
     sent: &web_sys::Request,
 ) -> Result<(), JsValue> {
-    match reads {
-        Reads::Nothing => {}
-        Reads::Body(max) => {
+    match parts {
+        RequestParts::Nothing => {}
+        RequestParts::Body(max) => {
             // A request to the MCP endpoint already has all headers.
             if request.header(TRACEPARENT).is_none() {
                 request.headers.append(&mut trace_headers(sent));
             }
             request.body = read_body(sent, max).await?;
         }
-        Reads::All => {
+        RequestParts::All => {
             request.headers = headers(&lines(sent));
             request.body = forwarded_body(sent, &request.headers).await?;
         }
@@ -175,7 +175,7 @@ async fn forwarded_body(
     let length: Option<usize> = length.and_then(|(_, value)| value.parse().ok());
     match length {
         _ if !has_body => Ok(Body::default()),
-        Some(length) if length <= MAX_HELD => read_body(request, MAX_HELD).await,
+        Some(length) if length <= MAX_BUFFERED_BODY => read_body(request, MAX_BUFFERED_BODY).await,
         _ => Ok(Body::Stream),
     }
 }
@@ -196,9 +196,9 @@ impl Drop for PlatformBody {
 pub async fn site_file(
     request: &web_sys::Request,
     env: &JsValue,
-    own: &[(&str, String)],
+    headers: &[(&str, String)],
 ) -> Result<JsValue, JsValue> {
-    JsFuture::from(file(request, env, &head(own))?).await
+    JsFuture::from(file(request, env, &head(headers))?).await
 }
 
 /// The headers, one line `name:value` each.
@@ -221,7 +221,7 @@ pub fn names(config: &Config) -> Array {
         .secret_headers
         .iter()
         .map(String::as_str)
-        .chain(READ.iter().copied())
+        .chain(READ_HEADERS.iter().copied())
         .map(JsValue::from_str)
         .collect()
 }
@@ -273,14 +273,14 @@ fn split(url: &str) -> (&str, &str, &str) {
 
 /// Converts a response to the platform's type.
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
-    let own = head(&response.headers);
+    let own_headers = head(&response.headers);
     if let Some(proxied) = &response.proxied {
         let reply = proxied.body.downcast_ref::<PlatformBody>().and_then(|reply| reply.0.take());
         // Of several headers with the same name, the last one counts.
-        let all = head(&proxied.headers) + "\n" + &own;
+        let all = head(&proxied.headers) + "\n" + &own_headers;
         return respond_proxied(response.status, &all, &reply.unwrap_or_default());
     }
-    let head = own;
+    let head = own_headers;
     match response.cached.as_ref().and_then(|buffer| buffer.as_any().downcast_ref::<Buffer>()) {
         Some(Buffer(buffer)) => respond_cached(response.status, &head, buffer),
         None => respond(response.status, &head, &response.body),

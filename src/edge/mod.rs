@@ -17,9 +17,9 @@ use worker::Env;
 use crate::auth::Shard;
 use crate::http::config::Variables;
 use crate::http::handle::{MAX_FORWARDS, handle};
-use crate::http::message::{MAX_BODY, MAX_HELD};
+use crate::http::message::{MAX_BODY, MAX_BUFFERED_BODY};
 use crate::http::problem::Problem;
-use crate::http::service::{Reads, is_mcp};
+use crate::http::service::{RequestParts, is_mcp};
 use crate::http::{Config, Service};
 use crate::jobs;
 use crate::ports::Clock as _;
@@ -71,14 +71,14 @@ impl Isolate {
 /// response's parts, which no request can cause.
 #[wasm_bindgen]
 pub fn fetch(request: &web_sys::Request, env: Env, context: Context) -> Result<JsValue, JsValue> {
-    begin(isolate(&env), request, env, Some(context))
+    respond_or_promise(isolate(&env), request, env, Some(context))
 }
 
 /// Handles a request like `fetch`, with an isolate state created for this request only. `rehearsal.js` uses it. Also fails
 /// when a response must be created while the isolate is still starting.
 #[wasm_bindgen]
 pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {
-    begin(Rc::new(Isolate::new(&env)), request, env, None)
+    respond_or_promise(Rc::new(Isolate::new(&env)), request, env, None)
 }
 
 /// Runs the jobs that are due in this shard. The platform calls this every minute. The promise is rejected when storage is
@@ -105,8 +105,8 @@ pub fn consume(message: String, env: Env) -> Promise {
     })
 }
 
-/// Sends webhook deliveries after the response that made them due. The promise is rejected when storage is unavailable; what
-/// was not sent stays due.
+/// Sends webhook deliveries after the response that made them due. The promise is rejected when storage is unavailable;
+/// deliveries that were not sent stay due.
 fn deliver(isolate: Rc<Isolate>, env: Env, shard: Shard) -> Promise {
     future_to_promise(async move {
         let ports = EdgePorts::for_jobs(&env, shard);
@@ -136,29 +136,29 @@ fn flush_usage(
 
 fn log(shard: Shard, outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
     // Most deployments have only the first shard, so it is not named.
-    let named = |text: &str| match shard {
+    let with_shard = |text: &str| match shard {
         Shard::FIRST => text.to_owned(),
         other => other.binding() + ": " + text,
     };
     match outcome {
         Ok(faults) => {
             for fault in faults {
-                worker::console_error!("{}", named(&fault));
+                worker::console_error!("{}", with_shard(&fault));
             }
             Ok(JsValue::UNDEFINED)
         }
-        Err(problem) => Err(JsValue::from_str(&named(&problem.cause.unwrap_or_default()))),
+        Err(problem) => Err(JsValue::from_str(&with_shard(&problem.cause.unwrap_or_default()))),
     }
 }
 
-fn begin(
+fn respond_or_promise(
     isolate: Rc<Isolate>,
     request: &web_sys::Request,
     env: Env,
     context: Option<Context>,
 ) -> Result<JsValue, JsValue> {
-    let holds = request.body().is_some() || calls_platform(request);
-    let context_of_call = context.clone().filter(|_| holds);
+    let may_outlive_caller = request.body().is_some() || calls_platform(request);
+    let context_of_call = context.clone().filter(|_| may_outlive_caller);
     let mut response = Box::pin(respond(isolate, request, env, context));
     match response.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => response,
@@ -177,18 +177,18 @@ fn begin(
 }
 
 /// How many bytes of a body would be read, if it may be large: it is longer than [`MAX_BODY`], or its length is unknown.
-fn large_body(request: &web_sys::Request, reads: &Reads) -> Option<usize> {
-    let max = match reads {
-        Reads::Nothing => return None,
-        Reads::Body(max) => *max,
-        Reads::All => MAX_HELD,
+fn large_body(request: &web_sys::Request, parts: &RequestParts) -> Option<usize> {
+    let max = match parts {
+        RequestParts::Nothing => return None,
+        RequestParts::Body(max) => *max,
+        RequestParts::All => MAX_BUFFERED_BODY,
     };
     request.body()?;
-    let stated = request.headers().get("content-length").ok().flatten();
-    match stated.and_then(|length| length.parse::<usize>().ok()) {
+    let declared_length = request.headers().get("content-length").ok().flatten();
+    match declared_length.and_then(|length| length.parse::<usize>().ok()) {
         // Such a body is streamed, or rejected because of its length.
         Some(length) if length > max => None,
-        None if matches!(reads, Reads::All) => None,
+        None if matches!(parts, RequestParts::All) => None,
         length => Some(length.unwrap_or(max)).filter(|length| *length > MAX_BODY),
     }
 }
@@ -209,7 +209,7 @@ fn respond(
     if is_mcp(&request.path) {
         request.headers = http::headers(&http::lines(sent));
     }
-    let mut reads = isolate.service.reads(&request);
+    let mut parts = isolate.service.parts_to_read(&request);
     // A secret that names an unbound shard is looked up in the first one, where it is unknown.
     let shard = Some(isolate.service.shard(&request)).filter(|shard| is_bound(&env, *shard));
     let shard = shard.unwrap_or_default();
@@ -223,7 +223,7 @@ fn respond(
             context: context.as_ref(),
         };
         // Reserve memory before reading a large body, and hold the reservation until there is a response.
-        let _reservation = match large_body(&sent, &reads) {
+        let _reservation = match large_body(&sent, &parts) {
             None => None,
             Some(bytes) => {
                 let now = ports.now();
@@ -231,13 +231,13 @@ fn respond(
                     Ok(reservation) => Some(reservation),
                     Err(body) => {
                         request.body = body;
-                        reads = Reads::Nothing;
+                        parts = RequestParts::Nothing;
                         None
                     }
                 }
             }
         };
-        http::read_rest(&mut request, reads, &sent).await?;
+        http::read_rest(&mut request, parts, &sent).await?;
         let mut response = handle(&isolate.service, &ports, &request).await;
         for _ in 0..MAX_FORWARDS {
             let Some(shard) = response.moved_to.filter(|shard| is_bound(&env, *shard)) else {

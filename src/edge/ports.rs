@@ -322,8 +322,9 @@ impl EdgePorts<'_> {
             Payload::Bytes(bytes) => Some(bytes),
             Payload::Stream => None,
         };
-        let arriving = self.request.map_or(JsValue::UNDEFINED, JsValue::from);
-        let sent = http::open(request.method, request.url, &head, bytes, &arriving, deadline_ms);
+        let caller_request = self.request.map_or(JsValue::UNDEFINED, JsValue::from);
+        let sent =
+            http::open(request.method, request.url, &head, bytes, &caller_request, deadline_ms);
         let reply = async { JsFuture::from(sent?).await };
         let reply = reply.await.map_err(|_| HttpError::Unreachable)?;
         let Some(response) = reply.dyn_ref::<web_sys::Response>() else {
@@ -355,14 +356,15 @@ impl Dataset for EdgePorts<'_> {
 
 impl Queue for EdgePorts<'_> {
     async fn enqueue(&self, messages: Vec<String>, delay: Duration) -> Result<bool, StorageError> {
-        let sent = async {
-            let marked = messages.into_iter().map(|text| JsValue::from(self.shard.mark(text)));
-            let messages: Array = marked.collect();
+        let delivery = async {
+            let marked_messages =
+                messages.into_iter().map(|text| JsValue::from(self.shard.mark(text)));
+            let messages: Array = marked_messages.collect();
             let seconds = u32::try_from(delay.as_secs()).unwrap_or(u32::MAX);
             JsFuture::from(http::enqueue(self.env, &messages, seconds)?).await
         };
-        match sent.await {
-            Ok(is_there) => Ok(is_there.as_bool().unwrap_or(false)),
+        match delivery.await {
+            Ok(has_queue) => Ok(has_queue.as_bool().unwrap_or(false)),
             Err(error) => Err(StorageError::new(format!("queue: {}", describe(&error)))),
         }
     }
@@ -389,8 +391,8 @@ impl Signatures for EdgePorts<'_> {
 
     async fn sign(&self, algorithm: Algorithm, key: &str, message: &[u8]) -> Option<Vec<u8>> {
         let name = algorithm.as_str();
-        let signed = async { JsFuture::from(http::sign(name, key, message)?).await };
-        signed.await.ok()?.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)
+        let signature = async { JsFuture::from(http::sign(name, key, message)?).await };
+        signature.await.ok()?.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)
     }
 }
 

@@ -25,7 +25,7 @@ function createRequest({ method, path, secret, body }) {
   };
 }
 
-/** Bindings with recorded responses: of KV by key, of D1 in the order of the batches; and recorded decompression. */
+/** Bindings with recorded responses, KV's by key and D1's in the order of the batches, and recorded decompression. */
 function createBindings({ batches }) {
   let next = 0;
   const get = async (key) => (key in recorded.values ? Uint8Array.fromHex(recorded.values[key]).buffer : null);
@@ -45,9 +45,9 @@ function createBindings({ batches }) {
  * @param {(recorded: object, response: unknown) => void} [onResponse] for tests
  */
 export async function rehearse(respond, onResponse) {
-  for (const one of Array(ROUNDS).fill(recorded.requests).flat()) {
+  for (const call of Array(ROUNDS).fill(recorded.requests).flat()) {
     // Outside of a request, the runtime rejects the last step, `new Response`. By then everything is compiled.
-    const response = await (async () => respond(createRequest(one), createBindings(one)))().catch((error) => error);
-    onResponse?.(one, response);
+    const response = await (async () => respond(createRequest(call), createBindings(call)))().catch((error) => error);
+    onResponse?.(call, response);
   }
 }

@@ -12,7 +12,7 @@ use crate::terms::{Environment, EventType};
 pub struct EventQuery<'a> {
     /// Whether the newest events come first.
     pub newest_first: bool,
-    /// Only events after this one, in that order.
+    /// Only events after this one, in the selected order.
     pub after: EventId,
     /// Only events of this connection.
     pub connection: Option<&'a ConnectionId>,

@@ -32,8 +32,9 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
         Ok(())
     }
 
-    /// Runs the statements in one batch with the one that selects the key's row. A refused caller gets no result of them.
-    /// Fails when the key is invalid, the path or method does not exist, the scope is missing, or storage is unavailable.
+    /// Runs the statements in one batch with the one that selects the key's row. If the caller is refused, discards
+    /// their results. Fails when the key is invalid, the path or method does not exist, the scope is missing, or
+    /// storage is unavailable.
     pub async fn authorize_and_run(
         &self,
         statements: Statements,

@@ -76,8 +76,8 @@ impl<'a> Context<'a> {
         self.service.responses().reserve(method, self.body_holder(principal), self.now)
     }
 
-    /// Fails when the caller is a person who lacks one of these scopes. What people set up gets the scopes of their
-    /// sign-in's key, which may exceed their own.
+    /// Fails when the caller is a person who lacks one of these scopes. The sign-in for agents and the grants that a
+    /// person sets up get the scopes of the key of their console sign-in, which may exceed the person's own.
     pub fn ensure_person_holds(&self, scopes: Scopes) -> Result<(), Problem> {
         self.caller
             .person()
@@ -90,8 +90,8 @@ impl<'a> Context<'a> {
         held: Scopes,
         needed: impl IntoIterator<Item = Scope>,
     ) -> Result<(), Problem> {
-        let missing = needed.into_iter().find(|scope| !held.contains(*scope));
-        missing.map_or(Ok(()), |scope| Err(Problem::lacks(self.caller.noun(), scope)))
+        let missing_scope = needed.into_iter().find(|scope| !held.contains(*scope));
+        missing_scope.map_or(Ok(()), |scope| Err(Problem::lacks(self.caller.noun(), scope)))
     }
 
     /// Reads the query against the endpoint's parameters.
@@ -129,11 +129,11 @@ impl<'a> Context<'a> {
     /// invalid condition is never treated as absent.
     pub fn condition(&self) -> Result<Option<Condition<'a>>, Problem> {
         let mut query = self.query();
-        let sent = self.request.header("if-match").filter(|_| self.endpoint.spec().if_match);
-        let condition = sent.and_then(Condition::parse);
-        if sent.is_some() && condition.is_none() {
-            let what = "must be `*` or a comma-separated list of quoted entity tags";
-            query.invalid("If-Match", what);
+        let header = self.request.header("if-match").filter(|_| self.endpoint.spec().if_match);
+        let condition = header.and_then(Condition::parse);
+        if header.is_some() && condition.is_none() {
+            let message = "must be `*` or a comma-separated list of quoted entity tags";
+            query.invalid("If-Match", message);
         }
         query.finish()?;
         Ok(condition)

@@ -3,10 +3,10 @@
 use super::config::Config;
 use super::endpoint::{Endpoint, Keyed, Open};
 use super::message::{NO_STORE, Request, Response};
-use super::route::{READS, Resource, Route};
+use super::route::{READ_METHODS, Resource, Route};
 
 /// Response headers that a page may read.
-const EXPOSED: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source, WWW-Authenticate";
+const EXPOSED_HEADERS: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source, WWW-Authenticate";
 /// The time for which a browser may cache a preflight, in seconds; browsers apply lower limits of their own.
 const PREFLIGHT_AGE: &str = "86400";
 
@@ -19,19 +19,19 @@ pub fn vary(config: &Config) -> String {
 
 /// Adds the headers that allow the requesting page to read the response, if its origin is allowed.
 pub fn expose(config: &Config, request: &Request, response: &mut Response) {
-    if let Some(origin) = caller(config, request) {
+    if let Some(origin) = allowed_origin(config, request) {
         response.add("access-control-allow-origin", origin.to_owned());
-        let exposed = if response.proxied.is_some() { "*" } else { EXPOSED };
+        let exposed = if response.proxied.is_some() { "*" } else { EXPOSED_HEADERS };
         response.add("access-control-expose-headers", exposed);
     }
 }
 
 /// The origin of the requesting page. Returns `None` when it is not allowed. Pages of every origin may read the `OpenAPI`
 /// document.
-fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
+fn allowed_origin<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
     let origin = request.header("origin")?;
     let is_document = || {
-        matches!(Route::parse(&request.path), Route::To(resource)
+        matches!(Route::parse(&request.path), Route::Resource(resource)
             if resource.endpoint("GET") == Some(Endpoint::Open(Open::Document)))
     };
     (config.allows(origin) || is_document()).then_some(origin)
@@ -40,11 +40,11 @@ fn caller<'a>(config: &Config, request: &'a Request) -> Option<&'a str> {
 /// The response to `OPTIONS`. Only an allowed origin learns which headers it may send. `resource` is `None` for a path that
 /// does not exist.
 pub fn preflight(config: &Config, request: &Request, resource: Option<&Resource>) -> Response {
-    let allow = resource.map_or_else(|| READS.to_owned(), Resource::allow);
+    let allow = resource.map_or_else(|| READ_METHODS.to_owned(), Resource::allow);
     let mut response = Response::empty(204);
     response.add("allow", allow.clone());
     response.add("cache-control", NO_STORE);
-    if caller(config, request).is_some() {
+    if allowed_origin(config, request).is_some() {
         let headers = config.secret_headers.join(", ") + additional_headers(resource);
         response.add("access-control-allow-methods", allow);
         response.add("access-control-allow-headers", headers);
@@ -56,9 +56,9 @@ pub fn preflight(config: &Config, request: &Request, resource: Option<&Resource>
 /// The headers that a page may send in addition to those with the secret.
 fn additional_headers(resource: Option<&Resource>) -> &'static str {
     match resource {
-        // Forwarded to a platform, which may accept any header.
+        // The request is forwarded to a platform, which may accept any header.
         Some(resource) if resource.has(Keyed::is_proxy) => ", *",
-        // Sent by MCP clients, also during their sign-in.
+        // MCP clients send these headers, also during their sign-in.
         Some(resource) if resource.open().is_some() => {
             ", authorization, content-type, if-none-match, mcp-method, mcp-name, mcp-protocol-version"
         }

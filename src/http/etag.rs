@@ -10,18 +10,18 @@ const BUILD: &str = match option_env!("CONNECTOR_VAULT_BUILD") {
     None => env!("CARGO_PKG_VERSION"),
 };
 
-/// The strong tag of this build's response to `query` on a segment. `shown` identifies the visible part of the segment; it is
-/// empty when all of it is visible.
-pub fn for_query(segment: SegmentId, query: &str, shown: &str) -> String {
+/// The strong tag of this build's response to `query` on a segment. `visible_part` identifies the visible part of the
+/// segment; it is empty when all of it is visible.
+pub fn for_query(segment: SegmentId, query: &str, visible_part: &str) -> String {
     let mut hasher = crate::util::crc32::crc32_of_pieces();
     hasher.update(BUILD.as_bytes());
     hasher.update(query.as_bytes());
     let sum = hasher.finalize();
-    if shown.is_empty() {
+    if visible_part.is_empty() {
         return format!("\"{segment}-{sum:08x}\"");
     }
-    let shown = SegmentId::from_content(shown.as_bytes());
-    format!("\"{segment}-{sum:08x}-{shown}\"")
+    let part_id = SegmentId::from_content(visible_part.as_bytes());
+    format!("\"{segment}-{sum:08x}-{part_id}\"")
 }
 
 /// Whether an `If-None-Match` value contains `tag`. Weak tags match too, as RFC 9110 requires for this header. An invalid value
@@ -29,7 +29,7 @@ pub fn for_query(segment: SegmentId, query: &str, shown: &str) -> String {
 pub fn matches(if_none_match: &str, tag: &str) -> bool {
     match Condition::parse(if_none_match) {
         Some(Condition::Any) => true,
-        Some(Condition::OneOf(tags)) => tags.iter().any(|given| given.opaque == tag),
+        Some(Condition::OneOf(tags)) => tags.iter().any(|sent_tag| sent_tag.opaque == tag),
         None => false,
     }
 }

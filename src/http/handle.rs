@@ -28,8 +28,9 @@ use crate::texts::Wording;
 use crate::texts::language::Language;
 use crate::usage::counts::{UsageDimensions, group};
 
-/// Makes browsers use HTTPS only for this host, for a year after each response (RFC 6797).
-const HTTPS_ONLY: &str = "max-age=31536000";
+/// The value of `strict-transport-security`: browsers use only HTTPS for this host, for a year after each response (RFC
+/// 6797).
+const STRICT_TRANSPORT_SECURITY: &str = "max-age=31536000";
 
 /// The maximum number of databases to which a request is forwarded: an account may have moved more than once.
 pub const MAX_FORWARDS: usize = 4;
@@ -91,21 +92,22 @@ impl<P: Ports> Exchange<'_, P> {
     async fn respond(&self) -> Result<Response, Problem> {
         // 1. Route.
         let resource = match self.route {
-            Route::To(resource) => Some(resource),
+            Route::Resource(resource) => Some(resource),
             Route::UnknownInApi => None,
             Route::Unknown => return page::not_found(self.request).ok_or_else(Problem::no_route),
         };
         if self.request.method == "OPTIONS" {
             return Ok(cors::preflight(self.service.config(), self.request, resource));
         }
-        let endpoint = match resource.map(|to| (to, to.endpoint(&self.request.method))) {
-            Some((to, Some(Endpoint::Open(open)))) => {
-                return self.respond_without_key(open, to).await;
-            }
-            Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
-            Some((to, None)) => Err(self.no_method(to)?),
-            None => Err(Problem::no_route()),
-        };
+        let endpoint =
+            match resource.map(|resource| (resource, resource.endpoint(&self.request.method))) {
+                Some((resource, Some(Endpoint::Open(open)))) => {
+                    return self.respond_without_key(open, resource).await;
+                }
+                Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
+                Some((resource, None)) => Err(self.no_method(resource)?),
+                None => Err(Problem::no_route()),
+            };
 
         // 2. Read the secret.
         let caller = self.caller()?;
@@ -114,12 +116,12 @@ impl<P: Ports> Exchange<'_, P> {
             self.prepare_count(keyed, &caller, resource);
         }
 
-        // 3. Refuse what can be refused without storage. Tokens of grants and sessions are always checked, because the
-        // grant or the session may have ended.
+        // 3. Refuse invalid requests that can be recognized without storage. Tokens of grants and sessions are always
+        // checked, because the grant or the session may have ended.
         let is_catalog = resource.is_none_or(Resource::is_catalog);
         let may_use_cache = !caller.has_revocable_row() && is_catalog;
-        let known = self.known_scopes(&caller, may_use_cache)?;
-        let allowed = self.allow(&endpoint, &caller, known).await?;
+        let known_scopes = self.known_scopes(&caller, may_use_cache)?;
+        let allowed = self.allow(&endpoint, &caller, known_scopes).await?;
 
         // 4. Prepare.
         let capacity_error = self.service.capacity().capacity_error(self.ports.number());
@@ -144,7 +146,7 @@ impl<P: Ports> Exchange<'_, P> {
             ports: self.ports,
             caller: &caller,
             endpoint: &endpoint,
-            is_known: may_use_cache && known.is_some(),
+            is_known: may_use_cache && known_scopes.is_some(),
             now: self.now,
         };
         match handler {
@@ -175,7 +177,7 @@ impl<P: Ports> Exchange<'_, P> {
     ) -> Result<Response, Problem> {
         let Self { service, ports, request, request_id, now, .. } = *self;
         if matches!(open, Open::Mcp | Open::AgentMcp) {
-            open::exists(open, service.config())?;
+            open::ensure_enabled(open, service.config())?;
             return Box::pin(mcp::respond(service, ports.inner(), request)).await;
         }
         if agents::is_own(open) {
@@ -203,7 +205,7 @@ impl<P: Ports> Exchange<'_, P> {
         let refusal = Problem::no_method(resource.allow());
         match resource.open() {
             // A path that the configuration switches off is not found, for any method.
-            Some(open) => open::exists(open, self.service.config()).and(Err(refusal)),
+            Some(open) => open::ensure_enabled(open, self.service.config()).and(Err(refusal)),
             None => Ok(refusal),
         }
     }
@@ -244,10 +246,11 @@ impl<P: Ports> Exchange<'_, P> {
             return;
         }
         let has_platform = endpoint.spec().path.contains("/{platform}");
-        let in_path = resource.filter(|_| has_platform).and_then(|to| to.arguments().first());
+        let in_path =
+            resource.filter(|_| has_platform).and_then(|resource| resource.arguments().first());
         self.ports.set_usage_dimensions(UsageDimensions {
             // A person's session may have ended by the time the counts are written, but the row of its key stays.
-            caller: caller.person().map_or_else(|| key_name(caller), |it| it.key_id.clone()),
+            caller: caller.person().map_or_else(|| key_name(caller), |token| token.key_id.clone()),
             endpoint: group(endpoint.access()),
             platform_in_path: in_path.cloned(),
             platform: None,
@@ -257,11 +260,11 @@ impl<P: Ports> Exchange<'_, P> {
 
     /// Counts the request in memory. A caller that is not authenticated, or whose account has moved, is not counted.
     fn count(&self, response: &Response) {
-        let counted = self.ports.take_usage_dimensions();
-        if let Some(counted) = counted.filter(|_| response.status != 401)
+        let dimensions = self.ports.take_usage_dimensions();
+        if let Some(dimensions) = dimensions.filter(|_| response.status != 401)
             && response.moved_to.is_none()
         {
-            self.service.usage().add(self.ports.number(), counted, response.status, self.now);
+            self.service.usage().add(self.ports.number(), dimensions, response.status, self.now);
         }
     }
 
@@ -278,15 +281,15 @@ impl<P: Ports> Exchange<'_, P> {
         }
     }
 
-    /// Counts the request against the rate limit. The inner result is the endpoint, or a refusal that is reported only to
-    /// an authenticated caller; the outer one fails when known scopes lack the endpoint's.
+    /// Counts the request against the rate limit. The inner result is the endpoint, or a refusal that is reported only
+    /// to an authenticated caller. The outer result fails when the known scopes do not include the endpoint's scope.
     async fn allow(
         &self,
         endpoint: &Result<Keyed, Problem>,
         caller: &Caller,
-        known: Option<Scopes>,
+        known_scopes: Option<Scopes>,
     ) -> Result<Result<Keyed, Problem>, Problem> {
-        let endpoint = match known {
+        let endpoint = match known_scopes {
             Some(scopes) => authorize(endpoint, caller, scopes)?,
             None => match endpoint {
                 Ok(endpoint) => *endpoint,
@@ -294,21 +297,21 @@ impl<P: Ports> Exchange<'_, P> {
             },
         };
         let allowed = self.ports.allow(&caller.rate_key().to_string()).await;
-        Ok(allowed.map(|()| endpoint).map_err(|wait| Problem::too_often(caller.noun(), wait)))
+        Ok(allowed.map(|()| endpoint).map_err(|wait| Problem::rate_limited(caller.noun(), wait)))
     }
 
-    /// Prepares the endpoint's handler. Everything that stores more is refused when the database is nearly full.
+    /// Prepares the endpoint's handler. Fails for an endpoint that adds rows when the database is nearly full.
     async fn prepare<'c>(&'c self, context: &'c Context<'c>) -> Result<Handler<'c>, Problem> {
         let number = self.ports.number();
-        self.ports.begin(read_replica::session(self.request, context.endpoint, number)?);
+        self.ports.use_session(read_replica::session(self.request, context.endpoint, number)?);
         let handler = endpoint::prepare(context, self.ports).await?;
-        if context.endpoint.adds() && !matches!(handler, Handler::Catalog(_)) {
+        if context.endpoint.adds_rows() && !matches!(handler, Handler::Catalog(_)) {
             context.ensure_capacity()?;
         }
         Ok(handler)
     }
 
-    /// Replaces the challenge by one that MCP clients understand (RFC 6750).
+    /// Replaces the challenge with one that MCP clients understand (RFC 6750).
     fn challenge_agent(&self, response: &mut Response) {
         response.headers.retain(|(name, _)| *name != "www-authenticate");
         let base = self.service.config().base_url.as_deref();
@@ -323,13 +326,13 @@ impl<P: Ports> Exchange<'_, P> {
         response.add("www-authenticate", challenge);
     }
 
-    /// Caches what the request's batches revealed about the database and the key, and adds the bookmark to the
-    /// response.
+    /// Caches the size of the database and the time of the key's last use, and adds the bookmark to the response.
     fn record_storage_use(&self, response: &mut Response) {
         let (service, ports) = (self.service, self.ports);
         response.has_deliveries = ports.has_deliveries();
         service.capacity().remember(ports.number(), ports.size());
-        // A replica that knows where the account has moved refuses the key, which no longer belongs to this database.
+        // Not after a 401: a replica of the account's former database can refuse the key, which no longer belongs to
+        // it.
         if ports.bookmark().is_some() && response.status != 401 {
             ports.write_use_later();
         }
@@ -338,13 +341,14 @@ impl<P: Ports> Exchange<'_, P> {
         } else if let Some(bookmark) = ports.bookmark() {
             response.add(BOOKMARK, read_replica::header_value(&bookmark, ports.number()));
         }
-        if let Some(used) = ports.settled_use().filter(|_| response.status != 401) {
-            service.last_uses().remember(used);
+        if let Some(settled_use) = ports.settled_use().filter(|_| response.status != 401) {
+            service.last_uses().remember(settled_use);
         }
     }
 
     fn add_common_headers(&self, response: &mut Response) {
-        let is_call = matches!(self.route, Route::To(resource) if resource.has(Keyed::is_call));
+        let is_call =
+            matches!(self.route, Route::Resource(resource) if resource.has(Keyed::is_call));
         if is_call && response.header(SOURCE).is_none() {
             response.add(SOURCE, "vault");
         }
@@ -357,7 +361,7 @@ impl<P: Ports> Exchange<'_, P> {
         response.add("server-timing", self.ports.to_string());
         response.add("x-content-type-options", "nosniff");
         if self.request.origin.starts_with("https:") {
-            response.add("strict-transport-security", HTTPS_ONLY);
+            response.add("strict-transport-security", STRICT_TRANSPORT_SECURITY);
         }
         response.add("x-request-id", self.request_id);
     }
@@ -366,9 +370,9 @@ impl<P: Ports> Exchange<'_, P> {
 /// The origin of the page that sends a request. Browsers send no `Origin` with same-origin reads; `Sec-Fetch-Site`
 /// identifies those. Returns `None` when the origin is not known.
 fn page_origin(request: &Request) -> Option<&str> {
-    let own = || {
-        let is_own = request.header("sec-fetch-site") == Some("same-origin");
-        is_own.then_some(request.origin.as_str())
+    let own_origin = || {
+        let is_same_origin = request.header("sec-fetch-site") == Some("same-origin");
+        is_same_origin.then_some(request.origin.as_str())
     };
-    request.header("origin").or_else(own)
+    request.header("origin").or_else(own_origin)
 }

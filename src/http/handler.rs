@@ -48,7 +48,7 @@ impl<'a> Handler<'a> {
         Self::Catalog(Box::pin(response))
     }
 
-    /// A handler whose statements give all that the response needs.
+    /// A handler that builds the response from the results of its statements alone.
     pub fn render(
         statements: Statements,
         render: impl FnOnce(&Results, &Principal) -> Result<Response, Problem> + 'a,

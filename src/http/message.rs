@@ -52,8 +52,8 @@ pub const MAX_BODY: usize = 64 << 10;
 /// The maximum size of an import.
 pub const MAX_IMPORT: usize = 1 << 20;
 
-/// The maximum size up to which a forwarded body is buffered, so that it can be signed or sent again.
-pub const MAX_HELD: usize = 1 << 20;
+/// The size up to which a forwarded body is buffered, so that it can be signed or sent again.
+pub const MAX_BUFFERED_BODY: usize = 1 << 20;
 
 impl Default for Body {
     fn default() -> Self {
@@ -156,9 +156,9 @@ impl Response {
     /// Adds names to `vary`. The Worker sends each header once.
     pub(super) fn add_to_vary(&mut self, names: &str) {
         match self.headers.iter_mut().find(|(name, _)| *name == "vary") {
-            Some((_, own)) => {
-                own.push_str(", ");
-                own.push_str(names);
+            Some((_, value)) => {
+                value.push_str(", ");
+                value.push_str(names);
             }
             None => self.add("vary", names),
         }

@@ -1,4 +1,4 @@
-//! The HTTP contract, pure: from a request's plain parts to a response's plain parts. Depends on all modules of the
+//! The HTTP layer: turns the plain parts of a request into the plain parts of a response. Depends on all modules of the
 //! core, but not on Cloudflare or the browser.
 
 mod authorizer;

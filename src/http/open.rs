@@ -63,7 +63,7 @@ pub(crate) async fn respond<P: Ports>(
 }
 
 /// Fails when the configuration switches an open endpoint off.
-pub(crate) fn exists(endpoint: Open, config: &Config) -> Result<(), Problem> {
+pub(crate) fn ensure_enabled(endpoint: Open, config: &Config) -> Result<(), Problem> {
     match endpoint {
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
         open if config.base_url.is_none() && (agents::is_own(open) || console::is_own(open)) => {

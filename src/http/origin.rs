@@ -6,21 +6,22 @@ pub const MAX_ORIGIN: usize = 253;
 /// Checks a web origin in the form that browsers send: a scheme, a lower-case host, and a port unless it is the
 /// scheme's default. `http` is accepted for the local machine only.
 pub fn check_origin(text: &str) -> Option<&'static str> {
-    let (host, own_port) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
+    let (host, default_port) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
         (Some(host), _) => (host, "443"),
         (None, Some(host)) => (host, "80"),
         (None, None) => ("", ""),
     };
     let (host, port) = host.split_once(':').map_or((host, None), |(host, port)| (host, Some(port)));
-    let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let good_host = host.split('.').all(|label| !label.is_empty() && label.bytes().all(letter));
-    let good_port = port.is_none_or(|port| {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_valid_host =
+        host.split('.').all(|label| !label.is_empty() && label.bytes().all(is_allowed));
+    let is_valid_port = port.is_none_or(|port| {
         let number = port.parse::<u64>().unwrap_or(u64::MAX);
-        port != own_port && number <= 65_535 && number.to_string() == port
+        port != default_port && number <= 65_535 && number.to_string() == port
     });
-    let is_here = own_port != "80" || host == "localhost" || host == "127.0.0.1";
-    let good = good_host && good_port && is_here && text.len() <= MAX_ORIGIN;
-    (!good).then_some(
+    let is_secure = default_port != "80" || host == "localhost" || host == "127.0.0.1";
+    let is_valid = is_valid_host && is_valid_port && is_secure && text.len() <= MAX_ORIGIN;
+    (!is_valid).then_some(
         "must be a web origin as browsers send it, such as https://app.example or http://localhost:5173",
     )
 }

@@ -46,11 +46,11 @@ fn prefers_html(accept: &str) -> bool {
 
 /// A weight from 0 to 1 with at most three decimals, in thousandths; an invalid one counts as 0.
 pub(crate) fn weight_of(text: &str) -> u16 {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let (integer, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
         return 0;
     }
-    match (whole, format!("{decimals:0<3}").parse()) {
+    match (integer, format!("{decimals:0<3}").parse()) {
         ("0", Ok(thousandths)) => thousandths,
         ("1", Ok(0)) => 1000,
         _ => 0,

@@ -86,8 +86,7 @@ pub fn cursor_page(rows: &[Vec<u8>], next: &impl Serialize) -> Response {
     Response::json(page.end(&format!("],\"next\":{}}}", json::text(next))), NO_STORE)
 }
 
-/// The document of a list, written row by row. A page can have many megabytes, of which the isolate has no room for
-/// copies.
+/// The document of a list, written row by row. A page can have many megabytes, and the isolate has no room for a copy.
 pub struct ListDocument(Vec<u8>);
 
 impl ListDocument {
@@ -111,7 +110,7 @@ impl ListDocument {
         self.0
     }
 
-    /// Ends the document of a page with a number.
+    /// Ends the document of a numbered page.
     pub fn envelope(self, paging: Paging, total: u64) -> Vec<u8> {
         self.end(&paging.end(total, ""))
     }

@@ -61,7 +61,7 @@ pub const CONNECTOR_PARAMETERS: [Parameter; 10] = [
     parameter(
         "hasOauthClient",
         Check::Boolean,
-        "`true`: only connectors for which you have set an OAuth client in this environment. For a token, what counts is the client with which it connects accounts. `false`: all connectors.",
+        "`true`: only connectors for which you have set an OAuth client in this environment. For a token, only the client with which it connects accounts is considered. `false`: all connectors.",
     )
     .default(DefaultValue::Boolean(false)),
     parameter(
@@ -302,7 +302,7 @@ pub const USAGE_PARAMETERS: [Parameter; 5] = [
         "groupBy",
         &UsageGroup::NAMES,
         16,
-        "What has a row of its own, separated by commas. For example, `day,status`.",
+        "The properties by which requests are grouped into rows, separated by commas. For example, `day,status`.",
     )
     .default(DefaultValue::Texts(&["day"])),
     parameter(
@@ -416,7 +416,7 @@ const fn parameter(name: &'static str, check: Check, about: &'static str) -> Par
     Parameter::new(name, check, about)
 }
 
-/// Comma-separated names. Only the number of characters is checked here.
+/// A parameter for comma-separated names. The check covers only their number and length; the endpoint checks the names.
 const fn names(
     name: &'static str,
     names: &'static [&'static str],
@@ -434,31 +434,31 @@ fn check_connection_id(text: &str) -> Option<&'static str> {
 fn check_attempt_id(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text)
         .is_none()
-        .then_some("is not the id of an attempt: pass `next` of the page before")
+        .then_some("is not the id of an attempt: pass `next` of the previous page")
 }
 
 fn check_session_id(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text)
         .is_none()
-        .then_some("is not the id of a session: pass `next` of the page before")
+        .then_some("is not the id of a session: pass `next` of the previous page")
 }
 
 fn check_key_id(text: &str) -> Option<&'static str> {
     ConnectionId::parse(text)
         .is_none()
-        .then_some("is not the id of an API key: pass `next` of the page before")
+        .then_some("is not the id of an API key: pass `next` of the previous page")
 }
 
 fn check_event_id(text: &str) -> Option<&'static str> {
     EventId::parse(text)
         .is_none()
-        .then_some("is not the id of an event: pass `next` of the page before")
+        .then_some("is not the id of an event: pass `next` of the previous page")
 }
 
 fn check_audit_id(text: &str) -> Option<&'static str> {
     AuditId::parse(text)
         .is_none()
-        .then_some("is not the id of an entry of the audit: pass `next` of the page before")
+        .then_some("is not the id of an audit entry: pass `next` of the previous page")
 }
 
 fn check_time(text: &str) -> Option<&'static str> {

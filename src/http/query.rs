@@ -24,7 +24,7 @@ impl Parameter {
         Self { name, check, is_required: false, doc: Doc::new(about) }
     }
 
-    /// The documented value of the omitted parameter.
+    /// Documents the value that applies if the parameter is omitted.
     pub const fn default(self, value: DefaultValue) -> Self {
         Self { doc: self.doc.default(value), ..self }
     }
@@ -57,8 +57,8 @@ impl Check {
             Self::Boolean if !matches!(text, "true" | "false") => {
                 "must be `true` or `false`".into()
             }
-            Self::Integer(least, max) if !integer(text).is_some_and(|n| least <= n && n <= max) => {
-                format!("must be a whole number from {least} to {max}").into()
+            Self::Integer(min, max) if !integer(text).is_some_and(|n| min <= n && n <= max) => {
+                format!("must be a whole number from {min} to {max}").into()
             }
             Self::Items(..) if text.split(',').any(str::is_empty) => {
                 "contains an empty item".into()
@@ -73,8 +73,8 @@ impl Check {
                 format!("must have 1 to {max} characters").into()
             }
             Self::Words(max) if is_longer(text, max) || text.chars().all(char::is_whitespace) => {
-                let what = "characters and at least one that is not white space";
-                format!("must have 1 to {max} {what}").into()
+                let requirement = "characters and at least one that is not white space";
+                format!("must have 1 to {max} {requirement}").into()
             }
             Self::Rule(rule) => rule(text)?.into(),
             _ => return None,
@@ -100,7 +100,7 @@ impl<'a> QueryReader<'a> {
         let mut reader = Self { values: Vec::new(), faults: Vec::new() };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            reader.take(name, value, known);
+            reader.read_pair(name, value, known);
         }
         let values = std::mem::take(&mut reader.values);
         for parameter in known {
@@ -114,22 +114,24 @@ impl<'a> QueryReader<'a> {
         reader
     }
 
-    fn take(&mut self, raw_name: &str, raw_value: &'a str, known: &[Parameter]) {
+    fn read_pair(&mut self, raw_name: &str, raw_value: &'a str, known: &[Parameter]) {
         let name = decode_form(raw_name).unwrap_or(Cow::Borrowed(raw_name));
         let Some(parameter) = known.iter().find(|one| one.name == name) else {
-            let shown = shown(&name);
-            if self.faults.len() < MAX_FAULTS && !self.is_noted(Code::UnknownParameter, &shown) {
-                let location = Location::Parameter(shown);
-                let what = "a parameter of this endpoint";
+            let shown_name = shown(&name);
+            if self.faults.len() < MAX_FAULTS
+                && !self.has_fault(Code::UnknownParameter, &shown_name)
+            {
+                let location = Location::Parameter(shown_name);
+                let noun = "a parameter of this endpoint";
                 let code = Code::UnknownParameter;
                 let known: Vec<&str> = known.iter().map(|one| one.name).collect();
-                self.faults.push(Fault::unknown(code, location, &name, what, &known));
+                self.faults.push(Fault::unknown(code, location, &name, noun, &known));
             }
             return;
         };
         let name = parameter.name;
         if self.has(name) {
-            if !self.is_noted(Code::RepeatedParameter, name) {
+            if !self.has_fault(Code::RepeatedParameter, name) {
                 let detail = format!("`{name}` is given more than once");
                 self.fault(Code::RepeatedParameter, name, detail);
             }
@@ -157,12 +159,12 @@ impl<'a> QueryReader<'a> {
                 let code = Code::InvalidParameter;
                 self.faults.push(Fault::unknown_value(code, location, name, Some(text), names));
             }
-        } else if let Some(what) = parameter.check.objection(text) {
-            self.invalid(name, &what);
+        } else if let Some(message) = parameter.check.objection(text) {
+            self.invalid(name, &message);
         }
     }
 
-    fn is_noted(&self, code: Code, parameter: &str) -> bool {
+    fn has_fault(&self, code: Code, parameter: &str) -> bool {
         self.faults.iter().any(|fault| {
             fault.code == code
                 && matches!(&fault.location, Location::Parameter(name) if name == parameter)
@@ -174,9 +176,9 @@ impl<'a> QueryReader<'a> {
         self.faults.push(Fault { code, location, detail, suggestion: None });
     }
 
-    /// Adds a fault of `parameter`; `what` completes a sentence that begins with its name.
-    pub fn invalid(&mut self, parameter: &str, what: &str) {
-        self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {what}"));
+    /// Adds a fault of `parameter`; `message` completes a sentence that begins with its name.
+    pub fn invalid(&mut self, parameter: &str, message: &str) {
+        self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {message}"));
     }
 
     /// A parameter's value. Returns `None` when it is absent or empty.

@@ -9,13 +9,13 @@ use crate::util::percent::decode;
 
 /// The methods of a read-only path. A preflight of an unknown path below `/v1` gets them too, because only a caller with a valid
 /// key may learn that the path is unknown.
-pub const READS: &str = "GET, HEAD, OPTIONS";
+pub const READ_METHODS: &str = "GET, HEAD, OPTIONS";
 
 /// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     /// A path that has endpoints.
-    To(Resource),
+    Resource(Resource),
     /// An unknown path below `/v1`. Only a caller with a valid key learns this.
     UnknownInApi,
     /// Any other unknown path.
@@ -96,10 +96,10 @@ impl Route {
     /// Finds the target of a percent-encoded path. Each segment is decoded once, then matched.
     pub fn parse(path: &str) -> Self {
         let path = path.strip_prefix('/').unwrap_or(path);
-        let segments: Vec<_> = path.split('/').map(segment).collect();
+        let segments: Vec<_> = path.split('/').map(decode_segment).collect();
         let in_api = matches!(segments.first(), Some(Some(first)) if first == "v1");
         match Resource::parse(path, &segments) {
-            Some(resource) => Self::To(resource),
+            Some(resource) => Self::Resource(resource),
             None if in_api => Self::UnknownInApi,
             None => Self::Unknown,
         }
@@ -107,7 +107,7 @@ impl Route {
 }
 
 /// Decodes a path segment. Returns `None` when its encoding is invalid or it contains NUL.
-fn segment(encoded: &str) -> Option<Cow<'_, str>> {
+fn decode_segment(encoded: &str) -> Option<Cow<'_, str>> {
     decode(encoded).filter(|decoded| !decoded.contains('\0'))
 }
 

@@ -44,7 +44,7 @@ pub struct Service {
 
 /// The parts of a request that the Worker must read before it calls `handle`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reads {
+pub enum RequestParts {
     /// Only the headers in [`Config`].
     Nothing,
     /// Also the body, up to this many bytes.
@@ -133,9 +133,9 @@ impl Service {
         if let Caller::Key(key) = &caller
             && !matches!(self.keys.recall(key, now), Ok(Some(_)))
         {
-            let found = db.batch(vec![select_key(&caller, now)]).await;
+            let key_rows = db.batch(vec![select_key(&caller, now)]).await;
             // If storage is unavailable, the response says so.
-            if found.is_ok_and(|sets| sets.first().is_none_or(|set| set.json == "[]")) {
+            if key_rows.is_ok_and(|sets| sets.first().is_none_or(|set| set.json == "[]")) {
                 return Err(Body::default());
             }
         }
@@ -151,10 +151,11 @@ impl Service {
 
     /// The secrets of a request.
     pub(super) fn secrets<'a>(&self, request: &'a Request) -> Vec<&'a str> {
-        let sent = self.config.secret_headers.iter().filter_map(|name| request.header(name));
+        let from_headers =
+            self.config.secret_headers.iter().filter_map(|name| request.header(name));
         // MCP clients send the secret as a bearer token.
         let bearer = mcp::bearer(request).filter(|_| is_mcp(&request.path));
-        sent.chain(bearer).filter(|secret| !secret.is_empty()).collect()
+        from_headers.chain(bearer).filter(|secret| !secret.is_empty()).collect()
     }
 
     /// The caller that a request's secret names. Whether the secret is still valid is not checked here.
@@ -166,17 +167,18 @@ impl Service {
         let caller = Caller::parse(&secrets, &self.config.sessions)?;
         // An access token is valid at its own MCP endpoint only, and no other secret is valid there.
         let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
-        let own = caller.grant().map(|grant| grant.endpoint.as_str());
+        let grant_endpoint = caller.grant().map(|grant| grant.endpoint.as_str());
         let is_agent = request.endpoint.is_some() || is_mcp(&request.path);
         // The token of a person is for the console, not for agents.
-        if own == endpoint && !(is_agent && caller.person().is_some()) {
+        if grant_endpoint == endpoint && !(is_agent && caller.person().is_some()) {
             Ok(caller)
         } else {
             Err(AuthenticationError::BadToken)
         }
     }
 
-    /// The shard that the request's secret names. The secret is not verified: another shard's database does not know it.
+    /// The shard that the request's secret names. The secret is not verified: a secret that names the wrong shard is
+    /// unknown there.
     pub fn shard(&self, request: &Request) -> Shard {
         let linked_shard = shard_of_browser(request).or_else(|| shard_of_download(&request.path));
         linked_shard.unwrap_or_else(|| match self.secrets(request).as_slice() {
@@ -193,31 +195,33 @@ impl Service {
     }
 
     /// The parts of a request that must be read, in addition to the headers that any response may depend on.
-    pub fn reads(&self, request: &Request) -> Reads {
-        let Route::To(resource) = Route::parse(&request.path) else { return Reads::Nothing };
-        let reads = match resource.endpoint(&request.method) {
+    pub fn parts_to_read(&self, request: &Request) -> RequestParts {
+        let Route::Resource(resource) = Route::parse(&request.path) else {
+            return RequestParts::Nothing;
+        };
+        let parts = match resource.endpoint(&request.method) {
             // Agents and browsers that sign in have no secret yet.
             Some(Endpoint::Open(open))
                 if console::is_own(open) || (open != Open::AgentMcp && agents::is_own(open)) =>
             {
                 return if request.method == "POST" {
-                    Reads::Body(MAX_BODY)
+                    RequestParts::Body(MAX_BODY)
                 } else {
-                    Reads::Nothing
+                    RequestParts::Nothing
                 };
             }
-            Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => Reads::All,
+            Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => RequestParts::All,
             // Browsers send no key here.
-            Some(Endpoint::Open(Open::ConnectReturn)) => return Reads::Body(MAX_BODY),
+            Some(Endpoint::Open(Open::ConnectReturn)) => return RequestParts::Body(MAX_BODY),
             Some(endpoint)
                 if endpoint.spec().body.is_some()
                     || matches!(endpoint, Endpoint::Open(Open::Mcp | Open::AgentMcp)) =>
             {
-                Reads::Body(endpoint.spec().max_body)
+                RequestParts::Body(endpoint.spec().max_body)
             }
-            _ => return Reads::Nothing,
+            _ => return RequestParts::Nothing,
         };
-        if self.caller(request).is_ok() { reads } else { Reads::Nothing }
+        if self.caller(request).is_ok() { parts } else { RequestParts::Nothing }
     }
 }
 

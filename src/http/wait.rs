@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_where_there_is_no_timer() {
+    fn waiting_ends_without_a_timer() {
         assert_eq!(pauses(25_000, false), [1000]);
     }
 }

@@ -22,10 +22,10 @@ const MAX_REFERENCES: usize = 16;
 const SKIPPED_SHOWN: usize = 3;
 
 pub struct Actions<'a, F> {
-    /// The rows, without their platform.
+    /// The rows. Their platform is not known yet.
     pub rows: Vec<Action>,
     /// The operation of each row.
-    pub found: Vec<LocatedOperation<'a, F>>,
+    pub operations: Vec<LocatedOperation<'a, F>>,
     /// A warning for each dangling reference, and one for all skipped operations.
     pub warnings: Vec<String>,
 }
@@ -43,13 +43,13 @@ pub struct LocatedOperation<'a, F> {
 /// The actions of a document's paths.
 pub fn collect<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<'a, F> {
     let mut warnings = Vec::new();
-    let mut found = operations(document, &mut warnings);
-    found.retain(|found| paths.allows(found.path));
-    found.sort_by_key(|found| (found.path, found.method));
-    remove_duplicates(&mut found);
-    let keys = found.iter().map(|found| key(found.method, found.path, found.operation)).collect();
-    let keys = unique(keys);
-    let mut titled: Vec<TitledAction<'_>> = found.iter().map(titled).collect();
+    let mut operations = operations(document, &mut warnings);
+    operations.retain(|found| paths.allows(found.path));
+    operations.sort_by_key(|found| (found.path, found.method));
+    remove_duplicates(&mut operations);
+    let keys = operations.iter().map(|found| key(found.method, found.path, found.operation));
+    let keys = make_unique(keys.collect());
+    let mut titled: Vec<TitledAction<'_>> = operations.iter().map(to_titled_action).collect();
     distinguish(&mut titled);
     let row =
         |((found, titled), key): ((&LocatedOperation<'_, F>, TitledAction<'_>), String)| Action {
@@ -59,11 +59,11 @@ pub fn collect<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<
             platform: String::new(),
             model_name: model_name(found.path, found.operation),
         };
-    let rows = found.iter().zip(titled).zip(keys).map(row).collect();
-    Actions { rows, found, warnings }
+    let rows = operations.iter().zip(titled).zip(keys).map(row).collect();
+    Actions { rows, operations, warnings }
 }
 
-fn titled<'a, F>(found: &LocatedOperation<'a, F>) -> TitledAction<'a> {
+fn to_titled_action<'a, F>(found: &LocatedOperation<'a, F>) -> TitledAction<'a> {
     let LocatedOperation { path, method, operation, .. } = *found;
     let id = bare_id(path, operation);
     let source = TitleSource {
@@ -76,8 +76,8 @@ fn titled<'a, F>(found: &LocatedOperation<'a, F>) -> TitledAction<'a> {
     TitledAction { title: title(source), method, path, id }
 }
 
-/// Whether the path is an operation of Amazon's query protocol. All of these share one address and have their name in
-/// the fragment.
+/// Whether the path belongs to an operation of Amazon's query protocol. These paths differ only in the fragment, which
+/// contains the operation's name.
 fn is_query_protocol(path: &str) -> bool {
     path.starts_with("/#Action=")
 }
@@ -93,7 +93,7 @@ fn remove_duplicates<F>(operations: &mut Vec<LocatedOperation<'_, F>>) {
     operations.retain(|found| found.method != Method::Get || !post_paths.contains(found.path));
 }
 
-/// The operation's id, without the prefix with which Amazon's query protocol distinguishes the two forms.
+/// The operation's id. Amazon's query protocol adds a prefix for the method, which is dropped.
 fn bare_id<'a, F>(path: &str, operation: &'a Operation<F>) -> &'a str {
     let id = operation.id.as_str();
     let bare = id.strip_prefix("POST_").or_else(|| id.strip_prefix("GET_"));
@@ -150,7 +150,7 @@ fn operations<'a, F>(
         }
     }
     if !skipped.is_empty() {
-        let names = text::listed(skipped.iter().map(String::as_str), SKIPPED_SHOWN);
+        let names = text::format_list(skipped.iter().map(String::as_str), SKIPPED_SHOWN);
         warnings
             .push(format!("operations with a method that no action can have are skipped: {names}"));
     }
@@ -231,7 +231,7 @@ fn model_name<F>(path: &str, operation: &Operation<F>) -> String {
 }
 
 /// Makes keys unique by numbering all but the first with the same name: `listPets`, `listPets2`.
-fn unique(keys: Vec<String>) -> Vec<String> {
+fn make_unique(keys: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = keys.iter().cloned().collect();
     let mut seen: HashMap<String, u64> = HashMap::with_capacity(keys.len());
     let mut unique = Vec::with_capacity(keys.len());

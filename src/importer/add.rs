@@ -1,6 +1,6 @@
 //! `catalog add`: adds documents to an existing catalog. Each import records its arguments; this command reports what
-//! more documents would change, then runs the import again with them. If its documents are not here, as with the sample
-//! catalog of the npm package, the new ones are added to the catalog as it is.
+//! the new documents would change, then repeats the import with them. If the imported documents are not on this machine,
+//! as with the sample catalog of the npm package, it adds the new ones to the existing catalog instead.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use clap::Args;
 use super::cli::{DEFAULT_OUT, ImportArgs, absolute};
 use super::fetched::list::is_own;
 use super::folder::{Folder, replace};
-use super::report::{Summary, counted};
+use super::report::{Summary, format_count};
 use super::{Import, Watch, check, extend, gather};
 use crate::catalog::write::Platform;
 use crate::util::case_fold::fold;
@@ -46,12 +46,12 @@ pub struct AddArgs {
 }
 
 /// Records the arguments of an import.
-pub fn remember(import: &ImportArgs, folder: &Folder) -> Result<()> {
+pub fn record_arguments(import: &ImportArgs, folder: &Folder) -> Result<()> {
     replace(&folder.0.join(ARGUMENTS_FILE), &serde_json::to_vec_pretty(import)?)
 }
 
 /// The arguments of the last import.
-pub fn remembered(folder: &Folder) -> Result<ImportArgs> {
+pub fn recorded_arguments(folder: &Folder) -> Result<ImportArgs> {
     let path = folder.0.join(ARGUMENTS_FILE);
     let json = fs::read(&path).with_context(|| {
         format!(
@@ -62,20 +62,20 @@ pub fn remembered(folder: &Folder) -> Result<ImportArgs> {
     serde_json::from_slice(&json).with_context(|| path.display().to_string())
 }
 
-/// A few documents need no progress bar.
+/// Shows no progress, because only a few documents are imported.
 struct NoProgress;
 
 impl Watch for NoProgress {
-    fn found(&self, _: usize, _: u64) {}
-    fn read(&self, _: u64) {}
+    fn files_found(&self, _: usize, _: u64) {}
+    fn file_read(&self, _: u64) {}
 }
 
 impl AddArgs {
-    /// Adds the documents, or reports why not.
+    /// Adds the documents. Changes nothing if one of them can't be imported, or replaces actions without `--replace`.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let existing = check::connectors(&folder)?;
-        let mut import = remembered(&folder)?;
+        let mut import = recorded_arguments(&folder)?;
         import.out.clone_from(&self.catalog);
         let sources = self.sources.iter().map(absolute).collect::<Result<Vec<_>>>()?;
 
@@ -107,7 +107,7 @@ impl AddArgs {
         }
         if has_conflict && !self.replaces() {
             bail!(
-                "nothing was changed: pass --replace to take these documents in place of what the catalog has"
+                "nothing was changed: pass --replace to replace the actions that the catalog has"
             );
         }
         if self.dry_run {
@@ -122,7 +122,7 @@ impl AddArgs {
                 summary.documents.iter().any(|(_, name)| *name == platform.connector.platform)
             });
             let all = extend(&folder, documents.collect())?;
-            remember(&import, &folder)?;
+            record_arguments(&import, &folder)?;
             import.print_size(all.len(), all.iter().map(|platform| platform.actions.len()).sum());
             ExitCode::SUCCESS
         };
@@ -145,7 +145,7 @@ impl AddArgs {
         for (path, name) in &summary.documents {
             let actions = summary.platforms.iter().find(|(known, _)| known == name);
             let actions = actions.map_or(0, |(_, actions)| *actions);
-            println!("{}: {name}, {}", path.display(), counted(actions, "action"));
+            println!("{}: {name}, {}", path.display(), format_count(actions, "action"));
             let platform = platforms.iter().find(|platform| platform.connector.name == *name);
             let is_same = |entry: &&check::ConnectorEntry| {
                 platform.map_or_else(
@@ -158,7 +158,7 @@ impl AddArgs {
             {
                 has_conflict = true;
                 let what = if self.replaces() { "are replaced" } else { "would be replaced" };
-                let tools = counted(entry.connector.tools as usize, "action");
+                let tools = format_count(entry.connector.tools as usize, "action");
                 println!("  the catalog has {}: its {tools} {what}", entry.connector.platform);
             }
         }

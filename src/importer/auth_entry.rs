@@ -5,9 +5,9 @@ use serde::Deserialize;
 
 use super::server::{self, ResolvedServers};
 use crate::catalog::detail::{
-    AccessTokenRequest, ApiKey, AuthMethod, ExpiresUnit, Field, FieldSource, Grant, In, Kind,
-    OAuth2, Parameters, Pkce, RevocationToken, Scope, SourceKind, TokenAuth, TokenBody, client_id,
-    code, urls, variables,
+    AccessTokenRequest, ApiKey, ApiKeyLocation, AuthMethod, ExpiresUnit, Field, FieldSource, Grant,
+    Kind, OAuth2, Parameters, Pkce, RevocationToken, Scope, SourceKind, TokenAuth, TokenBody,
+    client_id, code, urls, variables,
 };
 use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
@@ -74,7 +74,7 @@ pub struct AuthEntry {
     lookup_url: Option<String>,
     #[serde(default)]
     field_sources: Vec<FieldSource>,
-    r#in: Option<In>,
+    r#in: Option<ApiKeyLocation>,
     name: Option<String>,
     prefix: Option<String>,
     username_label: Option<String>,
@@ -112,9 +112,9 @@ impl AccessTokenEntry {
             return Err(format!("`{member}`: no parameter has the value `{{accessToken}}`"));
         }
         let known = ["{accessToken}", "{clientId}", "{clientSecret}"];
-        let is_odd =
+        let has_unknown_variable =
             |value: &&String| value.contains(['{', '}']) && !known.contains(&value.as_str());
-        if let Some(value) = self.parameters.values().find(is_odd) {
+        if let Some(value) = self.parameters.values().find(has_unknown_variable) {
             return Err(format!("`{member}`: a parameter can't be `{value}`"));
         }
         Ok(AccessTokenRequest { method, url, parameters: self.parameters })
@@ -132,7 +132,7 @@ enum Type {
     AwsSigv4,
 }
 
-/// A field. Unlike in a response, absent members have the defaults of the kind, or else those of most fields.
+/// A field. Unlike in a response, absent members have the defaults of the method's kind, or else general ones.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FieldEntry {
@@ -148,7 +148,7 @@ struct FieldEntry {
 
 impl AuthEntry {
     /// Whether the entry states the source of its facts and the day on which they were read.
-    pub fn is_sourced(&self) -> bool {
+    pub fn has_source(&self) -> bool {
         let read = self.read.as_ref().map(|day| day.parse::<jiff::civil::Date>());
         self.source.as_ref().is_some_and(|page| !page.trim().is_empty())
             && read.is_some_and(|day| day.is_ok())
@@ -294,12 +294,12 @@ impl AuthEntry {
             },
         };
         let own = auth::default_fields(&kind);
-        let is_said = |name: &str| match &kind {
+        let is_provided = |name: &str| match &kind {
             Kind::OAuth2(oauth) => oauth.provides_field(name),
             _ => false,
         };
         let given = fields.into_iter().flatten();
-        let given = given.map(|field| field.field(&own, &is_said)).collect();
+        let given = given.map(|field| field.field(&own, &is_provided)).collect();
         let all = auth::fields(
             &kind,
             None,
@@ -338,7 +338,7 @@ impl AuthEntry {
     }
 }
 
-/// Checks where a platform states the values of these fields.
+/// Checks the sources of the fields whose values the platform states.
 fn check_sources(oauth: &OAuth2, fields: &[Field]) -> Result<(), String> {
     let has_lookup = |source: &FieldSource| source.from == SourceKind::Lookup;
     let is_looked_up = oauth.field_sources.iter().any(has_lookup);
@@ -372,19 +372,22 @@ fn check_sources(oauth: &OAuth2, fields: &[Field]) -> Result<(), String> {
             template.matches('{').count() == 1 && template.contains(&format!("{{{name}}}"))
         };
         if !source.template.as_ref().is_none_or(is_template) {
-            return Err(format!("`fieldSources`: a `template` for `{name}` has `{{{name}}}` once"));
+            return Err(format!(
+                "`fieldSources`: a `template` for `{name}` must contain `{{{name}}}` once"
+            ));
         }
     }
     Ok(())
 }
 
 impl FieldEntry {
-    /// Converts the entry to a field. `own` are the fields of the method's kind.
-    fn field(self, own: &[Field], is_said: &dyn Fn(&str) -> bool) -> Field {
+    /// Converts the entry to a field. `own` are the fields of the method's kind. A field that OAuth provides is optional.
+    fn field(self, own: &[Field], is_provided: &dyn Fn(&str) -> bool) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
         let known = own.iter().find(|field| field.name == name).cloned();
         let usual = known.unwrap_or_else(|| Field::required(&name, &server::label(&name)));
-        let required = required.unwrap_or(usual.required && default.is_none() && !is_said(&name));
+        let required =
+            required.unwrap_or(usual.required && default.is_none() && !is_provided(&name));
         Field {
             name,
             label: label.unwrap_or(usual.label),

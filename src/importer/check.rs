@@ -23,13 +23,13 @@ use crate::ports::{Blob, StorageError};
 use crate::util::case_fold::fold;
 use crate::util::nearest::nearest;
 
-/// The current version of a folder, opened.
+/// The opened current version of a catalog folder.
 pub struct OpenCatalog<'a> {
     folder: &'a Folder,
     current: Current,
 }
 
-/// A connector with the attribute that its row does not contain.
+/// A connector, and whether it is enabled for hosted authorization, which its row does not contain.
 #[derive(Debug, Clone)]
 pub struct ConnectorEntry {
     pub connector: Connector,
@@ -175,7 +175,7 @@ impl<'a> OpenCatalog<'a> {
     /// Everything that is stored about the platforms with these names, in list order.
     pub fn platforms(&self, names: &[String]) -> Result<Vec<Platform>> {
         let (entries, details) = (self.connectors()?, self.details()?);
-        let requested = named(&entries, &details, names)?;
+        let requested = resolve(&entries, &details, names)?;
         let is_requested = |entry: &ConnectorEntry| requested.contains(&entry.connector.platform);
         self.load(entries.into_iter().filter(is_requested), details)
     }
@@ -213,8 +213,8 @@ impl<'a> OpenCatalog<'a> {
     }
 }
 
-/// The platforms with these current or former names.
-pub fn named(
+/// The platforms with these current or former names. Fails, with suggestions, for a name that no platform has.
+pub fn resolve(
     entries: &[ConnectorEntry],
     details: &Details,
     names: &[String],
@@ -235,7 +235,7 @@ pub fn named(
     names.iter().map(find).collect()
 }
 
-/// Suggestions, as the end of an error.
+/// The end of an error message: the most similar names, or an empty string.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let nearest = nearest(name, known, 3).join(", ");
     if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") }

@@ -20,8 +20,8 @@ use super::oauth_list::OAuthList;
 use super::overrides::Overrides;
 use super::progress::Progress;
 use super::providers::Providers;
-use super::report::{Reason, Summary, counted};
-use super::shipped::shipped;
+use super::report::{Reason, Summary, format_count};
+use super::shipped::shipped_path;
 use super::{Import, add, check, diff, find, import, instance, lost_actions, show};
 
 /// The default catalog folder.
@@ -111,7 +111,7 @@ impl ImportArgs {
             Self::print_nothing_imported(&summary, &folder);
             return Ok(ExitCode::FAILURE);
         }
-        add::remember(&self.absolute()?, &folder)?;
+        add::record_arguments(&self.absolute()?, &folder)?;
         self.print_size(summary.connectors, summary.actions);
         self.print_names(&summary);
         Ok(ExitCode::SUCCESS)
@@ -171,7 +171,7 @@ impl ImportArgs {
     /// The arguments as an import job.
     pub(super) fn job(&self) -> Result<Import> {
         let given_or_default = |given: Option<&Path>, default: &str| {
-            let default = || Some(shipped(Path::new(default))).filter(|path| path.exists());
+            let default = || Some(shipped_path(Path::new(default))).filter(|path| path.exists());
             given.map(resolve_from_caller).or_else(default)
         };
         let config = given_or_default(self.config.as_deref(), DEFAULT_CONFIG);
@@ -210,11 +210,11 @@ impl ImportArgs {
         })
     }
 
-    /// The documents of the list, and the platforms whose document has not been downloaded. Those of this project need no
-    /// download: they are facts about well-known platforms, like those of `providers.toml`.
+    /// The documents of the list, and the platforms whose document has not been downloaded. Without `--fetched`, these are
+    /// the documents of this project, which belong to its own `providers.toml`; with another file or none, there are none.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
         let list = self.list.as_deref().map(resolve_from_caller);
-        let list = list.unwrap_or_else(|| shipped(Path::new(DEFAULT_LIST)));
+        let list = list.unwrap_or_else(|| shipped_path(Path::new(DEFAULT_LIST)));
         let cache = self.fetched.as_deref().map(resolve_from_caller).map(Cache);
         if cache.is_none() && (self.no_providers || self.providers.is_some() || !list.exists()) {
             return Ok((Vec::new(), Vec::new()));
@@ -224,7 +224,8 @@ impl ImportArgs {
 
     /// Prints the size of the new catalog.
     pub(super) fn print_size(&self, connectors: usize, actions: usize) {
-        let (connectors, actions) = (counted(connectors, "connector"), counted(actions, "action"));
+        let (connectors, actions) =
+            (format_count(connectors, "connector"), format_count(actions, "action"));
         print(&format!("{connectors}, {actions} in {}\n", self.out.display()));
     }
 
@@ -238,7 +239,7 @@ impl ImportArgs {
         let width = summary.platforms.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
         let mut text = String::new();
         for (name, actions) in &summary.platforms {
-            let _ = writeln!(text, "  {name:<width$}  {}", counted(*actions, "action"));
+            let _ = writeln!(text, "  {name:<width$}  {}", format_count(*actions, "action"));
         }
         let _ = write!(text, "look at one: npm run catalog -- show {first}");
         if self.out != Path::new(DEFAULT_OUT) {
@@ -254,9 +255,9 @@ impl ImportArgs {
         let kept = if folder.current().exists() { "; the catalog stays as it was" } else { "" };
         eprintln!("nothing was imported{kept}");
         if closed > 0 {
-            let documents = counted(closed, "document");
+            let documents = format_count(closed, "document");
             eprintln!(
-                "{documents} left out for the licence: take one with `--also FILE`, all with `--licence any`"
+                "{documents} skipped because of the licence: import one with `--also FILE`, all with `--licence any`"
             );
         }
     }
@@ -330,7 +331,7 @@ impl CheckArgs {
             && faults.is_empty()
         {
             let former = check::connectors(&Folder(resolve_from_caller(former)))?;
-            let providers = Providers::read(&shipped(Path::new(DEFAULT_PROVIDERS)))?;
+            let providers = Providers::read(&shipped_path(Path::new(DEFAULT_PROVIDERS)))?;
             let lost = lost_actions::faults(&former, &check::connectors(&folder)?, &providers);
             let is_fault = |(platform, _): &(String, String)| !self.fewer.contains(platform);
             faults.extend(lost.into_iter().filter(is_fault).map(|(_, fault)| fault));
@@ -339,14 +340,14 @@ impl CheckArgs {
             eprintln!("error: {fault}");
         }
         if !faults.is_empty() {
-            eprintln!("{} in {}", counted(faults.len(), "fault"), self.folder.display());
+            eprintln!("{} in {}", format_count(faults.len(), "fault"), self.folder.display());
             return Ok(ExitCode::FAILURE);
         }
         let entries = check::connectors(&folder)?;
         let tools = entries.iter().map(|entry| entry.connector.tools);
         let actions = tools.fold(0, u32::saturating_add).try_into().unwrap_or(usize::MAX);
         let (connectors, actions) =
-            (counted(entries.len(), "connector"), counted(actions, "action"));
+            (format_count(entries.len(), "connector"), format_count(actions, "action"));
         print(&format!("{connectors}, {actions} in {}: no faults\n", self.folder.display()));
         Ok(ExitCode::SUCCESS)
     }
@@ -423,7 +424,7 @@ impl ShowArgs {
         let opened = check::OpenCatalog::new(&folder)?;
         let entries = opened.connectors()?;
         let mut details = opened.details()?;
-        let requested = check::named(&entries, &details, std::slice::from_ref(&self.platform))?;
+        let requested = check::resolve(&entries, &details, std::slice::from_ref(&self.platform))?;
         let is_requested =
             |entry: &&check::ConnectorEntry| requested.contains(&entry.connector.platform);
         let Some(entry) = entries.iter().find(is_requested) else { return Ok(ExitCode::FAILURE) };
@@ -455,7 +456,7 @@ pub struct ExportArgs {
     /// Print at most this many actions of each platform, chosen at random
     #[arg(long, value_name = "COUNT")]
     sample: Option<usize>,
-    /// The seed of the choice: the same for the same string
+    /// The seed of the random choice: the same seed chooses the same actions
     #[arg(long, value_name = "TEXT", default_value = "", requires = "sample")]
     seed: String,
     /// The catalog folder
@@ -467,7 +468,7 @@ impl ExportArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let opened = check::OpenCatalog::new(&folder)?;
-        let requested = check::named(&opened.connectors()?, &opened.details()?, &self.platforms)?;
+        let requested = check::resolve(&opened.connectors()?, &opened.details()?, &self.platforms)?;
         let is_requested = |platform: &str| requested.is_empty() || requested.contains(platform);
         let sample = self.sample.map(|max| Sample { max, seed: &self.seed });
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());

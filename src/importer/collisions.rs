@@ -56,9 +56,10 @@ pub fn names(namings: &[&Naming]) -> Vec<String> {
 }
 
 type Member<'a> = (usize, &'a Naming);
-type Report = Vec<(usize, Vec<String>)>;
+/// The index of each member, and the words of its name.
+type IndexedNames = Vec<(usize, Vec<String>)>;
 
-fn by_provider(members: &[Member<'_>]) -> Report {
+fn by_provider(members: &[Member<'_>]) -> IndexedNames {
     let mut groups: BTreeMap<(usize, &str), Vec<Member<'_>>> = BTreeMap::new();
     for member in members {
         groups.entry((member.1.provider.len(), &member.1.provider)).or_default().push(*member);
@@ -75,7 +76,7 @@ fn by_provider(members: &[Member<'_>]) -> Report {
     groups.into_values().enumerate().flat_map(describe).collect()
 }
 
-fn by_title(members: &[Member<'_>], suffix: &[String]) -> Report {
+fn by_title(members: &[Member<'_>], suffix: &[String]) -> IndexedNames {
     let titles: BTreeSet<&[String]> =
         members.iter().map(|(_, naming)| naming.title.as_slice()).collect();
     let contains_name = |title: &[String]| {
@@ -91,7 +92,7 @@ fn by_title(members: &[Member<'_>], suffix: &[String]) -> Report {
     titles.iter().flat_map(|title| names_of(title)).collect()
 }
 
-fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> Report {
+fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> IndexedNames {
     let mut members = members.to_vec();
     members.sort_by_key(|(_, naming)| {
         (std::cmp::Reverse((numbers(&naming.version), &naming.version)), naming.content)
@@ -100,7 +101,7 @@ fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> Re
     let majors: Vec<String> =
         members.iter().map(|(_, naming)| version::platform_version(&naming.version)).collect();
     let mut seen: HashSet<Vec<String>> = HashSet::new();
-    let mut report = Report::new();
+    let mut named = IndexedNames::new();
     for (at, naming) in members {
         let (provider, service) =
             naming.words.split_at_checked(naming.provider_words).unwrap_or_default();
@@ -122,9 +123,9 @@ fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> Re
         if !seen.insert(words.clone()) {
             words.push(hash::short(&naming.content.to_be_bytes()));
         }
-        report.push((at, words));
+        named.push((at, words));
     }
-    report
+    named
 }
 
 /// The numbers in a version, for comparison.

@@ -16,7 +16,7 @@ use crate::importer::auth;
 use crate::oauth::token::REDIRECT_URI;
 use crate::terms::Method;
 
-/// The fields of a platform's table about connecting.
+/// The fields about connecting in a platform's table.
 pub const FIELDS: [&str; 10] = [
     "documentation",
     "servers",
@@ -30,7 +30,7 @@ pub const FIELDS: [&str; 10] = [
     "auth",
 ];
 
-/// The part of a platform's table about connecting. Absent fields change nothing.
+/// The facts about connecting in a platform's table. Absent fields change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ConnectFacts {
@@ -110,15 +110,15 @@ impl VariablePlaces {
                 let Some((url, name)) = unreachable_server(method, &self.servers) else { continue };
                 // Variables without a field were already reported for the servers.
                 if !has_servers || methods.iter().any(|other| has_field(other, name)) {
-                    fault(unfilled(method, name, url));
+                    fault(missing_field_fault(method, name, url));
                 }
             }
         }
         if has_auth {
             for method in methods {
                 for request in &self.requests {
-                    if let Some(name) = missing(method, request) {
-                        fault(unfilled(method, name, request));
+                    if let Some(name) = first_unfilled(method, request) {
+                        fault(missing_field_fault(method, name, request));
                     }
                 }
             }
@@ -171,7 +171,7 @@ impl ConnectFacts {
         if let Some(account) = &self.account {
             account.check(fault);
         }
-        // Stated methods have been checked one by one.
+        // The methods that the table states were already checked one by one.
         let fillers =
             Some(auth_methods.as_slice()).filter(|methods| !has_auth || methods.is_empty());
         let has_body = self.verify_body.is_some();
@@ -186,7 +186,8 @@ impl ConnectFacts {
         if has_body && verify.is_none() {
             fault("`verifyBody` requires `verify`".to_owned());
         }
-        let verify = verified(verify, detail.verify, self.rejected, self.rejected_when, fault);
+        let verify =
+            verify_request(verify, detail.verify, self.rejected, self.rejected_when, fault);
         ConnectorDetail {
             auth_methods,
             servers,
@@ -214,8 +215,7 @@ impl ConnectFacts {
     }
 }
 
-/// Parses a request. `fillers` are the methods of which one must have a field for each of its variables, if this was not
-/// checked before.
+/// Parses a request. With `fillers`, also checks that each of its variables has a field in one of these methods.
 fn checked_request(
     text: &str,
     body: Option<Value>,
@@ -236,7 +236,7 @@ fn checked_request(
 }
 
 /// The request that checks credentials: the stated one or else the known one, with the stated rules for its responses.
-fn verified(
+fn verify_request(
     stated: Option<Request>,
     known: Option<Verify>,
     rejected: Option<Vec<u16>>,
@@ -258,8 +258,8 @@ fn verified(
     })
 }
 
-/// The methods of the entries. A variable without a field gets the field of `former`, the methods that they replace:
-/// the variables of the requests, and those of the first server unless the method's own fields fill a server.
+/// Converts entries to methods. A method takes missing fields from `former`, the methods that it replaces: the fields for
+/// the variables of the requests and, unless its own fields fill one of the servers, of the first server.
 fn methods(
     entries: Vec<AuthEntry>,
     places: &VariablePlaces,
@@ -288,7 +288,7 @@ fn methods(
                 for value in auth::parameters(&method.kind).filter(|value| *value != REDIRECT_URI) {
                     let mut names = auth::parameter_variables(value);
                     if let Some(name) = names.find(|name| !has_field(&method, name)) {
-                        fault(unfilled(&method, name, value));
+                        fault(missing_field_fault(&method, name, value));
                     }
                 }
                 methods.push(method);
@@ -304,29 +304,29 @@ fn has_field(method: &AuthMethod, name: &str) -> bool {
 }
 
 /// The first variable of a template that a method has no field for.
-fn missing<'a>(method: &AuthMethod, text: &'a str) -> Option<&'a str> {
+fn first_unfilled<'a>(method: &AuthMethod, text: &'a str) -> Option<&'a str> {
     variables(text).find(|name| !has_field(method, name))
 }
 
 /// The first server, and its variable that a method has no field for. Returns `None` if the method's fields fill a
-/// server, or there is none.
+/// server, or there is no server.
 fn unreachable_server<'a>(
     method: &AuthMethod,
     servers: &'a [String],
 ) -> Option<(&'a str, &'a str)> {
-    if servers.iter().any(|url| missing(method, url).is_none()) {
+    if servers.iter().any(|url| first_unfilled(method, url).is_none()) {
         return None;
     }
     let first = servers.first()?;
-    missing(method, first).map(|name| (first.as_str(), name))
+    first_unfilled(method, first).map(|name| (first.as_str(), name))
 }
 
 /// The fault that a method has no field for a variable of a template.
-fn unfilled(method: &AuthMethod, name: &str, text: &str) -> String {
+fn missing_field_fault(method: &AuthMethod, name: &str, text: &str) -> String {
     format!("the method `{}`: no field for `{{{name}}}` in `{text}`", method.id)
 }
 
-/// Checks the headers of all methods: their names, and that each method fills them.
+/// Checks the headers of all methods: their names, and that each method has fields for their variables.
 fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     for name in headers.keys() {
         if let Err(what) = auth::templates::check_header(name) {
@@ -335,8 +335,8 @@ fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn F
     }
     for method in methods {
         for value in headers.values() {
-            if let Some(name) = auth::templates::unfilled(method, value) {
-                fault(unfilled(method, name, value));
+            if let Some(name) = auth::templates::first_unfilled(method, value) {
+                fault(missing_field_fault(method, name, value));
             }
         }
     }
@@ -359,7 +359,7 @@ fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)
     }
 }
 
-/// Whether requests to a URL are encrypted, or stay on this machine, where a platform may be tried out.
+/// Whether requests to a URL are encrypted, or stay on this machine, where developers run test platforms.
 pub(super) fn is_secure(url: &str) -> bool {
     let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
     let leads_to = |start: &&str| {

@@ -33,7 +33,7 @@ pub struct Draft {
     /// An `https` URL, or a path of the service's own site.
     logo: Option<String>,
     pub detail: ConnectorDetail,
-    /// The actions, without their platform.
+    /// The actions. Their platform is not known yet.
     pub actions: Vec<Action>,
     /// The details of the actions.
     pub units: Vec<Deflated>,
@@ -56,7 +56,7 @@ impl Draft {
         Self {
             title: text::line(info.title.as_str(), MAX_NAME),
             description: text::line(info.description.as_str(), MAX_DESCRIPTION),
-            version: text::verbatim(&version::stated(info.version.as_str()), MAX_VERSION),
+            version: text::verbatim(&version::stated_version(info.version.as_str()), MAX_VERSION),
             status: version::status(info),
             category,
             service_category: category::service::category(info.provider.as_str(), names.shortest()),
@@ -114,7 +114,7 @@ impl Draft {
     }
 
     /// Completes the platform with its display name, known facts and the operator's overrides. Passes each fault of the
-    /// overrides to `fault`. The `id` of the connector is assigned later: see [`number`].
+    /// overrides to `fault`. The `id` of the connector is assigned later: see [`assign_ids`].
     pub fn finish(
         mut self,
         platform: String,
@@ -144,7 +144,7 @@ impl Draft {
         }
         self.detail = overrides.facts.clone().apply(self.detail, fault);
         let ConnectorDetail { auth_methods, headers, .. } = &self.detail;
-        let schemes = auth::satisfied(&self.schemes, auth_methods, headers);
+        let schemes = auth::methods_by_scheme(&self.schemes, auth_methods, headers);
         let platform_version = version::platform_version(&self.version);
         let image = overrides
             .image
@@ -185,7 +185,7 @@ impl Draft {
 
 /// Assigns every connector's `id`, a hash of its key, so that it is the same on every import. If two hashes are equal,
 /// the later key in alphabetical order gets the hash of its hash.
-pub fn number<'a>(connectors: impl Iterator<Item = &'a mut Connector>) {
+pub fn assign_ids<'a>(connectors: impl Iterator<Item = &'a mut Connector>) {
     let mut connectors: Vec<&mut Connector> = connectors.collect();
     connectors.sort_by(|a, b| a.key.cmp(&b.key));
     let mut taken = std::collections::HashSet::new();

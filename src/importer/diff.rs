@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::check::{ConnectorEntry, Details, OpenCatalog, StoredPlatform};
-use super::report::counted;
+use super::report::format_count;
 use crate::catalog::model::Action;
 
 /// The maximum number of keys of actions that are listed per platform.
@@ -37,7 +37,7 @@ pub fn diff(old: &OpenCatalog<'_>, new: &OpenCatalog<'_>) -> Result<String> {
             (None, Some(entry)) => {
                 added = added.saturating_add(1);
                 let actions = usize::try_from(entry.connector.tools).unwrap_or(usize::MAX);
-                format!("+ {name}: {}", counted(actions, "action"))
+                format!("+ {name}: {}", format_count(actions, "action"))
             }
             (Some(one), Some(other)) => {
                 let mut differences = fields(one, other);
@@ -56,7 +56,10 @@ pub fn diff(old: &OpenCatalog<'_>, new: &OpenCatalog<'_>) -> Result<String> {
     }
     let summary = match (added, removed, changed) {
         (0, 0, 0) => "The catalogs are the same.".to_owned(),
-        _ => format!("{} added, {removed} removed, {changed} changed.", counted(added, "platform")),
+        _ => format!(
+            "{} added, {removed} removed, {changed} changed.",
+            format_count(added, "platform")
+        ),
     };
     Ok(text + &summary + "\n")
 }
@@ -66,7 +69,7 @@ fn by_platform(opened: &OpenCatalog<'_>) -> Result<BTreeMap<String, ConnectorEnt
     Ok(entries.map(|entry| (entry.connector.platform.clone(), entry)).collect())
 }
 
-/// The fields of a connector's row that differ, those of one word with their values.
+/// The fields of a connector's row that differ, with their values if these are short.
 fn fields(old: &ConnectorEntry, new: &ConnectorEntry) -> Vec<String> {
     let members = |entry: &ConnectorEntry| match serde_json::to_value(&entry.connector) {
         Ok(Value::Object(members)) => members,
@@ -74,16 +77,18 @@ fn fields(old: &ConnectorEntry, new: &ConnectorEntry) -> Vec<String> {
     };
     let (one, other) = (members(old), members(new));
     let mut changes = Vec::new();
-    for (name, was) in &one {
-        let is = other.get(name).unwrap_or(&Value::Null);
-        if was == is || DERIVED.contains(&name.as_str()) {
+    for (name, old_value) in &one {
+        let new_value = other.get(name).unwrap_or(&Value::Null);
+        if old_value == new_value || DERIVED.contains(&name.as_str()) {
             continue;
         }
-        changes.push(match (was, is) {
-            (Value::String(was), Value::String(is)) if was.len().max(is.len()) <= 60 => {
-                format!("{name} {was} → {is}")
+        changes.push(match (old_value, new_value) {
+            (Value::String(old_value), Value::String(new_value))
+                if old_value.len().max(new_value.len()) <= 60 =>
+            {
+                format!("{name} {old_value} → {new_value}")
             }
-            (Value::Bool(_), Value::Bool(_)) => format!("{name} {was} → {is}"),
+            (Value::Bool(_), Value::Bool(_)) => format!("{name} {old_value} → {new_value}"),
             _ => name.clone(),
         });
     }
@@ -93,7 +98,7 @@ fn fields(old: &ConnectorEntry, new: &ConnectorEntry) -> Vec<String> {
     changes
 }
 
-/// Differences other than the rows.
+/// The differences that the rows do not show: connecting, servers, headers, former names and details of actions.
 fn details(name: &str, old: &mut Details, new: &mut Details) -> Vec<String> {
     let (mut one, mut other) = (old.take(name), new.take(name));
     let mut changes = Vec::new();
@@ -133,8 +138,9 @@ fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
         let count = keys.len();
         let shown: Vec<&str> = keys.into_iter().take(SHOWN).map(String::as_str).collect();
         let more = if count > SHOWN { ", …" } else { "" };
-        (count > 0)
-            .then(|| format!("{} {what} ({}{more})", counted(count, "action"), shown.join(", ")))
+        (count > 0).then(|| {
+            format!("{} {what} ({}{more})", format_count(count, "action"), shown.join(", "))
+        })
     };
     [
         differences("added", added.collect()),

@@ -17,12 +17,12 @@ const COMMON: [&str; 5] = ["alt", "fields", "prettyPrint", "quotaUser", "userIp"
 const LOGO: &str =
     "https://www.google.com/images/branding/googlelogo/2x/googlelogo_color_272x92dp.png";
 
-/// The equivalent `OpenAPI` document. Returns `None` for any other document.
+/// The equivalent `OpenAPI` document. Returns `None` for a document in another format.
 pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
     if !text.contains(KIND) || !text.trim_start().starts_with('{') {
         return Ok(None);
     }
-    // The next reader reports invalid JSON.
+    // Invalid JSON is reported when the text is read as an OpenAPI document.
     let Ok(document) = serde_json::from_str::<Value>(text) else { return Ok(None) };
     if document.get("kind").and_then(Value::as_str) != Some(KIND) {
         return Ok(None);

@@ -56,7 +56,7 @@ impl<F> Document<F> {
     pub fn server(&self) -> Option<&str> {
         let servers = self.servers.iter().flat_map(|servers| &servers.list);
         let mut urls = servers.map(|server| server.url.as_str());
-        let host = self.host.as_ref().and_then(FirstText::filled);
+        let host = self.host.as_ref().and_then(FirstText::non_blank);
         host.or_else(|| urls.find(|url| !url.trim().is_empty()))
     }
 
@@ -72,16 +72,16 @@ impl<F> Document<F> {
         schemes.filter_map(|(name, scheme)| Some((name.as_str(), scheme.get()?)))
     }
 
-    /// Malformed parts that were skipped and that rows may lack.
+    /// Malformed parts, which were skipped, so that rows may lack their content.
     pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
         let shared = self.components().map(|components| &components.security_schemes);
-        let wrong = [
-            ("servers", self.servers.as_ref().is_some_and(|servers| servers.is_wrong)),
-            ("components", self.components.as_ref().is_some_and(OptionalMap::is_wrong)),
-            ("components/securitySchemes", shared.is_some_and(OptionalMap::is_wrong)),
-            ("securityDefinitions", self.security.as_ref().is_some_and(OptionalMap::is_wrong)),
+        let malformed = [
+            ("servers", self.servers.as_ref().is_some_and(|servers| servers.is_malformed)),
+            ("components", self.components.as_ref().is_some_and(OptionalMap::is_malformed)),
+            ("components/securitySchemes", shared.is_some_and(OptionalMap::is_malformed)),
+            ("securityDefinitions", self.security.as_ref().is_some_and(OptionalMap::is_malformed)),
         ];
-        wrong.into_iter().filter(|(_, wrong)| *wrong).map(|(name, _)| name)
+        malformed.into_iter().filter(|(_, malformed)| *malformed).map(|(name, _)| name)
     }
 }
 
@@ -132,17 +132,17 @@ pub struct Info<F> {
 }
 
 impl<F> Info<F> {
-    /// The stated maturity of the API, from any of these extensions.
+    /// The values of the extensions that state the maturity of the API.
     pub fn stability(&self) -> impl Iterator<Item = &str> {
-        let marks =
+        let extensions =
             [&self.stability, &self.stability_level, &self.release_status, &self.api_status];
-        marks.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
+        extensions.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
     }
 
-    /// Whether the API is being phased out, from any of these extensions.
+    /// The values of the extensions that state whether the API is being phased out.
     pub fn deprecated(&self) -> impl Iterator<Item = &str> {
-        let marks = [&self.x_deprecated, &self.deprecated];
-        marks.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
+        let extensions = [&self.x_deprecated, &self.deprecated];
+        extensions.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
     }
 }
 
@@ -223,7 +223,7 @@ enum Field {
     Other,
 }
 
-/// Deserializes the members of a document into it.
+/// Deserializes a map into a document, member by member, so that the members before a fault are available.
 pub struct Reader<'a, F>(pub &'a mut Document<F>);
 
 impl<'de, F: Format> serde::de::DeserializeSeed<'de> for Reader<'_, F> {

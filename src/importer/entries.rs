@@ -32,7 +32,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
 /// so there must be a limit.
 const MAX_ENTRIES: usize = 50_000;
 
-/// Deserializes the entries whose keys are requested.
+/// Deserializes the entries whose keys `accepts` accepts, and skips all others.
 pub fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     mut map: A,
     accepts: fn(&str) -> bool,

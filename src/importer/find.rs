@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::check::ConnectorEntry;
-use super::report::counted;
+use super::report::format_count;
 use crate::util::case_fold::fold;
 
 /// The maximum number of rows that are shown.
@@ -45,7 +45,7 @@ pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Searc
     SearchResult { platforms, left_out }
 }
 
-/// The platforms without actions, a line each, and their number among those that match the words.
+/// Formats a line for each matching platform without actions, and a line with their number.
 pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
     let SearchResult { platforms, .. } = find(words, entries, "");
     let without = || platforms.iter().filter(|(.., actions)| *actions == 0);
@@ -54,7 +54,7 @@ pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
     for (platform, name, _) in without() {
         let _ = writeln!(text, "{platform:<width$}  {name}");
     }
-    let connectors = counted(platforms.len(), "connector");
+    let connectors = format_count(platforms.len(), "connector");
     let _ = writeln!(text, "{} of {connectors} without actions", without().count());
     text
 }
@@ -68,7 +68,7 @@ impl SearchResult {
         let width =
             platforms.clone().map(|(platform, ..)| platform.len()).max().unwrap_or_default();
         for (platform, name, actions) in platforms {
-            let actions = counted(*actions as usize, "action");
+            let actions = format_count(*actions as usize, "action");
             let _ = writeln!(text, "{platform:<width$}  {actions:>13}  {name}");
         }
         rest(&mut text, self.platforms.len(), shown);
@@ -76,8 +76,8 @@ impl SearchResult {
             let _ = writeln!(text, "Nothing in {folder} is called \"{}\".", words.join(" "));
         }
         if !self.left_out.is_empty() {
-            let documents = counted(self.left_out.len(), "document");
-            let _ = writeln!(text, "\nLeft out by the import, for the licence: {documents}");
+            let documents = format_count(self.left_out.len(), "document");
+            let _ = writeln!(text, "\nSkipped by the import because of the licence: {documents}");
             for line in self.left_out.iter().take(SHOWN) {
                 let _ = writeln!(text, "  {line}");
             }
@@ -147,7 +147,7 @@ mod tests {
         let nothing = found("mail");
         assert_eq!(
             nothing.text(&words("mail"), ".catalog"),
-            "Nothing in .catalog is called \"mail\".\n\nLeft out by the import, for the licence: 1 document\n  api/mail.com.json: licence not open: Slack\nIf you may use one: npm run catalog -- add FILE\n"
+            "Nothing in .catalog is called \"mail\".\n\nSkipped by the import because of the licence: 1 document\n  api/mail.com.json: licence not open: Slack\nIf you may use one: npm run catalog -- add FILE\n"
         );
         let entries = [entry("b", "Bee", 0), entry("c", "Cee", 1), entry("along", "Along", 0)];
         let without = "along  Along\nb      Bee\n2 of 3 connectors without actions\n";

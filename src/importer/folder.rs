@@ -25,7 +25,7 @@ pub struct CurrentVersion {
     pub version: SegmentId,
 }
 
-/// Only the format's number; other members are ignored.
+/// The part of `current.json` that every format has.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
@@ -70,7 +70,7 @@ impl Folder {
             ),
             Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
         };
-        let FormatOnly { format } = parsed(&path, &bytes)?;
+        let FormatOnly { format } = parse_json(&path, &bytes)?;
         if format != FORMAT {
             bail!(
                 "{}: another commit wrote this catalog, in format {format}; this program reads format {FORMAT}. Nothing was changed. Import your documents again with `npm run catalog -- import FILE|DIR`, or delete the catalog, so that `npm start` makes the sample catalog:\n  rm -rf '{}'",
@@ -78,20 +78,20 @@ impl Folder {
                 self.0.display(),
             );
         }
-        parsed(&path, &bytes)
+        parse_json(&path, &bytes)
     }
 
     pub fn read_record(&self, id: SegmentId) -> Result<Vec<u8>> {
-        named(&self.record(id), id)
+        read_verified(&self.record(id), id)
     }
 
     pub fn read_version(&self, id: SegmentId) -> Result<Manifest> {
         let path = self.version(id);
-        parsed(&path, &read(&path)?)
+        parse_json(&path, &read(&path)?)
     }
 
     pub fn read_segment(&self, id: SegmentId) -> Result<Vec<u8>> {
-        named(&self.segment(id), id)
+        read_verified(&self.segment(id), id)
     }
 
     /// Creates the folder, and locks it against other imports until the returned file is dropped.
@@ -129,7 +129,7 @@ impl Folder {
     /// Deletes files that the current version does not name. Failures are harmless.
     fn delete_unused(&self, manifest: &Manifest) {
         let segments: BTreeSet<SegmentId> = manifest.segments.iter().copied().collect();
-        let kept = |name: &str| match version_of(name) {
+        let kept = |name: &str| match version_id(name) {
             Some(version) => version.parse() == Ok(manifest.version),
             None => name.parse().is_ok_and(|id| segments.contains(&id)),
         };
@@ -139,13 +139,13 @@ impl Folder {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
                 let is_catalog_file = name.contains(TEMPORARY)
-                    || version_of(&name).unwrap_or(&name).parse::<SegmentId>().is_ok();
+                    || version_id(&name).unwrap_or(&name).parse::<SegmentId>().is_ok();
                 if is_catalog_file && !kept(&name) {
                     let _ = fs::remove_file(entry.path());
                 }
             }
         }
-        let _ = fs::remove_file(temporary(&self.current()));
+        let _ = fs::remove_file(temporary_path(&self.current()));
     }
 }
 
@@ -163,14 +163,14 @@ pub fn lay_out(
 }
 
 /// The id in the file name of a version.
-fn version_of(name: &str) -> Option<&str> {
+fn version_id(name: &str) -> Option<&str> {
     name.strip_suffix(".json").or_else(|| name.strip_suffix(".current"))
 }
 
 /// The suffix of incomplete files.
 const TEMPORARY: &str = ".part";
 
-fn temporary(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(TEMPORARY);
     PathBuf::from(name)
@@ -180,8 +180,8 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Reads a file that is named by its content, and verifies it.
-fn named(path: &Path, id: SegmentId) -> Result<Vec<u8>> {
+/// Reads a file whose name is a hash of its content, and verifies it.
+fn read_verified(path: &Path, id: SegmentId) -> Result<Vec<u8>> {
     let bytes = read(path)?;
     if SegmentId::from_content(&bytes) != id {
         bail!("{}: its content does not match its name: import again", path.display());
@@ -189,7 +189,7 @@ fn named(path: &Path, id: SegmentId) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
+fn parse_json<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
     serde_json::from_slice(bytes).with_context(|| format!("cannot read {}", path.display()))
 }
 
@@ -204,7 +204,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|given| given == bytes) {
         return Ok(());
     }
-    let part = temporary(path);
+    let part = temporary_path(path);
     fs::write(&part, bytes)
         .and_then(|()| fs::rename(&part, path))
         .with_context(|| format!("cannot write {}", path.display()))

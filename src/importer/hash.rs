@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The first 53 bits of a SHA-256: a number that every JSON parser keeps exact.
+/// The first 53 bits of a SHA-256: a number that every JSON parser represents exactly.
 pub fn number(bytes: &[u8]) -> u64 {
     let first = Sha256::digest(bytes)
         .into_iter()

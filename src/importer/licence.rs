@@ -119,14 +119,15 @@ fn is_short_name(text: &str) -> bool {
 }
 
 /// The human-readable licence. Returns `None` when the document states none.
-pub fn described(licence: &Licence) -> Option<String> {
-    let text = licence.identifier.filled().or(licence.name.filled()).or(licence.url.filled())?;
+pub fn describe(licence: &Licence) -> Option<String> {
+    let text =
+        licence.identifier.non_blank().or(licence.name.non_blank()).or(licence.url.non_blank())?;
     Some(super::text::verbatim(text, 80))
 }
 
-/// The licence in a connector's detail. Returns `None` when the document states none.
-pub fn shown(licence: &Licence) -> Option<License> {
-    let name = licence.identifier.filled().or_else(|| licence.name.filled());
+/// Converts the licence to the form of a connector's detail. Returns `None` when the document states none.
+pub fn to_license(licence: &Licence) -> Option<License> {
+    let name = licence.identifier.non_blank().or_else(|| licence.name.non_blank());
     let url = super::image::https(licence.url.as_str());
     let name = name.map(|name| super::text::verbatim(name, 80));
     (name.is_some() || url.is_some()).then_some(License { name, url })

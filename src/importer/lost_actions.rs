@@ -1,11 +1,11 @@
-//! `catalog check --former`: the well-known platforms that have fewer actions than in an older catalog. A document that its
-//! maker moved or cut down would otherwise go unnoticed among thousands.
+//! `catalog check --former`: the well-known platforms that have fewer actions than in an older catalog. Without
+//! this check, a document that its publisher moved or shortened would go unnoticed among thousands.
 
 use std::collections::BTreeMap;
 
 use super::check::ConnectorEntry;
 use super::providers::Providers;
-use super::report::counted;
+use super::report::format_count;
 
 /// The platforms of `providers.toml` that lost actions, each with a fault.
 pub fn faults(
@@ -25,7 +25,7 @@ fn lost(
     let lost = former.filter_map(|(platform, before)| {
         let now = current.get(&platform).copied().unwrap_or_default();
         (now < before).then(|| {
-            let actions = counted(now as usize, "action");
+            let actions = format_count(now as usize, "action");
             let fault = format!("{platform}: {actions}, instead of {before}");
             (platform, fault)
         })

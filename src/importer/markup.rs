@@ -1,5 +1,5 @@
-//! Converts Markdown and HTML to plain text. The result is one line of a list, so whatever a line cannot show is
-//! dropped: headings (unless there is nothing else), code blocks, tables, images.
+//! Converts Markdown and HTML to plain text. The result is shown as one line, so everything that does not fit
+//! into one is dropped: headings (unless there is nothing else), code blocks, tables and images.
 
 use html_escape::decode_html_entities;
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
@@ -48,7 +48,7 @@ struct Words {
     dropped: usize,
     /// The number of enclosing list items.
     items: usize,
-    /// Whether the last words were those of an item.
+    /// Whether a list item has just ended.
     after_item: bool,
 }
 
@@ -93,7 +93,7 @@ impl Words {
         }
     }
 
-    /// Separates the items of a list, unless one ends with a mark.
+    /// Puts a semicolon after a list item, unless it ends with punctuation.
     fn separate(&mut self) {
         let body = self.body.trim_end();
         if body.ends_with(|c: char| c.is_alphanumeric() || c == ')') {

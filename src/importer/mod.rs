@@ -1,5 +1,5 @@
-//! Converts `OpenAPI` documents into a catalog folder. Knows the catalog's format, and nothing of storage at
-//! Cloudflare.
+//! Converts `OpenAPI` documents into a catalog folder. It knows the format of the catalog, but
+//! nothing about storage at Cloudflare.
 //!
 //! [`source`] finds the files, [`fetched`] those of `sources.toml`, [`instance`] imports the description that a
 //! platform's instance publishes, [`parts`] joins files that form one document, and [`read`] parses each into a
@@ -9,8 +9,8 @@
 //! [`oauth_list`] OAuth endpoints of some others, [`overrides`] applies the operator's `catalog.toml`, and [`folder`]
 //! writes the result. [`report`] describes the outcome.
 //!
-//! [`check`] reads a folder back, `lost` compares its well-known platforms with those of an older one, [`find`] searches it, [`show`] prints a platform, [`export`] all of them, and
-//! [`diff`] compares two.
+//! [`check`] reads a folder back, `lost_actions` compares its well-known platforms with those of an older one, [`find`]
+//! searches it, [`show`] prints a platform, [`export`] prints all of them, and [`diff`] compares two folders.
 
 pub mod action;
 pub mod add;
@@ -72,7 +72,7 @@ use connector::Draft;
 use fetched::FetchedDocument;
 use folder::Folder;
 use licence::LicenceFilter;
-use naming::{display_names, names, places, platform};
+use naming::{display_names, names, paths_and_servers, platform};
 use oauth_list::OAuthList;
 use outcome::{
     ALL_PATHS, Outcome, Selection, SharedDocument, claim_parts, disambiguate_platforms,
@@ -99,7 +99,7 @@ pub struct Import {
     pub newer: Vec<PathBuf>,
     /// Documents about platforms, which replace any other document about them.
     pub fetched: Vec<FetchedDocument>,
-    /// Platforms whose document should be among them, but is not.
+    /// Platforms whose document should be in `fetched`, but is missing.
     pub missing: Vec<String>,
     /// OAuth endpoints, for platforms whose documents have none.
     pub oauth_list: OAuthList,
@@ -119,15 +119,15 @@ fn translate(text: &str, endpoint: Option<&str>) -> Result<Option<String>, Refus
 /// Observes the progress of an import.
 pub trait Watch: Sync {
     /// Reports the number and the total size of the files.
-    fn found(&self, files: usize, bytes: u64);
+    fn files_found(&self, files: usize, bytes: u64);
     /// Reports that a file of this many bytes has been read.
-    fn read(&self, bytes: u64);
+    fn file_read(&self, bytes: u64);
 }
 
 /// The maximum size in bytes of all files that are processed at one time; a single file may be larger.
 const MAX_BYTES_IN_PROGRESS: u64 = 2 * MAX_BYTES;
 
-/// Imports. Replaces the folder's catalog if there is at least one connector.
+/// Imports the sources. Replaces the folder's catalog if there is at least one connector.
 pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summary> {
     let sources = job.find()?;
     // Locked before reading, which takes a long time, so that a concurrent import fails immediately.
@@ -164,8 +164,8 @@ impl Import {
         source::find(&[&self.newer, &self.also, &self.sources].map(Vec::as_slice).concat())
     }
 
-    /// The part of a file that is imported.
-    fn take(&self, file: &Path) -> Selection<'static> {
+    /// How a file is imported.
+    fn selection(&self, file: &Path) -> Selection<'static> {
         Selection {
             licence: self.licence_filter(file),
             paths: &ALL_PATHS,
@@ -190,14 +190,14 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     let weigh = |file: &Source| file.bytes;
     let fetched = SharedDocument::new(&job.fetched);
     let all = sources.files.iter().map(weigh).chain(fetched.iter().map(|shared| shared.bytes));
-    watch
-        .found(sources.files.len().saturating_add(fetched.len()), all.fold(0, u64::saturating_add));
+    let files = sources.files.len().saturating_add(fetched.len());
+    watch.files_found(files, all.fold(0, u64::saturating_add));
     let outcomes = parallel::map(&sources.files, weigh, MAX_BYTES_IN_PROGRESS, |file| {
         let outcome = match source::bytes(&file.path) {
-            Ok(bytes) => outcome(&bytes, file, job.take(&file.path), &job.providers),
+            Ok(bytes) => outcome(&bytes, file, job.selection(&file.path), &job.providers),
             Err(e) => (Outcome::Nothing(Reason::Unreadable(e.to_string())), BTreeSet::new()),
         };
-        watch.read(file.bytes);
+        watch.file_read(file.bytes);
         outcome
     });
     let mut fetched: Vec<(PathBuf, Outcome)> = parallel::map(
@@ -206,7 +206,7 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
         MAX_BYTES_IN_PROGRESS,
         |shared| {
             let outcomes = shared.outcomes(job);
-            watch.read(shared.bytes);
+            watch.file_read(shared.bytes);
             outcomes
         },
     )
@@ -214,8 +214,8 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     .flatten()
     .collect();
     let mut outcomes = claim_parts(outcomes, &sources.files);
-    let mut summary =
-        Summary { files: sources.files.len().saturating_add(fetched.len()), ..Summary::default() };
+    let files = sources.files.len().saturating_add(fetched.len());
+    let mut summary = Summary { files, ..Summary::default() };
     summary
         .skipped
         .extend(sources.unreadable.into_iter().map(|(path, why)| (path, Reason::Unreadable(why))));
@@ -241,8 +241,8 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
 }
 
 /// Names the documents, and applies the known facts and the operator's overrides. Documents without an open licence
-/// take part in the naming, so that a platform has the same name, and `catalog.toml` matches, whatever `--licence`
-/// says.
+/// take part in the naming, so that a platform has the same name, and `catalog.toml` matches, regardless of
+/// `--licence`.
 fn name(
     outcomes: Vec<(PathBuf, Outcome)>,
     job: &Import,
@@ -251,7 +251,7 @@ fn name(
     let Import { providers, overrides, .. } = job;
     let namings: Vec<&Naming> =
         outcomes.iter().filter_map(|(_, outcome)| outcome.naming()).collect();
-    let names = names(&namings, &places(&outcomes), providers, &mut summary.warnings);
+    let names = names(&namings, &paths_and_servers(&outcomes), providers, &mut summary.warnings);
     // If nothing could be read, that is the error to report, instead of a mismatch with `catalog.toml`.
     let (overrides, absent) =
         if namings.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
@@ -276,8 +276,8 @@ fn name(
                     listed.push(own.clone());
                 }
                 let platform = platform(*draft, names, shown, job, &overrides, &mut faults);
-                let refused = server::refused(&platform.detail.servers);
-                summary.warnings.extend(refused.map(|why| format!("{}: {why}", path.display())));
+                let warning = server::refusal_warning(&platform.detail.servers);
+                summary.warnings.extend(warning.map(|why| format!("{}: {why}", path.display())));
                 summary.documents.push((path, platform.connector.platform.clone()));
                 platforms.push(platform);
             }
@@ -293,10 +293,10 @@ fn name(
             Outcome::Nothing(reason) => summary.skipped.push((path, reason)),
         }
     }
-    // Without documents, nothing was imported.
+    // An import without documents adds no platforms of `providers.toml` either.
     if !platforms.is_empty() {
-        let without = without_document.into_iter().chain(pairs);
-        platforms.extend(without.map(|((names, overrides), shown)| {
+        let remaining = without_document.into_iter().chain(pairs);
+        platforms.extend(remaining.map(|((names, overrides), shown)| {
             platform(Draft::empty(), names, shown, job, &overrides, &mut faults)
         }));
     }
@@ -306,7 +306,7 @@ fn name(
     summary.actions = platforms.iter().map(|platform| platform.actions.len()).sum();
     let absent: Vec<String> =
         absent.into_iter().map(|overrides| overrides.platform.clone()).collect();
-    note(summary, "OAuth endpoints of the list used for", &listed);
+    note(summary, "OAuth endpoints come from `--oauth-list` for", &listed);
     note(summary, "documents of sources.toml that have not been downloaded", &job.missing);
     note(
         summary,
@@ -334,7 +334,7 @@ fn note(summary: &mut Summary, what: &str, names: &[String]) {
     }
 }
 
-/// Sorts and numbers the platforms. Fails when two have the same name.
+/// Sorts the platforms and assigns their ids. Fails when two have the same name.
 fn finish(platforms: &mut [Platform]) -> Result<()> {
     platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
     let mut seen = HashSet::new();
@@ -346,7 +346,7 @@ fn finish(platforms: &mut [Platform]) -> Result<()> {
             twice.connector.platform
         );
     }
-    connector::number(platforms.iter_mut().map(|platform| &mut platform.connector));
+    connector::assign_ids(platforms.iter_mut().map(|platform| &mut platform.connector));
     let names: HashSet<String> =
         platforms.iter().map(|platform| platform.connector.platform.clone()).collect();
     let mut taken = HashSet::new();

@@ -1,4 +1,4 @@
-//! Names the platforms of an import, and completes each with what is known about it.
+//! Names the platforms of an import, and completes each with known facts.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::catalog::detail::Server;
 use crate::catalog::write::Platform;
 
 /// The path and the servers of each document with a name.
-pub(super) fn places(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])> {
+pub(super) fn paths_and_servers(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])> {
     let named = outcomes.iter().filter(|(_, outcome)| outcome.naming().is_some());
     named
         .map(|(path, outcome)| match outcome {
@@ -25,21 +25,25 @@ pub(super) fn places(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])>
         .collect()
 }
 
-/// The names of the documents' platforms, then those of the entries without a document: for each, its final name and
-/// the one from its document. A document with servers other than those of the entry is about another platform, and
-/// causes a warning. A document of `sources.toml` belongs to the platform that is assigned to it.
+/// The names of the documents' platforms, then those of the entries without a document: for each, its final name and,
+/// if it differs, the name from its document. A document with servers other than those of the entry is about another
+/// platform, and causes a warning. A document of `sources.toml` belongs to the platform that is assigned to it.
 pub(super) fn names(
     namings: &[&Naming],
-    places: &[(&Path, &[Server])],
+    paths_and_servers: &[(&Path, &[Server])],
     providers: &Providers,
     warnings: &mut Vec<String>,
 ) -> Vec<Vec<String>> {
-    let taking_part: Vec<_> =
-        namings.iter().copied().zip(places).filter(|(naming, _)| naming.takes_part()).collect();
-    let own: Vec<&Naming> = taking_part.iter().map(|(naming, _)| *naming).collect();
+    let participants: Vec<_> = namings
+        .iter()
+        .copied()
+        .zip(paths_and_servers)
+        .filter(|(naming, _)| naming.takes_part())
+        .collect();
+    let own: Vec<&Naming> = participants.iter().map(|(naming, _)| *naming).collect();
     let mut given = collisions::names(&own);
     let entries = providers.pair(&given);
-    for (index, (naming, (path, servers))) in taking_part.into_iter().enumerate() {
+    for (index, (naming, (path, servers))) in participants.into_iter().enumerate() {
         let Some(name) = given.get(index).filter(|_| naming.assigned.is_none()) else { continue };
         let Some((entry, known)) =
             entries.get(name).and_then(|entry| providers.0.get_key_value(*entry))
@@ -73,10 +77,10 @@ pub(super) fn names(
         names
     });
     let mut names: Vec<Vec<String>> = own.collect();
-    // A document that belongs to no entry may have an entry's name.
-    let kept: HashSet<String> = names.iter().filter_map(|names| names.first().cloned()).collect();
-    let alone = providers.0.keys().filter(|name| !kept.contains(*name));
-    names.extend(alone.map(|name| vec![name.clone()]));
+    // An entry becomes a platform of its own, unless a document has its name, even one that does not belong to it.
+    let used: HashSet<String> = names.iter().filter_map(|names| names.first().cloned()).collect();
+    let unused = providers.0.keys().filter(|name| !used.contains(*name));
+    names.extend(unused.map(|name| vec![name.clone()]));
     names
 }
 

@@ -52,10 +52,12 @@ impl OAuthList {
         if !detail.auth_methods.is_empty() {
             return false;
         }
-        let servers = detail.servers.iter().filter_map(|server| owner(&server.url));
+        let servers = detail.servers.iter().filter_map(|server| registered_domain(&server.url));
         let servers: BTreeSet<&str> = servers.collect();
         let kind = Kind::OAuth2(Box::new(known.clone()));
-        if !urls(&kind).all(|url| owner(url).is_some_and(|owner| servers.contains(owner))) {
+        if !urls(&kind)
+            .all(|url| registered_domain(url).is_some_and(|owner| servers.contains(owner)))
+        {
             return false;
         }
         let fields = auth::fields(
@@ -79,10 +81,11 @@ impl Entry {
         // `https://[subdomain].example.com`
         let url = |url: String| url.replace('[', "{").replace(']', "}");
         let (authorize, token) = (url(self.authorize_url), url(self.access_url));
-        let usual = OAuth2::usual(Grant::AuthorizationCode, Some(authorize), token);
+        let standard = OAuth2::standard(Grant::AuthorizationCode, Some(authorize), token);
         // The default of RFC 6749 is a space.
-        let scope_separator = self.scope_delimiter.unwrap_or_else(|| usual.scope_separator.clone());
-        OAuth2 { scope_separator, ..usual }
+        let scope_separator =
+            self.scope_delimiter.unwrap_or_else(|| standard.scope_separator.clone());
+        OAuth2 { scope_separator, ..standard }
     }
 }
 
@@ -99,7 +102,7 @@ fn letters(name: &str) -> String {
 }
 
 /// The registered domain of a URL: `example.com` of `https://{tenant}.api.example.com/v1`.
-fn owner(url: &str) -> Option<&str> {
+fn registered_domain(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let host = rest.split(['/', ':', '?']).next()?;
     let host = host.rsplit_once('}').map_or(host, |(_, host)| host.trim_start_matches('.'));
@@ -108,7 +111,7 @@ fn owner(url: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OAuthList, owner};
+    use super::{OAuthList, registered_domain};
     use crate::catalog::detail::{AuthMethod, ConnectorDetail, Kind, Parameters, Server};
 
     const LIST: &str = r#"{
@@ -173,6 +176,9 @@ mod tests {
         }
         assert!(!list.complete("acme-works", &mut ConnectorDetail::default()), "no server");
         assert!(OAuthList::parse("[]").is_err());
-        assert_eq!(owner("https://{tenant}.api.acme.co.uk:8443/v1"), Some("acme.co.uk"));
+        assert_eq!(
+            registered_domain("https://{tenant}.api.acme.co.uk:8443/v1"),
+            Some("acme.co.uk")
+        );
     }
 }

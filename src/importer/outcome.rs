@@ -25,14 +25,14 @@ use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
 pub(super) static ALL_PATHS: std::sync::LazyLock<PathFilter> =
     std::sync::LazyLock::new(PathFilter::default);
 
-/// The part of a file that is imported.
+/// How a file is imported: the accepted licences, the paths, and the known URLs of the platform.
 #[derive(Clone, Copy)]
 pub(super) struct Selection<'a> {
     pub(super) licence: LicenceFilter,
     pub(super) paths: &'a PathFilter,
     /// The base URL of the platform, if it is known.
     pub(super) address: Option<&'a str>,
-    /// The URL that takes requests, for a GraphQL schema.
+    /// The URL of the GraphQL endpoint, if the document is a GraphQL schema.
     pub(super) endpoint: Option<&'a str>,
 }
 
@@ -44,14 +44,14 @@ pub(super) enum Outcome {
         draft: Box<Draft>,
         warnings: Vec<String>,
     },
-    /// Only the document's name, because its licence is not open.
+    /// Only the name of the document is used, because its licence is not open.
     Closed {
         naming: Naming,
         names: Names,
         content: u64,
         licence: Option<String>,
     },
-    /// The file is not a document.
+    /// The file does not become a connector, for this reason.
     Nothing(Reason),
 }
 
@@ -80,7 +80,7 @@ pub(super) fn replace_older(outcomes: &mut [Outcome], paths: &[PathBuf], newer: 
     }
 }
 
-/// A downloaded file, and the parts for each of its platforms.
+/// A downloaded file, and the documents of `sources.toml` that it contains, one for each platform.
 pub(super) struct SharedDocument<'a> {
     pub(super) documents: Vec<&'a FetchedDocument>,
     pub(super) bytes: u64,
@@ -105,11 +105,11 @@ impl<'a> SharedDocument<'a> {
         let Some(first) = self.documents.first() else { return Vec::new() };
         let source =
             Source { path: first.path.clone(), root: first.path.clone(), bytes: self.bytes };
-        let takes: Vec<Selection<'_>> = self
+        let selections: Vec<Selection<'_>> = self
             .documents
             .iter()
             .map(|document| Selection {
-                licence: if document.is_taken(job.licence) {
+                licence: if document.is_included(job.licence) {
                     LicenceFilter::Any
                 } else {
                     job.licence
@@ -124,7 +124,7 @@ impl<'a> SharedDocument<'a> {
         };
         let outcomes = match source::bytes(&source.path) {
             Ok(bytes) if hash::sha256(&bytes) == first.sha256 => {
-                outcomes(&bytes, &source, &takes, &job.providers).0
+                outcomes(&bytes, &source, &selections, &job.providers).0
             }
             Ok(_) => nothing(&Reason::Unreadable(
                 "is not the document that sources.toml names: download it again".to_owned(),
@@ -246,28 +246,28 @@ impl Outcome {
     }
 }
 
-/// The outcome of a file, and the other files that are part of it.
+/// The outcome of a file, and the other files that its document refers to.
 pub(super) fn outcome(
     bytes: &[u8],
     source: &Source,
-    take: Selection<'_>,
+    selection: Selection<'_>,
     providers: &Providers,
 ) -> (Outcome, BTreeSet<PathBuf>) {
-    let (outcomes, files) = outcomes(bytes, source, &[take], providers);
+    let (outcomes, files) = outcomes(bytes, source, &[selection], providers);
     let nothing = || Outcome::Nothing(Reason::Refused(Refusal::NotOpenApi));
     (outcomes.into_iter().next().unwrap_or_else(nothing), files)
 }
 
-/// The outcome of each part of a file, and the other files that are part of it.
+/// The outcome of each selection from a file, and the other files that its document refers to.
 pub(super) fn outcomes(
     bytes: &[u8],
     source: &Source,
-    takes: &[Selection<'_>],
+    selections: &[Selection<'_>],
     providers: &Providers,
 ) -> (Vec<Outcome>, BTreeSet<PathBuf>) {
     let refused = |refusal: &Refusal| {
         let refused = |_| Outcome::Nothing(Reason::Refused(refusal.clone()));
-        takes.iter().map(refused).collect::<Vec<_>>()
+        selections.iter().map(refused).collect::<Vec<_>>()
     };
     let text = match read::text(bytes) {
         Ok(text) => text,
@@ -275,14 +275,14 @@ pub(super) fn outcomes(
     };
     let rows = |text: &str| match read::read(text) {
         Ok(Parsed::Json(document)) => {
-            takes.iter().map(|take| rows(&document, *take, providers)).collect()
+            selections.iter().map(|selection| rows(&document, *selection, providers)).collect()
         }
         Ok(Parsed::Yaml(document)) => {
-            takes.iter().map(|take| rows(&document, *take, providers)).collect()
+            selections.iter().map(|selection| rows(&document, *selection, providers)).collect()
         }
         Err(refusal) => refused(&refusal),
     };
-    match translate(text, takes.first().and_then(|take| take.endpoint)) {
+    match translate(text, selections.first().and_then(|selection| selection.endpoint)) {
         Ok(Some(translated)) => return (rows(&translated), BTreeSet::new()),
         Ok(None) => {}
         Err(refusal) => return (refused(&refusal), BTreeSet::new()),
@@ -334,14 +334,14 @@ pub(super) fn claim_parts(
 
 pub(super) fn rows<F: Format>(
     document: &Document<F>,
-    take: Selection<'_>,
+    selection: Selection<'_>,
     providers: &Providers,
 ) -> Outcome {
     let untitled = Info::default();
     let info = document.info.as_ref().unwrap_or(&untitled);
     let naming = Naming::new(
-        info.provider.filled(),
-        info.service.filled(),
+        info.provider.non_blank(),
+        info.service.non_blank(),
         document.server(),
         info.title.as_str(),
         info.version.as_str(),
@@ -352,27 +352,27 @@ pub(super) fn rows<F: Format>(
         service: info.service.as_str(),
         label: &owner,
         title: info.title.as_str(),
-        version: &version::stated(info.version.as_str()),
+        version: &version::stated_version(info.version.as_str()),
     });
-    let mut actions = action::collect(document, take.paths);
+    let mut actions = action::collect(document, selection.paths);
     let mut warnings = std::mem::take(&mut actions.warnings);
     let required = detail::required(document, &actions);
     let (detail, schemes, left_out) = connector_detail(document, &required, providers);
     warnings.extend(left_out);
     let mut draft = Box::new(Draft::new(document, &names, detail, actions.rows.clone()));
     draft.schemes = schemes;
-    if take.licence == LicenceFilter::Open && !licence::is_open(&info.license) {
+    if selection.licence == LicenceFilter::Open && !licence::is_open(&info.license) {
         let content = draft.content();
         return Outcome::Closed {
             naming,
             names,
             content,
-            licence: licence::described(&info.license),
+            licence: licence::describe(&info.license),
         };
     }
     let own = draft.detail.servers.first().map(|server| server.url.as_str());
     let own = own.or_else(|| document.server());
-    let base = take.address.map(|address| Base::new(address, own));
+    let base = selection.address.map(|address| Base::new(address, own));
     let details = detail::build(document, &actions, own, base.as_ref());
     draft.detail.headers = details.headers;
     draft.units = details.units;
@@ -402,7 +402,7 @@ pub(super) fn connector_detail<F>(
         OptionalMap::Given(documentation) => image::https(documentation.url.as_str()),
         OptionalMap::Absent | OptionalMap::Text(_) | OptionalMap::Other => None,
     });
-    let license = document.info.as_ref().and_then(|info| licence::shown(&info.license));
+    let license = document.info.as_ref().and_then(|info| licence::to_license(&info.license));
     let detail = ConnectorDetail {
         auth_methods: methods.methods,
         servers: servers.servers,

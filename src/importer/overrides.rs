@@ -93,7 +93,7 @@ impl Overrides {
             }
             Err(e) => {
                 let start = e.span().map_or(0, |span| span.start);
-                let (line, column) = place(text, start);
+                let (line, column) = line_and_column(text, start);
                 bail!("{file}:{line}:{column}: {}", e.message().replace('\n', ", "));
             }
         }
@@ -110,8 +110,8 @@ impl Overrides {
         format!("{}:{line}:{column}: `{}`: {what}", self.file, overrides.platform)
     }
 
-    /// Pairs the overrides with the platforms: one entry for each of `names`, the names of a platform, any of which an
-    /// override may use. Optional overrides of missing platforms are returned separately.
+    /// Pairs the overrides with the platforms. `names` are the names of each platform, any of which an override may use.
+    /// Returns an entry for each platform, and the optional overrides of missing platforms.
     pub fn pair(&self, names: &[Vec<String>]) -> Result<(Vec<Override>, Vec<&Override>)> {
         let own = |(at, names)| {
             let names: &Vec<String> = names;
@@ -122,13 +122,14 @@ impl Overrides {
             .enumerate()
             .flat_map(|(at, names)| names.iter().skip(1).map(move |name| (name.as_str(), at)));
         // A current name takes precedence over a former one.
-        let places: std::collections::HashMap<&str, usize> =
+        let index_by_name: std::collections::HashMap<&str, usize> =
             former.chain(names.iter().enumerate().filter_map(own)).collect();
         let mut paired = vec![Override::default(); names.len()];
         let mut absent = Vec::new();
         let mut faults = Vec::new();
         for overrides in &self.platforms {
-            let slot = places.get(overrides.platform.as_str()).and_then(|at| paired.get_mut(*at));
+            let slot =
+                index_by_name.get(overrides.platform.as_str()).and_then(|at| paired.get_mut(*at));
             if let Some(slot) = slot {
                 if !slot.platform.is_empty() {
                     let (line, column) = overrides.place;
@@ -161,7 +162,7 @@ impl Overrides {
 }
 
 /// Line and column of a byte offset, counted from one.
-fn place(text: &str, at: usize) -> (usize, usize) {
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text::head(text, at);
     let line = before.matches('\n').count().saturating_add(1);
     let column =
@@ -177,7 +178,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn fault<T>(&mut self, at: &Spanned<T>, message: &str) {
-        let (line, column) = place(self.text, at.span().start);
+        let (line, column) = line_and_column(self.text, at.span().start);
         self.faults.push(format!("{}:{line}:{column}: {message}", self.file));
     }
 
@@ -188,7 +189,7 @@ impl Parser<'_> {
     ) -> Override {
         let platform = name.get_ref().to_string();
         let mut overrides = Override {
-            place: place(self.text, name.span().start),
+            place: line_and_column(self.text, name.span().start),
             platform,
             ..Override::default()
         };

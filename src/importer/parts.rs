@@ -13,17 +13,17 @@ use super::action::percent_decoded;
 use super::source::{self, MAX_BYTES, Source};
 use super::{read, text};
 
-/// The member of a document with parts of other files: numbered, each with its name and its value.
+/// The member of a merged document that contains the parts of other files: numbered, each with its name and its value.
 pub const PARTS: &str = "x-connector-vault-parts";
 
-/// The longest chain of references where the importer expects none.
+/// The longest chain of references in a place where the importer expects a value instead.
 const MAX_CHAIN: u32 = 16;
 /// The maximum number of values that are visited: many times what a real document has.
 const MAX_VISITS: usize = 50_000_000;
 /// The maximum number of faults that are reported.
 const MAX_FAULTS: usize = 20;
 
-/// A document with its parts.
+/// A document that contains its parts from other files.
 #[derive(Debug)]
 pub struct MergedDocument {
     pub document: Value,
@@ -59,8 +59,8 @@ pub fn merge(source: &Source, text: &str) -> Option<MergedDocument> {
     if parts.files.is_empty() && parts.faults.is_empty() {
         return None;
     }
-    let held_parts = parts.collect_parts();
-    document.as_object_mut()?.insert(PARTS.to_owned(), Value::Object(held_parts));
+    let numbered_parts = parts.collect_parts();
+    document.as_object_mut()?.insert(PARTS.to_owned(), Value::Object(numbered_parts));
     let faults = parts.faults.iter().take(MAX_FAULTS).cloned();
     let more = parts.faults.len().saturating_sub(MAX_FAULTS);
     let more = (more > 0).then(|| format!("… and {more} more dangling references"));
@@ -155,7 +155,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Rewrites every reference of a value to one within the document.
+    /// Rewrites every reference in a value, so that it stays within the document.
     fn visit(&mut self, value: &mut Value, place: &mut Place<'_>, position: Position, chain: u32) {
         self.visits = self.visits.saturating_add(1);
         if position == Position::Data || self.visits > MAX_VISITS {
@@ -180,7 +180,7 @@ impl Parts {
                     }
                     Some(target) if chain < MAX_CHAIN => {
                         let part = self.part(&target, position, chain.saturating_add(1));
-                        put(value, part);
+                        replace_reference(value, part);
                     }
                     _ => {}
                 }
@@ -211,18 +211,18 @@ impl Parts {
 
     /// The referenced parts, transitively.
     fn collect_parts(&mut self) -> Map<String, Value> {
-        let mut held_parts = Map::new();
+        let mut numbered_parts = Map::new();
         while let Some((target, name)) = self.waiting.pop_front() {
             let value = self.part(&target, Position::Free, 0);
-            held_parts.insert(
-                held_parts.len().to_string(),
+            numbered_parts.insert(
+                numbered_parts.len().to_string(),
                 Value::Object(Map::from_iter([(name, value)])),
             );
         }
-        held_parts
+        numbered_parts
     }
 
-    /// The reference to a part in the document.
+    /// The reference by which the merged document refers to a part.
     fn reference(&mut self, target: Target) -> String {
         if target.0 == self.main {
             return format!("#{}", target.1.replace('%', "%25"));
@@ -273,7 +273,7 @@ impl Parts {
             return Err("it lies outside of the imported folder".to_owned());
         }
         if !fragment.is_empty() && !fragment.starts_with('/') {
-            return Err("what follows `#` is not a JSON Pointer".to_owned());
+            return Err("the part after `#` is not a JSON Pointer".to_owned());
         }
         if path != self.main && !self.files.contains_key(&path) {
             let value = self.load(&path)?;
@@ -281,7 +281,7 @@ impl Parts {
         }
         let target = (path, percent_decoded(fragment));
         if target.0 != self.main && self.value(&target).is_none() {
-            return Err("the file has nothing there".to_owned());
+            return Err("the file has no value at this position".to_owned());
         }
         Ok(target)
     }
@@ -301,8 +301,8 @@ impl Parts {
     }
 }
 
-/// Replaces a reference by the part. Members next to the reference stay.
-fn put(value: &mut Value, part: Value) {
+/// Replaces a reference with the part. Members next to the reference stay.
+fn replace_reference(value: &mut Value, part: Value) {
     let Value::Object(map) = value else { return };
     map.shift_remove("$ref");
     match part {

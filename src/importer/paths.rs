@@ -26,7 +26,7 @@ pub struct PathItem<F> {
     pub reference: Option<String>,
     /// The operations with a supported method.
     pub operations: Vec<(Method, Operation<F>)>,
-    /// The methods of the others, which are skipped: since 3.2, an operation can have any method.
+    /// The other methods, whose operations are skipped: since 3.2, an operation can have any method.
     pub skipped: Vec<String>,
     /// The parameters of all operations.
     pub parameters: Raw<F>,
@@ -140,7 +140,7 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
             Key::Patch => Method::Patch,
             Key::Delete => Method::Delete,
             Key::Reference => {
-                item.reference = map.next_value::<Text<F>>()?.filled().map(str::to_owned);
+                item.reference = map.next_value::<Text<F>>()?.non_blank().map(str::to_owned);
                 continue;
             }
             Key::Query => {
@@ -188,7 +188,7 @@ pub struct PathFilter {
 }
 
 impl PathFilter {
-    /// Paths below these prefixes, without those below the ones that begin with `!`.
+    /// Selects paths below these prefixes. A prefix that begins with `!` excludes the paths below it.
     pub fn new(prefixes: &[String]) -> Self {
         let mut filter = Self::default();
         for prefix in prefixes {

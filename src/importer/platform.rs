@@ -46,7 +46,7 @@ impl Naming {
         }
     }
 
-    /// Whether the document has words for a name, so that others have to differ.
+    /// Whether the document takes part in the naming: it has words for a name, so others get different names.
     pub const fn takes_part(&self) -> bool {
         !self.words.is_empty()
     }
@@ -110,7 +110,7 @@ impl Naming {
         slug(&words)
     }
 
-    /// The platform's name without collisions.
+    /// The platform's name if no other platform has the same one.
     pub fn plain(&self) -> String {
         match &self.assigned {
             Some(platform) if !self.takes_part() => platform.clone(),
@@ -153,7 +153,7 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
     }
     let mut words: Vec<String> = labels.iter().copied().flat_map(plain_words).collect();
     if labels.iter().all(|label| GENERIC.contains(label)) {
-        // All of `api.video` is its name.
+        // In `api.video`, the suffix is a part of the name.
         words.extend(plain_words(suffix));
         return (words, Vec::new());
     }

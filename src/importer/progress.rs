@@ -36,7 +36,7 @@ impl Progress {
 }
 
 impl Watch for Progress {
-    fn found(&self, files: usize, bytes: u64) {
+    fn files_found(&self, files: usize, bytes: u64) {
         self.with(|state| {
             state.total = bytes;
             state.last_report = Some(Instant::now());
@@ -52,7 +52,7 @@ impl Watch for Progress {
         });
     }
 
-    fn read(&self, bytes: u64) {
+    fn file_read(&self, bytes: u64) {
         self.with(|state| {
             state.read = state.read.saturating_add(bytes);
             if let Some(bar) = &state.bar {

@@ -1,4 +1,4 @@
-//! Parses bytes into a `Document`, or explains why not.
+//! Parses bytes into a `Document`, or returns the reason for refusing them.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ pub enum Refusal {
     NotOpenApi,
     /// Its version of `OpenAPI` is not supported.
     Dialect(String),
-    /// It is or tries to be an `OpenAPI` document, but is faulty.
+    /// It is meant to be an `OpenAPI` document, but is faulty.
     Broken(Fault),
 }
 
@@ -139,7 +139,7 @@ fn yaml(text: &str) -> Result<Document<Yaml>, Refusal> {
     checked(document)
 }
 
-/// A fault whose message fits on a line.
+/// Shortens the message of a fault to one line.
 fn short(mut fault: Fault) -> Fault {
     fault.message = super::text::verbatim(&fault.message, 300);
     fault

@@ -71,7 +71,7 @@ impl Reason {
 }
 
 /// Formats a count, as `1 connector` or `2 connectors`.
-pub fn counted(count: usize, what: &str) -> String {
+pub fn format_count(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -108,8 +108,9 @@ impl Summary {
 
     /// The full report, with a line for each file.
     pub fn full(&self) -> String {
-        let connectors = counted(self.connectors, "connector");
-        let (actions, files) = (counted(self.actions, "action"), counted(self.files, "file"));
+        let connectors = format_count(self.connectors, "connector");
+        let (actions, files) =
+            (format_count(self.actions, "action"), format_count(self.files, "file"));
         let mut text = format!("{connectors} and {actions} from {files}\n");
         let parts = [("warnings", &self.warnings), ("notes", &self.notes)];
         for (title, lines) in parts.into_iter().filter(|(_, lines)| !lines.is_empty()) {

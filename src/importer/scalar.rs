@@ -84,7 +84,7 @@ pub struct Text<F> {
 
 impl<F> Text<F> {
     /// Returns `None` when it is empty or white space.
-    pub fn filled(&self) -> Option<&str> {
+    pub fn non_blank(&self) -> Option<&str> {
         Some(self.value.as_str()).filter(|text| !text.trim().is_empty())
     }
 
@@ -100,7 +100,8 @@ impl<'de, F: Format> Deserialize<'de> for Text<F> {
     }
 }
 
-/// The name with which [`LooseStrings`] requests scalars as written from the YAML deserializer. Others ignore it.
+/// The name with which [`LooseStrings`] requests scalars as written from the YAML deserializer. Other
+/// deserializers ignore it.
 pub const AS_WRITTEN: &str = "connector-vault: as written";
 
 /// The value of an extension field: a string or a list of strings. Anything else counts as absent.
@@ -135,7 +136,7 @@ pub struct FirstText(pub Option<String>);
 
 impl FirstText {
     /// Returns `None` when it is empty or white space.
-    pub fn filled(&self) -> Option<&str> {
+    pub fn non_blank(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.trim().is_empty())
     }
 
@@ -243,7 +244,7 @@ impl<'de> Visitor<'de> for LooseStrings {
     }
 }
 
-/// A string inside a list or a map, or in one of these fields of a map inside it.
+/// An element of a list or a map: a string, or a map with a string in one of these fields.
 struct Item(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Item {
@@ -300,8 +301,8 @@ impl<T> OptionalMap<T> {
         }
     }
 
-    /// Whether something else is in its place.
-    pub const fn is_wrong(&self) -> bool {
+    /// Whether the value is present, but not a map.
+    pub const fn is_malformed(&self) -> bool {
         matches!(self, Self::Text(_) | Self::Other)
     }
 }

@@ -82,12 +82,12 @@ fn is_same(one: &str, other: &str) -> bool {
         let last = host.rsplit('{').next().unwrap_or_default().to_owned();
         if host.contains('{') { (first, last) } else { (host.to_owned(), host.to_owned()) }
     };
-    let ((before, behind), (other_before, other_behind)) = (ends(one), ends(other));
+    let ((before, after), (other_before, other_after)) = (ends(one), ends(other));
     let may_match = |one: &str, other: &str, is_end: fn(&str, &str) -> bool| {
         is_end(one, other) || is_end(other, one)
     };
     may_match(&before, &other_before, |whole, part| whole.starts_with(part))
-        && may_match(&behind, &other_behind, |whole, part| whole.ends_with(part))
+        && may_match(&after, &other_after, |whole, part| whole.ends_with(part))
 }
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
             (&["https://demo.netbox.dev/api"], "https://{host:url}/api", true),
             (&["https://{shop}.myshopify.com"], "https://{store}.myshopify.com", true),
             (&["https://a.other.net"], "https://{server}.docusign.net", false),
-            // No statement.
+            // A server that does not identify its owner.
             (&["https://polls.apiblueprint.org"], "https://api.clickup.com/api/v2", true),
             (
                 &["http://okta.local", "/", "http://localhost:80"],
@@ -126,7 +126,9 @@ mod tests {
                 true,
             ),
             (&["http://127.0.0.1/x", "https://example.com"], "https://api.acme.example", true),
+            // Another notation of the same host.
             (&["//API.postmarkapp.com:443/x"], "https://api.postmarkapp.com", true),
+            // No server.
             (&[], "https://api.svix.com", true),
         ] {
             let found = foreign_server(&servers(document), &servers(&[entry])).map(str::to_owned);

@@ -18,14 +18,14 @@ pub fn package() -> Option<PathBuf> {
 }
 
 /// The file of this name in the current folder, or else in the package.
-pub fn shipped(name: &Path) -> PathBuf {
+pub fn shipped_path(name: &Path) -> PathBuf {
     first(name, package().as_deref())
 }
 
 /// Starts a shipped script with Node, and sends it the request as JSON. Its standard output is piped.
 pub fn start_script(script: &str, request: &impl Serialize) -> Result<Child> {
     let mut child = Command::new("node")
-        .arg(shipped(Path::new(script)))
+        .arg(shipped_path(Path::new(script)))
         // Otherwise Node ignores HTTPS_PROXY.
         .env("NODE_USE_ENV_PROXY", "1")
         .stdin(Stdio::piped())

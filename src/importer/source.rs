@@ -19,13 +19,13 @@ pub fn read_text(path: &Path) -> Result<String> {
 pub struct Source {
     /// The path as an operator would write it: the argument, or a path below it.
     pub path: PathBuf,
-    /// The imported folder, outside of which its references may not lead.
+    /// The imported folder. References in the file may not lead out of it.
     pub root: PathBuf,
     /// Its size when it was found.
     pub bytes: u64,
 }
 
-/// The files that the arguments stand for.
+/// The files that the arguments name.
 #[derive(Debug, Default)]
 pub struct Sources {
     /// The files, distinct and sorted by path.

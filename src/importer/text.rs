@@ -25,7 +25,7 @@ pub fn verbatim(text: &str, max: usize) -> String {
 }
 
 /// The first `max` of some strings, as in `` `a`, `b` and 3 more ``.
-pub fn listed<'t>(texts: impl ExactSizeIterator<Item = &'t str>, max: usize) -> String {
+pub fn format_list<'t>(texts: impl ExactSizeIterator<Item = &'t str>, max: usize) -> String {
     let more = texts.len().saturating_sub(max);
     let shown: Vec<String> =
         texts.take(max).map(|text| format!("`{}`", verbatim(text, 100))).collect();
@@ -38,7 +38,7 @@ pub fn head(text: &str, max: usize) -> &str {
     (0..=max.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// Replaces white space of any kind by single spaces and drops invisible characters.
+/// Replaces white space of any kind with single spaces, and drops invisible characters.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
@@ -66,13 +66,13 @@ fn cut(text: &str, max: usize) -> String {
     // One character less, to make room for the ellipsis.
     let kept = kept.char_indices().next_back().map_or("", |(last, _)| head(kept, last));
     let ends_between_words = text.strip_prefix(kept).is_some_and(|rest| rest.starts_with(' '));
-    let whole = match kept.rsplit_once(' ') {
+    let shortened = match kept.rsplit_once(' ') {
         _ if ends_between_words => kept,
         // A word is cut when dropping it would lose more than half the line.
         Some((words, _)) if words.len() >= kept.len() / 2 => words,
         _ => kept,
     };
-    format!("{}…", whole.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
+    format!("{}…", shortened.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
 }
 
 /// The words of an identifier, split at anything but letters and digits and at camel case.

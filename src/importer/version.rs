@@ -1,10 +1,10 @@
-//! The platform's version and maturity, from the document's version and other marks.
+//! The platform's version and maturity, from the document's version and other fields.
 
 use super::document::Info;
 use crate::catalog::model::Status;
 
 /// The version as a document states it. Restores a date in YAML that JavaScript has formatted.
-pub fn stated(version: &str) -> String {
+pub fn stated_version(version: &str) -> String {
     // `Wed Oct 15 2025 13:53:19 GMT+0000 (Coordinated Universal Time)`
     let date: Vec<&str> = version.split_whitespace().take(4).collect();
     jiff::civil::Date::strptime("%a %b %d %Y", date.join(" "))
@@ -38,7 +38,7 @@ pub fn platform_version(version: &str) -> String {
     format!("v{}", if is_day { number.checked_div(10_000).unwrap_or(number) } else { number })
 }
 
-/// Whether a word is a number with at most a name behind it, as in `2`, `2beta`, `2rc1`. Digits after a letter are part
+/// Whether a word is a number, possibly followed by a name, as in `2`, `2beta`, `2rc1`. Digits after a letter are part
 /// of a name, and a word in which digits and letters alternate more often is a hash.
 fn is_numbered(word: &str) -> bool {
     let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -46,28 +46,29 @@ fn is_numbered(word: &str) -> bool {
     name.len() < word.len() && rest.chars().all(char::is_numeric)
 }
 
-/// The maturity of the connector, by the document's own marks, its version and its title.
+/// The maturity of the connector, according to the document's extensions, its version and its title.
 pub fn status<F>(info: &Info<F>) -> Status {
     let is_true = |text: &str| text.trim().eq_ignore_ascii_case("true");
-    let marked = |texts: &[String]| texts.iter().any(|text| is_true(text));
+    let any_is_true = |texts: &[String]| texts.iter().any(|text| is_true(text));
     let title = info.title.as_str().to_lowercase();
     let stability: Vec<String> = info.stability().map(|text| text.trim().to_lowercase()).collect();
-    let stable = |words: &[&str]| stability.iter().any(|text| words.contains(&text.as_str()));
+    let has_stability =
+        |words: &[&str]| stability.iter().any(|text| words.contains(&text.as_str()));
     let title_says =
         |word: &str| title.split(|c: char| !c.is_alphanumeric()).any(|given| given == word);
     let version = info.version.as_str();
     if info.deprecated().any(is_true)
         || title_says("deprecated")
-        || stable(&["deprecated", "retired", "removed", "sunset"])
+        || has_stability(&["deprecated", "retired", "removed", "sunset"])
     {
         Status::NotAvailable
-    } else if marked(&info.alpha.0)
-        || stable(&["alpha", "experimental", "draft"])
+    } else if any_is_true(&info.alpha.0)
+        || has_stability(&["alpha", "experimental", "draft"])
         || version_says(version, &["alpha", "prealpha", "experimental", "draft"])
     {
         Status::Alpha
-    } else if marked(&info.beta.0)
-        || stable(&["beta", "preview", "rc"])
+    } else if any_is_true(&info.beta.0)
+        || has_stability(&["beta", "preview", "rc"])
         || version_says(
             version,
             &["beta", "preview", "privatepreview", "publicpreview", "rc", "pre", "snapshot", "dev"],

@@ -1,4 +1,4 @@
-//! The run of each minute.
+//! The job that runs every minute.
 
 use super::check_due::check_due;
 use super::deliver_webhooks::deliver_all_due;
@@ -40,10 +40,10 @@ pub async fn run_minute<P: Ports + Queue>(
     let claimed = all_rows(&sets, 0)?;
     let reported: Vec<Report> = all_rows(&sets, 4)?;
     let checks = check_due(service, &metered, claimed).await?;
-    // A revocation takes as many subrequests as a check. Together they leave room for deliveries below the 50 of
-    // Cloudflare's free plan.
+    // A revocation takes as many subrequests as a check. Together they leave room for deliveries: Cloudflare's free plan
+    // allows 50 subrequests.
     let revocations = BATCH_SIZE.saturating_add(1).saturating_sub(checks.checked);
-    let first_key = keys.reported().into_iter().next().unwrap_or_default();
+    let first_key = keys.ids_and_fingerprints().into_iter().next().unwrap_or_default();
     let may_reencrypt = readiness(&reported, &first_key) == Readiness::Ready;
     maintain(service, ports, may_reencrypt, revocations).await?;
     let mut faults = checks.faults;

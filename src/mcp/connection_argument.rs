@@ -1,5 +1,5 @@
 //! Resolves the argument `connection` of a call if it names a platform: the platform's only connected account is used.
-//! With several accounts, the agent gets them to choose from; without one, it gets the link that connects one.
+//! With several accounts, the agent gets a list to choose from; without an account, it gets a link that connects one.
 
 use serde_json::{Value, json};
 

@@ -52,7 +52,7 @@ pub(super) async fn respond<P: Ports>(
         return Ok(error_response(&Value::Null, failure));
     }
     // Checked here, because a tool's request would send only one of two secrets.
-    service.caller(request).map_err(|error| refused(error, &request.path))?;
+    service.caller(request).map_err(|error| authentication_problem(error, &request.path))?;
     let caller = Caller { service, ports, request };
     let message = match read_message(request) {
         Ok(message) => message,
@@ -72,7 +72,7 @@ pub(super) async fn respond<P: Ports>(
 }
 
 /// The problem of a request without a well-formed secret. It says how agents send one, which differs from other requests.
-fn refused(error: AuthenticationError, path: &str) -> Problem {
+fn authentication_problem(error: AuthenticationError, path: &str) -> Problem {
     use AuthenticationError::{BadToken, InAuthorization, Malformed, Missing};
     let detail = match error {
         Missing | InAuthorization | BadToken | Malformed if endpoint_at(path).is_some() => {
@@ -119,9 +119,9 @@ impl<P: Ports> Caller<'_, P> {
         match method {
             "initialize" if !is_latest => {
                 let requested_version = params.get("protocolVersion").and_then(Value::as_str);
-                let [usual, _] = WITH_SESSIONS;
+                let [preferred, _] = WITH_SESSIONS;
                 let version =
-                    WITH_SESSIONS.into_iter().find(|known| requested_version == Some(*known)).unwrap_or(usual);
+                    WITH_SESSIONS.into_iter().find(|known| requested_version == Some(*known)).unwrap_or(preferred);
                 self.result_if_valid(id, &json!({
                     "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server_info(),
                     "instructions": INSTRUCTIONS,
@@ -136,21 +136,21 @@ impl<P: Ports> Caller<'_, P> {
                 })).await
             }
             "tools/list" => {
-                let who = match self.whoami().await {
-                    Ok(who) => who,
+                let permissions = match self.whoami().await {
+                    Ok(permissions) => permissions,
                     Err(refusal) => return Ok(refusal),
                 };
-                let scopes = who.get("scopes").and_then(Value::as_array);
+                let scopes = permissions.get("scopes").and_then(Value::as_array);
                 let has = |scope: Scope| {
                     scopes.is_some_and(|scopes| scopes.iter().any(|own| own == scope.as_str()))
                 };
-                let only_reads = who.get("access").is_some_and(|access| access == "read");
+                let only_reads = permissions.get("access").is_some_and(|access| access == "read");
                 // A caller that is restricted to some actions may not call the platform directly.
-                let may_call_directly = who.get("actions").is_none_or(Value::is_null);
-                let own = TOOLS.iter().filter(|tool| {
+                let may_call_directly = permissions.get("actions").is_none_or(Value::is_null);
+                let available = TOOLS.iter().filter(|tool| {
                     has(tool.scope) && (may_call_directly || tool.name != CALL_PLATFORM)
                 });
-                let tools: Vec<Value> = own.map(|tool| tool.description(only_reads)).collect();
+                let tools: Vec<Value> = available.map(|tool| tool.description(only_reads)).collect();
                 let list = if is_latest {
                     json!({"tools": tools, "resultType": "complete", "ttlMs": TTL_MS, "cacheScope": "private"})
                 } else {
@@ -257,7 +257,7 @@ impl<P: Ports> Caller<'_, P> {
         let whoami =
             self.api_request("GET", "/v1/whoami".to_owned(), String::new(), None, String::new());
         let mut response = Box::pin(handle(self.service, self.ports, &whoami)).await;
-        // The common headers are added again to the outer response.
+        // Removes the common headers, which are also added to the outer response.
         response.headers.retain(|(name, _)| {
             matches!(*name, "content-type" | "cache-control" | "www-authenticate" | "retry-after")
         });

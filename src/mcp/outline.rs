@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub const MAX_BYTES: usize = 8_800;
 /// The maximum length of the action's own description, in characters.
 const MAX_DESCRIPTION: usize = 1_200;
-/// The maximum number of references that are followed at one place.
+/// The maximum number of references that are followed in a row.
 const MAX_REFERENCES: usize = 16;
 /// The members of an action that repeat its `input`, or that an agent does not need to run it.
 const REPEATED: [&str; 5] = ["auth", "modelName", "parameters", "requestBody", "responseTypes"];
@@ -82,12 +82,12 @@ pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
         if writer.left == 0 {
             continue;
         }
-        let mut whole = kept.clone();
-        whole.insert("input".to_owned(), input);
+        let mut outlined = kept.clone();
+        outlined.insert("input".to_owned(), input);
         if writer.has_omitted {
-            whole.insert("hint".to_owned(), HINT.into());
+            outlined.insert("hint".to_owned(), HINT.into());
         }
-        shortest = Value::Object(whole);
+        shortest = Value::Object(outlined);
         if shortest.to_string().len() <= MAX_BYTES {
             break;
         }
@@ -159,9 +159,9 @@ impl Writer<'_> {
         };
         let mut copy = Map::new();
         let is_reference = own.contains_key("$ref");
-        let beside = own.iter().filter(|_| is_reference);
+        let siblings = own.iter().filter(|_| is_reference);
         let (mut is_cut, mut unseen) = (false, Vec::new());
-        for (name, value) in members.iter().chain(beside) {
+        for (name, value) in members.iter().chain(siblings) {
             if DROPPED.contains(&name.as_str()) || name.starts_with("x-") {
                 continue;
             }
@@ -185,7 +185,7 @@ impl Writer<'_> {
             self.has_omitted = true;
             copy.insert("omitted".to_owned(), pointer.as_str().into());
         }
-        // The path of each of them is this path, followed by `/properties/` and its name.
+        // The agent can append `/properties/` and one of these names to its path.
         if pointer.as_str() == self.start && !unseen.is_empty() {
             unseen.truncate(self.detail.items.saturating_mul(4));
             copy.insert("omittedProperties".to_owned(), unseen.into());
@@ -224,7 +224,7 @@ impl Writer<'_> {
         levels: usize,
     ) -> (Value, bool, Vec<String>) {
         let length = pointer.len();
-        let below = levels.saturating_sub(1);
+        let inner_levels = levels.saturating_sub(1);
         let (mut is_cut, mut unseen) = (false, Vec::new());
         let mut step = |writer: &mut Self, name: Option<&str>, part: &Value, optional: usize| {
             for name in [Some(keyword), name].into_iter().flatten() {
@@ -234,16 +234,17 @@ impl Writer<'_> {
             let copy = if writer.left == 0 {
                 Value::Null
             } else {
-                writer.schema(part, pointer, optional, below)
+                writer.schema(part, pointer, optional, inner_levels)
             };
             pointer.truncate(length);
             copy
         };
         let copy = match value {
             Value::Array(all) => {
-                let few = all.iter().enumerate().take(self.detail.items);
+                let shown_parts = all.iter().enumerate().take(self.detail.items);
                 is_cut = all.len() > self.detail.items;
-                few.map(|(index, part)| step(self, Some(&index.to_string()), part, optional))
+                shown_parts
+                    .map(|(index, part)| step(self, Some(&index.to_string()), part, optional))
                     .collect()
             }
             Value::Object(all) if MAPS.contains(&keyword) => {
@@ -259,8 +260,8 @@ impl Writer<'_> {
                         copies.insert(name.clone(), step(self, Some(name), part, optional));
                     } else if optional > 0 && shown < self.detail.items {
                         shown = shown.saturating_add(1);
-                        let deeper = optional.saturating_sub(1);
-                        copies.insert(name.clone(), step(self, Some(name), part, deeper));
+                        let inner_optional = optional.saturating_sub(1);
+                        copies.insert(name.clone(), step(self, Some(name), part, inner_optional));
                     } else {
                         is_cut = true;
                         unseen.push(name.clone());
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn optional_depth_is_left_out_and_can_be_asked_for() {
+    fn deep_optional_parts_are_left_out_and_can_be_requested() {
         let action = action(
             &json!({"type": "object", "properties": {"body": large(4)}, "required": ["body"]}),
         );
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn many_members_and_long_lists_of_values_are_named() {
+    fn omitted_properties_are_named_and_long_enums_cut() {
         let mut properties = serde_json::Map::new();
         for index in 0..400 {
             properties.insert(

@@ -19,9 +19,9 @@ pub(super) const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"
 /// The time for which a client may cache the list of tools, in milliseconds. It changes only with releases.
 pub(super) const TTL_MS: u32 = 3_600_000;
 /// The name of the elicitation that asks a client to open a link.
-pub(super) const LINK: &str = "connect";
+pub(super) const OPEN_LINK: &str = "connect";
 /// The prefix of the request state for a call that waits for approval.
-pub(super) const WAITING: &str = "approval:";
+pub(super) const APPROVAL_PREFIX: &str = "approval:";
 /// The instructions that an agent gets first.
 pub(super) const INSTRUCTIONS: &str = "Find an action with search_actions, read what it takes with describe_action, find the user's connection with list_connections, and run the action with run_action. If there is no connection, start_connect returns a link for the user. Where a platform has no fitting action, call_platform reaches its API.";
 
@@ -90,7 +90,7 @@ pub(super) fn read_message(request: &Request) -> Result<Message, Failure> {
     let value: Value = json::from_bytes(bytes).map_err(|_| unread())?;
     let strict: json::Value = json::from_bytes(bytes).map_err(|_| unread())?;
     let mut repeated = None;
-    strict.each_repeated(&[], &mut |place| {
+    strict.each_duplicate(&[], &mut |place| {
         let name = place.last().copied().unwrap_or_default();
         repeated.get_or_insert_with(|| name.chars().take(64).collect::<String>());
     });
@@ -164,7 +164,7 @@ pub(super) fn elicit_url(started: &[u8]) -> Value {
     let (message, url, state) = if let Some(waiting) = started.get(APPROVAL) {
         let id = waiting.get("id").and_then(Value::as_str).unwrap_or_default();
         let message = "Open this page to approve or decline what the agent wants to do.";
-        (message, waiting.get("url"), Some(json!(format!("{WAITING}{id}"))))
+        (message, waiting.get("url"), Some(json!(format!("{APPROVAL_PREFIX}{id}"))))
     } else {
         let message = "Open this page to connect your account.";
         (message, started.get("authorizationUrl"), started.get("id").cloned())
@@ -172,7 +172,7 @@ pub(super) fn elicit_url(started: &[u8]) -> Value {
     let params = json!({"mode": "url", "message": message, "url": url});
     json!({
         "resultType": "input_required", "requestState": state,
-        "inputRequests": {(LINK): {"method": "elicitation/create", "params": params}},
+        "inputRequests": {(OPEN_LINK): {"method": "elicitation/create", "params": params}},
     })
 }
 
@@ -199,8 +199,8 @@ pub(super) fn with_advice(problem: &[u8], advice: &str) -> Vec<u8> {
 
 /// The id of the call whose approval link the client has shown. Returns `None` when it was not asked to show one.
 pub(super) fn resumed_approval(params: &Value) -> Option<&str> {
-    let id = params.get("requestState")?.as_str()?.strip_prefix(WAITING)?;
-    params.get("inputResponses")?.get(LINK)?;
+    let id = params.get("requestState")?.as_str()?.strip_prefix(APPROVAL_PREFIX)?;
+    params.get("inputResponses")?.get(OPEN_LINK)?;
     Some(id)
 }
 
@@ -208,7 +208,7 @@ pub(super) fn resumed_approval(params: &Value) -> Option<&str> {
 /// asked.
 pub(super) fn resumed_attempt(params: &Value) -> Option<Result<ApiRequest, String>> {
     let attempt = params.get("requestState")?.as_str()?;
-    let action = params.get("inputResponses")?.get(LINK)?.get("action")?;
+    let action = params.get("inputResponses")?.get(OPEN_LINK)?.get("action")?;
     Some(if action == "accept" {
         Ok(attempt_request(attempt))
     } else {

@@ -68,7 +68,7 @@ impl<'a> ToolCall<'a> {
             return describe_result(&body, &self.arguments);
         }
         let text = String::from_utf8(body).unwrap_or_default();
-        let is_error = response.status >= 400 || self.calls_platform() && is_failed(&text);
+        let is_error = response.status >= 400 || self.calls_platform() && has_graphql_errors(&text);
         (text, is_error)
     }
 
@@ -81,7 +81,7 @@ impl<'a> ToolCall<'a> {
         let returned = ToolResult {
             result_type: self.is_latest.then_some("complete"),
             content: [Text { r#type: "text", text }],
-            structured_content: structured.filter(|it| it.get().starts_with('{')),
+            structured_content: structured.filter(|json| json.get().starts_with('{')),
             is_error: *is_error,
         };
         result(self.id, &returned)
@@ -89,7 +89,7 @@ impl<'a> ToolCall<'a> {
 }
 
 /// Whether the result of a call says that a GraphQL API reported errors.
-fn is_failed(result: &str) -> bool {
+fn has_graphql_errors(result: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct CallResult {
         #[serde(default)]
@@ -205,9 +205,9 @@ impl<P: Ports> Caller<'_, P> {
         Ok(call.outcome_of(response))
     }
 
-    /// Completes the refusal of a write by an agent that may only read. If its client asked for no more, returns a challenge,
-    /// so that it asks its user for more (RFC 6750, section 3.1). Otherwise its user has decided: clients would open the
-    /// browser again and wait, so the refusal stays an error of the tool, which says what the user can do.
+    /// Handles a write that was refused because the agent may only read. If its client has not asked for more, returns a
+    /// challenge, so that the client asks its user (RFC 6750, section 3.1). Otherwise the user has already decided, and a
+    /// challenge would only open the browser again. The response then stays an error, which says what the user can do.
     fn explain_access(&self, response: &mut Response) -> Option<Response> {
         if response.status != 403 || response.header(SOURCE) == Some("platform") {
             return None;
@@ -262,13 +262,14 @@ impl<P: Ports> Caller<'_, P> {
         (tool, arguments): (&Tool, &mut Value),
     ) -> Result<Response, String> {
         let (attempt, _) = (attempt?, tool.request(arguments)?);
-        let waited = self.send(attempt).await;
-        let status: Value = json::from_bytes(&waited.body).unwrap_or_default();
+        let attempt_response = self.send(attempt).await;
+        let status: Value = json::from_bytes(&attempt_response.body).unwrap_or_default();
         let is_connected = status.get("status").and_then(Value::as_str) == Some("succeeded");
         if !is_connected {
-            return Ok(waited);
+            return Ok(attempt_response);
         }
-        let connection = status.get("connection").and_then(|it| it.get("id")?.as_str());
+        let connection =
+            status.get("connection").and_then(|connection| connection.get("id")?.as_str());
         if let Some(id) = connection.filter(|_| named_platform(arguments).is_some()) {
             set_connection(arguments, id);
         }

@@ -44,15 +44,15 @@ pub fn authorization_url(
 ) -> String {
     let endpoint = endpoint.split('#').next().unwrap_or_default();
     let (address, query) = endpoint.split_once('?').unwrap_or((endpoint, ""));
-    let mut more: Parameters = oauth.authorization_parameters.clone();
-    more.extend(request.parameters.clone());
+    let mut extra: Parameters = oauth.authorization_parameters.clone();
+    extra.extend(request.parameters.clone());
     let client_id = oauth.client_id_parameter.as_str();
     let is_own = |name: &str| name == client_id || OWN_PARAMETERS.contains(&name);
-    more.retain(|name, _| !is_own(name));
+    extra.retain(|name, _| !is_own(name));
     let is_kept = |pair: &&str| {
         let name = pair.split('=').next().unwrap_or_default();
         let name = decode_form(name).unwrap_or_default();
-        !name.is_empty() && !is_own(&name) && !more.contains_key(name.as_ref())
+        !name.is_empty() && !is_own(&name) && !extra.contains_key(name.as_ref())
     };
     let scope = scope(oauth, request.scopes);
     let own = [
@@ -65,13 +65,13 @@ pub fn authorization_url(
         ("code_challenge_method", request.challenge.map(|_| "S256")),
     ];
     let own = own.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let more = more.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let extra = extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let pair = |(name, value): (&str, &str)| format!("{}={}", encode(name), encode(value));
     let pairs: Vec<String> = query
         .split('&')
         .filter(is_kept)
         .map(str::to_owned)
-        .chain(own.chain(more.clone()).map(pair))
+        .chain(own.chain(extra.clone()).map(pair))
         .collect();
     format!("{address}?{}", pairs.join("&"))
 }
@@ -89,16 +89,16 @@ mod tests {
     use crate::catalog::detail::{Grant, OAuth2, Parameters};
 
     fn platform() -> OAuth2 {
-        OAuth2::usual(Grant::AuthorizationCode, None, String::new())
+        OAuth2::standard(Grant::AuthorizationCode, None, String::new())
     }
 
     fn parameters(pairs: &[(&str, &str)]) -> Parameters {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    fn query(oauth: &OAuth2, endpoint: &str, scopes: &[&str], more: &[(&str, &str)]) -> String {
+    fn query(oauth: &OAuth2, endpoint: &str, scopes: &[&str], extra: &[(&str, &str)]) -> String {
         let scopes: Vec<String> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        let parameters = parameters(more);
+        let parameters = parameters(extra);
         let request = AuthorizationRequest {
             client_id: "app",
             redirect_uri: "https://vault.example/connect/callback",
@@ -156,9 +156,9 @@ mod tests {
             ]),
             ..platform()
         };
-        let more = [("prompt", "select account"), ("hd", "a&b")];
+        let extra = [("prompt", "select account"), ("hd", "a&b")];
         let expected = "&state=s&access_type=offline&hd=a%26b&prompt=select%20account";
-        assert_eq!(query(&oauth, ENDPOINT, &[], &more), format!("{START}{expected}"));
+        assert_eq!(query(&oauth, ENDPOINT, &[], &extra), format!("{START}{expected}"));
     }
 
     #[test]

@@ -144,19 +144,21 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     let state = checked(state, MAX_TEXT)?;
     let code = checked(code, MAX_CODE)?;
     let iss = checked(iss, MAX_TEXT)?;
-    let filled = |value: Option<String>| value.filter(|text| !text.is_empty());
-    let other = |names: &[&str]| names.iter().find_map(|name| filled(others.get(*name).cloned()));
+    let non_empty = |value: Option<String>| value.filter(|text| !text.is_empty());
+    let other =
+        |names: &[&str]| names.iter().find_map(|name| non_empty(others.get(*name).cloned()));
     let refused = || {
         let refusal = other(&REFUSALS).filter(|value| !matches!(value.as_str(), "0" | "false"));
         refusal.map(|_| "access_denied".to_owned())
     };
-    let otherwise = || other(&ERROR_NAMES).or_else(refused).filter(|_| code.is_none());
-    let error_code = filled(error).or_else(otherwise);
+    let alternative = || other(&ERROR_NAMES).or_else(refused).filter(|_| code.is_none());
+    let error_code = non_empty(error).or_else(alternative);
     if code.is_some() == error_code.is_some() && (code.is_some() || others.is_empty()) {
         return Err(CallbackError::NoOutcome);
     }
     let error = error_code.map(|code| {
-        let description = filled(description).or_else(|| other(&["error_message", "errorMessage"]));
+        let description =
+            non_empty(description).or_else(|| other(&["error_message", "errorMessage"]));
         let mut error = TokenError::new(None, Some(&code), description.as_deref());
         if error.kind == TokenErrorKind::RequestRejected && says_refused(&code) {
             error.kind = TokenErrorKind::Denied;
@@ -295,7 +297,7 @@ mod tests {
                 Some("access_denied"),
                 None,
             ),
-            // In Latin-1, as the platform's pages are.
+            // The description is in Latin-1, like the platform's pages.
             (
                 "error=access_denied&error_description=Acc%E8s+refus%E9&state=s",
                 TokenErrorKind::Denied,

@@ -86,8 +86,8 @@ const CODES: &[(TokenErrorKind, &[&str])] = &[
     ]),
 ];
 
-/// Platforms that use a code with another meaning: the code, if it matters, part of the description in lower case with spaces
-/// for `_`, and the actual kind.
+/// Errors whose description contradicts the code: the code, if it matters, a part of the description in lower case with
+/// spaces for `_`, and the actual kind.
 #[rustfmt::skip]
 const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
     (Some("unauthorized_client"), "refresh token is invalid", GrantRejected), // Atlassian
@@ -142,7 +142,7 @@ impl TokenError {
         let code = code.map(|code| known_code(code).unwrap_or_else(|| code.to_owned()));
         let code = code.filter(|code| is_code(code));
         let tenant = description.and_then(tenant);
-        let description = description.map(plain).filter(|text| !text.is_empty());
+        let description = description.map(plain_description).filter(|text| !text.is_empty());
         let kind =
             match kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default())
             {
@@ -173,10 +173,10 @@ fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenE
     }
     let code = code.map(normalized).unwrap_or_default();
     let description = description.to_lowercase().replace('_', " ").replace(['"', '\'', '`'], "");
-    let meant = DESCRIPTIONS
-        .iter()
-        .find(|(of, part, _)| of.is_none_or(|of| of == code) && description.contains(part));
-    if let Some((.., kind)) = meant {
+    let exception = DESCRIPTIONS.iter().find(|(required, part, _)| {
+        required.is_none_or(|required| required == code) && description.contains(part)
+    });
+    if let Some((.., kind)) = exception {
         return *kind;
     }
     let is_vague = matches!(known(&code), None | Some(Unauthorized)) || code == "invalid_request";
@@ -211,7 +211,7 @@ fn normalized(code: &str) -> String {
     code.trim().to_ascii_lowercase().replace(['-', ' '], "_")
 }
 
-/// Whether a string can be a code: what RFC 6749 allows, without special characters.
+/// Whether a string can be a code: the characters that RFC 6749 allows, without special ones.
 pub(super) fn is_code(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte))
@@ -243,7 +243,7 @@ fn tenant(description: &str) -> Option<String> {
 const MAX_DESCRIPTION: usize = 200;
 
 /// Normalizes a description to one line without words that look like tokens: some platforms repeat the request.
-fn plain(text: &str) -> String {
+fn plain_description(text: &str) -> String {
     let mut line = String::new();
     let head: String = text.chars().take(4 * MAX_DESCRIPTION).collect();
     let spaced: String =
@@ -273,7 +273,7 @@ fn looks_secret(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CODES, TokenError, TokenErrorKind, is_code, plain};
+    use super::{CODES, TokenError, TokenErrorKind, is_code, plain_description};
 
     #[test]
     fn every_code_of_the_table_is_found_once() {
@@ -403,19 +403,19 @@ mod tests {
             ),
             ("abcdefghijklmnopqrstuvwxyzabcdefghijklmno", "…"),
         ] {
-            assert_eq!(plain(text), expected, "{text:?}");
+            assert_eq!(plain_description(text), expected, "{text:?}");
         }
         let longest = "word ".repeat(40);
-        assert_eq!(plain(&longest), longest.trim_end());
+        assert_eq!(plain_description(&longest), longest.trim_end());
         let exact = format!("{}words", "word ".repeat(39));
         assert_eq!(exact.len(), 200);
-        assert_eq!(plain(&exact), exact);
-        assert!(plain(&format!("{exact}s")).ends_with('…'));
-        assert_eq!(plain(&format!("a{}b", " ".repeat(500))), "a b");
-        let long = plain(&"word ".repeat(100));
+        assert_eq!(plain_description(&exact), exact);
+        assert!(plain_description(&format!("{exact}s")).ends_with('…'));
+        assert_eq!(plain_description(&format!("a{}b", " ".repeat(500))), "a b");
+        let long = plain_description(&"word ".repeat(100));
         assert_eq!(long.chars().count(), 200);
         assert!(long.ends_with('…'));
-        assert!(plain(&"é ".repeat(5000)).chars().count() <= 200);
+        assert!(plain_description(&"é ".repeat(5000)).chars().count() <= 200);
     }
 
     #[test]

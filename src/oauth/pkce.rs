@@ -19,8 +19,8 @@ impl Verifier {
 
     /// Parses a verifier of 43 to 128 valid characters.
     pub fn parse(text: String) -> Option<Self> {
-        let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        ((43..=128).contains(&text.len()) && text.bytes().all(is_good)).then_some(Self(text))
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        ((43..=128).contains(&text.len()) && text.bytes().all(is_allowed)).then_some(Self(text))
     }
 
     pub fn as_str(&self) -> &str {

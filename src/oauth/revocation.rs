@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn the_refresh_token_ends_the_grant() {
-        let usual = OAuth2::usual(Grant::AuthorizationCode, None, String::new());
-        let oauth = OAuth2 { token_body: TokenBody::Json, ..usual };
+        let standard = OAuth2::standard(Grant::AuthorizationCode, None, String::new());
+        let oauth = OAuth2 { token_body: TokenBody::Json, ..standard };
         let client = Client::new("app".to_owned(), Some("s".to_owned()));
         let body = |refresh_token, oauth: &OAuth2| {
             let request =

@@ -94,9 +94,9 @@ impl TokenEndpoint<'_> {
     }
 
     fn request(&self, own: &[(&str, Option<&str>)]) -> HttpRequest {
-        let (own_of_client, authorization) = authentication(self.oauth, self.client);
+        let (client_pairs, authorization) = authentication(self.oauth, self.client);
         let own = own.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
-        let mut pairs: Vec<(&str, &str)> = own.chain(own_of_client).collect();
+        let mut pairs: Vec<(&str, &str)> = own.chain(client_pairs).collect();
         for (name, value) in &self.oauth.token_parameters {
             let is_own =
                 OWN_PARAMETERS.contains(&name.as_str()) || *name == self.oauth.client_id_parameter;
@@ -114,7 +114,7 @@ impl TokenEndpoint<'_> {
 /// The value of the token parameter `redirect_uri` at platforms that require it in refreshes too.
 pub const REDIRECT_URI: &str = "{redirectUri}";
 
-/// The name by which credentials keep that value.
+/// The member in which credentials store the redirect URI for later refreshes.
 pub const REDIRECT_URI_MEMBER: &str = "redirectUri";
 
 pub const OWN_PARAMETERS: [&str; 10] = [
@@ -208,8 +208,8 @@ mod tests {
     const URL: &str = "https://idp.example/token?api-version=1";
 
     fn platform(token_auth: TokenAuth, token_body: TokenBody) -> OAuth2 {
-        let usual = OAuth2::usual(Grant::AuthorizationCode, None, URL.to_owned());
-        OAuth2 { token_auth, token_body, ..usual }
+        let standard = OAuth2::standard(Grant::AuthorizationCode, None, URL.to_owned());
+        OAuth2 { token_auth, token_body, ..standard }
     }
 
     fn client(secret: Option<&str>) -> Client {

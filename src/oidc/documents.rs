@@ -71,16 +71,16 @@ impl std::error::Error for DocumentError {}
 impl Documents {
     /// Returns a cached document.
     pub fn recall(&self, url: &str, now: u64) -> Option<Rc<Vec<u8>>> {
-        let mut kept = self.0.try_borrow_mut().ok()?;
-        let cached = kept.get(url)?;
+        let mut cache = self.0.try_borrow_mut().ok()?;
+        let cached = cache.get(url)?;
         is_recent(now, cached.since, TTL_MS).then(|| Rc::clone(&cached.document))
     }
 
     /// Whether a cached document may be fetched again before it expires: once a minute, because anyone can send a token
     /// that names an unknown key. If so, the next minute begins.
     pub fn may_refetch(&self, url: &str, now: u64) -> bool {
-        let Ok(mut kept) = self.0.try_borrow_mut() else { return false };
-        let Some(cached) = kept.get_mut(url) else { return true };
+        let Ok(mut cache) = self.0.try_borrow_mut() else { return false };
+        let Some(cached) = cache.get_mut(url) else { return true };
         if cached.refetched_at.is_some_and(|at| is_recent(now, at, REFETCH_MS)) {
             return false;
         }
@@ -123,10 +123,10 @@ impl Documents {
         if self.recall(url, now).is_some_and(|known| Rc::ptr_eq(&known, document)) {
             return;
         }
-        if let Ok(mut kept) = self.0.try_borrow_mut() {
-            let refetched_at = kept.peek(url).and_then(|cached| cached.refetched_at);
+        if let Ok(mut cache) = self.0.try_borrow_mut() {
+            let refetched_at = cache.peek(url).and_then(|cached| cached.refetched_at);
             let document = Rc::clone(document);
-            kept.put(url.to_owned(), CachedDocument { since: now, document, refetched_at });
+            cache.put(url.to_owned(), CachedDocument { since: now, document, refetched_at });
         }
     }
 }

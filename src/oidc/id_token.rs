@@ -77,14 +77,14 @@ impl KeySet {
         let matches_member = |key: &Map<String, Value>, member: &str, value: &str| {
             key.get(member).is_none_or(|claimed| claimed == value)
         };
-        let mut all = self.keys.iter().filter(|key| {
+        let mut matching = self.keys.iter().filter(|key| {
             key.get("kty").is_some_and(|claimed| claimed == family)
                 && matches_member(key, "use", "sig")
                 && matches_member(key, "alg", name)
                 && kid.is_none_or(|kid| key.get("kid").is_some_and(|claimed| claimed == kid))
         });
-        // Without a `kid`, there must be only one such key.
-        all.next().filter(|_| all.next().is_none())
+        // Without a `kid`, only one key may match.
+        matching.next().filter(|_| matching.next().is_none())
     }
 }
 
@@ -156,7 +156,7 @@ fn check(claims: &Map<String, Value>, expected: ExpectedClaims<'_>) -> Option<&'
         ("nbf", !claims.contains_key("nbf") || moment("nbf").is_some_and(|at| at <= latest)),
     ]
     .into_iter()
-    .find_map(|(name, is_good)| (!is_good).then_some(name))
+    .find_map(|(name, is_valid)| (!is_valid).then_some(name))
 }
 
 /// The identity in a claim. An email address must be verified by the provider.

@@ -14,9 +14,9 @@ use crate::http::message::Request;
 
 /// The challenge of a verifier (RFC 7636, section 4.2). Returns `None` for a malformed verifier.
 pub fn challenge(verifier: &str) -> Option<String> {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let is_good = (43..=128).contains(&verifier.len()) && verifier.bytes().all(letter);
-    is_good.then(|| Base64UrlUnpadded::encode_string(&Sha256::digest(verifier.as_bytes())))
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let is_valid = (43..=128).contains(&verifier.len()) && verifier.bytes().all(is_allowed);
+    is_valid.then(|| Base64UrlUnpadded::encode_string(&Sha256::digest(verifier.as_bytes())))
 }
 
 /// Whether a string has the form of a challenge.
@@ -34,8 +34,8 @@ pub fn verifier_and_nonce(cookie: &str, state: &str) -> [String; 2] {
 
 /// Whether a string has the form of a random secret of this service, or of an id of the same length.
 pub(crate) fn is_secret(text: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    (43..=45).contains(&text.len()) && text.bytes().all(letter)
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (43..=45).contains(&text.len()) && text.bytes().all(is_allowed)
 }
 
 /// The value of a cookie that identifies a browser during a sign-in. Returns `None` without a well-formed one.

@@ -112,9 +112,9 @@ impl Provider {
         ];
         let methods = self.token_endpoint_auth_methods_supported.as_deref();
         let has = |name: &str| methods.is_some_and(|all| all.iter().any(|method| method == name));
-        let posts = has("client_secret_post") && !has("client_secret_basic");
+        let needs_post = has("client_secret_post") && !has("client_secret_basic");
         match client.secret {
-            Some(secret) if !posts => {
+            Some(secret) if !needs_post => {
                 let pair = format!("{}:{}", encode(client.id), encode(secret));
                 let value = format!("Basic {}", Base64::encode_string(pair.as_bytes()));
                 headers.push(("authorization".to_owned(), value));

@@ -113,8 +113,8 @@ impl<P: Ports> RelyingParty<'_, P> {
         let parse = |document: &[u8]| {
             json::from_bytes::<KeySet>(document).map_err(|_| format!("{url} is not a set of keys"))
         };
-        if let Some(kept) = self.documents.recall(url, self.now) {
-            let claims = id_token::validate(token, &parse(&kept)?, expected, self.ports).await;
+        if let Some(cached) = self.documents.recall(url, self.now) {
+            let claims = id_token::validate(token, &parse(&cached)?, expected, self.ports).await;
             match claims {
                 Err(IdTokenError::UnknownKey) if self.documents.may_refetch(url, self.now) => {}
                 claims => return claims.map_err(|error| error.to_string()),

@@ -26,7 +26,7 @@ pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// A body that creates a grant, with a name and a description. A test replaces the request.
+/// A body that creates a grant, with a name and a description. A test replaces its `request`.
 pub const GRANTING: [(&str, &str, &str); 1] = [(
     "whole",
     "All fields",

@@ -6,12 +6,12 @@ use super::details::{list, nullable, texts_by_name, url};
 use super::schema::{boolean, names, record, reference, string, strings, text_or_null, variants};
 use super::string_schemas::described;
 use crate::catalog::detail::{
-    ExpiresUnit, Grant, In, Pkce, RevocationToken, SourceKind, TokenAuth, TokenBody,
+    ApiKeyLocation, ExpiresUnit, Grant, Pkce, RevocationToken, SourceKind, TokenAuth, TokenBody,
 };
 
-/// One schema for each type.
+/// The schema of an auth method: one alternative for each type.
 pub fn auth_method() -> Value {
-    let of = |kind: &'static str, description: &str, own: Vec<(&'static str, Value)>| {
+    let schema_of = |kind: &'static str, description: &str, own: Vec<(&'static str, Value)>| {
         let mut members = vec![
             ("id", string("Unique within the connector.")),
             ("type", json!({"type": "string", "const": kind})),
@@ -32,12 +32,16 @@ pub fn auth_method() -> Value {
         record(description, members)
     };
     let methods = vec![
-        of("oauth2", "OAuth 2.0 (RFC 6749). URLs may contain variables in braces.", oauth2()),
-        of(
+        schema_of(
+            "oauth2",
+            "OAuth 2.0 (RFC 6749). URLs may contain variables in braces.",
+            oauth2(),
+        ),
+        schema_of(
             "api_key",
             "A key that is sent with each request.",
             vec![
-                ("in", names("Where it is sent.", variants::<In>())),
+                ("in", names("Where it is sent.", variants::<ApiKeyLocation>())),
                 ("name", string("The name of the header, parameter or cookie.")),
                 (
                     "prefix",
@@ -47,7 +51,7 @@ pub fn auth_method() -> Value {
                 ),
             ],
         ),
-        of(
+        schema_of(
             "basic",
             "A user name and a password (RFC 7617).",
             vec![
@@ -67,7 +71,7 @@ pub fn auth_method() -> Value {
                 ),
             ],
         ),
-        of(
+        schema_of(
             "bearer",
             "A token in the header `Authorization` (RFC 6750).",
             vec![(
@@ -77,7 +81,7 @@ pub fn auth_method() -> Value {
                 ),
             )],
         ),
-        of(
+        schema_of(
             "aws_sigv4",
             "Requests signed with AWS Signature Version 4.",
             vec![
@@ -237,7 +241,7 @@ pub fn field() -> Value {
             ("name", string("Its name in requests to connect.")),
             ("label", string("Its human-readable name.")),
             ("description", text_or_null("Help with filling it in.")),
-            ("secret", boolean("Whether it must not be shown.")),
+            ("secret", boolean("Whether its value must be hidden.")),
             ("required", boolean("Whether it must be filled in.")),
             ("pattern", text_or_null("A regular expression that the whole value matches.")),
             (

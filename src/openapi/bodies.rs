@@ -11,7 +11,7 @@ use crate::auth::limits::MAX_ACTIONS;
 use crate::connect::rules;
 use crate::http::body::{Field, FieldCheck, MAX_MEMBERS};
 use crate::http::fields::{
-    MAX_CONNECTIONS, MAX_IMPORTED, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL,
+    MAX_CONNECTIONS, MAX_IMPORTED_CONNECTIONS, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL,
 };
 use crate::http::origin::MAX_ORIGIN;
 use crate::oauth::authorization::OWN_PARAMETERS;
@@ -49,15 +49,15 @@ fn field_schema(field: &Field) -> Value {
         FieldCheck::OneOf(names) => one_of(names),
         FieldCheck::Names(names) => list_of(names.len(), one_of(names)),
         FieldCheck::Texts(max, rule) => list_of(max, string_schemas::text(rule)),
-        FieldCheck::Own(_) => own_schema(field.name),
+        FieldCheck::Custom(_) => own_schema(field.name),
     })
 }
 
-/// The schema of a field whose name says more than its check.
+/// The schema of a field for which the name allows a more precise schema than its check.
 fn schema_by_name(field: &Field) -> Option<Value> {
     Some(match (field.name, field.check) {
         ("request", _) => json!({"type": "string"}),
-        // The catalog decides which platforms are valid, not a rule.
+        // The catalog decides which platforms are valid, so no rule describes them.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => string_schemas::version(),
         ("logo", _) => branding::logo(),
@@ -70,11 +70,11 @@ fn schema_by_name(field: &Field) -> Option<Value> {
         ("connection", _) => connection(),
         ("path" | "query" | "header" | "cookie" | "arguments", _) => json!({"type": "object"}),
         ("body", _) => json!({}),
-        ("scopes", FieldCheck::Own(_)) if field.required => {
+        ("scopes", FieldCheck::Custom(_)) if field.required => {
             set_of(Scope::NAMES.len(), one_of(&Scope::NAMES))
         }
-        ("connections", FieldCheck::Own(_)) if field.required => json!({
-            "type": "array", "minItems": 1, "maxItems": MAX_IMPORTED,
+        ("connections", FieldCheck::Custom(_)) if field.required => json!({
+            "type": "array", "minItems": 1, "maxItems": MAX_IMPORTED_CONNECTIONS,
             "items": reference("ImportedConnection"),
         }),
         ("credentials", _) => reference("NewCredentials"),
@@ -155,12 +155,12 @@ fn by_name(name: Value, value: Value) -> Value {
     })
 }
 
-/// The form of a URL to return to; the service rejects some more.
+/// A pattern for return URLs. The service rejects some URLs that match it.
 const URL: &str = "^(https://|http://(localhost|127\\.0\\.0\\.1)([:/?#]|$))";
 
 /// The id of an event.
 const EVENT: &str = "^evt_[0-9]{13}$";
 
-/// The form of an origin; the service also rejects spellings that browsers would change.
+/// A pattern for origins. The service also rejects spellings that browsers would change.
 const ORIGIN: &str =
     "^(https://[a-z0-9-]+(\\.[a-z0-9-]+)*|http://(localhost|127\\.0\\.0\\.1))(:[1-9][0-9]{0,4})?$";

@@ -26,7 +26,7 @@ pub const CONNECTING_ACCOUNT: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Bodies that set an OAuth client, as above.
+/// Bodies that set an OAuth client, each with a name and a summary.
 pub const CLIENTS: [(&str, &str, &str); 2] = [
     (
         "usual",
@@ -42,7 +42,7 @@ pub const CLIENTS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Bodies that store credentials, as above.
+/// Bodies that store credentials, each with a name and a summary.
 pub const IMPORTING: [(&str, &str, &str); 2] = [
     (
         "oauth2",
@@ -84,7 +84,7 @@ console.log(state, actor, reason?.code ?? \"no reason\");
 pub const CREDENTIALS: EndpointDoc = EndpointDoc {
     tag: CONNECTING,
     summary: "Get the credentials of a connection",
-    description: "Returns the connection's credentials, with the `headers` and `query` to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is refreshed first; one that lasts at most 10 minutes, with less than 30 seconds left. If the refresh fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and only if it is named when the key is created.",
+    description: "Returns the connection's credentials, with the `headers` and `query` to add to a request to the platform. An access token with less than 5 minutes or a tenth of its lifetime left, whichever is less, is refreshed first. One that lasts at most 10 minutes in total is refreshed when less than 30 seconds are left. If the refresh fails, the old token is returned as long as it is valid; after that, the response is a 503 with `Retry-After`. Refresh tokens are never returned. Only API keys can have the scope, and only if it is named when the key is created.",
     response: "The credentials.",
     schema: Some("Credentials"),
     body: None,
@@ -242,9 +242,9 @@ fn new_attempt() -> Value {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
     let defaults = json!({"label": "default", "allowOtherAccount": false, "link": false});
-    // The schema of one of two forms: the members `needed` are required, and `others`, those of the other form, are
-    // left out.
-    let of = |title: &str, description: &str, needed: &str, others: &[&str]| {
+    // The schema of one of two forms. It requires the member `needed`, and omits `others`, which only the other form
+    // has.
+    let form = |title: &str, description: &str, needed: &str, others: &[&str]| {
         let is_own = |name: &str| !others.contains(&name);
         let fields: Vec<Field> = CONNECT_FIELDS
             .into_iter()
@@ -258,8 +258,8 @@ fn new_attempt() -> Value {
     json!({
         "description": description,
         "oneOf": [
-            of("NewAccount", "An account to connect.", "platform", &["connection"]),
-            of("Reconnection", "A connection to reconnect.", "connection", &own),
+            form("NewAccount", "An account to connect.", "platform", &["connection"]),
+            form("Reconnection", "A connection to reconnect.", "connection", &own),
         ],
     })
 }

@@ -10,7 +10,7 @@ use super::parameters::platform;
 use super::recorded_responses::RecordedResponses;
 use super::schema::{boolean, count, names, page, record, record_with, string, strings};
 use super::string_schemas::{self, described};
-use crate::connections::statements::summary::PLATFORMS;
+use crate::connections::statements::summary::MAX_SUMMARY_PLATFORMS;
 use crate::http::fields::{CREATE_FIELDS, NAME_FIELDS, STATE_FIELDS, UPDATE_FIELDS};
 use crate::terms::{Environment, IdentityType, State};
 
@@ -252,7 +252,7 @@ fn summary() -> Value {
             ("total", count("The number of its connections.")),
         ],
     );
-    let platforms = json!({"type": "array", "maxItems": PLATFORMS, "items": platforms});
+    let platforms = json!({"type": "array", "maxItems": MAX_SUMMARY_PLATFORMS, "items": platforms});
     record(
         "The exact number of connections of the key's account and environment.",
         vec![

@@ -143,7 +143,7 @@ fn attempt_error() -> Value {
             ("detail", string("The human-readable reason.")),
         ],
     );
-    or_null("Why it failed; null unless it did.", error)
+    or_null("The error; null unless the attempt failed.", error)
 }
 
 fn attempt_status() -> Value {
@@ -257,14 +257,14 @@ fn client_members() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// One schema for each type.
+/// The schema of credentials: one alternative for each type.
 pub fn credentials() -> Value {
     let members = described(
         "Further members of the platform's token response that requests need.",
         json!({"type": "object"}),
     );
     let fields = texts_by_name("What else the user entered, such as variables of URLs.");
-    let of = |kind: CredentialType, description: &str, own: Vec<(&'static str, Value)>| {
+    let schema_of = |kind: CredentialType, description: &str, own: Vec<(&'static str, Value)>| {
         let mut always = vec![
             ("type", json!({"type": "string", "const": kind.as_str()})),
             ("authMethod", string("The id of the connector's auth method.")),
@@ -286,7 +286,7 @@ pub fn credentials() -> Value {
         record_with(description, always, optional)
     };
     let types = CredentialType::ALL.map(|kind| match kind {
-        CredentialType::OAuth2 => of(
+        CredentialType::OAuth2 => schema_of(
             kind,
             "An access token of OAuth 2.0.",
             vec![
@@ -297,20 +297,20 @@ pub fn credentials() -> Value {
                 ("scopes", strings("The scopes that the platform granted.")),
             ],
         ),
-        CredentialType::ApiKey => of(kind, "A key.", vec![("apiKey", string("The key."))]),
-        CredentialType::Basic => of(
+        CredentialType::ApiKey => schema_of(kind, "A key.", vec![("apiKey", string("The key."))]),
+        CredentialType::Basic => schema_of(
             kind,
             "A user name and a password.",
             vec![("username", string("The user name.")), ("password", string("The password."))],
         ),
-        CredentialType::Bearer => of(kind, "A token.", vec![("token", string("The token."))]),
-        CredentialType::AwsSigv4 => of(
+        CredentialType::Bearer => schema_of(kind, "A token.", vec![("token", string("The token."))]),
+        CredentialType::AwsSigv4 => schema_of(
             kind,
             "Keys that sign requests with AWS Signature Version 4; `headers` and `query` are empty.",
             vec![
                 ("accessKeyId", string("The id of the access key.")),
                 ("secretAccessKey", string("The secret access key.")),
-                ("sessionToken", text_or_null("The token of a temporary session; null without.")),
+                ("sessionToken", text_or_null("The token of a temporary session; null if there is none.")),
                 ("region", text_or_null("The region; null if the method has none.")),
             ],
         ),

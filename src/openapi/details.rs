@@ -61,11 +61,11 @@ pub fn connector(row: &Value) -> Value {
     );
     let description =
         "A connector, with the ways to connect and the addresses of the platform's API.";
-    joined(description, row, &detail, json!({}))
+    row_with_detail(description, row, &detail, json!({}))
 }
 
-/// The members of a row and its detail, and optional ones.
-fn joined(description: &str, row: &Value, detail: &Value, optional: Value) -> Value {
+/// The schema of an object with the members of a row and of its detail, and with optional members.
+fn row_with_detail(description: &str, row: &Value, detail: &Value, optional: Value) -> Value {
     let both = |name: &str| match (row.get(name), detail.get(name)) {
         (Some(Value::Array(own)), Some(Value::Array(more))) => {
             Value::Array(own.iter().chain(more).cloned().collect())
@@ -116,7 +116,7 @@ pub fn action(row: &Value) -> Value {
     );
     let responses = list("The action's responses; only with `include=responses`.", response());
     let optional = json!({"graphql": graphql(), "responses": responses});
-    joined("An action, with its input and responses.", row, &detail, optional)
+    row_with_detail("An action, with its input and responses.", row, &detail, optional)
 }
 
 fn parameter() -> Value {

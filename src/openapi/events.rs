@@ -1,4 +1,4 @@
-//! The endpoint of events.
+//! The endpoint that lists events.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn call() -> Value {
             ("method", string("The method of the request to the platform.")),
             ("action", string("The key of the action that was run. Absent for a proxied request.")),
             ("path", string("The path of a proxied request, percent-encoded, at most 500 characters of it. Absent if an action was run.")),
-            ("approval", string("The id of the approval. Absent in `connection.called`, which alone has the next three.")),
+            ("approval", string("The id of the approval. Absent in `connection.called`, the only type that has the next three members.")),
             ("status", number_or_null("The status of the platform's response; null without one.")),
             ("error", text_or_null("The error code of the service's own response, if the platform gave none; `caller_disconnected` if the caller disconnected first.")),
             ("durationMs", described("Milliseconds until the platform's response began.", milliseconds)),
@@ -56,7 +56,7 @@ fn call() -> Value {
     })
 }
 
-/// An object whose last members are optional.
+/// An object with the member `name`; its `reason` and the members of `more` are optional.
 fn with_reason(description: &str, name: &str, member: Value, more: Vec<(&str, Value)>) -> Value {
     let reason = record(
         "Why it happened.",

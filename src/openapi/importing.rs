@@ -1,4 +1,4 @@
-//! The import of connections.
+//! The endpoint that imports connections.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::bodies::body;
 use super::endpoint_doc::{Body, CONNECTING, EndpointDoc};
 use super::schema::{names, record, record_with, reference};
 use super::string_schemas::described;
-use crate::http::fields::{IMPORT_FIELDS, IMPORTED_FIELDS, MAX_IMPORTED};
+use crate::http::fields::{IMPORT_FIELDS, IMPORTED_CONNECTION_FIELDS, MAX_IMPORTED_CONNECTIONS};
 
 /// Bodies that import connections, each with a name and a summary.
 pub const IMPORTING: [(&str, &str, &str); 2] = [
@@ -52,12 +52,12 @@ pub fn new_import() -> Value {
 
 pub fn imported_connection() -> Value {
     let defaults = json!({"label": "default", "tags": []});
-    body("A connection from another service.", &IMPORTED_FIELDS, &defaults)
+    body("A connection from another service.", &IMPORTED_CONNECTION_FIELDS, &defaults)
 }
 
 pub fn results() -> Value {
     let results = json!({
-        "type": "array", "minItems": 1, "maxItems": u64::try_from(MAX_IMPORTED).unwrap(),
+        "type": "array", "minItems": 1, "maxItems": u64::try_from(MAX_IMPORTED_CONNECTIONS).unwrap(),
         "items": reference("ImportResult"),
     });
     record(

@@ -36,7 +36,7 @@ impl Members for Value {
     }
 }
 
-/// Formats JSON for a file: what fits on a line is on one.
+/// Formats JSON for a file. A value that fits on one line stays on one line.
 pub fn to_source(value: &Value) -> String {
     source(value, 0, 0) + "\n"
 }

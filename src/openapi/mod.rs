@@ -112,7 +112,7 @@ pub fn document(recorded_responses: &RecordedResponses) -> Value {
         "paths": object(paths),
         "components": {
             "securitySchemes": {"apiKey": key},
-            "schemas": schema_names::named(schemas::all(recorded_responses)),
+            "schemas": schema_names::name_nested_schemas(schemas::all(recorded_responses)),
             "parameters": parameters::headers(),
             "headers": responses::components(&with_headers),
             "responses": object(shared),
@@ -124,7 +124,7 @@ pub fn document(recorded_responses: &RecordedResponses) -> Value {
 /// has.
 fn own_operation() -> Value {
     let text = |description: &str| json!({"description": description, "required": true, "schema": {"type": "string"}});
-    // Headers of every file of the site that other responses of the service don't have.
+    // Headers that all files of the site have, unlike other responses of the service.
     let file_header =
         |description: &str| json!({"description": description, "schema": {"type": "string"}});
     let shared_header = |name: &str| json!({"$ref": format!("#/components/headers/{name}")});

@@ -16,7 +16,7 @@ use crate::http::problem::{Code, Problem};
 use crate::storage::read_replica::BOOKMARK;
 use crate::terms::Scope;
 
-/// Responds when the Worker itself can't.
+/// The Worker's entry module, which responds when the Rust code can't.
 const ENTRY: &str = include_str!("../edge/entry.js");
 /// The service's origin in examples.
 const ORIGIN: &str = "https://vault.example";
@@ -66,21 +66,24 @@ pub fn keyed(
         _ => Examples::Inline,
     };
     let EndpointDoc { response, schema, .. } = about;
-    // The recorded requests do not use read replicas.
-    let marked = |reply: &RecordedResponse| {
+    // The recorded requests do not use read replicas, so their responses lack the bookmark.
+    let with_bookmark = |reply: &RecordedResponse| {
         let mut reply = reply.clone();
         if endpoint.takes_bookmark() {
             reply.headers.push((BOOKMARK.to_owned(), String::new()));
         }
         reply
     };
-    let success = responses::success(response, schema, &marked(&recorded.success), examples);
+    let success = responses::success(response, schema, &with_bookmark(&recorded.success), examples);
     let mut successes = vec![(recorded.success.status, success)];
     let (other, also) = (others(endpoint), &recorded.others);
     assert_eq!(other.len(), also.len(), "the answers of {endpoint:?}");
     successes.extend(other.iter().zip(also).map(|(other, reply)| {
         let schema = Some(other.schema);
-        (reply.status, responses::success(other.response, schema, &marked(reply), Examples::Inline))
+        (
+            reply.status,
+            responses::success(other.response, schema, &with_bookmark(reply), Examples::Inline),
+        )
     }));
     operation.with(json!({"responses": all(successes, recorded, shared)}))
 }
@@ -158,7 +161,7 @@ fn request_body(endpoint: Keyed, body: &Body) -> Value {
 /// The response to a bug in the Worker. A test can't cause it, so it is built here, as in the Worker's entry module.
 fn internal() -> RecordedResponse {
     let detail = "Something went wrong in the service. Its operator can find the cause in the log, by `requestId`.";
-    assert!(ENTRY.contains(detail), "the Worker's entry says it otherwise");
+    assert!(ENTRY.contains(detail), "the Worker's entry module has another text");
     let id = "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1";
     let body = Problem::new(Code::Internal, detail).to_json(ORIGIN, id);
     let headers = [

@@ -69,15 +69,15 @@ fn example(parameter: Parameter) -> Option<Value> {
     })
 }
 
-/// An id of connections and attempts.
+/// An example of the id of a connection or an attempt.
 const SOME_UUID: &str = "0b9af7c6-0000-4000-8000-000000000000";
 
 fn schema(parameter: Parameter) -> Value {
     let count = |max: usize| u64::try_from(max).unwrap();
     match parameter.check {
         Check::Boolean => json!({"type": "boolean"}),
-        Check::Integer(least, max) => {
-            json!({"type": "integer", "minimum": least, "maximum": max})
+        Check::Integer(min, max) => {
+            json!({"type": "integer", "minimum": min, "maximum": max})
         }
         Check::OneOf(names) => json!({"type": "string", "enum": texts(names)}),
         Check::Items(max, _) if !parameter.doc.items.is_empty() => json!({
@@ -99,7 +99,7 @@ fn schema(parameter: Parameter) -> Value {
             json!({"type": "string", "minLength": 1, "maxLength": count(max), "pattern": "\\S"})
         }
         Check::Rule(_) if parameter.name == "platformVersion" => string_schemas::version(),
-        // A name of a client can have the form of a UUID.
+        // Before UUIDs, because the rule for names of clients also accepts these.
         Check::Rule(rule) if rule("bot").is_none() => {
             json!({"type": "string", "pattern": "^[a-z0-9-]{1,40}$"})
         }
@@ -118,7 +118,7 @@ fn schema(parameter: Parameter) -> Value {
         Check::Rule(rule) if rule("aud_0000000000000000000000000").is_none() => {
             json!({"type": "string", "pattern": audit::ID})
         }
-        // The only other rule is that of cursors: hexadecimal digits.
+        // The only other rule is the one for cursors: hexadecimal digits.
         Check::Rule(rule) => {
             let digits = longest(|count| rule(&"0".repeat(count)).is_none());
             json!({"type": "string", "pattern": format!("^[0-9a-f]{{{digits}}}$")})

@@ -23,7 +23,7 @@ pub struct RecordedResponses {
 #[serde(rename_all = "camelCase")]
 pub struct EndpointResponses {
     pub success: RecordedResponse,
-    /// Responses on success with other statuses.
+    /// Successful responses with other statuses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<RecordedResponse>,
     /// The response to a client with a current copy; `None` when the endpoint does not support `If-None-Match`.

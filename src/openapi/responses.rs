@@ -1,4 +1,4 @@
-//! The responses: their headers and bodies are those of recorded ones.
+//! The responses. Their headers and bodies come from recorded responses.
 
 use serde_json::{Value, json};
 

@@ -88,7 +88,7 @@ pub fn variants<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
             _: V,
         ) -> Result<V::Value, Error> {
             self.0.extend(names);
-            Err(serde::de::Error::custom("all that was wanted is the names"))
+            Err(serde::de::Error::custom("only the names are needed"))
         }
 
         forward_to_deserialize_any! {

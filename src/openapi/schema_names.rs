@@ -21,7 +21,7 @@ struct Names {
 
 /// The same schemas, in which each object and enumeration has a name: that of the schema and the property that contain
 /// it.
-pub fn named(schemas: Value) -> Value {
+pub fn name_nested_schemas(schemas: Value) -> Value {
     let Value::Object(schemas) = schemas else { panic!("schemas have names") };
     let mut users: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     let mut shared: BTreeMap<String, Vec<Value>> = BTreeMap::new();
@@ -37,7 +37,7 @@ pub fn named(schemas: Value) -> Value {
     let mut names = Names { schemas: Vec::new(), shared };
     let all: Vec<String> = schemas.keys().cloned().collect();
     for (name, schema) in schemas {
-        let schema = names.inside(schema, &name);
+        let schema = names.extract_nested(schema, &name);
         names.schemas.push((name, schema));
     }
     // The newly named schemas come after those that had a name.
@@ -133,8 +133,8 @@ fn alternative(schema: &Value, parent: &str) -> String {
 }
 
 impl Names {
-    /// A schema with this name, with references to its nested schemas.
-    fn inside(&mut self, schema: Value, name: &str) -> Value {
+    /// Replaces the nested schemas of the schema `name` with references to them.
+    fn extract_nested(&mut self, schema: Value, name: &str) -> Value {
         let Value::Object(members) = schema else { return schema };
         let inner = members.into_iter().map(|(member, value)| {
             let value = match (member.as_str(), value) {
@@ -152,10 +152,10 @@ impl Names {
                         Some(_) => {
                             let own = alternative(&one, name);
                             // Swagger UI does not expand a nested schema with a title.
-                            let one = self.inside(untitled(one), &own);
+                            let one = self.extract_nested(untitled(one), &own);
                             self.put(&own, "", one)
                         }
-                        None => self.inside(one, name),
+                        None => self.extract_nested(one, name),
                     });
                     Value::Array(all.collect())
                 }
@@ -187,7 +187,7 @@ impl Names {
         }
         let Value::Object(members) = schema else { return schema };
         if is_object(&Value::Object(members.clone())) {
-            let own = self.inside(Value::Object(members), &long);
+            let own = self.extract_nested(Value::Object(members), &long);
             return self.put(&long, property, own);
         }
         let inner = members.into_iter().map(|(member, value)| {
@@ -269,6 +269,6 @@ mod tests {
         }"##
         .replace("CApi_key", "CApiKey");
         let parse = |text: &str| serde_json::from_str(text).unwrap();
-        assert_eq!(to_source(&named(parse(schemas))), to_source(&parse(&expected)));
+        assert_eq!(to_source(&name_nested_schemas(parse(schemas))), to_source(&parse(&expected)));
     }
 }

@@ -85,13 +85,13 @@ fn check(
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&texts(response.names())));
         let mut properties = schema.get("properties").unwrap().names();
-        // Only people in the console have this member.
+        // The responses to people in the console have this member, which a token's response lacks.
         properties.retain(|name| *name != "person");
         assert_eq!(properties, token.names());
         return;
     }
     if endpoint == Keyed::GetAction {
-        // The last member is present only on request, as here. `graphql` exists only in other actions.
+        // The last member is present only on request, as in this response. Only GraphQL actions have `graphql`.
         let schema = schemas.get(name).unwrap();
         let (names, optional) = (response.names(), 1);
         let mut properties = schema.get("properties").unwrap().names();

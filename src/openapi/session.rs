@@ -1,4 +1,4 @@
-//! The endpoints of session tokens, and of what a key or a token may do.
+//! The endpoints of session tokens, and the one that describes the key or token of a request.
 
 use serde_json::{Value, json};
 

@@ -15,8 +15,8 @@ const EXHAUSTIVE_LENGTH: usize = 1024;
 /// The longest string that a rule is sampled with.
 const LONGEST: usize = MAX_BODY;
 
-/// The schema of the strings that a rule accepts. The rule may depend on length and characters only, with special rules
-/// for the first and last ones.
+/// The schema of the strings that a rule accepts. The rule may depend only on the length and on which characters occur,
+/// and may accept other characters at the start and the end.
 pub fn text(rule: Rule) -> Value {
     thread_local! {
         // A rule is sampled with hundreds of thousands of strings, and a few rules apply to most fields.
@@ -31,41 +31,41 @@ pub fn text(rule: Rule) -> Value {
 }
 
 fn schema_of(rule: Rule) -> Value {
-    let takes = |text: &str| rule(text).is_none();
-    // Characters that join or vary their neighbours are accepted between some of them, and a pattern can't express
-    // normalization form C. So the pattern may accept more than the service, never less.
+    let accepts = |text: &str| rule(text).is_none();
+    // Some characters join or vary their neighbours, and are valid only between certain ones. A pattern can't express that,
+    // nor normalization form C. So the pattern may accept more than the service, never less.
     let mut buffer = String::new();
-    let mut takes_between = |before: &str, letter: char, after: &str| {
+    let mut accepts_between = |before: &str, letter: char, after: &str| {
         buffer.clear();
         buffer.push_str(before);
         buffer.push(letter);
         buffer.push_str(after);
-        takes(&buffer)
+        accepts(&buffer)
     };
     let between: Vec<bool> = plane()
         .map(|letter| {
             [("x", "x"), ("👩", "👩"), ("❤", "x"), ("ب", "ب")]
                 .iter()
-                .any(|(before, after)| takes_between(before, letter, after))
+                .any(|(before, after)| accepts_between(before, letter, after))
         })
         .collect();
     let is_ascii = plane().zip(&between).all(|(letter, taken)| letter.is_ascii() || !taken);
     let is_composed = |letter: char| is_ascii || unicode_normalization::is_nfc(&letter.to_string());
     let inside = Letters::new(|at, letter| between[at] || !is_composed(letter));
     let alone = Letters::new(|_, letter| {
-        takes_between("", letter, "") || takes_between("❤", letter, "") || !is_composed(letter)
+        accepts_between("", letter, "") || accepts_between("❤", letter, "") || !is_composed(letter)
     });
     let pattern = if inside.0 == alone.0 {
         format!("^{}+$", inside.class())
     } else {
         format!("^{0}({1}*{0})?$", alone.class(), inside.class())
     };
-    assert!(!takes(""), "an empty text is never taken");
-    let longest = longest(|count| takes(&"x".repeat(count)));
+    assert!(!accepts(""), "no rule accepts an empty string");
+    let longest = longest(|count| accepts(&"x".repeat(count)));
     json!({"type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern})
 }
 
-/// A schema with a description in front.
+/// The schema with a description as its first member.
 pub fn described(description: &str, schema: Value) -> Value {
     json!({"description": description}).with(schema)
 }
@@ -76,19 +76,19 @@ pub fn version() -> Value {
 }
 
 /// The maximum length that is accepted.
-pub fn longest(takes: impl Fn(usize) -> bool) -> u64 {
-    let longest = (1..=EXHAUSTIVE_LENGTH).filter(|count| takes(*count)).max().unwrap();
+pub fn longest(accepts: impl Fn(usize) -> bool) -> u64 {
+    let longest = (1..=EXHAUSTIVE_LENGTH).filter(|count| accepts(*count)).max().unwrap();
     if longest < EXHAUSTIVE_LENGTH {
         return u64::try_from(longest).unwrap();
     }
-    assert!(!takes(LONGEST), "a rule without a limit");
+    assert!(!accepts(LONGEST), "a rule without a limit");
     // Above the maximum length, all lengths are rejected.
-    let (mut good, mut bad) = (EXHAUSTIVE_LENGTH, LONGEST);
-    while bad - good > 1 {
-        let middle = good.midpoint(bad);
-        if takes(middle) { good = middle } else { bad = middle }
+    let (mut accepted, mut rejected) = (EXHAUSTIVE_LENGTH, LONGEST);
+    while rejected - accepted > 1 {
+        let middle = accepted.midpoint(rejected);
+        if accepts(middle) { accepted = middle } else { rejected = middle }
     }
-    u64::try_from(good).unwrap()
+    u64::try_from(accepted).unwrap()
 }
 
 /// Ranges of characters of the basic plane: the first one, the last one, and whether they are accepted.
@@ -99,14 +99,14 @@ fn plane() -> impl Iterator<Item = char> {
 }
 
 impl Letters {
-    /// `takes` gets each character with its position in the plane.
-    fn new(mut takes: impl FnMut(usize, char) -> bool) -> Self {
+    /// `accepts` gets each character with its position in the plane.
+    fn new(mut accepts: impl FnMut(usize, char) -> bool) -> Self {
         let mut ranges: Vec<(char, char, bool)> = Vec::new();
         for (at, letter) in plane().enumerate() {
-            let good = takes(at, letter);
+            let is_accepted = accepts(at, letter);
             match ranges.last_mut() {
-                Some((_, last, same)) if *same == good => *last = letter,
-                _ => ranges.push((letter, letter, good)),
+                Some((_, last, same)) if *same == is_accepted => *last = letter,
+                _ => ranges.push((letter, letter, is_accepted)),
             }
         }
         Self(ranges)
@@ -114,14 +114,14 @@ impl Letters {
 
     /// The accepted characters, as a character class.
     fn class(&self) -> String {
-        // The other planes are treated like the last character of this one.
-        let open = self.0.last().is_some_and(|(_, _, taken)| *taken);
-        let named = self.0.iter().filter(|(_, _, taken)| *taken != open);
-        let ranges = named.map(|(first, last, _)| match (first, last) {
+        // Assumes that the service treats characters of the other planes like the last one of this plane.
+        let includes_other_planes = self.0.last().is_some_and(|(_, _, taken)| *taken);
+        let listed = self.0.iter().filter(|(_, _, taken)| *taken != includes_other_planes);
+        let ranges = listed.map(|(first, last, _)| match (first, last) {
             (first, last) if first == last => escaped(*first),
             (first, last) => format!("{}-{}", escaped(*first), escaped(*last)),
         });
-        format!("[{}{}]", if open { "^" } else { "" }, ranges.collect::<String>())
+        format!("[{}{}]", if includes_other_planes { "^" } else { "" }, ranges.collect::<String>())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The endpoint of usage.
+//! The endpoint that counts requests.
 
 use serde_json::{Value, json};
 

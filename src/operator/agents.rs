@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::clients::{base, url};
+use super::clients::{service_url, url};
 use super::keys::arguments::account;
 use super::shards::{NOT_MOVED_AWAY, Shards};
 use super::sql::StringLiteral;
@@ -58,7 +58,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     rows.sort_by(|one, other| {
         (&one.account, &one.environment).cmp(&(&other.account, &other.environment))
     });
-    let base = base(args.url.as_ref(), &args.storage_target)?;
+    let base = service_url(args.url.as_ref(), &args.storage_target)?;
     print!("{}", format_rows(&rows, &base, args.json)?);
     Ok(ExitCode::SUCCESS)
 }

@@ -57,11 +57,11 @@ pub struct List {
 }
 
 fn action(text: &str) -> Result<AuditAction, String> {
-    text.parse().map_err(|_| format!("an action is one of {}", AuditAction::NAMES.join(", ")))
+    text.parse().map_err(|_| format!("expected one of {}", AuditAction::NAMES.join(", ")))
 }
 
 fn time(text: &str) -> Result<u64, String> {
-    parse_to_millisecond(text).ok_or_else(|| "a time is like 2027-01-15T08:00:00Z".into())
+    parse_to_millisecond(text).ok_or_else(|| "expected a time such as 2027-01-15T08:00:00Z".into())
 }
 
 #[derive(Debug, Deserialize)]
@@ -158,7 +158,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::operator::d1::by_operator;
+    use crate::operator::d1::with_operator_actor;
     use crate::operator::schema::database;
 
     #[derive(Parser)]
@@ -188,7 +188,7 @@ mod tests {
             )
         };
         let revoke = "UPDATE api_keys SET revoked_at = 2 WHERE id = 'a'".to_owned();
-        db.execute_batch(&by_operator(&[key("a"), revoke]).join(";")).unwrap();
+        db.execute_batch(&with_operator_actor(&[key("a"), revoke]).join(";")).unwrap();
         db.execute_batch(&key("b")).unwrap();
         for (arguments, expected) in [
             (&[][..], &["key.created", "key.revoked", "key.created"][..]),

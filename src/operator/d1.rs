@@ -26,8 +26,8 @@ const MAX_COMMAND: usize = 100_000;
 const CREATE_RECORD: &str = "CREATE TABLE IF NOT EXISTS d1_migrations(\n  id INTEGER PRIMARY KEY AUTOINCREMENT, \
                           name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)";
 
-/// Selects the statements that would create a database's schema, without what `SQLite`, D1 and wrangler create
-/// themselves.
+/// Selects the statements that would create a database's schema, without the tables that `SQLite`, D1 and wrangler
+/// create themselves.
 pub(super) const STATEMENTS: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name NOT GLOB 'sqlite_*' \
                                      AND tbl_name NOT GLOB '_cf_*' AND tbl_name <> 'd1_migrations'";
 
@@ -56,7 +56,7 @@ impl QueryResults {
 }
 
 /// The statements, preceded by the one that sets the audit's actor and followed by the one that clears it.
-pub fn by_operator(statements: &[String]) -> Vec<String> {
+pub fn with_operator_actor(statements: &[String]) -> Vec<String> {
     let begin = interpolate(&audit::operator_actor());
     std::iter::once(begin)
         .chain(statements.iter().cloned())
@@ -98,7 +98,7 @@ impl Database {
 
     /// Like [`Self::query`], for changes: the audit log names the operator as the actor.
     pub fn change(&self, statements: &[String]) -> Result<QueryResults> {
-        let mut responses = self.query(&by_operator(statements))?;
+        let mut responses = self.query(&with_operator_actor(statements))?;
         responses.rows = responses.rows.into_iter().skip(1).take(statements.len()).collect();
         Ok(responses)
     }

@@ -112,7 +112,7 @@ fn write_line(output: &mut impl Write, document: &Value) -> Result<()> {
     Ok(output.write_all(&line)?)
 }
 
-/// The conditions on `c`: accounts that are served by this database, and the options.
+/// The SQL conditions on the alias `c`: this database serves the account, and the command's options match.
 fn conditions(args: &Export, after: u64) -> String {
     let text = |text: &str| StringLiteral(text).to_string();
     let mut conditions = vec![
@@ -127,7 +127,7 @@ fn conditions(args: &Export, after: u64) -> String {
     conditions.join(" AND ")
 }
 
-/// Reads the next connections, and records that their credentials are read in the same transaction.
+/// Reads the next connections and, in the same transaction, records in the audit that their credentials were read.
 fn read_page(database: &Database, args: &Export, after: u64) -> Result<Vec<Row>> {
     const CREDENTIALS: &str = "credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id";
     let page = format!(
@@ -219,7 +219,7 @@ impl Row {
 
 /// Whether a field is a separate member of the body, outside of `fields`.
 fn is_secret(kind: CredentialType, name: &str) -> bool {
-    SECRETS.iter().any(|(secret, of)| *of == kind && *secret == name)
+    SECRETS.iter().any(|(secret, secret_kind)| *secret_kind == kind && *secret == name)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 //! | [`seed`] | `seed`: generated connections |
 //! | [`inputs`] | `check-inputs`: validates action inputs |
 //! | [`progress`] | the progress of a seed or a move |
-//! | [`when`], [`sql`] | expiries and timestamps; SQL literals |
+//! | [`time`], [`sql`] | expiries and timestamps; SQL literals |
 //! | [`ports`] | the core's ports over this storage, for commands that run the service's code |
 
 use std::process::ExitCode;

@@ -19,7 +19,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts at `before` of `total` rows, which an interrupted command has already stored.
+    /// Starts at `before` of `total` rows: an earlier, interrupted command has stored these.
     pub fn new(before: u64, total: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(total).with_message(format!("of {}", HumanCount(total)));

@@ -14,7 +14,7 @@ use clap::Args;
 use serde::Deserialize;
 
 use crate::catalog::format::stored::{CURRENT_KEY, SegmentId};
-use crate::importer::report::counted;
+use crate::importer::report::format_count;
 
 use super::folder::Folder;
 use super::kv::{Kv, Metadata, Pair};
@@ -214,8 +214,8 @@ pub(super) fn state(kv: &Kv<'_>) -> Result<(BTreeMap<String, Metadata>, Option<S
 
 fn summary(folder: &Folder) -> String {
     let rows = &folder.manifest;
-    let connectors = counted(rows.connector_rows as usize, "connector");
-    let actions = counted(rows.action_rows as usize, "action");
+    let connectors = format_count(rows.connector_rows as usize, "connector");
+    let actions = format_count(rows.action_rows as usize, "action");
     format!("{connectors}, {actions}, version {}", rows.version)
 }
 

@@ -23,7 +23,7 @@ pub struct StorageTarget {
     /// .wrangler/state
     #[arg(long, value_name = "DIR", conflicts_with = "remote")]
     pub persist_to: Option<PathBuf>,
-    /// Access this machine's storage through wrangler, as Cloudflare's; for tests
+    /// Access this machine's storage through wrangler, like Cloudflare's; for tests
     #[arg(long, hide = true, conflicts_with = "remote")]
     pub by_wrangler: bool,
 }

@@ -1,4 +1,4 @@
-//! Times: parsing of arguments, and output.
+//! Parses times from arguments, and formats them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_dates() {
+    fn parses_times_and_dates() {
         for (text, moment) in [
             ("30m", "2026-09-21T14:43:20.123Z"),
             ("12h", "2026-09-22T02:13:20.123Z"),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_expiry_of_a_replacement() {
+    fn parses_the_expiry_of_a_replacement() {
         let end = |text: &str| -> Result<_> {
             Ok(text.parse::<NewExpiry>()?.from(NOW)?.map(|end| end.to_string()))
         };

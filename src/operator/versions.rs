@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::catalog::format::stored::{FORMAT, Manifest, SegmentId};
 use crate::importer::fetched::coverage;
 use crate::importer::folder::Folder;
-use crate::importer::report::counted;
+use crate::importer::report::format_count;
 
 use super::keys::arguments;
 use super::kv::{Kv, Metadata};
@@ -229,14 +229,14 @@ pub fn prune(args: &Prune) -> Result<()> {
         );
     }
     if manifests.is_empty() && segments.is_empty() {
-        let versions = counted(stored.versions.len(), "version");
+        let versions = format_count(stored.versions.len(), "version");
         eprintln!("Nothing to remove: {versions} {}.", args.storage_target.name());
         return Ok(());
     }
     let what = format!(
         "{} and {} {}",
-        counted(manifests.len(), "version"),
-        counted(segments.len(), "segment"),
+        format_count(manifests.len(), "version"),
+        format_count(segments.len(), "segment"),
         args.storage_target.name()
     );
     if !args.yes {

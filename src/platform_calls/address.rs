@@ -8,7 +8,7 @@ use crate::util::percent::decode_form;
 
 /// Appends a caller's path and query, both percent-encoded as sent, to a server's URL. Returns `None` when the path
 /// would leave that of the server.
-pub fn below(server: &str, path: &str, query: &str) -> Option<String> {
+pub fn url_below(server: &str, path: &str, query: &str) -> Option<String> {
     if leaves_server(path) {
         return None;
     }
@@ -51,17 +51,17 @@ fn decoded(pair: &str) -> (Cow<'_, str>, Cow<'_, str>) {
     (decode_form(name).unwrap_or(Cow::Borrowed(name)), decode_form(value).unwrap_or_default())
 }
 
-/// The URL without the query parameters that `is_own` selects. A credential is sent in such a parameter: the caller's
-/// own value must not be sent along, and no redirect may reveal it.
-pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
+/// The URL without the query parameters that `is_removed` selects. The service sends credentials in such parameters: a
+/// caller's own value must not be sent too, and a redirect must not reveal the credential.
+pub fn without_parameters(url: &str, is_removed: impl Fn(&str, &str) -> bool) -> String {
     let Some((address, query)) = url.split_once('?') else { return url.to_owned() };
     let mut kept = address.to_owned();
     let mut is_first = true;
-    let between = ["&"].into_iter().chain(query.matches(['&', ';']));
-    for (pair, between) in query.split(['&', ';']).zip(between) {
+    let separators = ["&"].into_iter().chain(query.matches(['&', ';']));
+    for (pair, separator) in query.split(['&', ';']).zip(separators) {
         let (name, value) = decoded(pair);
-        if !is_own(&name, &value) {
-            kept.push_str(if is_first { "?" } else { between });
+        if !is_removed(&name, &value) {
+            kept.push_str(if is_first { "?" } else { separator });
             kept.push_str(pair);
             is_first = false;
         }
@@ -71,7 +71,7 @@ pub fn without(url: &str, is_own: impl Fn(&str, &str) -> bool) -> String {
 
 /// The target of a redirect from `url`, if it has the same origin. Returns `None` for another origin, or a URL that
 /// parsers may read in different ways.
-pub fn redirected(url: &str, location: &str) -> Option<String> {
+pub fn redirect_target(url: &str, location: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default();
     let own = origin(url)?;
     if location.is_empty() {
@@ -102,7 +102,7 @@ pub fn redirected(url: &str, location: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{below, redirected, without};
+    use super::{redirect_target, url_below, without_parameters};
 
     #[test]
     fn a_path_stays_below_its_server() {
@@ -123,7 +123,7 @@ mod tests {
             (".well-known/..x", "", "https://a.example/v2/.well-known/..x"),
             ("100%", "", "https://a.example/v2/100%"),
         ] {
-            let url = below("https://a.example/v2", path, query);
+            let url = url_below("https://a.example/v2", path, query);
             assert_eq!(url.as_deref(), Some(expected), "{path}?{query}");
         }
         for path in [
@@ -151,7 +151,7 @@ mod tests {
             "%ff/%2e%2e/x",
             "%/%2e%2e/x",
         ] {
-            assert_eq!(below("https://a.example/v2", path, ""), None, "{path}");
+            assert_eq!(url_below("https://a.example/v2", path, ""), None, "{path}");
         }
     }
 
@@ -165,10 +165,10 @@ mod tests {
             ("/x?a=1;key=s", "/x?a=1"),
             ("/x?key=s;a=1;;b&key=s;c&", "/x?a=1;;b;c&"),
         ] {
-            assert_eq!(without(url, |name, _| name == "key"), expected);
+            assert_eq!(without_parameters(url, |name, _| name == "key"), expected);
         }
         for url in ["/x?a=1", "/x?", "/x?a;b=%3B&;c&"] {
-            assert_eq!(without(url, |_, _| false), url);
+            assert_eq!(without_parameters(url, |_, _| false), url);
         }
     }
 
@@ -202,8 +202,11 @@ mod tests {
             ("/a\\b", None),
             ("/\u{e9}", None),
         ] {
-            assert_eq!(redirected(url, location).as_deref(), expected, "{location}");
+            assert_eq!(redirect_target(url, location).as_deref(), expected, "{location}");
         }
-        assert_eq!(redirected("http://localhost:1", "/x").as_deref(), Some("http://localhost:1/x"));
+        assert_eq!(
+            redirect_target("http://localhost:1", "/x").as_deref(),
+            Some("http://localhost:1/x")
+        );
     }
 }

@@ -77,14 +77,14 @@ fn select(cursor: &mut Cursor<'_>, paths: &[&[String]], text: &mut String) -> bo
     };
     let steps: Vec<Step<'_>> = paths.iter().filter_map(|path| Step::new(path)).collect();
     let mut index = 0_usize;
-    let mut below: Vec<&[String]> = Vec::new();
+    let mut inner_paths: Vec<&[String]> = Vec::new();
     cursor.parts(|cursor, name| {
         let member = (open == '{').then(|| unescaped(name));
         let is_here = |step: &&Step<'_>| step.is_for(member.as_deref(), index);
-        below.clear();
-        below.extend(steps.iter().filter(is_here).map(|step| step.rest));
+        inner_paths.clear();
+        inner_paths.extend(steps.iter().filter(is_here).map(|step| step.rest));
         index = index.saturating_add(1);
-        if below.is_empty() {
+        if inner_paths.is_empty() {
             cursor.value();
             return;
         }
@@ -93,7 +93,7 @@ fn select(cursor: &mut Cursor<'_>, paths: &[&[String]], text: &mut String) -> bo
         if open == '{' {
             text.extend([name, ":"]);
         }
-        if !select(cursor, &below, text) {
+        if !select(cursor, &inner_paths, text) {
             text.truncate(end);
         }
     });
@@ -132,7 +132,7 @@ impl<'p> Step<'p> {
     }
 }
 
-/// The characters of a string in JSON.
+/// Parses a JSON string.
 fn unescaped(json: &str) -> Cow<'_, str> {
     let plain = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match plain.filter(|plain| !plain.contains('\\')) {
@@ -141,8 +141,8 @@ fn unescaped(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Cuts a minified JSON value to about `budget` bytes, and returns the parts that were cut. Lists keep their first
-/// items, strings their first characters, and objects all members as far as these can be cut. Numbers are never cut.
+/// Cuts a minified JSON value to about `budget` bytes, and returns the parts that were cut. Lists keep their first items
+/// and strings their first characters. Objects keep as many members as fit once their values are cut. Numbers are never cut.
 pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut Work) -> (String, Vec<Part>) {
     let mut cut = CutState { parts: Vec::new(), work, levels: 0 };
     let text = cut.value(json, budget, pointer);
@@ -176,7 +176,7 @@ impl CutState<'_> {
         }
         let Some(work) = self.work.0.checked_sub(json.len()).filter(|_| self.levels < MAX_LEVELS)
         else {
-            self.note(pointer, "bytes", 0, json.len());
+            self.record_cut(pointer, "bytes", 0, json.len());
             return "null".to_owned();
         };
         self.work.0 = work;
@@ -190,7 +190,7 @@ impl CutState<'_> {
         text
     }
 
-    fn note(&mut self, pointer: &str, unit: &'static str, kept: usize, total: usize) {
+    fn record_cut(&mut self, pointer: &str, unit: &'static str, kept: usize, total: usize) {
         let omitted = total.saturating_sub(kept);
         if omitted > 0 && self.parts.len() < MAX_PARTS {
             self.parts.push(Part { pointer: pointer.to_owned(), unit, omitted, total });
@@ -200,17 +200,17 @@ impl CutState<'_> {
     fn string(&mut self, json: &str, budget: usize, pointer: &str) -> String {
         let text: String = serde_json::from_str(json).unwrap_or_default();
         let mut size = 2_usize;
-        let written = |c: char| match c {
+        let escaped_len = |c: char| match c {
             '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
             '\0'..='\u{1f}' => 6,
             c => c.len_utf8(),
         };
         let fits = |c: &char| {
-            size = size.saturating_add(written(*c));
+            size = size.saturating_add(escaped_len(*c));
             size <= budget
         };
         let kept: String = text.chars().take_while(fits).collect();
-        self.note(pointer, "characters", kept.chars().count(), text.chars().count());
+        self.record_cut(pointer, "characters", kept.chars().count(), text.chars().count());
         json::text(&kept)
     }
 
@@ -231,48 +231,49 @@ impl CutState<'_> {
             list.push_str(item);
             count = count.saturating_add(1);
         });
-        // An item that exceeds the limit is better than none.
+        // Cuts the first item if it exceeds the limit alone, since a part of an item is better than none.
         if let (0, Some(first)) = (count, first)
             && budget > MIN_VALUE
         {
-            let inside = budget.saturating_sub(2);
-            list.push_str(&self.value(first, inside, &format!("{pointer}/0")));
+            let item_budget = budget.saturating_sub(2);
+            list.push_str(&self.value(first, item_budget, &format!("{pointer}/0")));
             count = 1;
         }
         list.push(']');
-        self.note(pointer, "items", count, total);
+        self.record_cut(pointer, "items", count, total);
         list
     }
 
     fn object(&mut self, json: &str, budget: usize, pointer: &str) -> String {
         let mut kept: Vec<(&str, &str)> = Vec::new();
-        let (mut fixed, mut is_full) = (2_usize, false);
+        let (mut fixed_len, mut is_full) = (2_usize, false);
         let total = Cursor::new(json).parts(|cursor, name| {
             let value = cursor.value();
             if is_full {
                 return;
             }
-            // The name with a colon and a comma.
-            let more = name.len().saturating_add(2);
-            let needed = fixed.saturating_add(more).saturating_add(value.len().min(MIN_VALUE));
-            let left = budget.saturating_sub(kept.len().saturating_mul(MIN_VALUE));
-            is_full = needed > left || kept.len() == MAX_MEMBERS;
+            // Reserves room for the name, a colon and a comma.
+            let overhead = name.len().saturating_add(2);
+            let needed =
+                fixed_len.saturating_add(overhead).saturating_add(value.len().min(MIN_VALUE));
+            let available = budget.saturating_sub(kept.len().saturating_mul(MIN_VALUE));
+            is_full = needed > available || kept.len() == MAX_MEMBERS;
             if !is_full {
-                fixed = fixed.saturating_add(more);
+                fixed_len = fixed_len.saturating_add(overhead);
                 kept.push((name, value));
             }
         });
         // Short values are not cut. Long ones share the remaining budget.
         let mut lengths: Vec<usize> = kept.iter().map(|(_, value)| value.len()).collect();
         lengths.sort_unstable();
-        let mut left = budget.saturating_sub(fixed);
-        let mut share = left;
+        let mut remaining = budget.saturating_sub(fixed_len);
+        let mut share = remaining;
         for (index, length) in lengths.iter().enumerate() {
-            share = left.checked_div(kept.len().saturating_sub(index)).unwrap_or(left);
+            share = remaining.checked_div(kept.len().saturating_sub(index)).unwrap_or(remaining);
             if *length > share {
                 break;
             }
-            left = left.saturating_sub(*length);
+            remaining = remaining.saturating_sub(*length);
         }
         let mut object = String::from("{");
         for (name, value) in &kept {
@@ -284,7 +285,7 @@ impl CutState<'_> {
             object.push_str(&self.value(value, share, &format!("{pointer}/{step}")));
         }
         object.push('}');
-        self.note(pointer, "members", kept.len(), total);
+        self.record_cut(pointer, "members", kept.len(), total);
         object
     }
 }
@@ -306,16 +307,16 @@ mod tests {
     #[test]
     #[rustfmt::skip] // one case per line
     fn lists_are_cut_to_whole_items_and_strings_at_characters() {
-        let at = |pointer: &str, unit, omitted, total| (pointer.to_owned(), unit, omitted, total);
+        let part = |pointer: &str, unit, omitted, total| (pointer.to_owned(), unit, omitted, total);
         for (json, budget, expected, parts) in [
             ("[1,22,333]", 10, "[1,22,333]", vec![]),
-            ("[1,22,333]", 9, "[1,22]", vec![at("/body", "items", 1, 3)]),
-            ("\"añb\"", 5, "\"añ\"", vec![at("/body", "characters", 1, 3)]),
-            ("\"a\\n\\nb\"", 6, "\"a\\n\"", vec![at("/body", "characters", 2, 4)]),
+            ("[1,22,333]", 9, "[1,22]", vec![part("/body", "items", 1, 3)]),
+            ("\"añb\"", 5, "\"añ\"", vec![part("/body", "characters", 1, 3)]),
+            ("\"a\\n\\nb\"", 6, "\"a\\n\"", vec![part("/body", "characters", 2, 4)]),
             ("12345678901234567890", 5, "12345678901234567890", vec![]),
-            ("{\"big\":12345678901234567890123,\"list\":[1,2,3,4,5,6,7,8,9,10,11,12,13]}", 60, "{\"big\":12345678901234567890123,\"list\":[1,2,3,4,5,6,7,8,9]}", vec![at("/body/list", "items", 4, 13)]),
-            ("[\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",2]", 20, "[\"aaaaaaaaaaaaaaaa\"]", vec![at("/body/0", "characters", 14, 30), at("/body", "items", 1, 2)]),
-            ("{\"a/b\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}", 30, "{\"a/b\":\"aaaaaaaaaaaaaaaaaaa\"}", vec![at("/body/a~1b", "characters", 11, 30)]),
+            ("{\"big\":12345678901234567890123,\"list\":[1,2,3,4,5,6,7,8,9,10,11,12,13]}", 60, "{\"big\":12345678901234567890123,\"list\":[1,2,3,4,5,6,7,8,9]}", vec![part("/body/list", "items", 4, 13)]),
+            ("[\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",2]", 20, "[\"aaaaaaaaaaaaaaaa\"]", vec![part("/body/0", "characters", 14, 30), part("/body", "items", 1, 2)]),
+            ("{\"a/b\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}", 30, "{\"a/b\":\"aaaaaaaaaaaaaaaaaaa\"}", vec![part("/body/a~1b", "characters", 11, 30)]),
         ] {
             let (text, found) = cut(json, budget);
             assert_eq!((text.as_str(), found), (expected, parts), "{json}");
@@ -328,12 +329,12 @@ mod tests {
             format!("{{\"id\":{n},\"name\":\"{}\",\"tags\":[\"a\",\"b\"]}}", "é\\n".repeat(n % 40))
         };
         let rows: Vec<String> = (0..200).map(row).collect();
-        let many: Vec<String> = (0..500).map(|n| format!("\"m{n}\":{n}")).collect();
+        let members: Vec<String> = (0..500).map(|n| format!("\"m{n}\":{n}")).collect();
         for json in [
             format!("[{}]", rows.join(",")),
             format!("{{\"rows\":[{}],\"next\":null,\"count\":200}}", rows.join(",")),
             format!("{{\"a\":{{\"b\":{{\"rows\":[{0}],\"more\":[{0}]}}}}}}", rows.join(",")),
-            format!("{{{}}}", many.join(",")),
+            format!("{{{}}}", members.join(",")),
             format!("[[[[\"{}\"]]]]", "x".repeat(9000)),
         ] {
             for budget in [100, 500, 5000] {

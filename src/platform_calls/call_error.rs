@@ -31,14 +31,14 @@ impl From<CallError> for Problem {
             CallError::Problem(problem) => problem,
             // The caller has disconnected, so this is never sent.
             CallError::CallerDisconnected => {
-                Self::new(Code::PlatformUnreachable, "The caller left.")
+                Self::new(Code::PlatformUnreachable, "The caller disconnected.")
             }
         }
     }
 }
 
 /// The error if a response can't be read to its end.
-pub fn broken_off(status: u16) -> Problem {
+pub fn incomplete_response(status: u16) -> Problem {
     let detail = format!(
         "The platform responded with {status}, but closed the connection before the end, or sent too slowly."
     );

@@ -10,8 +10,8 @@ const WINDOWS_1252: [char; 32] = [
     '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
 ];
 
-/// The charset, and the offset at which the content begins. A byte order mark takes precedence over the media type,
-/// and this over the XML declaration. The default is UTF-8.
+/// The charset, and the offset at which the content begins. A byte order mark takes precedence over the media type, and the
+/// media type over the XML declaration. The default is UTF-8.
 pub fn detect(content_type: &str, bytes: &[u8]) -> (String, usize) {
     for (mark, charset) in
         [(&b"\xef\xbb\xbf"[..], "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be")]
@@ -20,21 +20,22 @@ pub fn detect(content_type: &str, bytes: &[u8]) -> (String, usize) {
             return (charset.to_owned(), mark.len());
         }
     }
-    let stated = parameter(content_type)
-        .or_else(|| essence(content_type).ends_with("xml").then(|| declared(bytes)).flatten());
-    (stated.unwrap_or_else(|| "utf-8".to_owned()), 0)
+    let named_charset = parameter(content_type)
+        .or_else(|| essence(content_type).ends_with("xml").then(|| xml_encoding(bytes)).flatten());
+    (named_charset.unwrap_or_else(|| "utf-8".to_owned()), 0)
 }
 
 /// The parameter `charset` of a media type.
 fn parameter(content_type: &str) -> Option<String> {
-    let mut parameters = content_type.split(';').skip(1).filter_map(|one| one.split_once('='));
+    let mut parameters =
+        content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let (_, value) = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))?;
     let value = value.trim().trim_matches(['"', '\'']).to_ascii_lowercase();
     Some(value).filter(|value| !value.is_empty())
 }
 
 /// The encoding that an XML document declares (XML 1.0, section 4.3.3).
-fn declared(bytes: &[u8]) -> Option<String> {
+fn xml_encoding(bytes: &[u8]) -> Option<String> {
     let head = String::from_utf8_lossy(bytes.get(..200).unwrap_or(bytes));
     let (declaration, _) = head.strip_prefix("<?xml")?.split_once("?>")?;
     let (_, rest) = declaration.split_once("encoding")?;
@@ -57,11 +58,11 @@ pub fn decode(charset: &str, bytes: &[u8]) -> Option<String> {
         // Browsers decode these as Windows-1252, and servers expect that.
         "iso-8859-1" | "iso8859-1" | "iso_8859-1" | "latin1" | "us-ascii" | "ascii" | "cp1252"
         | "windows-1252" => {
-            let one = |byte: &u8| match byte.checked_sub(0x80) {
+            let decode_byte = |byte: &u8| match byte.checked_sub(0x80) {
                 Some(at) => WINDOWS_1252.get(usize::from(at)).copied().unwrap_or(char::from(*byte)),
                 None => char::from(*byte),
             };
-            Some(bytes.iter().map(one).collect())
+            Some(bytes.iter().map(decode_byte).collect())
         }
         _ => None,
     }

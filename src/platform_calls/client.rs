@@ -12,7 +12,7 @@ use crate::credentials::usable::UsableCredentials;
 use crate::events::statements as events;
 use crate::http::context::{Context, Permit};
 use crate::http::problem::{Code, Fault, Location, Problem};
-use crate::platform_calls::address::{redirected, without};
+use crate::platform_calls::address::{redirect_target, without_parameters};
 use crate::platform_calls::call_error::{CallError, call_error};
 use crate::platform_calls::headers::{NEXT, RETRIES, RETRY_AT};
 use crate::platform_calls::links::{next, path_below, with_addresses};
@@ -35,8 +35,8 @@ pub const DEADLINE_MS: u32 = 30_000;
 const MAX_REDIRECTS: u32 = 5;
 /// The maximum length of a path in an event, in bytes. Paths are percent-encoded, so they can be cut anywhere.
 const MAX_PATH_BYTES: usize = 500;
-/// A token that was issued more recently than this, in milliseconds, is not refreshed when the platform rejects it.
-/// The next one would be rejected too.
+/// The minimum age of a token that is refreshed because the platform rejects it, in milliseconds. If a newer one is
+/// rejected, the next one would be, too.
 const MIN_TOKEN_AGE_MS: u64 = 10_000;
 
 /// The maximum number of retries of a request that the platform rejects temporarily.
@@ -69,7 +69,7 @@ pub struct PlatformResponse {
 }
 
 impl PlatformResponse {
-    /// The status to forward. Fails for one that HTTP does not have, which the runtime can't send.
+    /// The status to forward. Fails if it is not a valid HTTP status, which the runtime can't send.
     pub fn status(&self) -> Result<u16, Problem> {
         let status = self.incoming.status;
         if (200..=599).contains(&status) {
@@ -92,8 +92,8 @@ impl PlatformResponse {
 
 /// Reads the number of retries that the caller requests.
 pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
-    let Some(stated) = context.request.header(RETRIES) else { return Ok(0) };
-    let number = stated.parse().ok().filter(|number| *number <= MAX_RETRIES);
+    let Some(value) = context.request.header(RETRIES) else { return Ok(0) };
+    let number = value.parse().ok().filter(|number| *number <= MAX_RETRIES);
     number.ok_or_else(|| invalid(RETRIES, "must be a whole number from 0 to 3"))
 }
 
@@ -202,15 +202,15 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     pub async fn send(self, call: Call<'_>) -> Result<PlatformResponse, Problem> {
         let Self { context, principal, ports, target, .. } = self;
         let config = context.config();
-        // Callers decide how often they call, so these events leave the last space to everything else.
+        // Events of calls must not fill the database, so a nearly full one stores none.
         if !config.call_events.has(&call.method)
             || context.service.capacity().is_nearly_full(ports.number())
         {
-            return Ok(self.exchange(call).await?);
+            return Ok(self.send_and_retry(call).await?);
         }
         let (method, id) = (call.method.clone(), self.usable.connection.id.clone());
         let began = ports.now();
-        let outcome = self.exchange(call).await;
+        let outcome = self.send_and_retry(call).await;
         let token = context.caller.token();
         let record = CallRecord {
             method: &method,
@@ -227,7 +227,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         Ok(outcome?)
     }
 
-    async fn exchange(mut self, mut call: Call<'_>) -> Result<PlatformResponse, CallError> {
+    async fn send_and_retry(mut self, mut call: Call<'_>) -> Result<PlatformResponse, CallError> {
         let (mut redirects, mut sends): (u32, u32) = (0, 0);
         let mut may_refresh = true;
         let mut retries = if is_repeatable(&call) { self.retries } else { 0 };
@@ -246,7 +246,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
                     Err(problem) if problem.code == Code::ConnectionFailed => {
                         return Err(problem.into());
                     }
-                    // The platform's own response is more helpful than the failed refresh.
+                    // The platform's own response is more helpful than the error of the refresh.
                     Err(_) => {
                         return Ok(PlatformResponse {
                             incoming: response,
@@ -302,7 +302,8 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             && self.ports.now().saturating_sub(issued_at) >= MIN_TOKEN_AGE_MS
     }
 
-    /// The tracing of the next request. The headers of the call come first: those of the caller, or an action's input.
+    /// The tracing of the next request. A trace context in the headers of the call, which may come from an action's input,
+    /// takes precedence over the caller's.
     fn trace(&self, call: &Call<'_>) -> Trace {
         let context = TraceContext::read(&call.headers)
             .or_else(|| TraceContext::read(&self.context.request.headers));
@@ -350,12 +351,12 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         let platform_auth = self.usable.auth(self.context.config());
         let auth = platform_auth.map(PlatformAuth::complete_auth).transpose()?.unwrap_or_default();
         if let Some(name) = auth.reserved_header(&call.headers) {
-            return Err(self.reserved(name).into());
+            return Err(self.reserved_header_problem(name).into());
         }
         // The parameters of an action come from its platform's document, so only those of a proxy call are filtered by
         // value.
         let is_proxied = matches!(self.target, CallTarget::Path(_));
-        let url = without(&call.url, |name, value| {
+        let url = without_parameters(&call.url, |name, value| {
             let value = if is_proxied { value } else { "" };
             auth.has_secret(name) || overrides::is_parameter(name, value)
         });
@@ -385,7 +386,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     }
 
     /// The problem for a call with a header that the service sets to a secret.
-    fn reserved(&self, name: &str) -> Problem {
+    fn reserved_header_problem(&self, name: &str) -> Problem {
         let (code, location) = match self.target {
             CallTarget::Action(_) => {
                 (Code::InvalidBody, Location::Pointer(format!("/header/{name}")))
@@ -401,9 +402,9 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         let mut shown = text.to_owned();
         let Ok((connector, method)) = self.connector_and_method() else { return shown };
         for Field { name, .. } in method.fields.iter().filter(|field| field.secret) {
-            let is_in = |server: &Server| variables(&server.url).any(|known| known == name);
+            let has_variable = |server: &Server| variables(&server.url).any(|known| known == name);
             let value = self.usable.credentials.variable(name).filter(|value| !value.is_empty());
-            if let Some(value) = value.filter(|_| connector.servers.iter().any(is_in)) {
+            if let Some(value) = value.filter(|_| connector.servers.iter().any(has_variable)) {
                 let named = format!("{{{name}}}");
                 shown = shown.replace(&encode(value), &named).replace(value, &named);
             }
@@ -418,7 +419,9 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         for (name, value) in &mut response.headers {
             let public = |url: &str| {
                 let url = self.without_server_secrets(url);
-                without(&url, |name, _| auth.as_ref().is_some_and(|auth| auth.has_secret(name)))
+                without_parameters(&url, |name, _| {
+                    auth.as_ref().is_some_and(|auth| auth.has_secret(name))
+                })
             };
             match name.as_str() {
                 "location" | "content-location" => *value = public(value),
@@ -439,7 +442,7 @@ fn is_repeatable(call: &Call<'_>) -> bool {
 /// The next request after a redirect to the same origin. Returns `None` for other responses, and if the body can't be
 /// sent again.
 fn redirected_call<'b>(call: &Call<'b>, response: &StreamingResponse) -> Option<Call<'b>> {
-    let url = redirected(&call.url, response.header("location")?)?;
+    let url = redirect_target(&call.url, response.header("location")?)?;
     let becomes_get = match response.status {
         301 | 302 => call.method == "POST",
         303 => !matches!(call.method.as_str(), "GET" | "HEAD"),
@@ -453,20 +456,20 @@ fn redirected_call<'b>(call: &Call<'b>, response: &StreamingResponse) -> Option<
         return Some(Call { method, url, headers, payload });
     }
     let payload = call.payload;
-    let again = Call { method: call.method.clone(), url, headers, payload };
-    (payload != Payload::Stream).then_some(again)
+    let repeated = Call { method: call.method.clone(), url, headers, payload };
+    (payload != Payload::Stream).then_some(repeated)
 }
 
 fn signer<'h>(credentials: &'h Credentials, service: &'h str, regions: &'h [String]) -> Signer<'h> {
     let field = |name: &str| {
         credentials.fields.get(name).map(String::as_str).filter(|value| !value.is_empty())
     };
-    let usual = regions.first().map_or("us-east-1", String::as_str);
+    let default_region = regions.first().map_or("us-east-1", String::as_str);
     Signer {
         access_key: field("accessKeyId").unwrap_or_default(),
         secret_key: field("secretAccessKey").unwrap_or_default(),
         session_token: field("sessionToken"),
-        region: field("region").unwrap_or(usual),
+        region: field("region").unwrap_or(default_region),
         service,
     }
 }

@@ -17,9 +17,9 @@ use crate::util::nearest::nearest;
 const MAX_NAME_BYTES: usize = 64;
 /// The locations of parameters.
 const PARAMETERS: [&str; 4] = ["path", "query", "header", "cookie"];
-/// The location of the body, and the name of a body that is not spread.
+/// The location of the body, and the name of the argument with a body whose members are not arguments.
 const BODY: &str = "body";
-/// The keywords of an object schema whose members can be spread among the parameters.
+/// The keywords that an object schema may have so that its members can become arguments.
 const SPREADABLE: [&str; 14] = [
     "$comment",
     "$schema",
@@ -36,7 +36,7 @@ const SPREADABLE: [&str; 14] = [
     "title",
     "type",
 ];
-/// The maximum number of references to the schema of the body.
+/// The maximum number of references that lead to the schema of the body.
 const MAX_REFERENCES: usize = 8;
 /// The types of an unrestricted value.
 const ANY: [&str; 6] = ["string", "number", "boolean", "object", "array", "null"];
@@ -51,7 +51,7 @@ pub struct Flat<'s> {
     needs_body: bool,
 }
 
-/// The location of an argument.
+/// An argument, with its location in the input.
 #[derive(Debug, Clone, Copy)]
 struct Argument<'s> {
     place: &'static str,
@@ -76,7 +76,7 @@ fn members(object: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
 
 fn requires(object: &Value, name: &str) -> bool {
     let required = object.get("required").and_then(Value::as_array);
-    required.is_some_and(|all| all.iter().any(|one| one == name))
+    required.is_some_and(|all| all.iter().any(|known| known == name))
 }
 
 /// The object whose members replace the body, if that loses nothing.
@@ -104,12 +104,12 @@ fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
 impl<'s> Flat<'s> {
     /// Flattens an action's `input`.
     pub fn new(input: &'s Value) -> Self {
-        let mut found = Vec::new();
+        let mut arguments = Vec::new();
         let mut needs_body = false;
         let places = input.get("properties");
         for place in PARAMETERS {
             if let Some(object) = places.and_then(|places| places.get(place)) {
-                found.extend(members(object).map(|(name, schema, is_required)| Argument {
+                arguments.extend(members(object).map(|(name, schema, is_required)| Argument {
                     place,
                     name: Some(name),
                     schema,
@@ -121,17 +121,17 @@ impl<'s> Flat<'s> {
             let is_required = requires(input, BODY);
             if let Some(object) = spreadable(input, schema) {
                 needs_body = is_required;
-                found.extend(members(object).map(|(name, schema, is_needed)| Argument {
+                arguments.extend(members(object).map(|(name, schema, is_needed)| Argument {
                     place: BODY,
                     name: Some(name),
                     schema,
                     is_required: is_needed && is_required,
                 }));
             } else {
-                found.push(Argument { place: BODY, name: None, schema, is_required });
+                arguments.push(Argument { place: BODY, name: None, schema, is_required });
             }
         }
-        Self { schema: input, arguments: named(&found), needs_body }
+        Self { schema: input, arguments: name_arguments(&arguments), needs_body }
     }
 
     /// The JSON Schema of the flat form.
@@ -139,7 +139,7 @@ impl<'s> Flat<'s> {
         let mut properties = Map::new();
         let mut required = Vec::new();
         for (name, argument) in &self.arguments {
-            properties.insert(name.clone(), typed(argument.schema));
+            properties.insert(name.clone(), with_types(argument.schema));
             if argument.is_required {
                 required.push(Value::from(name.as_str()));
             }
@@ -155,25 +155,25 @@ impl<'s> Flat<'s> {
         }
         schema.insert("additionalProperties".to_owned(), false.into());
         if let Some(definitions) = self.schema.get("$defs").and_then(Value::as_object) {
-            schema.insert("$defs".to_owned(), each_typed(definitions));
+            schema.insert("$defs".to_owned(), all_with_types(definitions));
         }
         schema.into()
     }
 
     /// Maps arguments back to the input, as JSON.
-    pub fn input(&self, given: &BTreeMap<String, &RawValue>) -> Result<String, Vec<Fault>> {
+    pub fn input(&self, values: &BTreeMap<String, &RawValue>) -> Result<String, Vec<Fault>> {
         let mut faults = Vec::new();
         let mut places: BTreeMap<&str, BTreeMap<&str, &RawValue>> = BTreeMap::new();
-        let mut whole = None;
+        let mut whole_body = None;
         if self.needs_body {
             places.entry(BODY).or_default();
         }
-        for (name, value) in given {
+        for (name, value) in values {
             match self.arguments.get(name) {
                 Some(Argument { place, name: Some(own), .. }) => {
                     places.entry(place).or_default().insert(own, value);
                 }
-                Some(Argument { name: None, .. }) => whole = Some(*value),
+                Some(Argument { name: None, .. }) => whole_body = Some(*value),
                 None => {
                     let known = self.arguments.keys().map(String::as_str);
                     let suggestion = nearest(name, known, 1).pop();
@@ -191,7 +191,7 @@ impl<'s> Flat<'s> {
             let text = json::text(&members);
             input.insert(place, RawValue::from_string(text).unwrap_or_default());
         }
-        if let Some(body) = whole {
+        if let Some(body) = whole_body {
             input.insert(BODY, body.to_owned());
         }
         Ok(json::text(&input))
@@ -224,9 +224,9 @@ fn pointer(name: &str) -> String {
 
 /// Assigns flat names: the original name if possible, prefixed with the location if it occurs in several, with invalid
 /// characters replaced, and with a number appended if the name is taken.
-fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
+fn name_arguments<'s>(arguments: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    for argument in found {
+    for argument in arguments {
         let occurs = places.entry(argument.name()).or_default();
         *occurs = occurs.saturating_add(1);
     }
@@ -234,9 +234,10 @@ fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
         let name = argument.name();
         is_allowed(name) && places.get(name) == Some(&1)
     };
-    let mut named: BTreeMap<String, Argument<'s>> =
-        by_insertion(found.iter().filter(is_own).map(|one| (one.name().to_owned(), *one)));
-    for argument in found.iter().filter(|argument| !is_own(argument)) {
+    let mut named: BTreeMap<String, Argument<'s>> = by_insertion(
+        arguments.iter().filter(is_own).map(|argument| (argument.name().to_owned(), *argument)),
+    );
+    for argument in arguments.iter().filter(|argument| !is_own(argument)) {
         let clean = replace_invalid(argument.name());
         let prefixed = cut(format!("{}_{clean}", argument.place), MAX_NAME_BYTES);
         let occurs_once = places.get(argument.name()) == Some(&1);
@@ -254,8 +255,9 @@ fn named<'s>(found: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
 }
 
 fn is_allowed(name: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(fits)
+    let is_name_byte =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_name_byte)
 }
 
 /// Replaces the invalid characters of a name. The result may be empty.
@@ -280,8 +282,8 @@ fn cut(mut name: String, max: usize) -> String {
     name
 }
 
-/// Adds a `type` to each object, and `items` to each list: many models reject schemas without.
-fn typed(schema: &Value) -> Value {
+/// Adds a `type` to each schema, and `items` to each list: many models reject schemas without them.
+fn with_types(schema: &Value) -> Value {
     let Value::Object(own) = schema else {
         let is_anything = *schema == Value::Bool(true);
         return if is_anything { json!({"type": ANY, "items": {}}) } else { schema.clone() };
@@ -291,14 +293,14 @@ fn typed(schema: &Value) -> Value {
             (
                 "properties" | "patternProperties" | "dependentSchemas" | "$defs",
                 Value::Object(all),
-            ) => each_typed(all),
+            ) => all_with_types(all),
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(all)) => {
-                all.iter().map(typed).collect()
+                all.iter().map(with_types).collect()
             }
             ("items" | "additionalProperties" | "contains", Value::Object(all))
                 if !all.is_empty() =>
             {
-                typed(value)
+                with_types(value)
             }
             _ => value.clone(),
         };
@@ -306,13 +308,13 @@ fn typed(schema: &Value) -> Value {
     };
     let mut typed: Map<String, Value> = by_insertion(own.iter().map(each));
     if !own.contains_key("type")
-        && let Some(kind) = kind(own)
+        && let Some(kind) = implied_types(own)
     {
         typed.insert("type".to_owned(), kind);
     }
     let is_list = typed.get("type").is_some_and(|kind| {
         kind == "array"
-            || kind.as_array().is_some_and(|kinds| kinds.iter().any(|one| one == "array"))
+            || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "array"))
     });
     if is_list && !typed.contains_key("items") {
         typed.insert("items".to_owned(), json!({}));
@@ -320,20 +322,20 @@ fn typed(schema: &Value) -> Value {
     typed.into()
 }
 
-fn each_typed(schemas: &Map<String, Value>) -> Value {
-    let typed = schemas.iter().map(|(name, schema)| (name.clone(), typed(schema)));
+fn all_with_types(schemas: &Map<String, Value>) -> Value {
+    let typed = schemas.iter().map(|(name, schema)| (name.clone(), with_types(schema)));
     Value::Object(by_insertion(typed))
 }
 
-/// The types that a schema implies. Returns `None` if other schemas restrict them.
-fn kind(own: &Map<String, Value>) -> Option<Value> {
+/// The types that the keywords of a schema imply. Returns `None` if other schemas restrict them.
+fn implied_types(own: &Map<String, Value>) -> Option<Value> {
     let has = |keys: &[&str]| keys.iter().any(|key| own.contains_key(*key));
     let values = match (own.get("enum").and_then(Value::as_array), own.get("const")) {
         (Some(values), _) => Some(values.as_slice()),
-        (None, one) => one.map(std::slice::from_ref),
+        (None, value) => value.map(std::slice::from_ref),
     };
     if let Some(values) = values {
-        let of = |value: &Value| match value {
+        let type_of = |value: &Value| match value {
             Value::Null => "null",
             Value::Bool(_) => "boolean",
             Value::Number(_) => "number",
@@ -341,7 +343,7 @@ fn kind(own: &Map<String, Value>) -> Option<Value> {
             Value::Array(_) => "array",
             Value::Object(_) => "object",
         };
-        let kinds: BTreeSet<&str> = by_insertion(values.iter().map(of));
+        let kinds: BTreeSet<&str> = by_insertion(values.iter().map(type_of));
         return match kinds.first() {
             Some(kind) if kinds.len() == 1 => Some(Value::from(*kind)),
             Some(_) => Some(json!(kinds)),

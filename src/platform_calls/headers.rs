@@ -134,12 +134,12 @@ fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
     names.map(|name| name.trim().to_ascii_lowercase()).collect()
 }
 
-/// Whether a request to a platform may have a header with this lower-case name: a token (RFC 9110, section 5.6.2) that
-/// is neither hop-by-hop nor sent by the vault only, however a server reads its punctuation: CGI makes each an underscore.
+/// Whether a request to a platform may have a header with this lower-case name: a token (RFC 9110, section 5.6.2) that is
+/// neither hop-by-hop nor sent by the vault only. Differences in punctuation are ignored: CGI makes each an underscore.
 pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let read_name = with_hyphens(name);
-    // Its end stays: a prefix may be the whole name.
+    // Trailing punctuation is kept for the prefixes: the name may be a prefix without anything after it.
     let read_name = read_name.trim_start_matches('-');
     let trimmed = read_name.trim_end_matches('-');
     !name.is_empty()
@@ -345,7 +345,7 @@ mod tests {
         ];
         let received = [pairs(&kept), pairs(&dropped)].concat();
         assert_eq!(names(&to_caller(received)), kept);
-        for obeyed in [
+        for name in [
             "www-authenticate",
             "authentication-info",
             "strict-transport-security",
@@ -375,10 +375,10 @@ mod tests {
             "refresh",
             "stripe-version",
         ] {
-            let renamed = format!("x-platform-{obeyed}");
-            assert_eq!(names(&to_caller(pairs(&[obeyed]))), [renamed.as_str()]);
+            let renamed = format!("x-platform-{name}");
+            assert_eq!(names(&to_caller(pairs(&[name]))), [renamed.as_str()]);
         }
-        for (obeyed, renamed) in [
+        for (name, renamed) in [
             ("x-accel-redirect", "x-platform-accel-redirect"),
             ("x-content-type-options", "x-platform-content-type-options"),
             ("x-frame-options", "x-platform-frame-options"),
@@ -387,7 +387,7 @@ mod tests {
             ("cf-request-id", "x-platform-cf-request-id"),
             ("x-request-id", "x-platform-request-id"),
         ] {
-            assert_eq!(names(&to_caller(pairs(&[obeyed]))), [renamed]);
+            assert_eq!(names(&to_caller(pairs(&[name]))), [renamed]);
         }
         let own = ("connection".to_owned(), "close, X-Own".to_owned());
         let received = [vec![own], pairs(&["x-own", "etag"])].concat();

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_passed_whole() {
+    fn a_value_is_read_to_its_end() {
         for json in [
             "1",
             "-1.5e9",
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_json_ends() {
+    fn reading_invalid_json_terminates() {
         for text in
             ["", "[", "{", "\"", "\"\\", "[,", "[1", "{\"a\"", "{\"a\":", "{1", "]", "[}", ","]
         {

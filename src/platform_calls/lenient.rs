@@ -32,7 +32,7 @@ impl<'s> Lenient<'s> {
             self.gather(schema, false, &mut leaves);
         }
         let value = match value {
-            Value::String(text) => read(&leaves, text),
+            Value::String(text) => parse_text(&leaves, text),
             other => other,
         };
         match value {
@@ -64,11 +64,11 @@ impl<'s> Lenient<'s> {
             self.gather(schema, false, &mut leaves);
         }
         let allowed: Vec<&str> = leaves.schemas.iter().flat_map(|schema| types(schema)).collect();
-        let fits = if value.is_null() { "null" } else { "string" };
+        let kind = if value.is_null() { "null" } else { "string" };
         !leaves.allow_anything
             && !allowed.is_empty()
             && !allowed.contains(&"null")
-            && !allowed.contains(&fits)
+            && !allowed.contains(&kind)
     }
 
     fn gather(&self, schema: &'s Value, is_alternative: bool, leaves: &mut Leaves<'s>) {
@@ -122,14 +122,14 @@ fn types(schema: &Map<String, Value>) -> Vec<&str> {
 }
 
 /// The value that a string contains, if the schemas allow the value and no string.
-fn read(leaves: &Leaves<'_>, text: String) -> Value {
+fn parse_text(leaves: &Leaves<'_>, text: String) -> Value {
     let allowed: Vec<&str> = leaves.schemas.iter().flat_map(|schema| types(schema)).collect();
     if leaves.allow_anything || allowed.is_empty() || allowed.contains(&"string") {
         return Value::String(text);
     }
     let trimmed = text.trim();
     let lower = trimmed.to_ascii_lowercase();
-    // Programming languages write these words differently.
+    // Some languages capitalize these words, such as Python.
     let json = if matches!(lower.as_str(), "true" | "false") { lower.as_str() } else { trimmed };
     let Ok(value) = serde_json::from_str::<Value>(json) else { return Value::String(text) };
     let fits = match &value {
@@ -154,8 +154,8 @@ fn is_required(leaves: &Leaves<'_>, name: &str) -> bool {
 }
 
 fn member_schemas<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
-    let own = |schema: &&'s Map<String, Value>| schema.get("properties")?.get(name);
-    let found: Vec<&Value> = leaves.schemas.iter().filter_map(own).collect();
+    let member_schema = |schema: &&'s Map<String, Value>| schema.get("properties")?.get(name);
+    let found: Vec<&Value> = leaves.schemas.iter().filter_map(member_schema).collect();
     if !found.is_empty() {
         return found;
     }
@@ -163,11 +163,11 @@ fn member_schemas<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
 }
 
 fn item_schemas<'s>(leaves: &Leaves<'s>, index: usize) -> Vec<&'s Value> {
-    let one = |schema: &&'s Map<String, Value>| {
+    let item_schema = |schema: &&'s Map<String, Value>| {
         let first = schema.get("prefixItems").and_then(Value::as_array);
         first.and_then(|first| first.get(index)).or_else(|| schema.get("items"))
     };
-    leaves.schemas.iter().filter_map(one).collect()
+    leaves.schemas.iter().filter_map(item_schema).collect()
 }
 
 #[cfg(test)]

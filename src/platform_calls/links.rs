@@ -1,6 +1,6 @@
 //! The `Link` header (RFC 8288): the next page of a list.
 
-use super::address::redirected;
+use super::address::redirect_target;
 use crate::targets::origin;
 use crate::targets::path::leaves_server;
 
@@ -54,8 +54,8 @@ impl Link<'_> {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             let mut relations = value.trim().trim_matches('"').split_whitespace();
             match name.trim().to_ascii_lowercase().as_str() {
-                "rel" => is_next |= relations.any(|one| one.eq_ignore_ascii_case("next")),
-                // The link belongs to another page.
+                "rel" => is_next |= relations.any(|relation| relation.eq_ignore_ascii_case("next")),
+                // The link starts from another page.
                 "anchor" => return false,
                 _ => {}
             }
@@ -64,7 +64,7 @@ impl Link<'_> {
     }
 }
 
-/// Maps each URL of the header.
+/// Applies `change` to each URL of the header.
 pub fn with_addresses(header: &str, change: impl Fn(&str) -> String) -> String {
     let mut changed = String::with_capacity(header.len());
     for Link { before, address, parameters } in links(header) {
@@ -82,14 +82,14 @@ pub fn next(header: &str) -> Option<&str> {
 
 /// The path and query below `server` of a URL in a response to `url`. Returns `None` for URLs outside the server.
 pub fn path_below(server: &str, url: &str, address: &str) -> Option<String> {
-    let url = redirected(url, address)?;
+    let url = redirect_target(url, address)?;
     if origin(&url)? != origin(server)? {
         return None;
     }
     let path = after_host(&url)?.strip_prefix(after_host(server)?.trim_end_matches('/'))?;
-    let below =
+    let relative =
         if path.is_empty() || path.starts_with('?') { path } else { path.strip_prefix('/')? };
-    (!leaves_server(below.split('?').next().unwrap_or_default())).then(|| below.to_owned())
+    (!leaves_server(relative.split('?').next().unwrap_or_default())).then(|| relative.to_owned())
 }
 
 /// The part of a URL after its host and port.

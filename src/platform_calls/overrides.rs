@@ -4,7 +4,7 @@
 //! Rails, Laravel, Symfony, Slim and Express read `X-HTTP-Method-Override` or `_method`, ASP.NET and `SharePoint`
 //! `X-HTTP-Method`, Salesforce `_HttpMethod`, and Facebook's Graph API `method`.
 
-/// The names of headers and parameters in lower case, reduced to letters.
+/// The names of headers and parameters that override the method, reduced to their letters, in lower case.
 const NAMES: [&str; 6] = [
     "httpmethod",
     "httpmethodoverride",
@@ -14,7 +14,7 @@ const NAMES: [&str; 6] = [
     "xmethodoverride",
 ];
 
-/// Names of headers only, in the same form. Some of them override the path.
+/// Names that only headers have, in the same form. Some of these headers override the path.
 const HEADERS: [&str; 8] = [
     "xaccelredirect",
     "xhttpverb",
@@ -26,7 +26,7 @@ const HEADERS: [&str; 8] = [
     "xrequestmethod",
 ];
 
-/// Methods with effects at some platform.
+/// The methods that an override can name at some platform.
 const METHODS: [&str; 11] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "MERGE", "OPTIONS", "TRACE", "COPY", "MOVE"];
 

@@ -23,7 +23,7 @@ pub fn next(pagination: &[Pagination], server: &str, url: &str, body: &Value) ->
 }
 
 impl Pagination {
-    /// The response's pointer to the next page.
+    /// The value that leads to the next page: its URL, or the value of a query parameter.
     fn value(&self, body: &Value) -> Option<String> {
         if self.more.as_ref().is_some_and(|more| body.pointer(more) != Some(&Value::Bool(true))) {
             return None;

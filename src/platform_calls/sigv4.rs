@@ -36,15 +36,15 @@ pub fn canonical(url: &str) -> String {
     let (origin, path) = split_path(address);
     let path: Vec<String> = path.split('/').map(escaped).collect();
     let mut canonical = origin.to_owned() + &path.join("/");
-    let mut between = '?';
+    let mut separator = '?';
     for (name, value) in pairs(query) {
-        canonical.push(between);
+        canonical.push(separator);
         canonical.push_str(&name);
         if let Some(value) = value {
             canonical.push('=');
             canonical.push_str(&value);
         }
-        between = '&';
+        separator = '&';
     }
     canonical
 }
@@ -87,9 +87,10 @@ impl Signer<'_> {
         payload: &str,
         stamp: &str,
     ) {
-        // The caller's own signature headers are not signed.
-        let own = ["x-amz-date", "x-amz-security-token", "x-amz-content-sha256", "authorization"];
-        headers.retain(|(name, _)| !own.contains(&name.as_str()));
+        // The signature replaces the caller's own.
+        let signature_headers =
+            ["x-amz-date", "x-amz-security-token", "x-amz-content-sha256", "authorization"];
+        headers.retain(|(name, _)| !signature_headers.contains(&name.as_str()));
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
         add("x-amz-date", stamp);
         if let Some(token) = self.session_token {
@@ -118,8 +119,8 @@ impl Signer<'_> {
         let (address, query) = url.split_once('?').unwrap_or((url, ""));
         let (origin, path) = split_path(address);
         let host = origin.split_once("://").map_or(origin, |(_, host)| host);
-        let usual = if address.starts_with("https:") { ":443" } else { ":80" };
-        let host = host.strip_suffix(usual).unwrap_or(host).to_ascii_lowercase();
+        let default_port = if address.starts_with("https:") { ":443" } else { ":80" };
+        let host = host.strip_suffix(default_port).unwrap_or(host).to_ascii_lowercase();
         let mut signed = [signed, &[("host", &host)]].concat();
         signed.sort_by_key(|(name, _)| *name);
         let mut names = String::new();
@@ -210,7 +211,7 @@ mod tests {
     const AT: &str = "20150830T123600Z";
 
     #[test]
-    fn requests_are_signed_as_the_published_suite_says() {
+    fn signatures_match_the_published_test_suite() {
         let date = ("x-amz-date", AT);
         let form = ("content-type", "application/x-www-form-urlencoded");
         for (name, method, path, headers, body, signature) in [
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_to_s3_are_signed_as_its_documentation_says() {
+    fn s3_signatures_match_its_documentation() {
         let at = "20130524T000000Z";
         let (empty, put) = (hash(b""), hash(b"Welcome to Amazon S3."));
         for (method, path, headers, payload, signature) in [
@@ -353,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signature_replaces_the_callers() {
+    fn signing_replaces_the_callers_signature_headers() {
         let signer = Signer { session_token: Some("session"), ..S3 };
         let header = |name: &str| (name.to_owned(), "x".to_owned());
         let mut headers: Vec<_> = ["x-amz-date", "authorization", "x-amz-acl", "accept"]

@@ -159,7 +159,8 @@ pub trait Http {
         }
     }
 
-    /// A copy of a streamed body, so that it can be read and also forwarded. Returns `None` when the platform has none.
+    /// A copy of a streamed body, so that it can be read and also forwarded. Returns `None` when the platform code
+    /// can't copy it.
     fn copy(&self, _: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
         None
     }

@@ -73,7 +73,8 @@ pub trait Clock {
     /// Milliseconds since 1970-01-01 UTC.
     fn now(&self) -> u64;
 
-    /// Waits for this long. Returns `false`, without having waited, where there is no timer: in an isolate that starts.
+    /// Waits for this long. Returns `false`, without having waited, where there is no timer, such as in an isolate that
+    /// is still starting.
     fn sleep(&self, milliseconds: u32) -> impl Future<Output = bool>;
 }
 
@@ -163,8 +164,8 @@ pub trait Signatures {
         signature: &[u8],
     ) -> impl Future<Output = bool>;
 
-    /// Signs `message` with a private key, a JSON Web Key. Returns `None` for an unusable key, and where the platform does
-    /// not sign.
+    /// Signs `message` with a private key, a JSON Web Key. Returns `None` for an unusable key, or if the platform can't
+    /// sign.
     fn sign(&self, _: Algorithm, _: &str, _: &[u8]) -> impl Future<Output = Option<Vec<u8>>> {
         async { None }
     }

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use crate::http::problem::Problem;
 use crate::ports::is_recent;
 
-/// The percentage of the limit from which the minute's run logs a warning, and calls write no events.
+/// The percentage of the limit from which the jobs of each minute log a warning, and calls to platforms write no
+/// events.
 const WARNING_PERCENT: u64 = 80;
 /// The percentage of the limit from which additions are refused.
-pub const FULL: u64 = 95;
+pub const FULL_PERCENT: u64 = 95;
 /// The minimum interval between two warnings of an isolate, in milliseconds.
 const WARNING_INTERVAL_MS: u64 = 60 * 60 * 1000;
 
@@ -18,7 +19,7 @@ const WARNING_INTERVAL_MS: u64 = 60 * 60 * 1000;
 #[derive(Debug)]
 pub struct DatabaseCapacity {
     max: u64,
-    known: RefCell<BTreeMap<u16, SizeReport>>,
+    shards: RefCell<BTreeMap<u16, SizeReport>>,
 }
 
 #[derive(Debug, Default)]
@@ -30,15 +31,15 @@ struct SizeReport {
 impl DatabaseCapacity {
     /// Starts without any known size. `max` is the maximum size of a database in bytes.
     pub const fn new(max: u64) -> Self {
-        Self { max, known: RefCell::new(BTreeMap::new()) }
+        Self { max, shards: RefCell::new(BTreeMap::new()) }
     }
 
     /// Records the size of a shard; 0 for unknown.
     pub fn remember(&self, number: u16, bytes: u64) {
         if bytes > 0
-            && let Ok(mut known) = self.known.try_borrow_mut()
+            && let Ok(mut shards) = self.shards.try_borrow_mut()
         {
-            known.entry(number).or_default().bytes = bytes;
+            shards.entry(number).or_default().bytes = bytes;
         }
     }
 
@@ -48,32 +49,32 @@ impl DatabaseCapacity {
 
     /// The problem for additions to this shard. Returns `None` when it has capacity, as far as is known.
     pub fn capacity_error(&self, number: u16) -> Option<Problem> {
-        let bytes = self.known.try_borrow().ok()?.get(&number)?.bytes;
-        self.reaches(bytes, FULL).then(|| Problem::vault_full(self.words(bytes)))
+        let bytes = self.shards.try_borrow().ok()?.get(&number)?.bytes;
+        self.reaches(bytes, FULL_PERCENT).then(|| Problem::vault_full(self.describe(bytes)))
     }
 
-    /// Whether this shard has no space left for what callers can write without limit.
+    /// Whether this shard is too full for rows that callers can create without limit, such as events of calls.
     pub fn is_nearly_full(&self, number: u16) -> bool {
-        let Ok(known) = self.known.try_borrow() else { return false };
-        known.get(&number).is_some_and(|known| self.reaches(known.bytes, WARNING_PERCENT))
+        let Ok(shards) = self.shards.try_borrow() else { return false };
+        shards.get(&number).is_some_and(|shard| self.reaches(shard.bytes, WARNING_PERCENT))
     }
 
     /// The warning about this shard. Returns `None` when it has capacity, or when the warning was logged within the last hour.
     pub fn warning(&self, number: u16, now: u64) -> Option<String> {
-        let mut known = self.known.try_borrow_mut().ok()?;
-        let known =
-            known.get_mut(&number).filter(|known| self.reaches(known.bytes, WARNING_PERCENT))?;
-        if known.warned_at.is_some_and(|at| is_recent(now, at, WARNING_INTERVAL_MS)) {
+        let mut shards = self.shards.try_borrow_mut().ok()?;
+        let shard =
+            shards.get_mut(&number).filter(|shard| self.reaches(shard.bytes, WARNING_PERCENT))?;
+        if shard.warned_at.is_some_and(|at| is_recent(now, at, WARNING_INTERVAL_MS)) {
             return None;
         }
-        known.warned_at = Some(now);
-        Some(self.words(known.bytes))
+        shard.warned_at = Some(now);
+        Some(self.describe(shard.bytes))
     }
 
-    fn words(&self, bytes: u64) -> String {
+    fn describe(&self, bytes: u64) -> String {
         let (max, percent) = (self.max, bytes.saturating_mul(100).checked_div(self.max));
         format!(
-            "the database has {bytes} of {max} bytes ({} %), and additions are refused from {FULL} %: delete unused connections, and add a database for new accounts (docs/scaling.md)",
+            "the database has {bytes} of {max} bytes ({} %), and additions are refused from {FULL_PERCENT} %: delete unused connections, and add a database for new accounts (docs/scaling.md)",
             percent.unwrap_or_default()
         )
     }

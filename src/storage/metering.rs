@@ -19,7 +19,7 @@ use crate::storage::read_replica::{FIRST_PRIMARY, FIRST_UNCONSTRAINED, ReplicaSe
 use crate::traces::collector::Collector;
 use crate::traces::span::{COLLECTOR_TIMEOUT_MS, MAX_SPANS, document};
 use crate::usage::counts::UsageDimensions;
-use crate::webhooks::statements::deliveries::is_due;
+use crate::webhooks::statements::deliveries::select_if_due;
 
 /// The maximum number of tries for a read of a value, or for a batch whose connection was lost.
 const TRIES: u32 = 3;
@@ -42,15 +42,15 @@ pub struct Metered<'a, P> {
     rows_written: Cell<u64>,
     blob_reads: Cell<u64>,
     repeated: Cell<bool>,
-    due: Cell<Option<(UseId, Statement)>>,
-    settled: Cell<Option<UseId>>,
+    pending_use: Cell<Option<(UseId, Statement)>>,
+    settled_use: Cell<Option<UseId>>,
     has_deliveries: Cell<bool>,
     size: Cell<u64>,
     session: RefCell<Option<ReplicaSession>>,
     bookmark: RefCell<Option<String>>,
     actor: RefCell<Option<Statement>>,
     spans: RefCell<Vec<Value>>,
-    counted: RefCell<Option<UsageDimensions>>,
+    usage_dimensions: RefCell<Option<UsageDimensions>>,
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
@@ -70,15 +70,15 @@ impl<'a, P: Ports> Metered<'a, P> {
             rows_written: Cell::new(0),
             blob_reads: Cell::new(0),
             repeated: Cell::new(false),
-            due: Cell::new(None),
-            settled: Cell::new(None),
+            pending_use: Cell::new(None),
+            settled_use: Cell::new(None),
             has_deliveries: Cell::new(false),
             size: Cell::new(0),
             session: RefCell::new(None),
             bookmark: RefCell::new(None),
             actor: RefCell::new(None),
             spans: RefCell::new(Vec::new()),
-            counted: RefCell::new(None),
+            usage_dimensions: RefCell::new(None),
         }
     }
 }
@@ -115,7 +115,7 @@ impl<P: Ports> Db for Metered<'_, P> {
             return Ok(Vec::new());
         }
         let (mut tries, mut pauses) = (1, 1);
-        let mut used = None;
+        let mut included_use = None;
         let is_audited = statements.iter().any(|statement| is_audited(&statement.sql));
         let actor = self.actor.borrow().clone().filter(|_| is_audited);
         let has_actor = actor.is_some();
@@ -124,17 +124,17 @@ impl<P: Ports> Db for Metered<'_, P> {
             statements.push(audit::clear_actor());
         }
         // Writes may create events, so check for due deliveries in the same batch.
-        let writes = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read(sql);
-        let writes = statements.iter().any(|statement| writes(&statement.sql));
-        let due_index = writes.then_some(statements.len());
-        if writes {
-            statements.push(is_due(self.now()));
+        let is_write = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read(sql);
+        let has_writes = statements.iter().any(|statement| is_write(&statement.sql));
+        let due_index = has_writes.then_some(statements.len());
+        if has_writes {
+            statements.push(select_if_due(self.now()));
         }
         // A replica accepts no writes; see `write_use_later`.
         if !self.allows_replica()
-            && let Some((of, statement)) = self.due.take()
+            && let Some((use_id, statement)) = self.pending_use.take()
         {
-            used = Some(of);
+            included_use = Some(use_id);
             statements.push(statement);
         }
         loop {
@@ -158,12 +158,12 @@ impl<P: Ports> Db for Metered<'_, P> {
                     if let Some(last) = sets.last() {
                         self.size.set(last.size_after);
                     }
-                    if used.is_some() {
-                        self.settled.set(used);
+                    if included_use.is_some() {
+                        self.settled_use.set(included_use);
                     }
-                    let due =
+                    let has_due =
                         due_index.and_then(|at| sets.get(at)).is_some_and(|set| set.json != "[]");
-                    self.has_deliveries.set(self.has_deliveries.get() || due);
+                    self.has_deliveries.set(self.has_deliveries.get() || has_due);
                     if has_actor {
                         sets.remove(0);
                     }
@@ -177,10 +177,10 @@ impl<P: Ports> Db for Metered<'_, P> {
                 Err(StorageError { retry: Retry::Lost, .. }) if tries < TRIES => {
                     self.repeated.set(true);
                 }
-                Err(StorageError { retry: Retry::Never, .. }) if used.is_some() => {
+                Err(StorageError { retry: Retry::Never, .. }) if included_use.is_some() => {
                     // The transaction was rolled back. A database that rejects the write of the key's last use may
                     // still accept the rest.
-                    self.settled.set(used.take());
+                    self.settled_use.set(included_use.take());
                     statements.pop();
                 }
                 Err(error) => return Err(error),
@@ -234,19 +234,19 @@ impl<P: Ports> Metered<'_, P> {
     }
 
     /// Sets the dimensions under which the usage counts the request.
-    pub fn set_usage_dimensions(&self, counted: UsageDimensions) {
-        self.counted.replace(Some(counted));
+    pub fn set_usage_dimensions(&self, dimensions: UsageDimensions) {
+        self.usage_dimensions.replace(Some(dimensions));
     }
 
     pub fn take_usage_dimensions(&self) -> Option<UsageDimensions> {
-        self.counted.take()
+        self.usage_dimensions.take()
     }
 
     /// Counts the request for the platform of a connection, and for its identity unless the caller has one.
     pub fn count_for(&self, connection: &Connection) {
-        if let Some(counted) = self.counted.borrow_mut().as_mut() {
-            counted.platform = Some(connection.platform.clone());
-            counted.identity.get_or_insert_with(|| connection.identity.clone());
+        if let Some(dimensions) = self.usage_dimensions.borrow_mut().as_mut() {
+            dimensions.platform = Some(connection.platform.clone());
+            dimensions.identity.get_or_insert_with(|| connection.identity.clone());
         }
     }
 
@@ -268,7 +268,7 @@ impl<P: Ports> Metered<'_, P> {
     }
 
     /// Runs the request's batches in a session.
-    pub fn begin(&self, session: Option<ReplicaSession>) {
+    pub fn use_session(&self, session: Option<ReplicaSession>) {
         self.session.replace(session);
     }
 
@@ -286,9 +286,9 @@ impl<P: Ports> Metered<'_, P> {
 
     /// Records the use of a key that a replica has authenticated, in the background.
     pub fn write_use_later(&self) {
-        if let Some((of, statement)) = self.due.take() {
+        if let Some((use_id, statement)) = self.pending_use.take() {
             self.ports.run_in_background(statement);
-            self.settled.set(Some(of));
+            self.settled_use.set(Some(use_id));
         }
     }
 
@@ -316,12 +316,12 @@ impl<P: Ports> Metered<'_, P> {
 
     /// Adds the statement that records the key's use to the request's next batch.
     pub fn write_use(&self, due: Option<(UseId, Statement)>) {
-        self.due.set(due);
+        self.pending_use.set(due);
     }
 
     /// The key's use that was written, or that storage rejected. Returns `None` when neither happened.
     pub const fn settled_use(&self) -> Option<UseId> {
-        self.settled.get()
+        self.settled_use.get()
     }
 
     /// Whether webhook deliveries are due after a change in this request.

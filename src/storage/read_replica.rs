@@ -32,27 +32,27 @@ pub fn session(
     endpoint: Keyed,
     shard: u16,
 ) -> Result<Option<ReplicaSession>, Problem> {
-    let Some(sent) = request.header(BOOKMARK) else { return Ok(None) };
+    let Some(value) = request.header(BOOKMARK) else { return Ok(None) };
     if !endpoint.takes_bookmark() {
         return Ok(None);
     }
-    let (digits, bookmark) = match sent.split_once('.') {
+    let (digits, bookmark) = match value.split_once('.') {
         Some((digits, bookmark)) => (Some(digits), bookmark),
-        None => (None, sent),
+        None => (None, value),
     };
     let is_prefix =
         |digits: &str| digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_bookmark = !bookmark.is_empty()
-        && sent.len() <= MAX_BOOKMARK
+        && value.len() <= MAX_BOOKMARK
         && digits.is_none_or(is_prefix)
         && bookmark.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !is_bookmark {
         return Err(malformed());
     }
     let database = digits.map_or(Some(Shard::FIRST), Shard::from_digits);
-    let is_here = database.is_some_and(|database| database.number() == shard);
-    // The account has moved since, and a bookmark is valid only in its own database.
-    let since = if is_here || [FIRST_UNCONSTRAINED, FIRST_PRIMARY].contains(&sent) {
+    let is_of_shard = database.is_some_and(|database| database.number() == shard);
+    // A bookmark is valid only in its own database. If it is of another one, the account has moved since.
+    let since = if is_of_shard || [FIRST_UNCONSTRAINED, FIRST_PRIMARY].contains(&value) {
         bookmark
     } else {
         FIRST_PRIMARY
@@ -70,7 +70,7 @@ pub fn header_value(bookmark: &str, shard: u16) -> String {
 
 fn malformed() -> Problem {
     let detail = format!(
-        "`{BOOKMARK}` must be `{FIRST_UNCONSTRAINED}`, `{FIRST_PRIMARY}`, or what an earlier response returned in this header"
+        "`{BOOKMARK}` must be `{FIRST_UNCONSTRAINED}`, `{FIRST_PRIMARY}`, or the value of this header in an earlier response"
     );
     let location = Location::Parameter(BOOKMARK.into());
     Problem::from_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })

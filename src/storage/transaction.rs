@@ -20,7 +20,7 @@ pub struct ExistingRow {}
 #[derive(Debug)]
 pub struct Rows<T> {
     statement: usize,
-    of: PhantomData<fn() -> T>,
+    marker: PhantomData<fn() -> T>,
 }
 
 impl<T> Clone for Rows<T> {
@@ -34,7 +34,7 @@ impl<T> Copy for Rows<T> {}
 impl Statements {
     /// Adds a statement whose rows are read. Returns the key to its rows in the [`Results`].
     pub fn ask<T: DeserializeOwned>(&mut self, statement: Statement) -> Rows<T> {
-        let rows = Rows { statement: self.0.len(), of: PhantomData };
+        let rows = Rows { statement: self.0.len(), marker: PhantomData };
         self.0.push(statement);
         rows
     }

@@ -33,7 +33,7 @@ pub enum TargetError {
     Character,
     /// It does not begin with `https://`.
     Scheme,
-    /// It begins neither with `https://` nor with `http://`, which is accepted too.
+    /// It begins neither with `https://` nor with `http://`, which is also accepted in development.
     AnyScheme,
     /// It has a user name or a password.
     Userinfo,
@@ -90,7 +90,7 @@ impl Targets {
         let url = fill::fill(template, values)?;
         let checked = Address::parse(&url)
             .and_then(|address| self.check_address(&address, fill::literal_port(template)));
-        checked.map_err(|error| fill::refused(template, error))?;
+        checked.map_err(|error| fill::rejection(template, error))?;
         Ok(url)
     }
 
@@ -111,8 +111,8 @@ impl Targets {
             Host::Own | Host::Private | Host::Ip => return Err(TargetError::IpAddress),
             Host::Malformed => return Err(TargetError::Host),
         }
-        let is_usual = address.port.is_none_or(|port| port == 443 || declared_port == Some(port));
-        if is_usual || self.local { Ok(()) } else { Err(TargetError::Port) }
+        let is_allowed = address.port.is_none_or(|port| port == 443 || declared_port == Some(port));
+        if is_allowed || self.local { Ok(()) } else { Err(TargetError::Port) }
     }
 }
 
@@ -165,8 +165,8 @@ impl<'a> Address<'a> {
 /// The host, and the port with its colon.
 fn split_port(authority: &str) -> (&str, Option<&str>) {
     // The colons of an IPv6 address are inside brackets.
-    let from = authority.find(']').unwrap_or_default();
-    let colon = authority.bytes().enumerate().find(|(at, byte)| *at >= from && *byte == b':');
+    let start = authority.find(']').unwrap_or_default();
+    let colon = authority.bytes().enumerate().find(|(at, byte)| *at >= start && *byte == b':');
     colon
         .and_then(|(at, _)| authority.split_at_checked(at))
         .map_or((authority, None), |(host, port)| (host, Some(port)))

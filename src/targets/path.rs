@@ -7,11 +7,11 @@ use crate::util::percent::decode;
 pub fn leaves_server(path: &str) -> bool {
     let mut text = path.to_owned();
     loop {
-        let climbs = text.split(['/', '\\']).any(|segment| {
+        let leads_to_parent = text.split(['/', '\\']).any(|segment| {
             let name = segment.split(';').next().unwrap_or_default();
             matches!(name, "." | "..")
         });
-        if climbs {
+        if leads_to_parent {
             return true;
         }
         match decode(&text) {
@@ -23,7 +23,7 @@ pub fn leaves_server(path: &str) -> bool {
     }
 }
 
-/// Like [`leaves_server`], for a path with an escape that is broken or not UTF-8: servers may decode the others.
+/// Like [`leaves_server`], for a path with an escape that is broken or not UTF-8: servers may still decode the other ones.
 fn leaves_server_half_decoded(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let plain = lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");

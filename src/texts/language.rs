@@ -36,7 +36,8 @@ impl Language {
         Self::ALL.into_iter().find(|language| language.code().eq_ignore_ascii_case(primary))
     }
 
-    /// The language that the app chose with this tag; English if no page has it. Without a tag, that of the browser.
+    /// The language that the app chose with this tag; English if no page has it. Without a tag, the browser's
+    /// language.
     pub fn for_user(tag: Option<&str>, request: &Request) -> Self {
         match tag {
             Some(tag) => Self::from_tag(tag).unwrap_or_default(),
@@ -62,8 +63,8 @@ impl Language {
     }
 }
 
-/// Checks the form of a BCP 47 language tag: subtags of letters and digits, of which the first is a language. Returns what is
-/// wrong, as the end of a sentence. Languages without a page are valid: the user gets English then.
+/// Checks the form of a BCP 47 language tag: subtags of letters and digits, of which the first is a language. Returns
+/// the fault, as the end of a sentence. Languages without a page are valid: the user then gets English.
 pub fn tag(text: &str) -> Option<&'static str> {
     let is_subtag = |subtag: &str| {
         (1..=8).contains(&subtag.len()) && subtag.bytes().all(|byte| byte.is_ascii_alphanumeric())

@@ -45,14 +45,14 @@ impl<'a> Wording<'a> {
         Self { look: self.look.with(own), ..self }
     }
 
-    /// The text with its values. Each text can also contain `{app}`, or `{theApp}` where the user may not have seen the app,
-    /// and the German ones `{appDative}` and `{theAppDative}`.
+    /// Fills the text with values. Each text can also contain `{app}`, or `{theApp}` where the user may not have seen the
+    /// app; German texts can also contain `{appDative}` and `{theAppDative}`.
     pub fn say(&self, text: &Text, values: Values<'_>) -> String {
         let mut filled = String::new();
         let mut rest = text.within(self.language);
-        while let Some((before, place)) = rest.split_once('{') {
+        while let Some((before, placeholder)) = rest.split_once('{') {
             filled.push_str(before);
-            let (name, after) = place.split_once('}').unwrap_or((place, ""));
+            let (name, after) = placeholder.split_once('}').unwrap_or((placeholder, ""));
             match values.iter().find(|(known, _)| *known == name) {
                 Some((_, value)) => filled.push_str(value),
                 None => filled.push_str(&self.app(name)),
@@ -97,8 +97,8 @@ impl Text {
     }
 }
 
-/// The names of a text's values. Forms of a name in a grammatical case are the same value.
-pub fn places(text: &str) -> BTreeSet<String> {
+/// The names of a text's placeholders. Those for a grammatical case, such as `{appDative}`, count as the same one.
+pub fn placeholders(text: &str) -> BTreeSet<String> {
     let names = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
     names.map(|(name, _)| name.to_ascii_lowercase().replace("dative", "")).collect()
 }
@@ -106,15 +106,15 @@ pub fn places(text: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::language::Language;
-    use super::{Look, Text, Wording, agents, connect, download, places};
+    use super::{Look, Text, Wording, agents, connect, download, placeholders};
 
     #[test]
     fn a_text_has_the_same_values_in_each_language() {
         for (name, text) in connect::ALL.iter().chain(agents::ALL).chain(download::ALL) {
-            let expected = places(text.within(Language::English));
+            let expected = placeholders(text.within(Language::English));
             for language in Language::ALL {
                 let translated = text.within(language);
-                assert_eq!(places(translated), expected, "{name} in {language:?}");
+                assert_eq!(placeholders(translated), expected, "{name} in {language:?}");
                 assert!(!translated.is_empty() && translated.trim() == translated, "{name}");
             }
         }

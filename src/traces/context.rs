@@ -2,7 +2,7 @@
 
 /// Identifies the span of the sender, and its trace.
 pub const TRACEPARENT: &str = "traceparent";
-/// Data of tracing systems about that trace.
+/// Vendor-specific data about that trace.
 pub const TRACESTATE: &str = "tracestate";
 
 /// The flags that are passed on with another parent: sampled, and random trace id. A sender must not set any other.
@@ -27,16 +27,16 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// Reads the headers of a request, whose names are in lower case. Returns `None` without a valid `traceparent`; then
-    /// `tracestate` has no meaning either.
+    /// Reads the headers of a request, whose names are in lower case. Returns `None` without a valid `traceparent`,
+    /// because `tracestate` alone has no meaning.
     pub fn read(headers: &[(String, String)]) -> Option<Self> {
-        let of = |header: &'static str| {
+        let values_of = |header: &'static str| {
             headers.iter().filter(move |(name, _)| name == header).map(|(_, value)| value.as_str())
         };
-        let mut parents = of(TRACEPARENT);
+        let mut parents = values_of(TRACEPARENT);
         let traceparent = parents.next().filter(|_| parents.next().is_none())?.trim();
         let (trace_id, parent_id, flags) = parse(traceparent)?;
-        let state = of(TRACESTATE).collect::<Vec<_>>().join(",");
+        let state = values_of(TRACESTATE).collect::<Vec<_>>().join(",");
         Some(Self {
             traceparent: traceparent.to_owned(),
             trace_id: trace_id.to_owned(),

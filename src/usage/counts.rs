@@ -11,7 +11,7 @@ use crate::http::endpoint::Access;
 use crate::ports::is_recent;
 use crate::terms::{EndpointGroup, Scope};
 
-/// The number of rows at which an isolate writes its counts at once. Up to twice as many are held.
+/// The number of rows at which an isolate writes its counts without a delay. It holds at most twice as many.
 pub const MAX_ROWS: usize = 500;
 
 /// The time after which an unfinished flush counts as failed, in milliseconds: by then, the platform has ended it.
@@ -117,7 +117,7 @@ impl UsageCounts {
     }
 }
 
-/// The group of endpoints with this access.
+/// The group that an endpoint with this access belongs to.
 pub const fn group(access: Access) -> EndpointGroup {
     match access {
         Access::Catalog => EndpointGroup::Catalog,

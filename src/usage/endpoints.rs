@@ -65,7 +65,7 @@ fn view<'a>(filter: &UsageFilter, rows: &'a [UsageRow]) -> UsageView<'a> {
     let requests = rows.first().map(|row| row.total).unwrap_or_default();
     let returned = rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.requests));
     let mut views: Vec<RowView<'_>> = rows.iter().map(UsageRow::view).collect();
-    // In the order of days, and within a day the largest first.
+    // Sorts by day, and keeps the largest row of a day first.
     views.sort_by(|a, b| a.day.cmp(&b.day));
     let rest = requests.saturating_sub(returned);
     if rest > 0 {
@@ -90,7 +90,7 @@ impl UsageRow {
     }
 }
 
-/// `2026-11-28`
+/// Formats a day as `2026-11-28`.
 fn date(day: u64) -> String {
     let time = rfc3339::rfc3339(day.saturating_mul(DAY_MS)).unwrap_or_default();
     time.get(..10).unwrap_or_default().to_owned()

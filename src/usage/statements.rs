@@ -9,13 +9,14 @@ use crate::ports::{Param, Statement};
 use crate::terms::UsageGroup;
 use crate::util::json;
 
-/// The platform and the identity of the row that holds the rest. No platform and no identity contains a comma.
+/// Stands for the platform and the identity in the rows that sum all other combinations. No platform and no identity
+/// contains a comma.
 pub const OTHER: &str = ",";
 
-/// The maximum number of rows of a tenant on a day, apart from those of the rest.
+/// The maximum number of rows of a tenant on a day, without the rows for [`OTHER`].
 pub const MAX_ROWS_PER_DAY: u64 = 1000;
 
-/// The maximum number of rows in a response, apart from that of the rest.
+/// The maximum number of rows in a response, without the row that sums all others.
 pub const MAX_GROUPS: u64 = 1000;
 
 /// Begins a statement with the table `counted`: the counts of `?1`, each with the account and environment of its caller.

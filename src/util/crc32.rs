@@ -14,7 +14,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
 }
 
 /// Like [`crc32`], for a few bytes, without the tables.
-pub fn crc32_of_few(bytes: &[u8]) -> u32 {
+pub fn crc32_without_tables(bytes: &[u8]) -> u32 {
     const { Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC) }.checksum(bytes)
 }
 

@@ -8,14 +8,14 @@ pub fn visible(text: &str) -> impl Iterator<Item = char> {
     std::iter::from_fn(move || {
         loop {
             let letter = letters.next()?;
-            let shows = match letter {
+            let is_visible = match letter {
                 ZERO_WIDTH_JOINER | ZERO_WIDTH_NON_JOINER => {
                     joins(letter, (before, letters.peek().copied().unwrap_or_default()))
                 }
                 TEXT_STYLE | EMOJI_STYLE => is_pictograph(before) || is_keycap(before),
                 _ => !is_invisible(letter),
             };
-            if shows {
+            if is_visible {
                 before = letter;
                 return Some(letter);
             }

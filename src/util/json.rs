@@ -71,23 +71,23 @@ impl Value {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Passes the path of each duplicate member in the value to `note`. Duplicates are rejected because one parser may
-    /// read the first and another the last. `place` is the path of the value itself.
-    pub fn each_repeated(&self, place: &[&str], note: &mut dyn FnMut(&[&str])) {
+    /// Passes the path of each duplicate member in the value to `report`. Duplicates are rejected because one parser
+    /// may read the first and another the last. `path` is the path of the value itself.
+    pub fn each_duplicate(&self, path: &[&str], report: &mut dyn FnMut(&[&str])) {
         match self {
             Self::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    item.each_repeated(&[place, &[&index.to_string()]].concat(), note);
+                    item.each_duplicate(&[path, &[&index.to_string()]].concat(), report);
                 }
             }
             Self::Object(members) => {
                 let mut seen = BTreeSet::new();
                 for (name, value) in members {
-                    let place = [place, &[name.as_str()]].concat();
+                    let path = [path, &[name.as_str()]].concat();
                     if !seen.insert(name) {
-                        note(&place);
+                        report(&path);
                     }
-                    value.each_repeated(&place, note);
+                    value.each_duplicate(&path, report);
                 }
             }
             _ => {}
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
 /// Parses JSON in UTF-8.
 pub fn from_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> serde_json::Result<T> {
-    // Not `serde_json::from_slice`, because the Worker would have the code of a type for both kinds of readers.
+    // Not `serde_json::from_slice`: the Worker would contain the code of each type twice, for two kinds of readers.
     from_text(std::str::from_utf8(bytes).map_err(serde::de::Error::custom)?)
 }
 

@@ -20,7 +20,7 @@ pub fn is_serialized(essence: &str) -> bool {
     is_json(essence) || matches!(essence, FORM | MULTIPART | "*/*")
 }
 
-/// File extensions and their media types; of several with the same type, the usual one first.
+/// File extensions and their media types. If several have the same type, the most common one comes first.
 const EXTENSIONS: [(&str, &str); 36] = [
     ("aac", "audio/aac"),
     ("avif", "image/avif"),

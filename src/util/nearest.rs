@@ -40,12 +40,12 @@ fn nearest_of<'a>(
     // `limit` is small: inserting each name in place is faster than sorting all of them.
     let mut best: Vec<(Similarity, &str)> = Vec::with_capacity(limit.saturating_add(1));
     while let Some(known) = next() {
-        let Some(likeness) = name.likeness(known) else { continue };
+        let Some(similarity) = name.similarity(known) else { continue };
         let at = best.partition_point(|(other, other_name)| {
-            other.cmp(&likeness).then_with(|| known.cmp(other_name)).is_gt()
+            other.cmp(&similarity).then_with(|| known.cmp(other_name)).is_gt()
         });
         if at < limit {
-            best.insert(at, (likeness, known));
+            best.insert(at, (similarity, known));
             best.truncate(limit);
         }
     }
@@ -76,34 +76,34 @@ type Similarity = (MatchKind, usize);
 
 /// A name in lower case, whole and in parts: `identity_type` and `identityType` give the same name.
 struct Name {
-    whole: String,
+    joined: String,
     parts: Vec<String>,
 }
 
 impl Name {
     fn new(text: &str) -> Self {
-        let (mut parts, mut part, mut was_small) = (Vec::new(), String::new(), false);
+        let (mut parts, mut part, mut was_lower) = (Vec::new(), String::new(), false);
         for letter in text.chars() {
-            let begins = was_small && letter.is_ascii_uppercase();
-            let parts_others = letter.is_ascii() && !letter.is_ascii_alphanumeric();
-            if (begins || parts_others) && !part.is_empty() {
+            let is_hump = was_lower && letter.is_ascii_uppercase();
+            let is_separator = letter.is_ascii() && !letter.is_ascii_alphanumeric();
+            if (is_hump || is_separator) && !part.is_empty() {
                 parts.push(std::mem::take(&mut part));
             }
-            if !parts_others {
+            if !is_separator {
                 part.push(letter.to_ascii_lowercase());
             }
-            was_small = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+            was_lower = letter.is_ascii_lowercase() || letter.is_ascii_digit();
         }
         if !part.is_empty() {
             parts.push(part);
         }
-        Self { whole: parts.concat(), parts }
+        Self { joined: parts.concat(), parts }
     }
 
     /// The similarity of a known name to this one. Returns `None` when they do not resemble each other.
-    fn likeness(&self, known: &str) -> Option<Similarity> {
+    fn similarity(&self, known: &str) -> Option<Similarity> {
         let known = Self::new(known);
-        let (sent, other) = (self.whole.as_str(), known.whole.as_str());
+        let (sent, other) = (self.joined.as_str(), known.joined.as_str());
         if sent.is_empty() || other.is_empty() {
             return None;
         }
@@ -124,15 +124,15 @@ impl Name {
         if self.parts.len() > 1 && self.parts.iter().all(begins_part) {
             return Some((MatchKind::Parts, per_mille));
         }
-        if let Some(right) = mistyped(sent, other) {
-            return Some((MatchKind::Mistyped, right));
+        if let Some(ratio) = mistyped(sent, other) {
+            return Some((MatchKind::Mistyped, ratio));
         }
         if is_part(other, self) {
             return Some((MatchKind::ContainsKnown, per_mille));
         }
-        let right = known.parts.iter().filter_map(|part| mistyped(sent, part)).max();
+        let ratio = known.parts.iter().filter_map(|part| mistyped(sent, part)).max();
         // Among equally close names, the shorter one is more likely.
-        right.map(|right| (MatchKind::MistypedPart, right.saturating_mul(per_mille) / 1000))
+        ratio.map(|ratio| (MatchKind::MistypedPart, ratio.saturating_mul(per_mille) / 1000))
     }
 }
 
@@ -141,8 +141,8 @@ fn per_mille(part: usize, whole: usize) -> usize {
     part.saturating_mul(1000).checked_div(whole).unwrap_or(0)
 }
 
-fn begins(whole: &str, with: &str) -> bool {
-    with.len() >= MIN_PREFIX_CHARS && whole.starts_with(with)
+fn begins(text: &str, prefix: &str) -> bool {
+    prefix.len() >= MIN_PREFIX_CHARS && text.starts_with(prefix)
 }
 
 /// The ratio of correct letters in a mistyped string, in thousandths. Returns `None` when the strings differ too much.
@@ -163,8 +163,8 @@ pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
         return None;
     }
     let typos = strsim::osa_distance(sent, known);
-    let same_first = sent.chars().next() == known.chars().next();
-    (typos <= limit && (typos <= 1 || same_first))
+    let has_same_first = sent.chars().next() == known.chars().next();
+    (typos <= limit && (typos <= 1 || has_same_first))
         .then(|| per_mille(length.saturating_sub(typos), length))
 }
 

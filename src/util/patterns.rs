@@ -22,14 +22,14 @@ const MAX_COMPILED: usize = 256 * 1024;
 /// Matches strings with patterns until its budget is exhausted.
 pub struct Matcher<'p, P> {
     patterns: &'p P,
-    left: Cell<u64>,
+    remaining: Cell<u64>,
     compiled: RefCell<BTreeMap<String, Option<Regex>>>,
 }
 
 impl<'p, P: Patterns> Matcher<'p, P> {
     pub const fn new(patterns: &'p P) -> Self {
         let compiled = RefCell::new(BTreeMap::new());
-        Self { patterns, left: Cell::new(BUDGET), compiled }
+        Self { patterns, remaining: Cell::new(BUDGET), compiled }
     }
 
     /// Whether the whole string matches. Returns `None` if the budget does not suffice to decide.
@@ -63,11 +63,11 @@ impl<'p, P: Patterns> Matcher<'p, P> {
     }
 
     const fn can_spend(&self, cost: u64) -> bool {
-        cost <= self.left.get()
+        cost <= self.remaining.get()
     }
 
     fn spend(&self, cost: u64) {
-        self.left.set(self.left.get().saturating_sub(cost));
+        self.remaining.set(self.remaining.get().saturating_sub(cost));
     }
 
     /// Returns `None` for syntax that `regex-lite` does not support, such as `(?=a)` and `\p{L}`.
@@ -88,7 +88,7 @@ fn has_same_meaning(pattern: &str, text: &str) -> bool {
     text.is_ascii() || !(pattern.contains("\\s") || pattern.contains("\\S"))
 }
 
-/// The most steps that matching a string takes.
+/// The maximum numbers of steps that matching a string takes.
 #[derive(Debug, PartialEq, Eq)]
 struct Cost {
     backtracking: u64,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Decodes `%XX`. Returns `None` when an escape is incomplete or not hexadecimal, or the result is not UTF-8.
 pub fn decode(text: &str) -> Option<Cow<'_, str>> {
     if text.bytes().any(|byte| byte == b'%') {
-        decoded(text, b'+')
+        decode_bytes(text, b'+')
     } else {
         Some(Cow::Borrowed(text))
     }
@@ -14,7 +14,7 @@ pub fn decode(text: &str) -> Option<Cow<'_, str>> {
 /// Like [`decode`], for a query's name or value, where `+` stands for a space.
 pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     if text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
-        decoded(text, b' ')
+        decode_bytes(text, b' ')
     } else {
         Some(Cow::Borrowed(text))
     }
@@ -41,7 +41,7 @@ pub fn decode_form_lossy(text: &str) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
-fn decoded(text: &str, plus: u8) -> Option<Cow<'_, str>> {
+fn decode_bytes(text: &str, plus: u8) -> Option<Cow<'_, str>> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -9,7 +9,7 @@ pub fn rfc3339(milliseconds: u64) -> Option<String> {
     Some(format!("{moment:.3}"))
 }
 
-// `jiff`'s parsers would make the Worker 50 KB larger, gzipped.
+// This module parses timestamps itself: `jiff`'s parsers would make the Worker 50 KB larger, gzipped.
 
 /// Parses a timestamp such as `2026-11-22T13:00:00.5+01:00` into milliseconds since 1970-01-01 UTC. Drops the fraction.
 /// Returns `None` for a string that is not RFC 3339, and for a time before 1970.
@@ -45,11 +45,11 @@ pub fn parse_to_millisecond(text: &str) -> Option<u64> {
     Some(seconds.saturating_add(milliseconds))
 }
 
-/// Parses exactly `N` numbers, separated by `between`, that consist of digits only.
-pub(crate) fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16; N]> {
+/// Parses exactly `N` numbers, separated by `separator`, that consist of digits only.
+pub(crate) fn numbers<const N: usize>(text: &str, separator: char) -> Option<[i16; N]> {
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let read = |part: &str| part.parse().ok().filter(|_| is_number(part));
-    let numbers: Vec<i16> = text.split(between).map(read).collect::<Option<_>>()?;
+    let numbers: Vec<i16> = text.split(separator).map(read).collect::<Option<_>>()?;
     numbers.try_into().ok()
 }
 

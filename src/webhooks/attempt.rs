@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn a_webhook_is_disabled_when_it_is_gone_or_has_failed_for_five_days() {
-        let (good, bad) =
+        let (success, failure) =
             (AttemptOutcome::Status(200, None), AttemptOutcome::Failed(DeliveryError::Unreachable));
         assert_eq!(AttemptOutcome::Status(410, None).disables(None, 0), Some(DisableReason::Gone));
         for (outcome, since, expected) in [
-            (bad, None, None),
-            (bad, Some(1), None),
-            (bad, Some(0), Some(DisableReason::NoSuccess)),
-            (good, Some(0), None),
+            (failure, None, None),
+            (failure, Some(1), None),
+            (failure, Some(0), Some(DisableReason::NoSuccess)),
+            (success, Some(0), None),
         ] {
             assert_eq!(outcome.disables(since, GRACE_PERIOD_MS), expected, "{outcome:?} {since:?}");
         }

@@ -23,8 +23,8 @@ use crate::terms::Environment;
 use crate::webhooks::attempt::{AttemptOutcome, DEADLINE_MS, DeliveryError};
 use crate::webhooks::secret::{Secrets, seal_context};
 use crate::webhooks::statements::deliveries::{
-    ClaimedDelivery, claim, disable, is_more_due, mark_failing, mark_working, select_claimed,
-    select_events,
+    ClaimedDelivery, claim, disable, mark_failing, mark_working, select_claimed, select_events,
+    select_if_more_due,
 };
 
 /// The number of deliveries that one run attempts concurrently. With its two batches, a run needs ten of the 50
@@ -46,7 +46,7 @@ struct Row {
     event_id: EventId,
 }
 
-/// A row of [`is_more_due`].
+/// A row of [`select_if_more_due`].
 #[derive(Deserialize)]
 struct Due {}
 
@@ -103,7 +103,7 @@ pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<DeliveryR
     }
     if !statements.is_empty() {
         let last = statements.len();
-        statements.push(is_more_due(now, BATCH_SIZE));
+        statements.push(select_if_more_due(now, BATCH_SIZE));
         let sets = ports.batch(statements).await?;
         done.is_more_due = first_row::<Due>(&sets, last)?.is_some();
     }

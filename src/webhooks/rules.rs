@@ -12,16 +12,16 @@ pub const MAX_WEBHOOKS: u64 = 20;
 
 /// Checks the form of a URL. Whether the service may send anything there is checked separately.
 pub fn url(text: &str) -> Option<&'static str> {
-    let good =
+    let is_valid =
         (1..=MAX_URL).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-    (!good).then_some("must be a URL of 1 to 2048 visible ASCII characters")
+    (!is_valid).then_some("must be a URL of 1 to 2048 visible ASCII characters")
 }
 
 pub fn description(text: &str) -> Option<&'static str> {
-    let good = !text.is_empty()
+    let is_valid = !text.is_empty()
         && text.chars().count() <= MAX_DESCRIPTION
         && !text.chars().any(char::is_control);
-    (!good).then_some("must be null or have 1 to 200 characters and no control character")
+    (!is_valid).then_some("must be null or have 1 to 200 characters and no control character")
 }
 
 pub fn event(text: &str) -> Option<&'static str> {

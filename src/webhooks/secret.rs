@@ -75,7 +75,7 @@ impl Secrets {
         json::from_bytes(&plain).map_err(|_| OpenError::Damaged)
     }
 
-    /// The header `webhook-signature`: one signature by each valid secret. `seconds` since 1970-01-01 UTC are those of
+    /// The header `webhook-signature`: one signature by each valid secret. `seconds` since 1970-01-01 UTC is the value of
     /// `webhook-timestamp`.
     pub fn sign(&self, id: &str, seconds: u64, body: &[u8], now: u64) -> String {
         let previous = self.previous.as_ref().filter(|(_, until)| now < *until);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_are_those_of_the_standard() {
+    fn signatures_match_the_example_of_the_standard() {
         // The example of the specification, verified with its reference implementation.
         let secrets = Secrets {
             current: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned(),

@@ -102,7 +102,7 @@ fn invalid_keys_read_and_write_nothing() {
             assert_eq!((response.status, api.env.db_calls.get() - calls), (401, 1), "{request:?}");
             assert_eq!(response.header("www-authenticate"), Some("ApiKey"));
             assert_eq!(api.env.dump(), before, "{request:?}");
-            // Only the rows that were read for the key differ.
+            // Ignores `server-timing`, which counts the rows that were read for the key.
             let (status, headers, text) = comparable(&response);
             (
                 status,
@@ -123,7 +123,7 @@ fn invalid_keys_read_and_write_nothing() {
 }
 
 #[test]
-fn revocation_and_expiry_hold_in_the_same_batch() {
+fn revocation_and_expiry_take_effect_in_the_same_batch() {
     let api = Api::with_catalog();
     let id = id_of(&api);
     let end = api.env.now.get() + 1000;

@@ -24,7 +24,7 @@ fn filters_match_exactly_and_combine_with_and() {
         "Ueberweisung",
     ];
     for (query, keys) in [
-        // By title, ignoring case, then by key.
+        // Sorted by title, ignoring case, then by key.
         ("", all.clone()),
         ("title=LIST+USERS", vec!["usersList", "usersListAgain"]),
         ("title=list", vec![]),

@@ -140,10 +140,10 @@ fn a_new_key_expires_no_later_than_its_creator() {
 fn rotation_never_extends_a_key() {
     let (api, key) = api_with_expiring_key();
     let (api_end, end) = (timestamp_after(&api, 10 * DAY_MS), timestamp_after(&api, DAY_MS));
-    // A key that replaces itself: its successor expires when the key would have.
+    // A key can replace itself; its successor expires when the key would have.
     let (itself, successor) = created_key(&rotate(&api, &key, &id_of(&api, &key)));
     assert_eq!(itself["expiresAt"], json!(api_end));
-    // A key that expires earlier, and one that never expires.
+    // A replacement expires with the replaced key, or with the caller's key if that is earlier.
     let (early, _) =
         create(&api, &successor, &json!({"scopes": ["connections:read"], "expiresAt": end}));
     let (shown, _) = created_key(&rotate(&api, &successor, &early["id"]));
@@ -170,7 +170,7 @@ fn revocation_includes_created_keys() {
     let (_, other) = create(&api, &api.key, &document);
     assert_eq!(revoke(&api, &api.key, &first["id"]), 204);
     assert_eq!([&one, &two, &three, &other].map(|key| whoami(&api, key)), [401, 401, 401, 200]);
-    // Revoking it a second time changes nothing.
+    // Revoking a key a second time changes nothing.
     assert_eq!(revoke(&api, &api.key, &first["id"]), 204);
     // A key may revoke itself.
     assert_eq!(revoke(&api, &other, &id_of(&api, &other)), 204);
@@ -220,8 +220,8 @@ fn pages_of_keys_neither_repeat_nor_skip() {
         create(&api, &api.key, &json!({"scopes": ["connections:read"]}));
         api.env.wait(index % 2);
     }
-    let whole = body(&api.get(KEYS))["rows"].as_array().unwrap().clone();
-    assert_eq!(whole.len(), 8);
+    let all_rows = body(&api.get(KEYS))["rows"].as_array().unwrap().clone();
+    assert_eq!(all_rows.len(), 8);
     let (mut rows, mut before) = (Vec::new(), String::new());
     loop {
         let page = body(&api.get(&format!("{KEYS}?limit=3{before}")));
@@ -229,10 +229,10 @@ fn pages_of_keys_neither_repeat_nor_skip() {
         let Some(next) = page["next"].as_str() else { break };
         before = format!("&before={next}");
     }
-    assert_eq!(rows, whole);
+    assert_eq!(rows, all_rows);
 }
 
-/// The effect of the operator's command, which needs no key.
+/// Revokes a key as the operator's command does, which needs no key itself.
 fn operator_revokes(api: &Api, id: &Value) {
     let now = api.env.now.get();
     let id = id.as_str().unwrap();

@@ -229,7 +229,7 @@ fn actors_are_people_tokens_and_agents() {
         "agent_grant.declined person ann".into(),
     ];
     assert_eq!(all_entries(&api), expected);
-    // All of these act through the key: filters by the key and by each actor find them.
+    // All of these actors act through the key, which the entries also name. A filter by actor finds the entries of each.
     let keys = api.env.texts("SELECT DISTINCT key_id FROM audit WHERE key_id IS NOT NULL");
     assert_eq!(keys, [key.as_str()]);
     for (actor, count) in [("ann", 4), (grant.as_str(), 1), (key.as_str(), 4)] {
@@ -261,7 +261,7 @@ fn keys_revoked_with_another_have_their_own_entries() {
 
 #[test]
 fn background_jobs_have_no_actor() {
-    let api = connect::maintenance::api_of_now();
+    let api = connect::maintenance::api_at_current_time();
     set_client(&api, "acme");
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 1});
     let id = connected(&api, &of_ann("acme"), &tokens);
@@ -313,7 +313,7 @@ fn filters_combine_with_paging() {
         actions
     };
     let rows = walk("");
-    // Three keys of this account; one belongs to the other environment.
+    // The creations of the two keys of this environment have entries, too.
     assert_eq!(rows.len(), 30 + 6 + 2);
     let sorted: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert!(sorted.windows(2).all(|pair| pair[0] > pair[1]));

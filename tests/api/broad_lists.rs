@@ -124,7 +124,7 @@ fn a_rejected_list_reads_no_rows() {
     ] {
         api = with_most(api, max);
         assert_eq!(refusal(&api, query).1[0].0, cause, "{query}");
-        // The result of each statement: the key, the estimate, and no totals or rows.
+        // After the statements for the key and the estimate, none returns totals or rows.
         for statement in api.env.statements.borrow().iter().skip(2) {
             if !statement.sql.starts_with("SELECT") {
                 continue;
@@ -171,8 +171,8 @@ fn the_last_pages_can_be_requested_by_number() {
     for filter in
         ["", "tags=all", "platform=alpha", "state=unknown", "platformVersion=v1&identityType=user"]
     {
-        let whole = body(&api.get(&format!("{CONNECTIONS}?limit=500&{filter}")))["rows"].clone();
-        let whole = whole.as_array().unwrap();
+        let all_rows = body(&api.get(&format!("{CONNECTIONS}?limit=500&{filter}")))["rows"].clone();
+        let all_rows = all_rows.as_array().unwrap();
         for limit in [1, 7, 20] {
             for page in 1..=70 {
                 let response =
@@ -184,7 +184,7 @@ fn the_last_pages_can_be_requested_by_number() {
                     assert_eq!(code(&response), "query_too_broad", "{what}");
                     continue;
                 }
-                let rows: Vec<_> = whole.iter().skip(offset).take(limit).cloned().collect();
+                let rows: Vec<_> = all_rows.iter().skip(offset).take(limit).cloned().collect();
                 let document = body(&response);
                 assert_eq!(
                     (&document["rows"], &document["total"]),
@@ -207,7 +207,7 @@ fn a_token_gets_no_counts_in_a_rejected_list() {
     let input = json!({"identity": "ann-3"});
     let response = ask(&api, &input, "");
     assert_eq!((response.status, &body(&response)["total"]), (200, &json!(3)));
-    // Its identity has more connections than a list may read.
+    // The token's identity has more connections than a list may read.
     let api = with_most(api, "6");
     let response = ask(&api, &input, "");
     assert_eq!((response.status, code(&response).as_str()), (400, "query_too_broad"));

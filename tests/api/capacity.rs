@@ -24,13 +24,13 @@ fn api() -> Api {
     ])
 }
 
-/// The next responses of the database report this size, and the isolate has seen one of them.
-fn grow(api: &Api, bytes: u64) {
+/// Makes the database report this size from now on, and sends a request so that the isolate knows it.
+fn report_size(api: &Api, bytes: u64) {
     api.env.size.set(bytes);
     assert_eq!(api.get("/v1/whoami").status, 200);
 }
 
-fn sent(api: &Api, method: &str, path: &str, document: &Value) -> Request {
+fn json_request(api: &Api, method: &str, path: &str, document: &Value) -> Request {
     with_body(api.request(method, path), &document.to_string())
 }
 
@@ -45,6 +45,8 @@ fn connect_body(identity: &str, fields: &Value) -> Value {
 #[test]
 fn refuses_additions_and_allows_everything_else() {
     let api = api();
+    let change =
+        |method: &str, path: &str, document: &Value| json_request(&api, method, path, document);
     let key = json!({"apiKey": "k"});
     let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
     let others: Vec<String> = (0..2)
@@ -52,15 +54,14 @@ fn refuses_additions_and_allows_everything_else() {
         .map(|row| row["id"].as_str().unwrap().into())
         .collect();
     let hook = json!({"url": "https://hooks.example/vault", "types": ["connection.created"]});
-    let hook_id = body(&api.send(&sent(&api, "POST", "/v1/webhooks", &hook)))["id"].clone();
+    let hook_id = body(&api.send(&change("POST", "/v1/webhooks", &hook)))["id"].clone();
     let hook_at = format!("/v1/webhooks/{}", hook_id.as_str().unwrap());
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
-    let kept =
-        body(&api.send(&sent(&api, "POST", "/v1/vault/connect", &connect_body("kept", &key))));
+    let kept = body(&api.send(&change("POST", "/v1/vault/connect", &connect_body("kept", &key))));
     let kept = kept["id"].as_str().unwrap().to_owned();
 
     let oauth = json!({"clientId": "an id", "clientSecret": "a:secret"});
-    assert_eq!(api.send(&sent(&api, "PUT", "/v1/oauth-clients/acme", &oauth)).status, 201);
+    assert_eq!(api.send(&change("PUT", "/v1/oauth-clients/acme", &oauth)).status, 201);
     let credentials = |id: &str| format!("{}/credentials", at(id));
     let scopes = ["connections:write"];
     let bearer = token(&api, &json!({"identity": "ann", "scopes": scopes}));
@@ -68,21 +69,21 @@ fn refuses_additions_and_allows_everything_else() {
         [
             post_as(&api.key, &minimal("eve")),
             patch_as(&api.key, &id, &json!({"tags": ["new"]})),
-            sent(&api, "PUT", &name(&id), &json!({"name": "Ann"})),
-            sent(&api, "POST", "/v1/webhooks", &hook),
-            sent(&api, "POST", &format!("{hook_at}/replay"), &json!({"from": "evt_0000000000001"})),
-            sent(&api, "POST", "/v1/keys", &json!({"scopes": ["catalog:read"]})),
-            sent(&api, "POST", "/v1/vault/connect", &connect_body("eve", &key)),
-            sent(&api, "POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
+            change("PUT", &name(&id), &json!({"name": "Ann"})),
+            change("POST", "/v1/webhooks", &hook),
+            change("POST", &format!("{hook_at}/replay"), &json!({"from": "evt_0000000000001"})),
+            change("POST", "/v1/keys", &json!({"scopes": ["catalog:read"]})),
+            change("POST", "/v1/vault/connect", &connect_body("eve", &key)),
+            change("POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
             as_token(&bearer, "PUT", &state(&id), &json!({"state": "degraded"})),
-            sent(&api, "PUT", "/v1/oauth-clients/acme?name=new", &oauth),
-            sent(&api, "PUT", &credentials(&kept), &json!({"type": "api_key", "apiKey": "n"})),
+            change("PUT", "/v1/oauth-clients/acme?name=new", &oauth),
+            change("PUT", &credentials(&kept), &json!({"type": "api_key", "apiKey": "n"})),
         ]
     };
     // With one byte less, additions are accepted.
-    grow(&api, FULL - 1);
+    report_size(&api, FULL - 1);
     api.create(&minimal("just"));
-    grow(&api, FULL);
+    report_size(&api, FULL);
     let before = api.env.dump();
     for request in adding() {
         let calls = api.env.db_calls.get();
@@ -104,7 +105,7 @@ fn refuses_additions_and_allows_everything_else() {
     let added: Vec<Keyed> = Endpoint::ALL
         .iter()
         .filter_map(|endpoint| match endpoint {
-            Endpoint::Keyed(keyed) if keyed.adds() => Some(*keyed),
+            Endpoint::Keyed(keyed) if keyed.adds_rows() => Some(*keyed),
             _ => None,
         })
         .collect();
@@ -116,26 +117,18 @@ fn refuses_additions_and_allows_everything_else() {
     };
     fail();
     let tagged = json!({"connection": kept, "fields": key, "tags": ["new"]});
-    let refused = api.send(&sent(&api, "POST", "/v1/vault/connect", &tagged));
+    let refused = api.send(&change("POST", "/v1/vault/connect", &tagged));
     assert_eq!((refused.status, code(&refused)), (507, "vault_full".into()));
 
     for (request, status, responses) in [
         (api.request("GET", CONNECTIONS), 200, 0),
         (api.request("GET", &at(&id)), 200, 0),
-        (sent(&api, "PUT", &state(&id), &json!({"state": "degraded"})), 200, 0),
-        (sent(&api, "PUT", "/v1/oauth-clients/acme", &oauth), 200, 0),
-        (
-            sent(&api, "POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
-            200,
-            2,
-        ),
-        (
-            sent(&api, "PUT", &credentials(&kept), &json!({"type": "api_key", "apiKey": "n"})),
-            204,
-            2,
-        ),
+        (change("PUT", &state(&id), &json!({"state": "degraded"})), 200, 0),
+        (change("PUT", "/v1/oauth-clients/acme", &oauth), 200, 0),
+        (change("POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})), 200, 2),
+        (change("PUT", &credentials(&kept), &json!({"type": "api_key", "apiKey": "n"})), 204, 2),
         (api.request("GET", &credentials(&kept)), 200, 0),
-        (sent(&api, "PATCH", &hook_at, &json!({"active": false})), 200, 0),
+        (change("PATCH", &hook_at, &json!({"active": false})), 200, 0),
         (api.request("DELETE", &at(&others[0])), 204, 0),
         (api.request("DELETE", &hook_at), 204, 0),
     ] {
@@ -150,9 +143,9 @@ fn refuses_additions_and_allows_everything_else() {
 }
 
 #[test]
-fn a_refusal_comes_after_all_others() {
+fn capacity_is_checked_last() {
     let api = api();
-    grow(&api, FULL);
+    report_size(&api, FULL);
     let narrow = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     let unknown = api.env.unknown_key(Environment::Test);
     let wrong = json!({"platform": "acme", "identity": "", "identityType": "user"});
@@ -178,7 +171,7 @@ fn a_refusal_comes_after_all_others() {
 #[test]
 fn a_refused_request_detects_freed_space() {
     let api = api();
-    grow(&api, LIMIT);
+    report_size(&api, LIMIT);
     api.env.size.set(FULL - 1);
     assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 507);
     assert_eq!(api.send(&post_as(&api.key, &minimal("ann"))).status, 201);
@@ -190,7 +183,7 @@ fn a_full_database_does_not_affect_another() {
     let other = Shard::new(7).unwrap();
     api.env.add(other);
     let zoo = api.env.key_in(other, "zoo", Environment::Test, &Scope::ALL, None);
-    grow(&api, FULL);
+    report_size(&api, FULL);
     api.env.size.set(1);
     assert_eq!(api.send(&as_key(&zoo, "GET", CONNECTIONS)).status, 200);
     assert_eq!(api.send(&post_as(&zoo, &minimal("ann"))).status, 201);
@@ -201,7 +194,7 @@ fn a_full_database_does_not_affect_another() {
 fn a_database_of_unknown_size_is_not_full() {
     let api = Api::new(config(&[("MAX_DATABASE_BYTES", "1")]));
     assert_eq!(api.get("/v1/whoami").status, 200);
-    assert_eq!(api.send(&sent(&api, "POST", "/v1/webhooks", &json!({}))).status, 400);
+    assert_eq!(api.send(&json_request(&api, "POST", "/v1/webhooks", &json!({}))).status, 400);
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn filters_match_exactly_and_combine_with_and() {
         ("tags=red,green&tagsMatch=any", "c1 c2 c7 c11"),
         ("tags=blue,Red,none&tagsMatch=any", "c1 c4"),
         ("tags=none,nothing&tagsMatch=any", ""),
-        // More tags than D1 merges in one statement, with and without columns.
+        // More tags than D1 merges in one statement, with and without other filters.
         ("tags=1,2,3,4,5,6", ""),
         ("tags=1,2,3,4,5&platform=alpha", ""),
         ("tags=1,2,3,4,5,6&platform=alpha&identityType=user", ""),

@@ -21,7 +21,7 @@ fn row_has_exactly_the_documented_fields() {
 fn filters_match_exactly_and_combine_with_and() {
     let api = Api::with_catalog();
     for (query, platforms) in [
-        // By name, ignoring case, then by key.
+        // Sorted by name, ignoring case, then by key.
         ("", vec!["alpha-two", "alpha", "empty", "zeta", "epsilon"]),
         ("platform=alpha", vec!["alpha"]),
         ("platform=ALPHA", vec!["alpha"]),

@@ -81,7 +81,7 @@ impl Database {
         Self { connection: Some(copy), is_reusable: false }
     }
 
-    /// Moves it into a file, which other connections can open.
+    /// Moves the database into a file, which other connections can open.
     pub fn move_to(&mut self, path: &Path) {
         fs::write(path, &*self.serialize("main").unwrap()).unwrap();
         *self = Self {
@@ -90,7 +90,7 @@ impl Database {
         };
     }
 
-    /// Makes `random` return the same number always.
+    /// Makes `random` always return the same number.
     pub fn fix_random(&self) {
         self.connection().step.store(0, Ordering::Relaxed);
     }

@@ -37,7 +37,7 @@ impl Calendar {
         }
     }
 
-    /// The amount that is due in the minute of this time.
+    /// The number of connections that are due in the minute of this time.
     fn count(&self, at: u64) -> usize {
         self.0.get(usize::try_from(at.div_ceil(MINUTE)).unwrap()).map_or(0, Vec::len)
     }
@@ -63,8 +63,8 @@ fn ratio(one: usize, other: usize) -> f64 {
 
 /// The maximum per minute, and its ratio to the mean.
 fn unevenness(minutes: &[usize]) -> (usize, f64) {
-    let limit = minutes.iter().copied().max().unwrap();
-    (limit, ratio(limit * minutes.len(), minutes.iter().sum()))
+    let max = minutes.iter().copied().max().unwrap();
+    (max, ratio(max * minutes.len(), minutes.iter().sum()))
 }
 
 /// A connection whose platform is up.
@@ -84,7 +84,7 @@ struct MinuteWork {
 
 /// Simulates days of connections, each used this many times a day at random. `pause` is the minute at which the schedule
 /// pauses, and for how many hours.
-fn days(
+fn simulate_days(
     connections: usize,
     uses: u64,
     days: usize,
@@ -140,9 +140,9 @@ fn days(
     (0..minutes).map(&mut run).collect()
 }
 
-/// The attempts, by minute, of connections whose platform is down for four days, and the minutes until all work again.
-/// `together`: all fail first in the same minute instead of over a day.
-fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
+/// Simulates connections whose platform is down for four days. Returns the attempts by minute, and the minutes until all
+/// work again. `together`: all first fail in the same minute instead of over a day.
+fn simulate_outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
     let mut rng = TestRng(1);
     let down = 4 * MINUTES_PER_DAY;
     let mut due = Calendar::new(5 * MINUTES_PER_DAY);
@@ -170,7 +170,7 @@ fn outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
             all[one].attempts = after.attempts;
             let [at, alternative_at] =
                 [after.next_attempt_at, after.alternative_at].map(Option::unwrap);
-            // The rule of the statement that writes the failure.
+            // The same rule as in the statement that writes the failure.
             let is_quieter = due.count(alternative_at).min(12) < due.count(at).min(12);
             due.add(if is_quieter { alternative_at } else { at }, one);
         }
@@ -187,7 +187,7 @@ const PAUSE: usize = 6 * 60 + 72;
 
 #[test]
 fn checks_and_refreshes_are_spread_evenly() {
-    let minutes = days(100_000, 5, 4, None);
+    let minutes = simulate_days(100_000, 5, 4, None);
     let checks: Vec<usize> = minutes.iter().map(|done| done.checks).collect();
     let refreshes: Vec<usize> = minutes.iter().map(|done| done.refreshes.iter().sum()).collect();
     assert!(unevenness(&checks).1 < 3.0, "{:?}", unevenness(&checks));
@@ -201,7 +201,7 @@ fn checks_and_refreshes_are_spread_evenly() {
 #[test]
 fn retries_after_an_outage_are_spread_evenly() {
     for (connections, together) in [(1000, false), (20_000, false), (20_000, true)] {
-        let (tries, recovered) = outage(connections, together);
+        let (tries, recovered) = simulate_outage(connections, together);
         let [(_, last_day), (_, ever)] = summary(&tries);
         assert!(last_day <= 3.0 && (together || ever <= 3.0), "{last_day} {ever}");
         assert!(recovered <= PAUSE + 1, "{recovered} minutes");
@@ -234,7 +234,7 @@ fn prints_the_tables_of_the_documentation() {
         );
     };
     for uses in [0, 1, 5, 50] {
-        let minutes = days(MILLION, uses, 6, None);
+        let minutes = simulate_days(MILLION, uses, 6, None);
         line(&format!("each used {uses} times a day"), &minutes[3 * MINUTES_PER_DAY..]);
         if uses == 5 {
             for (index, (share, life, _)) in TOKEN_LIFETIMES.iter().enumerate() {
@@ -247,7 +247,7 @@ fn prints_the_tables_of_the_documentation() {
             }
         }
     }
-    let minutes = days(MILLION, 0, 6, Some((3 * MINUTES_PER_DAY, 6)));
+    let minutes = simulate_days(MILLION, 0, 6, Some((3 * MINUTES_PER_DAY, 6)));
     line(
         "never used, after six hours without a run",
         &minutes[3 * MINUTES_PER_DAY + 360..4 * MINUTES_PER_DAY + 360],
@@ -265,7 +265,7 @@ fn prints_the_tables_of_the_documentation() {
         (MILLION, false),
         (100_000, true),
     ] {
-        let (tries, recovered) = outage(connections, together);
+        let (tries, recovered) = simulate_outage(connections, together);
         let mean = ratio(tries[3 * MINUTES_PER_DAY..].iter().sum(), MINUTES_PER_DAY);
         let [(max, times), (ever, ever_times)] = summary(&tries);
         let how = if together { ", all failing in the same minute" } else { "" };

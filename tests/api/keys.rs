@@ -70,7 +70,7 @@ fn unknown_revoked_and_expired_keys_get_the_same_response() {
 }
 
 #[test]
-fn revocation_and_expiry_hold_at_once_or_within_a_minute() {
+fn revocation_and_expiry_take_effect_within_a_minute() {
     let api = Api::with_catalog();
     let key = api.env.key("acme", Environment::Live, &Scope::ALL, Some(api.env.now.get() + 50_000));
     let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;

@@ -103,7 +103,7 @@ fn every_kind_of_request_counts_as_a_use() {
     let unknown = api.send(&as_key(&key, "DELETE", &at(UNKNOWN_ID)));
     assert_eq!((unknown.status, cost(&unknown)), (404, (1, 3)));
     assert_eq!(last_used(&api.env, &key), Some(today(&api.env)));
-    // The request's own writes are added, and its actor.
+    // A change also writes its own row and its actor.
     for make in [
         |key: &ApiKey, _: &str| post_as(key, &minimal("new")),
         |key: &ApiKey, id: &str| patch_as(key, id, &json!({"tags": ["y"]})),
@@ -196,7 +196,7 @@ fn isolates_write_the_use_of_a_key_once() {
 }
 
 #[test]
-fn an_evicted_key_is_written_again() {
+fn the_use_of_an_evicted_key_is_written_again() {
     let api = Api::with_catalog();
     let keys: Vec<ApiKey> =
         (0..1100).map(|_| api.env.key("acme", Environment::Test, &Scope::ALL, None)).collect();

@@ -81,7 +81,7 @@ const BRANDING: &str = "INSERT INTO branding (account, environment, name, update
 /// A service with rows in every table but those of moves: connected accounts, a deleted connection that is not revoked
 /// yet, a pending attempt, a webhook with a delivery.
 fn api_with_rows() -> Api {
-    let api = connect::maintenance::api_of_now();
+    let api = connect::maintenance::api_at_current_time();
     api.env.database.execute_batch(AGENTS).unwrap();
     api.env.database.execute_batch(APPROVAL).unwrap();
     api.env.database.execute_batch(CONSOLE).unwrap();
@@ -135,7 +135,7 @@ fn copy_rows(env: &TestEnv, from: &TestEnv, schema: &TestEnv) {
     for table in others.iter().filter(|table| **table != AUDIT) {
         copy(table);
     }
-    // Triggers of the other tables wrote to it.
+    // Triggers of the other tables wrote to the audit.
     env.database.execute(&format!("DELETE FROM {AUDIT}"), []).unwrap();
     copy(AUDIT);
 }

@@ -40,24 +40,24 @@ struct CommandDatabase<'a> {
     calls: &'a Calls<'a>,
 }
 
-/// The calls of the command.
+/// The calls of the command, any of which can be interrupted.
 struct Calls<'a> {
     made: Cell<usize>,
     /// The number of the call at which the command is killed, and whether that is before the call.
     killed_at: Option<(usize, bool)>,
     /// Simulates other callers: runs before each call.
-    meanwhile: Box<dyn Fn() + 'a>,
+    before_each_call: Box<dyn Fn() + 'a>,
 }
 
 impl Calls<'_> {
     fn quiet() -> Self {
-        Self { made: Cell::new(0), killed_at: None, meanwhile: Box::new(|| ()) }
+        Self { made: Cell::new(0), killed_at: None, before_each_call: Box::new(|| ()) }
     }
 }
 
 impl MoveDatabase for CommandDatabase<'_> {
     fn run(&self, sql: &[String]) -> Result<Vec<Value>> {
-        (self.calls.meanwhile)();
+        (self.calls.before_each_call)();
         let call = self.calls.made.replace(self.calls.made.get() + 1);
         if self.calls.killed_at.is_some_and(|(at, before)| call > at || call == at && before) {
             bail!("killed");
@@ -100,7 +100,7 @@ fn assert_uses_index(env: &TestEnv, sql: &str) {
         let is_large = ["connections", "events", "deliveries", "credentials", "revocations"]
             .iter()
             .any(|table| detail.starts_with(&format!("SEARCH {table} ")));
-        // The second part of a page begins at another webhook.
+        // The second part of a later page begins at the next webhook, and may read all of its rows.
         let is_whole =
             detail.ends_with("(account=?)") || detail.ends_with("(webhook_id=?)") && !is_next;
         assert!(!(is_large && is_whole && (parent == 0 || is_next)), "{detail}: {sql}");
@@ -243,7 +243,7 @@ fn moves_all_rows_and_forwards_secrets() {
     assert!(done.rows > 0 && done.total > 0);
     assert_eq!(rows_of(&api, other_shard()), with_kim);
 
-    // The key, the token, the link and the state from before the move.
+    // The key, the token, the link and the state from before the move still work.
     assert_eq!(total(&api), json!(4));
     assert_eq!(api.send(&as_secret(&session, "GET", "/v1/whoami")).status, 200);
     assert_eq!(api.send(&browser.request("GET", &link)).status, 303);
@@ -253,7 +253,7 @@ fn moves_all_rows_and_forwards_secrets() {
         api.send(&browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
     assert_eq!(back.status, 200, "{}", connect::text(&back));
     assert_eq!(total(&api), json!(5));
-    // Its credentials can be decrypted in the other database.
+    // The account's credentials can be decrypted in the other database.
     let ann = body(&api.get(&format!("{CONNECTIONS}?identity=ann")))["rows"][0]["id"].clone();
     let credentials = api.get(&format!("{CONNECTIONS}/{}/credentials", ann.as_str().unwrap()));
     assert_eq!(credentials.status, 200, "{}", body(&credentials));
@@ -300,8 +300,9 @@ fn large_accounts_move_page_by_page() {
 /// A move in which one row of the copy is damaged once, as soon as it has been copied.
 fn move_damaged(api: &Api, sql: &str) -> Result<MoveResult> {
     let is_done = Cell::new(false);
-    let meanwhile = || is_done.set(is_done.get() || damage(api, sql) > 0);
-    let calls = Calls { made: Cell::new(0), killed_at: None, meanwhile: Box::new(meanwhile) };
+    let before_each_call = || is_done.set(is_done.get() || damage(api, sql) > 0);
+    let calls =
+        Calls { made: Cell::new(0), killed_at: None, before_each_call: Box::new(before_each_call) };
     let moved = with_move(api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}));
     drop(calls);
     assert!(is_done.get(), "{sql}");
@@ -365,7 +366,7 @@ fn reports_damaged_row_and_does_not_switch() {
 fn only_the_command_can_change_the_copy() {
     let api = api();
     let refused = Cell::new(0);
-    let meanwhile = || {
+    let before_each_call = || {
         api.env.within(other_shard(), || {
             // The damage has no effect once the account has arrived.
             if api.env.texts("SELECT step FROM account_moves WHERE account = 'acme'").is_empty() {
@@ -386,7 +387,8 @@ fn only_the_command_can_change_the_copy() {
             }
         });
     };
-    let calls = Calls { made: Cell::new(0), killed_at: None, meanwhile: Box::new(meanwhile) };
+    let calls =
+        Calls { made: Cell::new(0), killed_at: None, before_each_call: Box::new(before_each_call) };
     with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}).unwrap());
     drop(calls);
     assert!(refused.get() > 10, "{}", refused.get());
@@ -422,9 +424,12 @@ fn old_copy_stays_for_a_day_and_forwards_forever() {
     api.env.wait(2);
     assert!(clean_up(&api, *HOME));
     let dump = api.env.within(*HOME, || api.env.dump());
-    let left: Vec<&String> = dump.iter().filter(|row| row.contains("'acme'")).collect();
+    let remaining: Vec<&String> = dump.iter().filter(|row| row.contains("'acme'")).collect();
     // Only the hashes and ids of its keys remain.
-    assert!(!left.is_empty() && left.iter().all(|row| row.starts_with("forwards: ")), "{left:?}");
+    assert!(
+        !remaining.is_empty() && remaining.iter().all(|row| row.starts_with("forwards: ")),
+        "{remaining:?}"
+    );
     assert_eq!(total(&api), json!(4));
     // The account moves back, which is another move.
     let (seen, next) = events(&api, "");
@@ -440,7 +445,7 @@ fn old_copy_stays_for_a_day_and_forwards_forever() {
 #[test]
 fn killed_move_can_be_resumed_or_undone_at_every_step() {
     let mut last = 0;
-    // In a proof, each step with all four endings; otherwise with one of them in turn.
+    // A proof tests each step with all four endings; other runs use the endings in rotation.
     let of_each = repetitions(1, 4);
     for (killed_at, resumes) in (0_usize..).flat_map(|at| {
         let ways = [(true, true), (true, false), (false, true), (false, false)].into_iter();
@@ -451,14 +456,17 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
     }) {
         let api = api();
         let expected = rows_of(&api, *HOME);
-        let calls =
-            Calls { made: Cell::new(0), killed_at: Some(killed_at), meanwhile: Box::new(|| ()) };
+        let calls = Calls {
+            made: Cell::new(0),
+            killed_at: Some(killed_at),
+            before_each_call: Box::new(|| ()),
+        };
         let result = with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}));
         if result.is_ok() {
             last = killed_at.0;
             break;
         }
-        // It is read throughout, and changed as soon as the fence is gone.
+        // The account can be read throughout, and changed as soon as the fence is gone.
         assert_eq!(total(&api), json!(4), "{killed_at:?}");
         api.env.wait(5_001);
         let name = with_body(api.request("POST", CONNECTIONS), &minimal("later").to_string());
@@ -514,7 +522,7 @@ fn an_account_is_used_while_it_moves() {
         seen.borrow_mut().append(&mut rows);
         next.replace(after);
     };
-    let meanwhile = || {
+    let before_each_call = || {
         turn.set(turn.get() + 1);
         // Eight writers in turn. Some calls have no writes between them, so that the switch can happen.
         if turn.get() % 3 == 0 {
@@ -552,7 +560,8 @@ fn an_account_is_used_while_it_moves() {
         assert_eq!(total(&api), json!(4 + made.borrow().len()));
         read_events();
     };
-    let calls = Calls { made: Cell::new(0), killed_at: None, meanwhile: Box::new(meanwhile) };
+    let calls =
+        Calls { made: Cell::new(0), killed_at: None, before_each_call: Box::new(before_each_call) };
     with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}).unwrap());
     drop(calls);
     let (refused, created) = (refused.get(), created.get());
@@ -562,7 +571,7 @@ fn an_account_is_used_while_it_moves() {
     }
     assert_eq!(total(&api), json!(4 + made.borrow().len()));
     read_events();
-    // The number of events is unchanged: each is there once, although their ids have changed.
+    // The number of events is unchanged: each appears once, although their ids have changed.
     let count = || api.env.texts("SELECT type FROM events WHERE account = 'acme' ORDER BY id");
     let all = api.env.within(other_shard(), count);
     let kinds: Vec<String> = seen.borrow().iter().map(|(_, kind)| kind.clone()).collect();
@@ -617,7 +626,7 @@ fn agent_and_sign_in_continue_after_a_move() {
     let (_, back) = agents::redirected(&browser.decide(&api, &id, &fields));
     let code = connect::value_of(&back, "code").unwrap();
     assert_eq!(agents::exchange(&api, &id, &client, &code).status, 200);
-    // A new sign-in at the same address, and the end of all grants.
+    // A user can sign in again at the same address, until the sign-in is deleted.
     let next = Agent::new(&api, &id, &ALL);
     assert_eq!(list(&next), 200);
     assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
@@ -625,7 +634,7 @@ fn agent_and_sign_in_continue_after_a_move() {
 }
 
 #[test]
-fn a_call_that_waits_runs_after_a_move() {
+fn a_pending_call_runs_after_a_move() {
     let (mut api, request) = crate::call::approvals::decision_request();
     api.env.add(other_shard());
     move_account(&api);

@@ -238,17 +238,17 @@ fn link_headers_walk_every_list() {
         "key=test::alpha::c1::ann,test::alpha::c2::Ann,test::zeta::c7::a_b",
         "identity=ann",
     ] {
-        let whole = body(&api.get(&format!("{CONNECTIONS}?{query}&limit=500")))["rows"]
+        let all_rows = body(&api.get(&format!("{CONNECTIONS}?{query}&limit=500")))["rows"]
             .as_array()
             .unwrap()
             .clone();
         for limit in 1..=4 {
             let pages = walk(&api, &format!("{CONNECTIONS}?limit={limit}&{query}"));
             assert!(pages.iter().rev().skip(1).all(|page| page.len() == limit), "{query}");
-            assert_eq!(pages.concat(), whole, "{query} by {limit}");
+            assert_eq!(pages.concat(), all_rows, "{query} by {limit}");
             assert_eq!(
                 pages.len(),
-                whole.len().div_ceil(limit).max(1),
+                all_rows.len().div_ceil(limit).max(1),
                 "{query}: no empty page at the end"
             );
         }

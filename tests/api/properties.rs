@@ -285,7 +285,7 @@ proptest! {
     ) {
         let text: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let got = faults_of(Keyed::ListActions, &text.join("&"));
-        prop_assert_eq!(got.map(named).unwrap_or_default(), expected_faults(&pairs), "{}", text.join("&"));
+        prop_assert_eq!(got.map(codes_and_parameters).unwrap_or_default(), expected_faults(&pairs), "{}", text.join("&"));
     }
 
     #[test]
@@ -304,7 +304,7 @@ fn faults_of(endpoint: Keyed, query: &str) -> Option<Problem> {
 }
 
 /// Each error as code and parameter, sorted.
-fn named(problem: Problem) -> Vec<(&'static str, String)> {
+fn codes_and_parameters(problem: Problem) -> Vec<(&'static str, String)> {
     let name = |place| match place {
         Location::Parameter(name) => name,
         Location::Pointer(pointer) => panic!("a query has no place {pointer}"),

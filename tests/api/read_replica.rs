@@ -26,7 +26,7 @@ fn api(identities: &[&str]) -> Api {
     for identity in identities {
         create(&api, identity, None);
     }
-    api.env.copy();
+    api.env.update_replicas();
     api
 }
 
@@ -55,7 +55,7 @@ fn bookmark(response: &Response) -> String {
 }
 
 /// The identities in the list, whose number `total` must match.
-fn listed(response: &Response) -> Vec<String> {
+fn listed_identities(response: &Response) -> Vec<String> {
     assert_eq!(response.status, 200, "{}", body(response));
     let mut identities = column(response, "identity");
     assert_eq!(body(response)["total"], json!(identities.len()));
@@ -73,7 +73,7 @@ fn without_a_bookmark_reads_go_to_the_primary() {
     let api = api(&["ann"]);
     create(&api, "bob", None);
     let list = get(&api, CONNECTIONS, None);
-    assert_eq!(listed(&list), ["ann", "bob"]);
+    assert_eq!(listed_identities(&list), ["ann", "bob"]);
     assert_eq!((list.header(BOOKMARK), replica_batches(&api)), (None, 0));
 }
 
@@ -82,17 +82,17 @@ fn a_bookmark_guarantees_read_your_own_writes() {
     let mut api = api(&["ann"]);
     let written = bookmark(&create(&api, "bob", Some(ANY_REPLICA)));
     // Any replica is accepted: the change is missing, but the total matches the rows.
-    assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY_REPLICA))), ["ann"]);
+    assert_eq!(listed_identities(&get(&api, CONNECTIONS, Some(ANY_REPLICA))), ["ann"]);
     assert_eq!(replica_batches(&api), 1);
     // The list must be as recent as the change, and the replica is too old.
     let list = get(&api, CONNECTIONS, Some(&written));
-    assert_eq!((listed(&list).len(), replica_batches(&api)), (2, 1));
+    assert_eq!((listed_identities(&list).len(), replica_batches(&api)), (2, 1));
     // The replica has received the change.
-    api.env.copy();
+    api.env.update_replicas();
     let list = get(&api, CONNECTIONS, Some(&written));
-    assert_eq!((listed(&list).len(), replica_batches(&api)), (2, 2));
+    assert_eq!((listed_identities(&list).len(), replica_batches(&api)), (2, 2));
     assert_eq!(bookmark(&list), written);
-    assert_eq!(listed(&get(&api, CONNECTIONS, Some("first-primary"))).len(), 2);
+    assert_eq!(listed_identities(&get(&api, CONNECTIONS, Some("first-primary"))).len(), 2);
     assert_eq!(replica_batches(&api), 2);
 }
 
@@ -118,7 +118,7 @@ fn following_cursors_with_the_bookmark_returns_each_connection_once() {
 fn a_revoked_key_can_only_read_from_stale_replicas() {
     let mut api = api(&["ann"]);
     api.env.revoke(&api.key);
-    assert_eq!(listed(&get(&api, CONNECTIONS, Some(ANY_REPLICA))), ["ann"]);
+    assert_eq!(listed_identities(&get(&api, CONNECTIONS, Some(ANY_REPLICA))), ["ann"]);
     // A replica's result for a key is not cached for callers that read from the primary.
     for (method, path) in
         [("GET", CONNECTIONS), ("GET", "/v1/available-connectors"), ("POST", "/v1/sessions")]
@@ -136,7 +136,7 @@ fn a_revoked_key_can_only_read_from_stale_replicas() {
     let refused =
         api.send(&with_body(request_since(&api, "POST", CONNECTIONS, Some(ANY_REPLICA)), &sent));
     assert_eq!((refused.status, refused.header(BOOKMARK)), (401, None));
-    api.env.copy();
+    api.env.update_replicas();
     assert_eq!(get(&api, CONNECTIONS, Some(ANY_REPLICA)).status, 401);
 }
 
@@ -161,7 +161,7 @@ fn a_stale_replica_serves_a_moved_account_from_its_old_database() {
         ),
         (None, Shard::new(7), Shard::new(7))
     );
-    api.env.copy();
+    api.env.update_replicas();
     let written = api.env.background_writes.get();
     // Another isolate does not know that the key was used today, which this database no longer records.
     let api = Api { service: Service::new(config(&connect::SETTINGS)), ..api };
@@ -174,7 +174,7 @@ fn a_new_key_works_despite_a_stale_replica() {
     let api = api(&["ann"]);
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let request = with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA);
-    assert_eq!(listed(&api.send(&request)), ["ann"]);
+    assert_eq!(listed_identities(&api.send(&request)), ["ann"]);
     // The replica does not know the key, so the primary is queried; there is no third request.
     assert_eq!((replica_batches(&api), api.env.pauses.borrow().len()), (1, 0));
 }
@@ -187,7 +187,7 @@ fn the_day_of_a_keys_use_is_written_in_the_background() {
         let sql = "SELECT last_used_day FROM api_keys WHERE hash = ?1";
         api.env.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap()
     };
-    api.env.copy();
+    api.env.update_replicas();
     let ask = || with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA);
     assert_eq!((day(&api), api.send(&ask()).status), (None, 200));
     assert_eq!((replica_batches(&api), api.env.background_writes.get()), (1, 1));
@@ -201,7 +201,7 @@ fn a_key_that_a_replica_rejects_counts_as_unused() {
     let mut api = connect::api();
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     api.env.revoke(&key);
-    api.env.copy();
+    api.env.update_replicas();
     let refused = api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA));
     assert_eq!((refused.status, api.env.background_writes.get()), (401, 0));
 }
@@ -277,7 +277,7 @@ fn an_invalid_bookmark_is_rejected_with_an_explanation() {
         assert_eq!(refused.status, 400, "{sent}");
         let problem = body(&refused);
         assert_eq!(problem["code"], "invalid_parameter");
-        let detail = "`x-vault-bookmark` must be `first-unconstrained`, `first-primary`, or what an earlier response returned in this header";
+        let detail = "`x-vault-bookmark` must be `first-unconstrained`, `first-primary`, or the value of this header in an earlier response";
         assert_eq!(problem["errors"], json!([{"parameter": BOOKMARK, "detail": detail}]));
     }
     // A caller who is refused anyway learns nothing about the database.
@@ -292,7 +292,7 @@ fn an_unknown_bookmark_leads_to_the_primary() {
     let known = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
     let prefix = known.split_once('.').map_or(String::new(), |(digits, _)| format!("{digits}."));
     let list = get(&api, CONNECTIONS, Some(&format!("{prefix}ffffffff-00000000")));
-    assert_eq!((listed(&list).len(), bookmark(&list)), (1, known));
+    assert_eq!((listed_identities(&list).len(), bookmark(&list)), (1, known));
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_bookmark_of_another_database_leads_to_the_primary() {
     api.env.add(other_shard());
     let key = api.env.key_in(other_shard(), "zoo", Environment::Test, &Scope::ALL, None);
     let of_home = bookmark(&get(&api, CONNECTIONS, Some(ANY_REPLICA)));
-    api.env.copy();
+    api.env.update_replicas();
     let ask =
         |since: &str| api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, since));
     let before = replica_batches(&api);

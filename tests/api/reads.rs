@@ -134,6 +134,6 @@ fn a_changed_platform_changes_its_segments_only() {
     changed[7].2[0].title = "Pong".into();
     let after: Vec<_> = api.env.publish_in(SIZES, &changed);
     let new = after.iter().filter(|id| !before.contains(id)).count();
-    // The new segments are its own part, and the search parts with the words of the old and the new title.
+    // The new segments are the platform's own part, and the search parts with the words of the old and the new title.
     assert_eq!((new, after.len()), (3, before.len()));
 }

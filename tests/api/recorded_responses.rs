@@ -39,9 +39,9 @@ impl Fixture {
             [scoped(&[]), scoped(&[Scope::CatalogRead, Scope::ConnectionsRead]), {
                 secret(&api.env.key("other", Environment::Live, &Scope::ALL, None))
             }];
-        let gone = api.env.key("acme", test, &Scope::ALL, None);
-        api.env.revoke(&gone);
-        let late = secret(&api.env.key("acme", test, &Scope::ALL, Some(1)));
+        let revoked_key = api.env.key("acme", test, &Scope::ALL, None);
+        api.env.revoke(&revoked_key);
+        let expired_secret = secret(&api.env.key("acme", test, &Scope::ALL, Some(1)));
         let token = |document: serde_json::Value| {
             let request = with_body(api.request("POST", "/v1/sessions"), &document.to_string());
             let made = body(&api.send(&request));
@@ -53,8 +53,8 @@ impl Fixture {
             ("reads", reads),
             ("no scope", none),
             ("other account", other),
-            ("revoked", secret(&gone)),
-            ("expired", late),
+            ("revoked", secret(&revoked_key)),
+            ("expired", expired_secret),
             ("mistyped", "sk_test_mistyped".into()),
             ("none", String::new()),
             ("token", token(json!({"identity": "ann", "scopes": all}))),

@@ -244,7 +244,7 @@ fn result_set(result: &Value) -> ResultSet {
 }
 
 /// Handles a request as a new isolate would. Returns the status, the unused batches, and the decompressed values.
-fn answered<'a, S>(
+fn run_in_new_isolate<'a, S>(
     storage: &'a S,
     batches: VecDeque<Vec<ResultSet>>,
     request: &Request,
@@ -267,7 +267,7 @@ const MANY_ACTIONS: usize = 2000;
 const SIZES: Sizes =
     Sizes { packed: 1 << 20, whole: 1 << 20, all_actions_part: 32 << 10, ..Sizes::PUBLISHED };
 
-/// The small catalog, in which `alpha` has auth methods and an action's input, and a platform of [`MANY`] actions.
+/// The small catalog, in which `alpha` has auth methods and an action's input, and a platform with [`MANY_ACTIONS`].
 fn catalog() -> Vec<Platform> {
     let same =
         (0..MANY_ACTIONS).map(|_| action("many", "Create a user", "usersCreate", Method::Post));
@@ -315,8 +315,8 @@ fn details() -> (ConnectorDetail, Units) {
 fn record() -> Recording {
     let api = Api::new(config(&VARIABLES));
     api.env.publish_platforms(SIZES, &catalog());
-    let made = api.send(&post_as(&api.key, &minimal("ann")));
-    let id = body(&made)["id"].as_str().unwrap().to_owned();
+    let created = api.send(&post_as(&api.key, &minimal("ann")));
+    let id = body(&created)["id"].as_str().unwrap().to_owned();
     let token = json!({"type": "bearer", "token": "rehearsed"}).to_string();
     let put = as_key(&api.key, "PUT", &format!("{}/credentials", at(&id)));
     assert_eq!(api.send(&with_body(put, &token)).status, 204);
@@ -326,7 +326,7 @@ fn record() -> Recording {
     let mut inflated = BTreeMap::new();
     api.env.blob_reads.borrow_mut().clear();
     for one in &mut requests {
-        let (status, batches, more) = answered(&api.env, VecDeque::new(), &one.request());
+        let (status, batches, more) = run_in_new_isolate(&api.env, VecDeque::new(), &one.request());
         assert_eq!(status, one.status, "{} {}", one.method, one.path);
         one.batches = batches.iter().map(|sets| sets.iter().map(result).collect()).collect();
         inflated.extend(more);
@@ -348,7 +348,7 @@ fn every_recorded_request_gets_the_recorded_response() {
     let recording: Recording = serde_json::from_str(&text).unwrap();
     for one in &recording.requests {
         let batches = one.batches.iter().map(|sets| sets.iter().map(result_set).collect());
-        let (status, left, _) = answered(&recording, batches.collect(), &one.request());
+        let (status, left, _) = run_in_new_isolate(&recording, batches.collect(), &one.request());
         assert_eq!((status, left.len()), (one.status, 0), "{} {}", one.method, one.path);
     }
 }

@@ -89,7 +89,7 @@ fn unknown_paths_show_readers_a_page_with_the_menu_of_the_console() {
 }
 
 #[test]
-fn the_page_has_the_policy_of_the_site() {
+fn the_not_found_page_has_the_policy_of_the_site() {
     let site = include_str!("../../www/public/_headers");
     let policy =
         site.lines().find_map(|line| line.trim().strip_prefix("Content-Security-Policy: "));
@@ -396,7 +396,7 @@ fn health_requires_no_key() {
 }
 
 #[test]
-fn a_large_body_is_read_only_for_a_caller_who_is_known_and_holds_little() {
+fn a_large_body_is_read_only_for_a_known_caller_within_its_share_of_memory() {
     const LARGE: usize = 1 << 20;
     let api = Api::with_sessions("0123456789abcdef0123456789abcdef", "");
     let path = "/v1/vault/connections/import";
@@ -408,7 +408,7 @@ fn a_large_body_is_read_only_for_a_caller_who_is_known_and_holds_little() {
     let held: Vec<_> = (0..16).map(|_| reserve(&own).ok().unwrap()).collect();
     assert_eq!(api.service.bodies().held(), 16 * LARGE);
     assert!(reserve(&own).err() == Some(Body::Refused));
-    // A user has half of it, and other callers have the rest.
+    // A user's requests can hold up to half of the memory for bodies, and other callers the rest.
     let sent = json!({"identity": "ann", "scopes": ["connections:connect"]}).to_string();
     let session = api.send(&with_body(api.request("POST", "/v1/sessions"), &sent));
     let of_ann = as_secret(body(&session)["token"].as_str().unwrap(), "POST", path);

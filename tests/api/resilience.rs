@@ -38,8 +38,8 @@ fn send_with_faults(api: &Api, db_faults: &[DbFault], request: &Request) -> Resp
     assert_eq!(pauses.len(), db_faults.len());
     // Each pause has its own range, above the previous one's.
     for (index, waited) in pauses.iter().enumerate() {
-        let least = 20 << (index + 1);
-        assert!((least..least + 256).contains(waited), "{pauses:?}");
+        let min = 20 << (index + 1);
+        assert!((min..min + 256).contains(waited), "{pauses:?}");
     }
     response
 }

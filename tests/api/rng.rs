@@ -2,10 +2,10 @@
 
 use crate::support::{SPLITMIX_GAMMA, splitmix};
 
-/// How often a test with random input repeats: `usually`, or `proof` times if `CONNECTOR_VAULT_PROOF` is set, as `npm
+/// The number of repetitions of a test with random input: `normal`, or `proof` if `CONNECTOR_VAULT_PROOF` is set, as `npm
 /// run proof` and `npm run mutants` do.
-pub fn repetitions(usually: usize, proof: usize) -> usize {
-    if std::env::var_os("CONNECTOR_VAULT_PROOF").is_some() { proof } else { usually }
+pub fn repetitions(normal: usize, proof: usize) -> usize {
+    if std::env::var_os("CONNECTOR_VAULT_PROOF").is_some() { proof } else { normal }
 }
 
 /// Usually a sample of `count` items, each from a random place in one of `count` equal parts; all items in a proof.

@@ -143,7 +143,7 @@ fn the_link_and_the_state_lead_to_the_attempts_database() {
     {
         assert_eq!(status(&link.replace(secret, &altered)), 410, "{altered}");
     }
-    // The complete flow to a connection.
+    // Completes the flow, which connects the account.
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
     connect::agree(&api, &link, &tokens);
     let rows = || api.env.texts("SELECT account || ' ' || state FROM connections");

@@ -46,15 +46,15 @@ fn line(from: &str, what: &str, to: &str, code: &str, actor: &str) -> String {
 
 /// The line of a success.
 fn success(from: &str, what: &str, to: State) -> String {
-    line(from, what, &named(to), "", actor(to, None))
+    line(from, what, &state_name(to), "", actor(to, None))
 }
 
 /// The line of a failure.
 fn failure(from: &str, what: &str, after: &FailureOutcome) -> String {
-    line(from, what, &named(after.state), after.code, actor(after.state, Some(after.code)))
+    line(from, what, &state_name(after.state), after.code, actor(after.state, Some(after.code)))
 }
 
-fn named(state: State) -> String {
+fn state_name(state: State) -> String {
     format!("`{}`", state.as_str())
 }
 
@@ -80,15 +80,15 @@ fn table() -> String {
             0,
         )
     };
-    let well = [State::Operational, State::Unknown].map(named).join(", ");
-    let degraded = named(State::Degraded);
+    let well = [State::Operational, State::Unknown].map(state_name).join(", ");
+    let degraded = state_name(State::Degraded);
     let mut lines = vec![
         success("new", "the user signs in, or the platform accepts the credentials", stored(true)),
         success("new", "credentials are stored that nothing can check", stored(false)),
         line(
             "new",
             "credentials are stored, and the platform does not say whether it accepts them",
-            &named(stored(false)),
+            &state_name(stored(false)),
             NOT_CHECKED,
             actor(stored(false), Some(NOT_CHECKED)),
         ),

@@ -104,8 +104,8 @@ fn damaged_values_are_detected_and_never_returned() {
     for sizes in LAYOUTS {
         let api = Api::new(Config::default());
         let segments = api.env.publish_in(sizes, &small_catalog());
-        let whole = responses(&fresh_isolate(&api));
-        assert!(whole.iter().all(Option::is_some));
+        let undamaged = responses(&fresh_isolate(&api));
+        assert!(undamaged.iter().all(Option::is_some));
         for id in &segments {
             let bytes = api.env.blobs.borrow()[&id.key()].clone();
             let mut found = 0;
@@ -115,14 +115,14 @@ fn damaged_values_are_detected_and_never_returned() {
                 damaged[at] ^= 16;
                 api.env.blobs.borrow_mut().insert(id.key(), damaged);
                 let isolate = fresh_isolate(&api);
-                for (got, expected) in responses(&isolate).iter().zip(&whole) {
+                for (got, expected) in responses(&isolate).iter().zip(&undamaged) {
                     assert!(got.is_none() || got == expected, "{id} at {at}");
                     found += usize::from(got.is_none());
                 }
                 // Storage is repaired: the isolate notices when it finds the damage in its cached copy.
                 isolate.env.blobs.borrow_mut().insert(id.key(), bytes.clone());
                 responses(&isolate);
-                assert!(responses(&isolate) == whole, "{id} at {at}");
+                assert!(responses(&isolate) == undamaged, "{id} at {at}");
             }
             assert!(found > 0, "{id} is not needed");
             api.env.blobs.borrow_mut().insert(id.key(), bytes);
@@ -135,7 +135,7 @@ fn a_valid_value_under_the_wrong_name_is_detected() {
     for sizes in LAYOUTS {
         let api = Api::new(Config::default());
         let segments = api.env.publish_in(sizes, &small_catalog());
-        let whole = responses(&fresh_isolate(&api));
+        let undamaged = responses(&fresh_isolate(&api));
         for id in &segments {
             let bytes = api.env.blobs.borrow()[&id.key()].clone();
             let other = segments.iter().find(|other| *other != id).unwrap();
@@ -155,7 +155,7 @@ fn a_valid_value_under_the_wrong_name_is_detected() {
                 };
                 let got = responses(&fresh_isolate(&api));
                 assert!(got.contains(&None) || !is_needed, "{id}");
-                for (got, expected) in got.iter().zip(&whole) {
+                for (got, expected) in got.iter().zip(&undamaged) {
                     assert!(got.is_none() || got == expected, "{id}");
                 }
             }
@@ -265,7 +265,7 @@ fn unreachable_storage_is_reported_after_retries() {
 }
 
 #[test]
-fn segments_are_held_under_the_budget() {
+fn cached_segments_stay_within_the_budget() {
     let reads = |budget: &str, requested: &[&str]| {
         let api = Api::new(config(&[("SEGMENT_CACHE_BYTES", budget)]));
         api.env.publish(small_catalog());

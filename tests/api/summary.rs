@@ -74,7 +74,7 @@ fn the_largest_fifty_platforms_are_named() {
         (connector(platform, platform, "Other", 1), false, vec![ping])
     });
     api.env.publish(rows.collect());
-    // One to three connections each, the first of them active.
+    // Each platform has one to three connections, of which the first one is active.
     let size = |index: usize| {
         if index.is_multiple_of(6) {
             3
@@ -93,8 +93,8 @@ fn the_largest_fifty_platforms_are_named() {
         sizes.push((size(index), platform));
         if [50, 51].contains(&(index + 1)) {
             let summary = body(&api.get(SUMMARY));
-            let left = *sizes.iter().map(|(size, _)| size).min().unwrap();
-            assert_eq!(summary["otherPlatforms"], if index == 49 { 0 } else { left });
+            let smallest = *sizes.iter().map(|(size, _)| size).min().unwrap();
+            assert_eq!(summary["otherPlatforms"], if index == 49 { 0 } else { smallest });
             assert_eq!(summary["platforms"].as_array().unwrap().len(), 50);
         }
     }

@@ -65,9 +65,9 @@ pub struct TestEnv {
     /// The databases of other shards.
     others: BTreeMap<Shard, Database>,
     /// The shard of the current request.
-    at: Cell<Shard>,
+    current_shard: Cell<Shard>,
     /// Replicas of databases, each with its bookmark.
-    copies: RefCell<BTreeMap<Shard, (u64, Database)>>,
+    replicas: RefCell<BTreeMap<Shard, (u64, Database)>>,
     /// The number of batches that wrote, which is the bookmark of every database.
     bookmark: Cell<u64>,
     /// The bookmark of the replica for each batch that a replica executed.
@@ -106,7 +106,7 @@ pub struct TestEnv {
     /// The methods of the requests to other services so far.
     pub methods: RefCell<Vec<String>>,
     /// The body of the current request, while it is received.
-    pub arriving: RefCell<Option<Vec<u8>>>,
+    pub streamed_body: RefCell<Option<Vec<u8>>>,
     /// The responses of other services.
     pub platform: RefCell<Platforms>,
     /// The messages of the queue, if there is one, each with the time of its delivery.
@@ -125,7 +125,7 @@ pub const START: u64 = 1_800_000_000_000;
 
 impl TestEnv {
     pub fn new() -> Self {
-        let mut env = Self::on(Database::new());
+        let mut env = Self::with_database(Database::new());
         if *HOME != Shard::FIRST {
             env.add(Shard::FIRST);
         }
@@ -141,15 +141,15 @@ impl TestEnv {
 
     /// A test environment whose database has no tables yet.
     pub fn empty() -> Self {
-        Self::on(Database::empty())
+        Self::with_database(Database::empty())
     }
 
-    fn on(database: Database) -> Self {
+    fn with_database(database: Database) -> Self {
         Self {
             database,
             others: BTreeMap::new(),
-            at: Cell::new(*HOME),
-            copies: RefCell::default(),
+            current_shard: Cell::new(*HOME),
+            replicas: RefCell::default(),
             bookmark: Cell::new(1),
             replica_reads: RefCell::default(),
             blobs: RefCell::default(),
@@ -172,7 +172,7 @@ impl TestEnv {
             statements: RefCell::default(),
             sent: RefCell::default(),
             methods: RefCell::default(),
-            arriving: RefCell::default(),
+            streamed_body: RefCell::default(),
             platform: RefCell::new(Box::new(|request| panic!("no server for {request:?}"))),
             messages: RefCell::default(),
             has_queue: Cell::new(true),
@@ -192,16 +192,16 @@ impl TestEnv {
 
     /// The database of the current request.
     pub fn current_database(&self) -> &Database {
-        self.database_of(self.at.get())
+        self.database_of(self.current_shard.get())
     }
 
     /// Copies the current state of all databases into their replicas, which keep it until the next call: like D1's
     /// replicas, they have a lag.
-    pub fn copy(&mut self) {
+    pub fn update_replicas(&mut self) {
         let others = self.others.iter_mut().map(|(shard, database)| (*shard, database));
         for (shard, database) in others.chain([(*HOME, &mut self.database)]) {
             let copy = database.duplicate(true);
-            self.copies.get_mut().insert(shard, (self.bookmark.get(), copy));
+            self.replicas.get_mut().insert(shard, (self.bookmark.get(), copy));
         }
     }
 
@@ -212,9 +212,9 @@ impl TestEnv {
 
     /// Runs `work` in the database of a shard.
     pub fn within<T>(&self, shard: Shard, work: impl FnOnce() -> T) -> T {
-        let before = self.at.replace(shard);
+        let before = self.current_shard.replace(shard);
         let done = work();
-        self.at.set(before);
+        self.current_shard.set(before);
         done
     }
 
@@ -339,14 +339,14 @@ impl TestEnv {
 
     /// Saves the state of the random numbers, in order to draw the same ones again.
     #[cfg(feature = "cli")]
-    pub fn drawn(&self) -> u64 {
+    pub fn random_state(&self) -> u64 {
         self.seed.get()
     }
 
     /// Restores a saved state of the random numbers.
     #[cfg(feature = "cli")]
-    pub fn draw_again(&self, drawn: u64) {
-        self.seed.set(drawn);
+    pub fn restore_random_state(&self, state: u64) {
+        self.seed.set(state);
     }
 
     /// Takes the messages of the queue that are due, all for the current shard.
@@ -356,7 +356,7 @@ impl TestEnv {
         self.messages.replace(later);
         let of_here = |(_, message): (u64, String)| {
             let (shard, message) = Shard::from_message(&message);
-            assert_eq!(shard, self.at.get());
+            assert_eq!(shard, self.current_shard.get());
             message.to_owned()
         };
         due.into_iter().map(of_here).collect()
@@ -375,7 +375,7 @@ pub const fn splitmix(state: u64) -> u64 {
 
 impl Db for TestEnv {
     fn number(&self) -> u16 {
-        self.at.get().number()
+        self.current_shard.get().number()
     }
 
     fn was_forwarded(&self) -> bool {
@@ -428,7 +428,7 @@ impl Db for TestEnv {
             return Err(StorageError::new("no such bookmark"));
         }
         let reads = statements.iter().all(|statement| statement.sql.starts_with("SELECT"));
-        if let Some((at, copy)) = self.copies.borrow().get(&self.at.get())
+        if let Some((at, copy)) = self.replicas.borrow().get(&self.current_shard.get())
             && reads
             && expected.is_some_and(|expected| expected <= *at)
         {
@@ -578,7 +578,7 @@ impl Http for TestEnv {
         assert!([10_000, 15_000, 30_000].contains(&deadline_ms), "{deadline_ms}");
         let body = match request.payload {
             Payload::Bytes(bytes) => bytes.to_vec(),
-            Payload::Stream => self.arriving.take().unwrap(),
+            Payload::Stream => self.streamed_body.take().unwrap(),
         };
         self.methods.borrow_mut().push(request.method.to_owned());
         let response = self.ask(&HttpRequest {
@@ -725,7 +725,8 @@ impl Queue for TestEnv {
         assert!(!messages.is_empty(), "the platform refuses a batch without messages");
         if self.has_queue.get() {
             let at = self.now.get() + u64::try_from(delay.as_millis()).unwrap();
-            let marked = messages.into_iter().map(|message| (at, self.at.get().mark(message)));
+            let marked =
+                messages.into_iter().map(|message| (at, self.current_shard.get().mark(message)));
             self.messages.borrow_mut().extend(marked);
         }
         Ok(self.has_queue.get())
@@ -823,13 +824,13 @@ impl Api {
 
 /// Reads a cached or proxied body into the response.
 pub fn with_full_body(mut response: Response) -> Response {
-    if let Some(kept) = response.cached.take() {
+    if let Some(cached) = response.cached.take() {
         assert!(response.body.is_empty());
-        response.body = kept.read(0..kept.size()).unwrap();
+        response.body = cached.read(0..cached.size()).unwrap();
     }
-    if let Some(passed) = &response.proxied {
+    if let Some(proxied) = &response.proxied {
         assert!(response.body.is_empty());
-        response.body = passed.body.downcast_ref::<Vec<u8>>().unwrap().clone();
+        response.body = proxied.body.downcast_ref::<Vec<u8>>().unwrap().clone();
     }
     response
 }

@@ -33,7 +33,7 @@ fn shards() -> [Shard; 3] {
     [0, 1, 3843].map(|number| Shard::new(number).unwrap())
 }
 
-/// The tenants' connections share a few identities.
+/// A random identity, of which all tenants have the same few.
 fn identity(rng: &mut TestRng) -> String {
     format!("{}{}", rng.pick(&["id-", "ID-", "é::"]), rng.below(30))
 }

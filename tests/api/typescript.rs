@@ -12,7 +12,7 @@ use connector_vault::auth::key::ApiKey;
 use connector_vault::catalog::action::stored::ParameterLocation;
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::{
-    ConnectorDetail, Grant, In, Pkce, RevocationToken, TokenAuth, TokenBody,
+    ApiKeyLocation, ConnectorDetail, Grant, Pkce, RevocationToken, TokenAuth, TokenBody,
 };
 use connector_vault::catalog::model::Status;
 use connector_vault::catalog::write::{Platform, Sizes};
@@ -46,7 +46,7 @@ const DECLARATIONS: [&str; 4] = [
 ];
 
 const NAMES_HEAD: &str = "// The names of the service's Rust enums.";
-const FACTS_HEAD: &str = "// What the service takes and returns, as its Rust types have it: the package's declarations are compared with this.";
+const FACTS_HEAD: &str = "// The requests and responses of the service, from its Rust types. Type tests compare the package's declarations with them.";
 const WRITTEN_BY: &str = "// Written by `WRITE_TYPE_FACTS=1 cargo test --features cli --test api typescript`; never edited by hand.";
 
 /// Members whose values are prose or random.
@@ -104,7 +104,7 @@ fn the_package_has_a_call_for_every_endpoint() {
     assert!(without.iter().all(|keyed| keyed.is_proxy()), "{without:?}");
     for call in sources.split("Call.of(\"").skip(1) {
         let (operation, _) = call.split_once('"').unwrap();
-        assert!(Keyed::named(operation).is_some(), "{operation}");
+        assert!(Keyed::from_operation_id(operation).is_some(), "{operation}");
     }
 }
 
@@ -125,7 +125,7 @@ fn enumerations() -> Vec<(&'static str, Vec<&'static str>)> {
         ("EventType", EventType::NAMES.to_vec()),
         ("Grant", variants::<Grant>()),
         ("IdentityType", IdentityType::ALL.map(IdentityType::as_str).to_vec()),
-        ("KeyPlace", variants::<In>()),
+        ("KeyPlace", variants::<ApiKeyLocation>()),
         ("KeyState", KeyState::NAMES.to_vec()),
         ("ParameterPlace", variants::<ParameterLocation>()),
         ("Pkce", variants::<Pkce>()),
@@ -322,7 +322,7 @@ fn details() -> Units {
     units(json!({"login": ["oauth2"]}), &[create], &[])
 }
 
-/// Responses of the service, with each shape at least once.
+/// Responses of the service, with each shape at minimal once.
 struct Requests {
     /// The rows of each list.
     rows: Value,
@@ -391,14 +391,14 @@ impl Requests {
 
 /// Tokens of each environment, for each identity type and for all, with all restrictions and with none.
 fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
-    let least = std::iter::once(json!({"identity": "ann"}));
-    let whole = IdentityType::ALL.map(|identity_type| {
+    let minimal = std::iter::once(json!({"identity": "ann"}));
+    let restricted = IdentityType::ALL.map(|identity_type| {
         json!({
             "identity": "ann", "identityType": identity_type.as_str(), "scopes": Scope::OF_TOKENS.map(Scope::as_str),
             "platforms": ["alpha"], "origins": ["https://app.example"],
         })
     });
-    let expected: Vec<Value> = least.chain(whole).collect();
+    let expected: Vec<Value> = minimal.chain(restricted).collect();
     let create = |key: &ApiKey, expected: &Value| {
         let request = with_body(as_key(key, "POST", "/v1/sessions"), &expected.to_string());
         let response = api.send(&request);

@@ -99,10 +99,10 @@ fn requests_are_counted_by_day_endpoint_and_status() {
 
 #[test]
 fn calls_are_counted_for_the_platform_and_the_identity() {
-    let api = call::calling(&[], Units::default());
+    let api = call::api_with_platforms(&[], Units::default());
     call::platform(&api, |request| {
         let status = if request.url.ends_with("/gone") { 404 } else { 200 };
-        Ok(call::answered(status, &[], ""))
+        Ok(call::platform_response(status, &[], ""))
     });
     let token = json!({"type": "bearer", "token": "t"});
     let [ann, bob] =

@@ -97,7 +97,7 @@ fn steps() -> impl Strategy<Value = Step> {
 }
 
 /// The vault, its model, and three keys of each tenant: with all scopes, read-only, write-only.
-struct TestEnvs {
+struct VaultAndModel {
     api: Api,
     tenants: Vec<Tenant>,
     keys: Vec<[ApiKey; 3]>,
@@ -105,7 +105,7 @@ struct TestEnvs {
     ids: Vec<String>,
 }
 
-impl TestEnvs {
+impl VaultAndModel {
     fn new() -> Self {
         let api = Api::with_catalog();
         let scopes: [&[Scope]; 3] =
@@ -133,10 +133,12 @@ impl TestEnvs {
         step: Step,
     ) -> Result<(), TestCaseError> {
         let key = self.keys[tenant_index][key_index].clone();
-        let may = |writes: bool| key_index == 0 || (key_index == 2) == writes;
+        let is_allowed = |writes: bool| key_index == 0 || (key_index == 2) == writes;
         let calls = self.api.env.db_calls.get();
         match step {
-            Step::Create(document) => self.create(tenant_index, &key, &document, may(true))?,
+            Step::Create(document) => {
+                self.create(tenant_index, &key, &document, is_allowed(true))?;
+            }
             Step::Patch(index, tags, condition) => {
                 self.patch(
                     tenant_index,
@@ -144,7 +146,7 @@ impl TestEnvs {
                     &index.get(&self.ids).clone(),
                     tags,
                     &condition,
-                    may(true),
+                    is_allowed(true),
                 )?;
             }
             Step::Delete(index, condition) => {
@@ -153,18 +155,18 @@ impl TestEnvs {
                     &key,
                     &index.get(&self.ids).clone(),
                     &condition,
-                    may(true),
+                    is_allowed(true),
                 )?;
             }
             Step::Read(index) => {
                 let id = index.get(&self.ids).clone();
                 let response = self.api.send(&as_key(&key, "GET", &at(&id)));
-                self.shows(tenant_index, &id, &response, may(false))?;
+                self.assert_shown(tenant_index, &id, &response, is_allowed(false))?;
             }
             Step::List(filter, limit, page) => {
                 let path = format!("{CONNECTIONS}?{}&limit={limit}&page={page}", filter.query());
                 let response = self.api.send(&as_key(&key, "GET", &path));
-                if !may(false) {
+                if !is_allowed(false) {
                     prop_assert_eq!(response.status, 403);
                     return Ok(());
                 }
@@ -173,14 +175,14 @@ impl TestEnvs {
                 prop_assert_eq!(body(&response), expected, "{}", path);
                 prop_assert_eq!(response.header("link").is_some(), more, "{}", path);
             }
-            Step::Walk(filter, limit) if may(false) => {
+            Step::Walk(filter, limit) if is_allowed(false) => {
                 return self.walk(tenant_index, &key, &filter, limit);
             }
             Step::Walk(..) => return Ok(()),
             Step::Summary => {
                 let response = self.api.send(&as_key(&key, "GET", SUMMARY));
-                prop_assert_eq!(response.status, if may(false) { 200 } else { 403 });
-                if may(false) {
+                prop_assert_eq!(response.status, if is_allowed(false) { 200 } else { 403 });
+                if is_allowed(false) {
                     prop_assert_eq!(body(&response), self.tenants[tenant_index].summary());
                 }
             }
@@ -194,16 +196,16 @@ impl TestEnvs {
     }
 
     /// Asserts that a single connection matches the model, or does not exist.
-    fn shows(
+    fn assert_shown(
         &self,
         tenant_index: usize,
         id: &str,
         response: &Response,
-        may: bool,
+        is_allowed: bool,
     ) -> Result<(), TestCaseError> {
         let tenant = &self.tenants[tenant_index];
         match tenant.find(id).map(|at| &tenant.rows[at]) {
-            _ if !may => prop_assert_eq!(response.status, 403),
+            _ if !is_allowed => prop_assert_eq!(response.status, 403),
             None => prop_assert_eq!(
                 (response.status, code(response)),
                 (404, "connection_not_found".to_owned())
@@ -221,7 +223,7 @@ impl TestEnvs {
         tenant_index: usize,
         key: &ApiKey,
         document: &Value,
-        may: bool,
+        is_allowed: bool,
     ) -> Result<(), TestCaseError> {
         let response = self.api.send(&post_as(key, document));
         let tenant = &mut self.tenants[tenant_index];
@@ -235,7 +237,7 @@ impl TestEnvs {
             text("identity", "")
         );
         let holder = tenant.rows.iter().find(|row| row.key(tenant.environment) == requested_key);
-        if !may {
+        if !is_allowed {
             prop_assert_eq!(response.status, 403);
         } else if let Some(holder) = holder {
             prop_assert_eq!(
@@ -281,7 +283,7 @@ impl TestEnvs {
         id: &str,
         tags: Option<Vec<String>>,
         condition: &Match,
-        may: bool,
+        is_allowed: bool,
     ) -> Result<(), TestCaseError> {
         let (value, holds) = self.if_match(id, condition);
         let document = tags.as_ref().map_or(json!({}), |tags| json!({"tags": tags}));
@@ -289,7 +291,7 @@ impl TestEnvs {
         request.headers.extend(value.map(|value| ("if-match".into(), value)));
         let response = self.api.send(&request);
         let tenant = &mut self.tenants[tenant_index];
-        if let Some(at) = tenant.find(id).filter(|_| may) {
+        if let Some(at) = tenant.find(id).filter(|_| is_allowed) {
             if !holds {
                 prop_assert_eq!(
                     (response.status, code(&response)),
@@ -303,7 +305,7 @@ impl TestEnvs {
                 row.revision += 1;
             }
         }
-        self.shows(tenant_index, id, &response, may)
+        self.assert_shown(tenant_index, id, &response, is_allowed)
     }
 
     fn delete(
@@ -312,7 +314,7 @@ impl TestEnvs {
         key: &ApiKey,
         id: &str,
         condition: &Match,
-        may: bool,
+        is_allowed: bool,
     ) -> Result<(), TestCaseError> {
         let (value, holds) = self.if_match(id, condition);
         let mut request = as_key(key, "DELETE", &at(id));
@@ -321,13 +323,13 @@ impl TestEnvs {
         }
         let response = self.api.send(&request);
         let tenant = &mut self.tenants[tenant_index];
-        match tenant.find(id).filter(|_| may) {
+        match tenant.find(id).filter(|_| is_allowed) {
             Some(_) if !holds => prop_assert_eq!(response.status, 412),
             Some(at) => {
                 tenant.rows.remove(at);
                 prop_assert_eq!((response.status, response.body.len()), (204, 0));
             }
-            None => self.shows(tenant_index, id, &response, may)?,
+            None => self.assert_shown(tenant_index, id, &response, is_allowed)?,
         }
         Ok(())
     }
@@ -377,7 +379,7 @@ proptest! {
         // Most steps use one tenant and its key with all scopes; between many steps no time passes.
         history in vec((prop_oneof![3 => Just(0), 2 => 0_usize..4], prop_oneof![8 => Just(0_usize), 1 => 1_usize..3], option::weighted(0.4, 1_u64..3), steps()), 1..90),
     ) {
-        let mut env = TestEnvs::new();
+        let mut env = VaultAndModel::new();
         for (tenant_index, key_index, passed, step) in history {
             env.api.env.wait(passed.unwrap_or(0));
             env.take(tenant_index, key_index, step)?;

@@ -61,7 +61,7 @@ impl Walk {
     }
 
     /// Creates, changes and deletes connections, at random positions and at the walk's position.
-    fn disturb(&mut self, last: &str) {
+    fn change_connections(&mut self, last: &str) {
         self.created += 1;
         let created = self.api.create(&json!({
             "platform": PLATFORMS[self.created % 4], "identity": format!("new {}", self.created), "identityType": "team", "tags": ["hot"],
@@ -79,19 +79,22 @@ impl Walk {
                 .unwrap();
         }
         let at_hand = usize::from_str_radix(last.get(24..).unwrap(), 16).unwrap();
-        let (gone, off, changed) =
+        let (deleted, deactivated, changed) =
             (self.rng.below(self.size), self.rng.below(self.size), self.rng.below(self.size));
-        let gone =
-            if self.rng.percent(50) && last.contains("-0000-4000-8000-") { at_hand } else { gone };
-        let response = self.api.on("DELETE", &id(gone), None);
+        let deleted = if self.rng.percent(50) && last.contains("-0000-4000-8000-") {
+            at_hand
+        } else {
+            deleted
+        };
+        let response = self.api.on("DELETE", &id(deleted), None);
         assert!(
-            response.status == 204 || !self.are_active[gone] && response.status == 404,
+            response.status == 204 || !self.are_active[deleted] && response.status == 404,
             "{}",
             response.status
         );
         let sql = "UPDATE connections SET active = 0 WHERE account = 'acme' AND environment = 'test' AND id = ?1";
-        self.api.env.database.prepare_cached(sql).unwrap().execute([id(off)]).unwrap();
-        (self.are_active[gone], self.are_active[off]) = (false, false);
+        self.api.env.database.prepare_cached(sql).unwrap().execute([id(deactivated)]).unwrap();
+        (self.are_active[deleted], self.are_active[deactivated]) = (false, false);
         let keeps = self.rng.percent(50) && self.hot[changed];
         let tags = if keeps { json!(["new", "hot"]) } else { json!(["new"]) };
         if self.api.patch(&id(changed), &json!({"tags": tags})).status == 200 {
@@ -117,22 +120,23 @@ impl Walk {
             );
             path = next(&response);
             let last = seen.last().unwrap().clone();
-            self.disturb(&last);
+            self.change_connections(&last);
         }
         seen
     }
 
-    /// Walks a list of the seeded connections whose number satisfies `holds`.
-    fn check(&mut self, query: &str, holds: fn(&Self, usize) -> bool) {
-        let before: Vec<usize> =
-            (0..self.size).filter(|index| self.are_active[*index] && holds(self, *index)).collect();
+    /// Walks a list of the seeded connections whose number satisfies `matches`.
+    fn check(&mut self, query: &str, matches: fn(&Self, usize) -> bool) {
+        let before: Vec<usize> = (0..self.size)
+            .filter(|index| self.are_active[*index] && matches(self, *index))
+            .collect();
         let seen = self.walk_list(query);
         let once: HashSet<&String> = seen.iter().collect();
         assert_eq!(once.len(), seen.len(), "{query}: none appears twice");
         let throughout =
-            before.into_iter().filter(|index| self.are_active[*index] && holds(self, *index));
+            before.into_iter().filter(|index| self.are_active[*index] && matches(self, *index));
         let missing: Vec<usize> = throughout.filter(|index| !once.contains(&id(*index))).collect();
-        assert_eq!(missing, [0; 0], "{query}: of those that lived throughout");
+        assert_eq!(missing, [0; 0], "{query}: of those that existed throughout");
     }
 }
 

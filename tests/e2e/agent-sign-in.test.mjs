@@ -29,13 +29,13 @@ const MCP_REMOTE = join(root, "node_modules", "mcp-remote", "dist", "proxy.js");
 const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = CLIENTS["idp-post"];
 
 describe("agents that sign in", () => {
-  let [platform, state, server, opened, app, gate, idp, base, endpoint] = [];
+  let [platform, state, server, opened, app, proxy, idp, base, endpoint] = [];
   const apiKey = key({ scopes: `${SCOPES} connections:call agents:read agents:write`, account: "sign-in" });
 
   before(async () => {
     await build();
-    [platform, idp, gate] = await Promise.all([Platform.start(), Idp.start(), startProxy()]);
-    base = `http://127.0.0.1:${gate.port}`;
+    [platform, idp, proxy] = await Promise.all([Platform.start(), Idp.start(), startProxy()]);
+    base = `http://127.0.0.1:${proxy.port}`;
     const catalog = await calledCatalog("agent-sign-in", platform);
     state = new State("agent-sign-in");
     await state.prepare(catalog);
@@ -44,7 +44,7 @@ describe("agents that sign in", () => {
       variables: { LOCAL_TARGETS: "allow", BASE_URL: base },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     });
-    gate.to = server.port;
+    proxy.to = server.port;
     opened = await state.open();
     await store(opened.vault, [apiKey]);
     app = new App(() => server, apiKey);
@@ -64,8 +64,8 @@ describe("agents that sign in", () => {
   });
 
   after(async () => {
-    gate?.closeAllConnections();
-    gate?.close();
+    proxy?.closeAllConnections();
+    proxy?.close();
     await Promise.all([server?.stop(), platform?.stop(), idp?.stop()]);
     await opened?.close();
     assert.deepEqual(idp.faults, []);
@@ -142,9 +142,9 @@ describe("agents that sign in", () => {
     await client.close();
   });
 
-  // With an expired token, a conformance suite and a browser: lab/tests/agent-clients.test.mjs.
+  // lab/tests/agent-clients.test.mjs also tests an expired token, a conformance suite and a browser.
   test("mcp-remote and PyPI's mcp call a tool with only the URL, and are rejected after revocation", async () => {
-    // Without a browser in its PATH, so that mcp-remote does not open the developer's.
+    // Runs mcp-remote without a browser in its PATH, so that it does not open the developer's.
     const [port, place] = [await freePort(), join(folder, "agent-sign-in-remote")];
     mkdirSync(place);
     const transport = new StdioClientTransport({
@@ -346,7 +346,7 @@ describe("agents that sign in", () => {
       await page.getByText(idp.issuer, { exact: true }).waitFor();
       const grant = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "For ann" });
       await grant.getByText("read only").waitFor();
-      // With the keyboard only, like every page.
+      // Uses only the keyboard, with which every page must work.
       await grant.getByRole("button", { name: "Revoke the grant of Sample Agent for ann" }).focus();
       await page.keyboard.press("Enter");
       await button("Revoke grant").focus();

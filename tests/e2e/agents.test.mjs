@@ -65,7 +65,7 @@ async function use(client, name, args) {
 }
 
 describe("agents", () => {
-  let [platform, state, server, opened, app, gate, token, id] = [];
+  let [platform, state, server, opened, app, proxy, token, id] = [];
   const apiKey = key({ scopes: `${SCOPES} connections:call`, account: "agents" });
 
   before(async () => {
@@ -90,12 +90,12 @@ describe("agents", () => {
     const input = { identity: "ann", identityType: "user", scopes: CALLING.split(" ") };
     ({ token } = await app.expect(201, "POST", "/v1/sessions", input));
     // The conformance suite cannot send a key.
-    gate = await startProxy({ "x-service-secret": apiKey.secret });
-    gate.to = server.port;
+    proxy = await startProxy({ "x-service-secret": apiKey.secret });
+    proxy.to = server.port;
   });
 
   after(async () => {
-    gate?.close();
+    proxy?.close();
     await Promise.all([server?.stop(), platform?.stop()]);
     await opened?.close();
   });
@@ -103,7 +103,7 @@ describe("agents", () => {
   for (const [name, connect] of checked)
     for (const [whose, secret, seen] of [
       ["a key", () => apiKey.secret, 2],
-      // Python clients use a token in "an agent and a person", because each takes seconds to start.
+      // Python clients are tested with a token in "an agent and a person" only, because each takes seconds to start.
       ...(name.startsWith("PyPI") ? [] : [["a token", () => token, 1]]),
     ])
       test(`${name} with ${whose} finds and runs an action`, async () => {
@@ -160,7 +160,7 @@ describe("agents", () => {
 
   for (const version of ["2025-11-25", "2026-07-28"])
     proof(`the conformance suite for ${version} passes, except for the listed checks`, async () => {
-      const [url, out] = [`http://127.0.0.1:${gate.port}/mcp`, join(folder, `conformance-${version}`)];
+      const [url, out] = [`http://127.0.0.1:${proxy.port}/mcp`, join(folder, `conformance-${version}`)];
       const options = ["--url", url, "--requirements", version, "--output-dir", out];
       // The suite exits with an error if a check fails, so its results are compared with the list.
       await run(process.execPath, [CONFORMANCE, "server", ...options], { timeout: 120_000 }).catch(() => {});
@@ -299,7 +299,7 @@ describe("an agent and a person", () => {
     mkdirSync(place);
     const shell = new Shell(place);
     const results = async (code) =>
-      (await shell.run(code)).answers.map(({ text }) => {
+      (await shell.run(code)).responses.map(({ text }) => {
         const { result } = JSON.parse(text);
         assert.equal(result.isError, false, text);
         return contentOf(result);

@@ -114,7 +114,7 @@ describe("calls to platforms", () => {
     const moved = await call("moved");
     assert.deepEqual([moved.status, (await moved.json()).url], [200, "/api/there?x=1"]);
     const away = await call("away");
-    assert.deepEqual([away.status, away.headers.get("x-platform-location")], [302, platform.away]);
+    assert.deepEqual([away.status, away.headers.get("x-platform-location")], [302, platform.redirectTarget]);
   });
 
   test("a client that follows redirects does not send its key to another host", async (t) => {
@@ -125,12 +125,12 @@ describe("calls to platforms", () => {
     }).listen(0, "127.0.0.1");
     await once(other, "listening");
     t.after(() => other.close());
-    platform.away = `http://127.0.0.1:${other.address().port}/elsewhere`;
+    platform.redirectTarget = `http://127.0.0.1:${other.address().port}/elsewhere`;
     // Node's `fetch` follows redirects by default.
     const url = `http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/away`;
     const response = await fetch(url, { headers: { "x-service-secret": apiKey.secret } });
     assert.deepEqual([response.status, response.url, response.redirected], [302, url, false]);
-    assert.deepEqual([response.headers.get("x-platform-location"), requests], [platform.away, []]);
+    assert.deepEqual([response.headers.get("x-platform-location"), requests], [platform.redirectTarget, []]);
   });
 
   test("calls only reach declared servers, and paths below them", async () => {

@@ -47,7 +47,7 @@ function commandWords(line) {
 /** The commands in a string: { line, words }. */
 function commandsIn(text) {
   const found = [];
-  // Up to the end of the quotation, the line or the sentence.
+  // A command extends to the end of the quotation, the line or the sentence.
   for (const [line] of text.matchAll(/\b(?:npm (?:run|start|test)|npx wrangler)\b(?: [^\s`'"<[{$\\),;&|…]+)*/g)) {
     const words = commandWords(line.replace(/[.:]$/, ""));
     if (words[1] === "run" && words.length < 3) continue;

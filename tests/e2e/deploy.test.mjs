@@ -76,7 +76,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       try {
         return { results, output: await captureLog(() => perform(this.steps(results)), lines) };
       } catch (error) {
-        const unknown = [...api.unknown, ...wrangler.unknown].join(", ");
+        const unknown = [...api.unknownRequests, ...wrangler.unknownCommands].join(", ");
         assert.fail(`${[...lines, error.output, error.message].join("\n")}\nUnknown to the stand-ins: ${unknown}`);
       }
     }
@@ -92,9 +92,9 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
 
     /** Deploys while requests are rejected. Returns the hint of the error. */
     async hintWhileRejecting(broken) {
-      api.broken = broken;
+      api.rejectedRequests = broken;
       const { hint } = await this.deployError();
-      api.broken = undefined;
+      api.rejectedRequests = undefined;
       return hint;
     }
   }
@@ -106,8 +106,8 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
   }
 
   const expectNothingUnknown = () => {
-    assert.deepEqual(api.unknown, []);
-    wrangler.expectTrue();
+    assert.deepEqual(api.unknownRequests, []);
+    wrangler.expectMatchesWrangler();
   };
   const count = (sqlite, table) => sqlite.prepare(`SELECT count(*) AS n FROM ${table}`).get().n;
 
@@ -302,7 +302,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     proof("the real wrangler has run each form of commands", () => {
       const forms = new Set(wrangler.commands.map(({ form }) => form));
       assert.deepEqual(
-        [...forms].filter((form) => !wrangler.accepted.has(form)),
+        [...forms].filter((form) => !wrangler.acceptedForms.has(form)),
         [],
       );
     });
@@ -324,7 +324,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       assert.match(hint, /wrangler login/);
       assert.match(hint, /Nothing was changed/);
       assert.equal(project.config, initial.config);
-      if (proves) assert.ok(wrangler.accepted.has("whoami --json (not signed in)"));
+      if (proves) assert.ok(wrangler.acceptedForms.has("whoami --json (not signed in)"));
     });
 
     test("a failure lists the completed steps, and how to continue", async () => {

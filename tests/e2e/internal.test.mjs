@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 
-// The version that wrangler uses.
+// Uses the version of Miniflare that wrangler uses.
 const wrangler = createRequire(import.meta.url).resolve("wrangler");
 const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
 

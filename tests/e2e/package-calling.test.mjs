@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { launch, open } from "./support/browser.mjs";
-import { Platform, describedAt } from "./support/called.mjs";
+import { Platform, documentAt } from "./support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "./support/connecting.mjs";
 import { key, store } from "./support/keys.mjs";
 import { dist, library } from "./support/package.mjs";
@@ -74,7 +74,7 @@ describe("calls to platforms by the package", () => {
     platform = await Platform.start();
     const [sources, pages] = ["package-calling-documents", "package-calling-pages"].map((name) => join(folder, name));
     for (const path of [sources, pages]) mkdirSync(path, { recursive: true });
-    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
+    writeFileSync(join(sources, "called.json"), JSON.stringify(documentAt(platform.origin)));
     const providers = join(folder, "package-calling-providers.toml");
     writeFileSync(providers, "");
     copyFileSync(join(dist, "index.mjs"), join(pages, "connector-vault.mjs"));

@@ -6,7 +6,7 @@ import { expectNoMisuse } from "./support/package.mjs";
 import { aborts } from "./suites/transport-aborts.mjs";
 import { fetches } from "./suites/transport-fetch.mjs";
 import { inconsistentPages } from "./suites/transport-inconsistent-pages.mjs";
-import { invalid } from "./suites/transport-invalid.mjs";
+import { invalidValues } from "./suites/transport-invalid.mjs";
 import { options } from "./suites/transport-options.mjs";
 import { suppliedSecrets } from "./suites/transport-supplied-secrets.mjs";
 import { retries } from "./suites/transport-retries.mjs";
@@ -20,7 +20,7 @@ describe("the npm package without a service", { timeout: 300_000 }, () => {
   inconsistentPages();
   fetches();
   options();
-  invalid();
+  invalidValues();
 
   test("there were no unhandled rejections, and `fetch` was always called correctly", expectNoMisuse);
 });

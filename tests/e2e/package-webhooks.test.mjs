@@ -1,5 +1,5 @@
 // `verifyWebhook` in every supported runtime: each verifies the same requests, which the library of Standard Webhooks signs. All
-// results must be as expected, and as those of that library where it applies.
+// results must be as expected, and equal those of that library for the requests that it supports.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";

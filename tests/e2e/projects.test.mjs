@@ -133,7 +133,7 @@ describe("the packed package", () => {
     const { NODE_ENV } = process.env;
 
     afterEach(() => {
-      // Vite sets it for the whole process.
+      // Vite sets NODE_ENV for the whole process.
       if (NODE_ENV === undefined) delete process.env.NODE_ENV;
       else process.env.NODE_ENV = NODE_ENV;
       assert.deepEqual(messages.splice(0), []);

@@ -12,7 +12,7 @@ import { DemoNotes } from "../../scripts/demo-notes/server.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { packageProgram } from "../../scripts/lib/python-package.mjs";
 import { run } from "../../scripts/lib/run.mjs";
-import { Platform, describedAt } from "./support/called.mjs";
+import { Platform, documentAt } from "./support/called.mjs";
 import { App } from "./support/connecting.mjs";
 import { secrets } from "./support/http.mjs";
 import { ALL_SCOPES, key, store } from "./support/keys.mjs";
@@ -48,7 +48,7 @@ describe("the Python package", () => {
     const sources = join(folder, "python-documents");
     mkdirSync(sources, { recursive: true });
     const config = join(folder, "python-catalog.toml");
-    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(called.origin)));
+    writeFileSync(join(sources, "called.json"), JSON.stringify(documentAt(called.origin)));
     writeFileSync(join(sources, "notes.json"), JSON.stringify(openApi(notes.origin)));
     writeFileSync(config, overrides(notes.origin));
     const catalog = { path: join(folder, "python-catalog") };

@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { build as bundle } from "esbuild";
 import { root } from "../../scripts/lib/paths.mjs";
 
-// The version that wrangler uses.
+// Uses the version of Miniflare that wrangler uses.
 const wrangler = createRequire(import.meta.url).resolve("wrangler");
 const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
 

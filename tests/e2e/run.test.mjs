@@ -12,11 +12,11 @@ import { bodies } from "./suites/bodies.mjs";
 import { catalogLists } from "./suites/catalog.mjs";
 import { changes } from "./suites/changes.mjs";
 import { concurrency } from "./suites/concurrency.mjs";
-import { configured } from "./suites/configured.mjs";
+import { configuration } from "./suites/configured.mjs";
 import { connections } from "./suites/connections.mjs";
-import { hostile } from "./suites/hostile.mjs";
+import { hostileRequests } from "./suites/hostile.mjs";
 import { keys } from "./suites/keys.mjs";
-import { largest } from "./suites/largest.mjs";
+import { largestPlatform } from "./suites/largest.mjs";
 import { migrations } from "./suites/migrations.mjs";
 import { openapi } from "./suites/openapi.mjs";
 import { outage } from "./suites/outage.mjs";
@@ -71,9 +71,9 @@ describe("the service on the real runtime", () => {
   requests(fixture);
   keys(fixture);
   catalogLists(fixture);
-  largest(fixture);
+  largestPlatform(fixture);
   actionDetails(fixture);
-  hostile(fixture);
+  hostileRequests(fixture);
   connections(fixture);
   changes(fixture);
   refusals(fixture);
@@ -83,7 +83,7 @@ describe("the service on the real runtime", () => {
   sessions(fixture);
   vaultCost(fixture);
   outage(fixture);
-  configured(fixture);
+  configuration(fixture);
   storage(fixture);
 
   test("no log contains a secret", async () => {

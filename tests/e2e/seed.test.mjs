@@ -213,9 +213,9 @@ describe("the demo account", () => {
   before(async () => {
     const { path } = await smallCatalog();
     // `npm start` stores its catalog in the default folder.
-    const place = ["--local", "--persist-to", state.path, "--catalog", path];
+    const storageArgs = ["--local", "--persist-to", state.path, "--catalog", path];
     const program = await nativeCli();
-    start = () => seedDemoAccount(program, { state: state.path, place });
+    start = () => seedDemoAccount(program, { state: state.path, storageArgs });
     await state.prepare();
   });
 

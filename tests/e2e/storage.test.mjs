@@ -398,9 +398,9 @@ describe("the commands through wrangler, as for Cloudflare's storage", { timeout
   });
 
   proof("the real wrangler has run each form of commands, with equal results", () => {
-    wrangler.expectTrue();
+    wrangler.expectMatchesWrangler();
     assert.deepEqual(
-      wrangler.commands.map(({ form }) => form).filter((form) => !wrangler.accepted.has(form)),
+      wrangler.commands.map(({ form }) => form).filter((form) => !wrangler.acceptedForms.has(form)),
       [],
     );
   });

@@ -1,4 +1,4 @@
-//! The whole service over storage that contains one key only, and over a catalog of one platform.
+//! The whole service, over storage that contains only one key, and a catalog with one platform.
 
 use std::any::Any;
 use std::cell::RefCell;

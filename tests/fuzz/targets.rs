@@ -69,9 +69,9 @@ fn split(data: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 pub fn path(data: &[u8]) {
-    // Like the path of every URL, it begins with a slash.
+    // The path of every URL begins with a slash.
     let Some(text) = text(data).filter(|text| text.starts_with('/')) else { return };
-    if let Route::To(resource) = Route::parse(text) {
+    if let Route::Resource(resource) = Route::parse(text) {
         // The proxied part of a path is not decoded.
         let is_decoded = !resource.has(Keyed::is_proxy);
         assert!(
@@ -81,7 +81,7 @@ pub fn path(data: &[u8]) {
     service::send(&service::request("GET", text, "", &[]));
 }
 
-/// An endpoint's number, and a query.
+/// The input is an endpoint's number, and a query.
 pub fn query(data: &[u8]) {
     let Some((index, rest)) = split(data) else { return };
     let Some(query) = text(rest) else { return };
@@ -102,7 +102,7 @@ fn keyed(index: usize) -> Keyed {
     all[index % all.len()]
 }
 
-/// The number of an endpoint with a body, and a body.
+/// The input is the number of an endpoint with a body, and a body.
 pub fn request_body(data: &[u8]) {
     let Some((index, rest)) = split(data) else { return };
     let all = (0..Endpoint::ALL.len()).map(keyed);
@@ -123,7 +123,7 @@ pub fn key(data: &[u8]) {
 
 const SECRET: &str = "an example of a secret that signs";
 
-/// Signed claims.
+/// The input is the claims of a token, which are also signed here.
 pub fn token(data: &[u8]) {
     let secrets = SessionSecrets::new(SECRET, "");
     let Some(text) = text(data) else { return };
@@ -152,7 +152,7 @@ pub fn cursor(data: &[u8]) {
     }
 }
 
-/// The query of a platform's redirect to the callback.
+/// The input is the query of a platform's redirect to the callback.
 pub fn state(data: &[u8]) {
     let Some(text) = text(data) else { return };
     if let Ok(read) = callback::read(text) {
@@ -166,18 +166,18 @@ pub fn state(data: &[u8]) {
 pub fn sealed(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let keys = VaultKeys::parse("one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=").unwrap();
-    let place = SealContext {
+    let context = SealContext {
         account: "acme",
         environment: Environment::Test,
         kind: Sealing::Connection,
         id: "a",
     };
-    assert!(keys.open(&place, &Sealed::from(text.to_owned())).is_err());
-    assert!(keys.open(&place, &Sealed::from(format!("one.{text}"))).is_err());
+    assert!(keys.open(&context, &Sealed::from(text.to_owned())).is_err());
+    assert!(keys.open(&context, &Sealed::from(format!("one.{text}"))).is_err());
     let _ = VaultKeys::parse(text);
 }
 
-/// A status, a header's length and value, and a body.
+/// The input is a status, a header's length and value, and a body.
 pub fn response(data: &[u8]) {
     let Some((kind, rest)) = split(data) else { return };
     let Some((length, rest)) = split(rest) else { return };
@@ -194,7 +194,7 @@ pub fn response(data: &[u8]) {
     }
 }
 
-/// A method with every member that affects token responses.
+/// An auth method with every member that affects token responses.
 fn oauth() -> OAuth2 {
     serde_json::from_value(serde_json::json!({
         "grant": "authorization_code", "issuer": null, "authorizationUrl": "https://id.example/authorize",
@@ -206,7 +206,7 @@ fn oauth() -> OAuth2 {
     .unwrap()
 }
 
-/// The record `current`, with a valid checksum.
+/// The input is the record `current`, to which a valid checksum is added.
 pub fn current(data: &[u8]) {
     let _ = Current::open(data.to_vec());
     let mut bytes = [b"CVAULT\x02\0".as_slice(), &crc32(data).to_le_bytes(), data].concat();
@@ -223,7 +223,7 @@ pub fn current(data: &[u8]) {
     }
 }
 
-/// The length of a head, and the bytes of a section with a valid checksum.
+/// The input is the length of a head, and a section, whose checksum is made valid.
 pub fn section(data: &[u8]) {
     let Some((head, rest)) = split(data) else { return };
     let segment = SegmentId([0; 16]);
@@ -249,7 +249,7 @@ pub fn section(data: &[u8]) {
     }
 }
 
-/// A unit of actions, both compressed and uncompressed.
+/// The input is a unit of actions, compressed or not.
 pub fn action_unit(data: &[u8]) {
     let inflated = unit::inflate(data);
     for bytes in [Some(data), inflated.as_deref()].into_iter().flatten() {
@@ -271,7 +271,7 @@ pub fn action_unit(data: &[u8]) {
     let _ = serde_json::from_slice::<ConnectorDetail>(data);
 }
 
-/// A document to import.
+/// The input is a document to import.
 pub fn import(data: &[u8]) {
     if let Ok(text) = read::text(data) {
         let _ = read::value(text);
@@ -279,23 +279,23 @@ pub fn import(data: &[u8]) {
     }
 }
 
-/// `providers.toml` and `catalog.toml`.
+/// The input is a `providers.toml` or a `catalog.toml`.
 pub fn providers(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let _ = Providers::parse("providers.toml", text);
     let _ = Overrides::parse("catalog.toml", text);
 }
 
-/// A path, a query, and headers, on separate lines.
+/// The input is a path, a query, and headers, on separate lines.
 pub fn proxy(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let mut lines = text.lines();
     let (path, query) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    if let Some(url) = address::below("https://api.example/v1", path, query) {
+    if let Some(url) = address::url_below("https://api.example/v1", path, query) {
         assert!(url.starts_with("https://api.example/v1/"), "{url}");
         assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
-        let _ = address::without(&url, |name, _| name == "key");
-        if let Some(next) = address::redirected(&url, query) {
+        let _ = address::without_parameters(&url, |name, _| name == "key");
+        if let Some(next) = address::redirect_target(&url, query) {
             assert!(
                 next.starts_with("https://api.example/") || next == "https://api.example",
                 "{next}"

@@ -7,7 +7,7 @@ use super::support::{import_documents, import_sources, with_operation};
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn every_field_of_an_action() {
+fn reads_every_field_of_an_action() {
     let (summary, platforms) = import_sources(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
     let rows: Vec<(&str, &str, &str, &str)> = platforms[0]
         .actions
@@ -35,7 +35,7 @@ fn every_field_of_an_action() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn action_titles_keys_and_models() {
+fn derives_titles_keys_and_models() {
     for (at, (path, method, operation, title, key, model)) in [
         // A summary that begins with a verb is the title.
         ("/a", "get", "{summary: ' List <b>b</b>. ', operationId: getB}", "List b", "getB", "A"),

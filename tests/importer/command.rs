@@ -10,7 +10,7 @@ use super::support::{FIXTURES, folder, run, stderr};
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn command_line_exit_codes_and_messages() {
+fn import_reports_its_outcome() {
     let out = folder("cli");
     let out = out.to_str().unwrap();
     let config = folder("cli-config").join("c.toml");
@@ -23,7 +23,7 @@ fn command_line_exit_codes_and_messages() {
         (vec!["import", FIXTURES, "--config", "/dev/null"], 0, "broken/trailing-comma.json:3:47: trailing comma\nerror: … and 5 more, all in "),
         (vec!["import", FIXTURES, "--config", "/dev/null", "--verbose"], 0, "broken/truncated.json:4:29: EOF while parsing an object"),
         (vec!["import", "tests/fixtures/openapi/broken", "--config", "/dev/null"], 1, "nothing was imported; the catalog stays as it was"),
-        (vec!["import", "tests/fixtures/openapi/good/closed.json", "--config", "/dev/null"], 1, "1 document left out for the licence: take one with `--also FILE`, all with `--licence any`"),
+        (vec!["import", "tests/fixtures/openapi/good/closed.json", "--config", "/dev/null"], 1, "1 document skipped because of the licence: import one with `--also FILE`, all with `--licence any`"),
         (vec!["import", "no/such/folder"], 1, "error: cannot read no/such/folder: No such file or directory"),
         (vec!["import", "schema"], 1, "error: no .json, .yaml or .yml file in schema"),
         (vec!["import", acme, "--config", "no.toml"], 1, "error: cannot read no.toml"),
@@ -185,7 +185,7 @@ fn resolves_relative_paths_against_the_callers_folder() {
         ("catalog", &folder, vec!["there/acme.json"], "shipped"),
         ("catalog", &here, vec!["../there/acme.json"], "shipped"),
         ("catalog", &folder, vec![absolute.to_str().unwrap()], "shipped"),
-        // Under another script, the caller names the current folder.
+        // Other npm scripts: paths are relative to the current folder.
         ("test", &folder, vec!["../there/acme.json"], "shipped"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))

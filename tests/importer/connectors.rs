@@ -7,7 +7,7 @@ use super::support::{import_sources, with_info};
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn every_field_of_a_connector() {
+fn reads_every_field_of_a_connector() {
     let (_, platforms) = import_sources(&["tests/fixtures/openapi/good/acme-3.0.json"], LicenceFilter::Open, "");
     let connector = Connector {
         id: platforms[0].connector.id,
@@ -32,7 +32,7 @@ fn every_field_of_a_connector() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn platform_versions_and_statuses() {
+fn derives_versions_and_statuses() {
     use Status::{Alpha, Beta, GenerallyAvailable as Ga, NotAvailable};
     for (at, (info, version, status)) in [
         ("version: 1.1.4", "v1", Ga),
@@ -123,7 +123,7 @@ fn descriptions_are_one_plain_line() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn categories_tags_and_images() {
+fn derives_categories_tags_and_images() {
     for (at, (info, category, tags)) in [
         ("title: T", "Other", &[][..]),
         ("x-apisguru-categories: [iot, open_data]", "IoT", &["Open Data"]),

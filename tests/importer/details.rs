@@ -182,7 +182,7 @@ paths:
 }
 
 #[test]
-fn swagger_2_converts_equally() {
+fn converts_swagger_2_like_openapi_3() {
     let lines = "host: api.example
 basePath: /v1
 consumes: [application/xml, application/json]

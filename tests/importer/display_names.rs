@@ -84,7 +84,7 @@ fn removes_noise_words_from_titles() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn parts_of_a_provider() {
+fn names_the_services_of_a_provider() {
     for (at, (provider, service, title, name)) in [
         ("github.com", "api.github.com", "GitHub v3 REST API", "GitHub"),
         ("github.com", "ghes-3.8", "GitHub v3 REST API", "GitHub Enterprise Server 3.8"),
@@ -158,7 +158,7 @@ fn an_assigned_name_is_kept_and_colliding_names_change() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn categories_of_large_providers() {
+fn derives_categories_of_large_providers() {
     for (at, (provider, service, title, category)) in [
         ("googleapis.com", "calendar", "Calendar API", "Time Management"),
         ("googleapis.com", "sheets", "Google Sheets API", "Collaboration"),

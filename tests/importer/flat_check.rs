@@ -30,8 +30,8 @@ pub struct FlatFormCounts {
     pub cut: usize,
     /// The longest outline, in bytes.
     pub longest: usize,
-    /// Requested parts that are still not shown in full and do not say how to get the rest.
-    pub stuck: usize,
+    /// The number of requested parts that are not shown in full and do not say how to get the rest.
+    pub dead_ends: usize,
 }
 
 /// Checks all actions of a platform.
@@ -78,7 +78,7 @@ fn check_outline(what: &str, mut detail: Value, counted: &mut FlatFormCounts) {
         assert!(tokens(&part.to_string()) < MAX_TOKENS, "{what}: {path}");
         let mut deeper = Vec::new();
         each_omitted(&part["input"], &mut deeper);
-        counted.stuck +=
+        counted.dead_ends +=
             usize::from(deeper.contains(path) && part["input"].get("omittedProperties").is_none());
     }
     detail["input"] = Flat::new(&detail["input"].clone()).schema();
@@ -126,8 +126,8 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
     });
     let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
     for name in &names {
-        let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
-        assert!((1..=64).contains(&name.len()) && name.chars().all(is_fine), "{what}: {name}");
+        let is_valid = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
+        assert!((1..=64).contains(&name.len()) && name.chars().all(is_valid), "{what}: {name}");
     }
 
     // If all arguments are set, each one arrives at its own location.
@@ -152,20 +152,20 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
         }
     }
     let is_whole = reached.contains_key(&("body".to_owned(), None));
-    let expected = places(input, is_whole);
+    let expected = locations(input, is_whole);
     assert_eq!(reached.keys().cloned().collect::<BTreeSet<_>>(), expected, "{what}");
     assert_eq!(reached.values().collect::<BTreeSet<_>>().len(), names.len(), "{what}");
 
-    // A valid name that occurs in one place only is kept; a name that occurs in several is prefixed with its place.
-    let mut times = BTreeMap::<&str, usize>::new();
+    // An argument keeps a valid name that occurs in one location; a name that occurs in several gets the location as prefix.
+    let mut counts = BTreeMap::<&str, usize>::new();
     for (_, name) in &expected {
-        *times.entry(name.as_deref().unwrap_or("body")).or_default() += 1;
+        *counts.entry(name.as_deref().unwrap_or("body")).or_default() += 1;
     }
     for ((place, name), flat_name) in &reached {
         let own = name.as_deref().unwrap_or("body");
-        let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
-        let is_allowed = (1..=64).contains(&own.len()) && own.chars().all(is_fine);
-        if times[own] > 1 {
+        let is_valid = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
+        let is_allowed = (1..=64).contains(&own.len()) && own.chars().all(is_valid);
+        if counts[own] > 1 {
             assert!(flat_name.starts_with(&format!("{place}_")), "{what}: {flat_name}");
             counted.prefixed += 1;
         } else if is_allowed {
@@ -190,7 +190,7 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
         };
         assert_eq!(*found, json!([place, own]), "{what}");
     }
-    // A value that its place requires is required here, unless the body as a whole is optional.
+    // An argument is required if its location requires it, unless the whole body is optional.
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     for ((place, name), flat_name) in &reached {
         let is_listed = |object: &Value, name: &str| {
@@ -222,21 +222,21 @@ fn body(input: &Value) -> &Value {
     body
 }
 
-/// All places that a value can be sent to.
-fn places(input: &Value, is_whole: bool) -> BTreeSet<(String, Option<String>)> {
-    let mut places = BTreeSet::new();
+/// All locations that an argument can have.
+fn locations(input: &Value, is_whole: bool) -> BTreeSet<(String, Option<String>)> {
+    let mut locations = BTreeSet::new();
     for (place, schema) in input["properties"].as_object().unwrap() {
         let object = if place == "body" { body(input) } else { schema };
         match object.get("properties").and_then(Value::as_object) {
             Some(members) if place != "body" || !is_whole => {
-                places.extend(members.keys().map(|name| (place.clone(), Some(name.clone()))));
+                locations.extend(members.keys().map(|name| (place.clone(), Some(name.clone()))));
             }
             _ => {
-                places.insert((place.clone(), None));
+                locations.insert((place.clone(), None));
             }
         }
     }
-    places
+    locations
 }
 
 fn each_schema(schema: &Value, note: &mut dyn FnMut(&Value)) {

@@ -55,7 +55,7 @@ fn same_input_produces_the_same_folder() {
 }
 
 #[test]
-fn import_repairs_an_interrupted_one() {
+fn import_repairs_an_interrupted_import() {
     let out = folder("mended");
     let import = |file: &str| {
         let output = run(&[
@@ -85,8 +85,8 @@ fn import_repairs_an_interrupted_one() {
 struct FileCount(AtomicUsize);
 
 impl Watch for FileCount {
-    fn found(&self, _: usize, _: u64) {}
-    fn read(&self, _: u64) {
+    fn files_found(&self, _: usize, _: u64) {}
+    fn file_read(&self, _: u64) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -134,8 +134,8 @@ fn check_reports_each_fault() {
         });
         ids.concat()
     };
-    // The search over all actions, the names, the connectors, the actions' details, the pack, the manifest and the
-    // record.
+    // From the smallest to the largest segment: the search index, the names, the connectors, the details of actions and the
+    // pack. The manifest and the record follow.
     let files = import();
     let [.., version, record] = files.as_slice() else { panic!("{files:?}") };
     let segments = &files[..files.len() - 2];
@@ -232,7 +232,7 @@ fn a_second_folder_adds_its_platforms_to_the_published_version() {
     // The first folder takes precedence.
     let same = Published::open_with(&all, &one).unwrap();
     assert_eq!((same.manifest, same.current), (whole.manifest.clone(), whole.current.clone()));
-    // A folder that the other completes gives the same version as the complete one.
+    // An incomplete folder and the one that completes it give the same version as the complete folder.
     let rest: Vec<String> = names.into_iter().filter(|name| *name != added).collect();
     let files = Folder(folder("with-rest"));
     drop(files.lock().unwrap());

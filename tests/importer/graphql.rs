@@ -107,7 +107,7 @@ fn each_root_field_becomes_an_action_with_its_method_and_address() {
 }
 
 #[test]
-fn descriptions_may_have_characters_of_four_bytes() {
+fn accepts_four_byte_characters_in_descriptions() {
     let sdl = "type Query { \"\"\"\n\u{1f4a1} All issues\n\"\"\" issues: [ID!] }";
     let server = "https://api.acme.example";
     let acme = imported("graphql-emoji", sdl, "https://api.acme.example/graphql", server);

@@ -214,7 +214,7 @@ fn dataverse_metadata_becomes_operations_on_rows() {
     assert_eq!(input["required"], json!(["body"]));
     let own = json!({ "$ref": "#/$defs/Microsoft.Dynamics.CRM.account" });
     assert_eq!(input["properties"]["body"], json!({ "allOf": [own, { "required": ["name"] }] }));
-    // Without the property that the service computes.
+    // The property that the service computes is missing.
     assert_eq!(
         input["$defs"]["Microsoft.Dynamics.CRM.account"]["properties"],
         json!({
@@ -285,7 +285,7 @@ fn routes_of_woocommerce_are_below_its_own_address() {
 }
 
 #[test]
-fn record_types_of_netsuite_and_an_export_of_servicenow_are_openapi() {
+fn imports_openapi_documents_of_netsuite_and_servicenow() {
     let folder = catalog("instance-openapi");
     let (host, request) = instance("200 OK", CATALOG);
     let done = import(&folder, "netsuite", &["--host", &host, "--only", "customer"]);
@@ -315,7 +315,7 @@ fn record_types_of_netsuite_and_an_export_of_servicenow_are_openapi() {
         rows,
         ["getApiNowTableByTableName GET /api/now/table/{tableName}: Retrieve records"]
     );
-    // The instance that was imported before is still there.
+    // The catalog still has the instance that was imported before.
     assert!(!actions(&folder, "netsuite", netsuite, "").0.is_empty());
 }
 

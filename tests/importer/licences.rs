@@ -11,7 +11,7 @@ use super::support::{FIXTURES, NoProgress, folder, import_sources, platforms_of}
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn licences() {
+fn recognizes_open_licences() {
     for (licence, open) in [
         ("{name: Apache 2.0}", true),
         ("{name: x, identifier: Apache-2.0}", true),

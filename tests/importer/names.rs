@@ -6,7 +6,7 @@ use super::support::{import_documents, indented, platforms_of};
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn platform_names() {
+fn derives_platform_names() {
     for (at, (info, server, platform)) in [
         ("x-providerName: stripe.com", "", "stripe"),
         ("x-providerName: amazonaws.com\nx-serviceName: ec2", "", "amazonaws-ec2"),

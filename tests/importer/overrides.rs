@@ -8,7 +8,7 @@ use super::support::import_sources;
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn overrides_change_what_they_name() {
+fn overrides_replace_the_documents_values() {
     let toml = "[platforms.acme-store]\nrename = 'acme'\nname = 'Acme'\ndescription = 'A store.'\ncategory = 'Shops'\nstatus = 'alpha'\n\
                 active = false\ntags = ['a', 'b']\nimage = 'https://acme.com/new.png'\nauthkit = true\n\
                 [platforms.nowhere]\noptional = true\n";

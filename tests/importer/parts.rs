@@ -193,9 +193,9 @@ fn reports_the_position_of_dangling_and_outside_references() {
     let at = "main.json#/paths/~1a/post/parameters";
     for expected in [
         format!("{at}/0/schema: the reference to `missing.yaml#/b` is dangling: No such file"),
-        format!("{at}/1/schema: the reference to `there.yaml#/c` is dangling: the file has nothing there"),
+        format!("{at}/1/schema: the reference to `there.yaml#/c` is dangling: the file has no value at this position"),
         format!("{at}/2/schema: the reference to `../outside.yaml` is dangling: it lies outside of the imported folder"),
-        format!("{at}/3/schema: the reference to `there.yaml#anchor` is dangling: what follows `#` is not a JSON Pointer"),
+        format!("{at}/3/schema: the reference to `there.yaml#anchor` is dangling: the part after `#` is not a JSON Pointer"),
         format!("{at}/4/schema: the reference to `broken.json` is dangling: expected value at line 1 column 11"),
         format!("{at}/5/schema: the reference to `linked.yaml` is dangling: it lies outside"),
         "there.yaml#/i: the reference to `missing.yaml` is dangling: No such file".to_owned(),

@@ -89,7 +89,7 @@ fn job(sources: &Path) -> Import {
 }
 
 #[test]
-fn every_operation_becomes_an_action_that_users_can_connect_for() {
+fn every_operation_becomes_an_action_with_an_auth_method() {
     let other = folder("own-documents");
     fs::write(other.join("a.json"), DOCUMENT.replace("salesforce", "other")).unwrap();
     let job = job(&other);

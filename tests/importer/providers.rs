@@ -68,7 +68,7 @@ fn hosts_that_receive_secrets_are_fixed_or_set_by_the_client() {
         }
     }
     open.dedup();
-    // Where the file has a default, it is used unless the OAuth client names another host. Users choose none of these.
+    // For these platforms, the file has a default host, which the OAuth client can replace, but users cannot.
     let national_clouds = [
         "excel",
         "microsoft-bookings",

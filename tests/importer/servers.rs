@@ -26,7 +26,7 @@ fn servers(at: usize, server: &str) -> (Vec<String>, Vec<String>) {
 fn a_variable_of_the_scheme_has_a_value_and_others_become_fields() {
     for (at, (server, urls, fields)) in [
         ("{url: '{scheme}://{region}.api.example:{port}/{base}', variables: {scheme: {default: https, enum: [https, http]}, region: {default: eu, enum: [eu, us]}, port: {default: '443'}, base: {default: v2}}}", vec!["https://{region}.api.example:{port}/{base}"], vec!["base=v2", "port=443", "region=eu"]),
-        // Both have an unusable default.
+        // Both variables have an unusable default.
         ("{url: '{protocol}://{hostname}/api/v3', variables: {hostname: {default: HOSTNAME}, protocol: {default: http}}}", vec!["https://{hostname}/api/v3"], vec!["hostname"]),
         ("{url: '{protocol}://{hostname}', variables: {protocol: {default: http, enum: [http, https]}, hostname: {default: api.acme.com}}}", vec!["https://{hostname}"], vec!["hostname=api.acme.com"]),
         ("{url: '{protocol}://{hostname}'}", vec!["https://{hostname}"], vec!["hostname"]),

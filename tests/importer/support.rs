@@ -16,8 +16,8 @@ pub const FIXTURES: &str = "tests/fixtures/openapi";
 pub struct NoProgress;
 
 impl Watch for NoProgress {
-    fn found(&self, _: usize, _: u64) {}
-    fn read(&self, _: u64) {}
+    fn files_found(&self, _: usize, _: u64) {}
+    fn file_read(&self, _: u64) {}
 }
 
 /// An empty folder for one test.

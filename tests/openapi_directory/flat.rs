@@ -5,7 +5,7 @@ use crate::shipped_catalog;
 
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
-fn flat_arguments_map_back_in_every_action() {
+fn converts_flat_arguments_of_every_action() {
     let (_, _, platforms) = shipped_catalog();
     let mut counted = FlatFormCounts::default();
     for platform in platforms {

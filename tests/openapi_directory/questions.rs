@@ -36,9 +36,9 @@ struct ActionQuery {
     #[serde(rename = "question")]
     text: String,
     answers: Vec<String>,
-    /// Whether the question is held out of tuning.
-    #[serde(default)]
-    held: bool,
+    /// Whether the question is held out: it takes no part in tuning the search.
+    #[serde(default, rename = "held")]
+    is_held_out: bool,
 }
 
 /// The files of a catalog folder as a store of values.
@@ -143,29 +143,30 @@ fn questions_find_their_answers() {
     let Questions { questions } = toml::from_str(&text).unwrap();
     let keys = keys();
     let files = Files { folder: Folder(imported().0.clone()), reads: Cell::new(0) };
-    for held in [false, true] {
-        let of_kind: Vec<&ActionQuery> = questions.iter().filter(|one| one.held == held).collect();
-        let mut places: Vec<usize> = Vec::new();
+    for is_held_out in [false, true] {
+        let selected = questions.iter().filter(|question| question.is_held_out == is_held_out);
+        let selected: Vec<&ActionQuery> = selected.collect();
+        let mut ranks: Vec<usize> = Vec::new();
         let mut max_reads = 0;
-        for ActionQuery { text: question, answers, .. } in &of_kind {
+        for ActionQuery { text: question, answers, .. } in &selected {
             let right: Vec<_> =
                 answers.iter().flat_map(|answer| matching_actions(answer, &keys)).collect();
             assert!(!right.is_empty(), "{question}: no answer is in the catalog");
             files.reads.set(0);
             let found = ask(&files, &CatalogCache::new(64 << 20), question, 20);
             max_reads = max_reads.max(files.reads.get());
-            let place = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
-            if place >= 10 && !held {
+            let rank = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
+            if rank >= 10 && !is_held_out {
                 println!("not found: {question}: {:?}", found.first());
             }
-            places.push(place);
+            ranks.push(rank);
         }
-        let kind = if held { "held out" } else { "tuned" };
+        let kind = if is_held_out { "held out" } else { "tuned" };
         for (first, least) in TARGETS {
-            let share = places.iter().filter(|place| **place < first).count() * 100 / of_kind.len();
-            println!("{kind}: an answer in the first {first} for {share} % of {}", of_kind.len());
+            let share = ranks.iter().filter(|rank| **rank < first).count() * 100 / selected.len();
+            println!("{kind}: an answer in the first {first} for {share} % of {}", selected.len());
             // Held-out questions are only reported: asserting a share would amount to tuning on them.
-            assert!(held || share >= least, "{share} % of the questions, not {least} %");
+            assert!(is_held_out || share >= least, "{share} % of the questions, not {least} %");
         }
         println!("{kind}: at most {max_reads} values read by a cold search for a page of 20");
         assert!(max_reads < 40, "{max_reads} values");
@@ -201,7 +202,7 @@ fn questions_about_named_platforms_find_their_answers() {
     let keys = export_actions(folder.to_str().unwrap(), &platforms);
     let files = Files { folder: Folder(folder), reads: Cell::new(0) };
     let cache = CatalogCache::new(256 << 20);
-    let mut places = Vec::new();
+    let mut ranks = Vec::new();
     let mut unreachable = Vec::new();
     for ActionQuery { text: question, answers, .. } in &questions {
         let right: BTreeSet<(String, String)> = answers
@@ -217,20 +218,20 @@ fn questions_about_named_platforms_find_their_answers() {
             continue;
         }
         let found = ask(&files, &cache, question, 20);
-        let place = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
-        if place >= 5 {
+        let rank = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
+        if rank >= 5 {
             println!("not in the first five: {question}: {:?}", found.first());
-        } else if place > 0 {
-            println!("{}: {question}: {:?}", place.saturating_add(1), found.first());
+        } else if rank > 0 {
+            println!("{}: {question}: {:?}", rank.saturating_add(1), found.first());
         }
-        places.push(place);
+        ranks.push(rank);
     }
     for question in &unreachable {
         println!("no answer in this catalog: {question}");
     }
-    println!("{} of 200 questions have an answer in this catalog", places.len());
+    println!("{} of 200 questions have an answer in this catalog", ranks.len());
     for (first, least) in PLATFORM_TARGETS {
-        let share = places.iter().filter(|place| **place < first).count() * 100 / places.len();
+        let share = ranks.iter().filter(|rank| **rank < first).count() * 100 / ranks.len();
         println!("an answer in the first {first} for {share} %");
         assert!(share >= least, "{share} % of the questions, not {least} %");
     }

@@ -1,4 +1,4 @@
-//! What a user and an app do with one platform, from the first connection to its end.
+//! The journey of a user and an app with one platform, from the first connection to its deletion.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const HOUR_MS: u64 = 3_600_000;
 /// The values that the user enters, by field name. `$key`, `$app` and `$user` are the secrets of the stand-in.
 pub type Inputs = BTreeMap<String, String>;
 
-/// The error is the step that failed, and what was observed.
+/// The error names the step that failed, and what happened.
 type Outcome<T> = Result<T, String>;
 
 struct Journey<'a> {
@@ -33,11 +33,11 @@ struct Journey<'a> {
 }
 
 fn secrets(inputs: &Inputs, index: u32) -> Secrets {
-    let given = |name: &str| inputs.get(name).cloned();
+    let input = |name: &str| inputs.get(name).cloned();
     Secrets {
-        key: given("=key").map_or_else(|| format!("key-{index}"), |key| format!("{key}{index}")),
-        app: given("=app").unwrap_or_else(|| "app1".to_owned()),
-        user: given("=user").unwrap_or_else(|| "ann@example.com".to_owned()),
+        key: input("=key").map_or_else(|| format!("key-{index}"), |key| format!("{key}{index}")),
+        app: input("=app").unwrap_or_else(|| "app1".to_owned()),
+        user: input("=user").unwrap_or_else(|| "ann@example.com".to_owned()),
     }
 }
 
@@ -118,7 +118,7 @@ impl<'a> Journey<'a> {
         self.api.send(&with_body(self.api.request(method, path), &sent.to_string()))
     }
 
-    fn at(id: &str) -> String {
+    fn connection_path(id: &str) -> String {
         format!("/v1/vault/connections/{id}")
     }
 
@@ -130,7 +130,7 @@ impl<'a> Journey<'a> {
                 .replace("$app", &secrets.app)
                 .replace("$user", &secrets.user)
         };
-        let usual = |name: &str| match name {
+        let default_value = |name: &str| match name {
             "apiKey" | "token" => Some("$key"),
             "username" => Some(self.basic_credential(0)),
             "password" => Some(self.basic_credential(1)),
@@ -138,12 +138,12 @@ impl<'a> Journey<'a> {
         };
         let mut filled = Map::new();
         for field in &self.method.fields {
-            let given =
-                self.inputs.get(&field.name).map(String::as_str).or_else(|| usual(&field.name));
-            let needed = field.required && field.default.is_none();
+            let input = self.inputs.get(&field.name).map(String::as_str);
+            let input = input.or_else(|| default_value(&field.name));
+            let is_needed = field.required && field.default.is_none();
             let first = field.r#enum.as_ref().and_then(|all| all.first()).map(String::as_str);
-            let guess = || needed.then(|| first.unwrap_or("acme"));
-            if let Some(value) = given.or_else(guess) {
+            let guess = || is_needed.then(|| first.unwrap_or("acme"));
+            if let Some(value) = input.or_else(guess) {
                 filled.insert(field.name.clone(), json!(fill(value)));
             }
         }
@@ -228,19 +228,20 @@ impl<'a> Journey<'a> {
         };
         let (path, query) = check.split_once('?').unwrap_or((&check, ""));
         let servers = self.platform.detail.servers.iter();
-        let below = servers
+        let server_and_path = servers
             .flat_map(|server| base.split(' ').map(move |base| (server, base)))
             .find_map(|(server, base)| {
                 path_below(&server.url, &format!("{base}{path}")).map(|path| (server, path))
             });
-        let (server, path) = match below {
+        let (server, path) = match server_and_path {
             Some((server, path)) => (Some(&server.url), path),
             None => (None, path.to_owned()),
         };
         let path = path.trim_start_matches('/').replace('*', "1");
         let query = if query.is_empty() { String::new() } else { format!("?{query}") };
-        let request = self.api.request(method, &format!("{}/proxy/{path}{query}", Self::at(id)));
-        // The first one is called unless the app asks for another one.
+        let request =
+            self.api.request(method, &format!("{}/proxy/{path}{query}", Self::connection_path(id)));
+        // The proxy calls the first server unless the app names another one.
         let other = server.filter(|url| *url != &self.platform.detail.servers[0].url);
         let request = match other {
             Some(url) => with_header(request, "x-vault-server", url),
@@ -259,17 +260,13 @@ impl<'a> Journey<'a> {
         self.api.send(&request).status
     }
 
-    fn calls(&self, step: &str, id: &str) -> Outcome<()> {
+    fn check_call(&self, step: &str, id: &str) -> Outcome<()> {
         let status = self.call(id);
-        if status == 200 {
-            Ok(())
-        } else {
-            self.fault(step, &format!("the call is answered {status}"))
-        }
+        if status == 200 { Ok(()) } else { self.fault(step, &format!("the call returns {status}")) }
     }
 
     fn state(&self, id: &str) -> Value {
-        body(&self.api.get(&Self::at(id)))["state"].clone()
+        body(&self.api.get(&Self::connection_path(id)))["state"].clone()
     }
 
     fn oauth(&self) -> Outcome<()> {
@@ -288,54 +285,60 @@ impl<'a> Journey<'a> {
         if self.platform.detail.verify.is_some() && self.state(&id) != "operational" {
             return self.fault("connect", &format!("its state is {}", self.state(&id)));
         }
-        self.calls("call", &id)?;
+        self.check_call("call", &id)?;
         let refreshes = oauth.refresh != Refresh::None || oauth.grant == Grant::ClientCredentials;
         if refreshes && oauth.expires > 0 {
-            // Twice: the second refresh uses the refresh token that the first one returned.
+            // Refreshes twice, since the second refresh uses the refresh token that the first one returned.
             for step in ["refresh", "refresh again"] {
                 self.wait(oauth.expires * 1000 + 1);
-                self.calls(step, &id)?;
+                self.check_call(step, &id)?;
             }
         } else if refreshes {
             for step in ["refresh", "refresh again"] {
                 self.wait(HOUR_MS);
-                let response = self.api.get(&format!("{}/credentials?refresh=true", Self::at(&id)));
+                let response = self
+                    .api
+                    .get(&format!("{}/credentials?refresh=true", Self::connection_path(&id)));
                 if response.status != 200 {
                     return self.fault(step, &body(&response).to_string());
                 }
-                self.calls(step, &id)?;
+                self.check_call(step, &id)?;
             }
         }
         if let Some(long) = &oauth.long {
             self.wait(oauth.expires * 1000 + 1);
-            self.calls("long", &id)?;
+            self.check_call("long", &id)?;
             if !self.standin.borrow().served_long() {
                 return self.fault("long", "the call has the short token");
             }
             if long.refresh_url.is_some() {
-                // A week before the long token ends.
+                // The check runs a week before the long-lived token expires.
                 self.wait((long.expires - 7 * 86_400) * 1000);
-                body(&self.send("POST", &format!("{}/check", Self::at(&id)), &Value::Null));
+                body(&self.send(
+                    "POST",
+                    &format!("{}/check", Self::connection_path(&id)),
+                    &Value::Null,
+                ));
                 self.wait(8 * 86_400 * 1000);
-                self.calls("long, refreshed", &id)?;
+                self.check_call("long, refreshed", &id)?;
             }
         }
         if oauth.grant == Grant::ClientCredentials {
-            // Only the client has a grant: it requests another token.
+            // The user has no grant to end. The client itself can request another token.
             self.wait(60_000);
             self.standin.borrow_mut().end_all();
-            self.calls("call with an ended token", &id)?;
+            self.check_call("call with an ended token", &id)?;
         } else {
             self.end_access(&id, oauth.refresh != Refresh::None)?;
         }
-        let again = self.connect("reconnect", Some(&id))?;
-        if again != id {
+        let reconnected = self.connect("reconnect", Some(&id))?;
+        if reconnected != id {
             return self.fault("reconnect", "it is another connection");
         }
-        self.calls("call after reconnect", &id)?;
+        self.check_call("call after reconnect", &id)?;
         if refreshes && oauth.expires > 0 {
             self.wait(oauth.expires * 1000 + 1);
-            self.calls("refresh after reconnect", &id)?;
+            self.check_call("refresh after reconnect", &id)?;
         }
         self.delete(&id)?;
         if oauth.revoke.is_some() {
@@ -344,11 +347,11 @@ impl<'a> Journey<'a> {
                 return self.fault("revoke", "nothing was revoked");
             }
         }
-        self.nothing_refused()
+        self.ensure_nothing_refused()
     }
 
     /// Fails if the platform refused a request for a reason other than ended credentials.
-    fn nothing_refused(&self) -> Outcome<()> {
+    fn ensure_nothing_refused(&self) -> Outcome<()> {
         if self.standin.borrow().faults.is_empty() {
             return Ok(());
         }
@@ -358,12 +361,12 @@ impl<'a> Journey<'a> {
     fn key(&self) -> Outcome<()> {
         let accepted = self.standin.borrow().secrets.clone();
         let wrong = secrets(self.inputs, 9);
-        let (given, is_right) = (self.fields(), accepted);
+        let fields = self.fields();
         // The user copies a key that the platform does not know.
         self.standin.borrow_mut().secrets = wrong;
         let wrong_fields = self.fields();
-        self.standin.borrow_mut().secrets = is_right;
-        if given == wrong_fields {
+        self.standin.borrow_mut().secrets = accepted;
+        if fields == wrong_fields {
             return self.fault("catalog", "no field takes the key");
         }
         let sent = json!({
@@ -380,17 +383,17 @@ impl<'a> Journey<'a> {
         if self.state(&id) != "operational" {
             return self.fault("connect", &format!("its state is {}", self.state(&id)));
         }
-        self.calls("call", &id)?;
+        self.check_call("call", &id)?;
         // The key is replaced at the platform.
         self.standin.borrow_mut().secrets = secrets(self.inputs, 2);
         self.end_access(&id, false)?;
-        let again = self.connect("reconnect", Some(&id))?;
-        if again != id {
+        let reconnected = self.connect("reconnect", Some(&id))?;
+        if reconnected != id {
             return self.fault("reconnect", "it is another connection");
         }
-        self.calls("call after reconnect", &id)?;
+        self.check_call("call after reconnect", &id)?;
         self.delete(&id)?;
-        self.nothing_refused()
+        self.ensure_nothing_refused()
     }
 
     /// The platform ends the access. The next refreshes or checks must fail the connection.
@@ -404,7 +407,8 @@ impl<'a> Journey<'a> {
             self.wait(2 * HOUR_MS);
             let path = if has_refresh { "credentials?refresh=true" } else { "check" };
             let method = if has_refresh { "GET" } else { "POST" };
-            let request = self.api.request(method, &format!("{}/{path}", Self::at(id)));
+            let request =
+                self.api.request(method, &format!("{}/{path}", Self::connection_path(id)));
             self.api.send(&request);
             if self.state(id) == "failed" {
                 return Ok(());
@@ -414,7 +418,7 @@ impl<'a> Journey<'a> {
     }
 
     fn delete(&self, id: &str) -> Outcome<()> {
-        let response = self.api.send(&self.api.request("DELETE", &Self::at(id)));
+        let response = self.api.send(&self.api.request("DELETE", &Self::connection_path(id)));
         if [200, 204].contains(&response.status) {
             return Ok(());
         }

@@ -49,8 +49,8 @@ use service::Runtime;
 struct NoProgress;
 
 impl Watch for NoProgress {
-    fn found(&self, _: usize, _: u64) {}
-    fn read(&self, _: u64) {}
+    fn files_found(&self, _: usize, _: u64) {}
+    fn file_read(&self, _: u64) {}
 }
 
 /// The values that users enter: `[platform.oauth]` and `[platform.key]`, by field name. `journey.rs` reads the names that
@@ -59,8 +59,8 @@ fn inputs() -> BTreeMap<String, BTreeMap<String, Inputs>> {
     toml::from_str(include_str!("inputs.toml")).unwrap()
 }
 
-/// The catalog's entries of these platforms, as an import makes them. Their documents would add actions, but neither
-/// servers nor methods that the entries have.
+/// The catalog's entries of these platforms, as an import makes them. Their documents are not imported: they would only add
+/// actions, since the entries already have the servers and auth methods.
 fn catalog() -> &'static HashMap<String, Platform> {
     static CATALOG: OnceLock<HashMap<String, Platform>> = OnceLock::new();
     CATALOG.get_or_init(|| {
@@ -100,8 +100,8 @@ fn journeys(
     inputs: &BTreeMap<String, Inputs>,
     runtime: Option<&Rc<RefCell<Runtime>>>,
 ) -> Vec<(String, Result<(), String>)> {
-    let nothing = Inputs::new();
-    let inputs_for = |method: &str| inputs.get(method).unwrap_or(&nothing);
+    let no_inputs = Inputs::new();
+    let inputs_for = |method: &str| inputs.get(method).unwrap_or(&no_inputs);
     let found = catalog().get(name);
     if let Some(ended) = &row.ended {
         let why = format!("it is offered, but its API ended on {ended}");
@@ -163,7 +163,7 @@ fn every_platform_is_connected_called_refreshed_ended_reconnected_and_deleted() 
     assert!(report.is_empty(), "{failed} of {done} journeys:\n{}", report.join("\n"));
 }
 
-/// A line for each failed journey.
+/// Returns a line for each failed journey.
 fn report(results: &[(String, String, Result<(), String>)]) -> Vec<String> {
     let failed = results.iter().filter_map(|(platform, method, result)| {
         let fault = result.as_ref().err()?;

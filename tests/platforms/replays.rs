@@ -93,8 +93,8 @@ fn the_next_page_is_below_a_server_whose_path_has_a_field() {
         assert_eq!(call("projects.json?page=2", "").status, 200);
         assert_eq!(sent_url(&service), "https://api.acme.example/base/99/projects.json?page=2");
     }
-    let whole = call("https://api.acme.example/base/99/projects.json?page=3", "");
-    assert_eq!(whole.status, 200);
+    let absolute = call("https://api.acme.example/base/99/projects.json?page=3", "");
+    assert_eq!(absolute.status, 200);
     assert_eq!(sent_url(&service), "https://api.acme.example/base/99/projects.json?page=3");
     for other in
         ["https://api.acme.example/base/98/projects.json", "https://evil.example/base/99/x"]
@@ -110,7 +110,7 @@ fn the_next_page_is_below_a_server_whose_path_has_a_field() {
     }
 }
 
-/// A token is accepted by all ways to store one, or by none.
+/// The callback, a refresh and an import must all accept a token, or all reject it.
 #[test]
 fn the_maximum_length_of_a_token_is_the_same_everywhere() {
     for (length, is_accepted) in [(16_384, true), (16_385, false)] {
@@ -208,7 +208,7 @@ fn searches_with_long_or_special_words_never_fail() {
 fn a_request_without_a_secret_names_the_sign_in_metadata() {
     let service = Service::new(&standard_platform(&Report::default()));
     for accept in ["application/json", "text/event-stream", "*/*"] {
-        let request = crate::support::anonymous("POST", "/mcp");
+        let request = anonymous("POST", "/mcp");
         let message =
             json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": Value::Null});
         let request = crate::support::with_body(request, &message.to_string());
@@ -219,7 +219,7 @@ fn a_request_without_a_secret_names_the_sign_in_metadata() {
     }
 }
 
-/// Trakt requires two headers beside the token (<https://github.com/trakt/trakt-api/issues/431>).
+/// Trakt requires two headers in addition to the token (<https://github.com/trakt/trakt-api/issues/431>).
 #[test]
 fn trakt_gets_its_version_and_the_id_of_the_client_with_each_call() {
     let service = Service::new(&crate::catalog()["trakt"]);
@@ -236,7 +236,7 @@ fn trakt_gets_its_version_and_the_id_of_the_client_with_each_call() {
     }
 }
 
-/// A user's data are in one data center, which the token response names, also that of a refresh
+/// A user's data are in one data center. Each token response names it, including the response to a refresh
 /// (<https://github.com/SAP-docs/preview.developer.concur.com/pull/173>).
 #[test]
 fn concur_is_called_at_the_data_center_of_the_last_token_response() {
@@ -264,7 +264,7 @@ fn concur_is_called_at_the_data_center_of_the_last_token_response() {
     assert!(url.starts_with("https://us2.api.concursolutions.com/"), "{url}");
 }
 
-/// A browser may load the callback before the user gets there
+/// A browser may prefetch the callback before the user opens it
 /// (<https://github.com/streamlit/streamlit/pull/15589>).
 #[test]
 fn a_prefetched_callback_uses_up_no_code() {
@@ -306,7 +306,7 @@ struct SignIn {
 
 /// Google returns a refresh token only for the first sign-in.
 #[test]
-fn a_later_sign_in_is_of_exactly_the_same_account_and_keeps_the_refresh_token() {
+fn a_later_sign_in_needs_the_same_account_and_keeps_the_refresh_token() {
     let mut platform = standard_platform(&Report::default());
     let account = json!({"method": "GET", "path": "/me", "id": "/id", "name": "/name"});
     platform.detail.account = serde_json::from_value(account).unwrap();
@@ -358,8 +358,8 @@ fn a_later_sign_in_is_of_exactly_the_same_account_and_keeps_the_refresh_token() 
     assert!(form.contains("refresh_token=rt-1"), "{form}");
 }
 
-/// A document, and an operation of it that is run.
-struct Described {
+/// A document, and the operation of it that the test runs.
+struct OperationCase {
     report: &'static str,
     name: &'static str,
     paths: &'static str,
@@ -371,9 +371,9 @@ struct Described {
 
 /// Dates are strings, and references are URLs.
 #[test]
-fn dates_and_references_mean_what_the_formats_say() {
+fn yaml_dates_are_strings_and_references_are_resolved() {
     for case in [
-        Described {
+        OperationCase {
             report: "https://github.com/orval-labs/orval/issues/3946",
             name: "dates",
             paths: "
@@ -391,7 +391,7 @@ fn dates_and_references_mean_what_the_formats_say() {
             url: "https://api.documents.example/things?since=2026-02-01",
             headers: &[("accept-version", "2026-01-27")],
         },
-        Described {
+        OperationCase {
             report: "https://github.com/PagerDuty/api-schema/issues/82",
             name: "references",
             paths: "
@@ -440,7 +440,7 @@ paths:{}",
     }
 }
 
-/// Netatmo answers 403, not 401, to an expired token
+/// Netatmo responds to an expired token with 403, not 401
 /// (<https://github.com/xperimental/netatmo-exporter/issues/55>).
 #[test]
 fn netatmo_is_called_again_with_a_refreshed_token_after_a_403() {
@@ -491,7 +491,7 @@ fn the_next_records_of_salesforce_are_at_a_path_of_the_instance() {
     assert_eq!(last.header("x-vault-next"), None);
 }
 
-/// Okta sends two headers `Link`, the first one for the page itself
+/// Okta sends two `Link` headers. The first one links to the page itself
 /// (<https://github.com/PowerShell/PowerShell/issues/5257>).
 #[test]
 fn each_link_may_have_a_header_of_its_own() {
@@ -513,7 +513,7 @@ fn each_link_may_have_a_header_of_its_own() {
 
 /// JSON may be in another charset (<https://github.com/n8n-io/n8n/issues/11928>).
 #[test]
-fn json_is_decoded_as_its_content_type_says() {
+fn json_is_decoded_in_the_charset_of_its_content_type() {
     let document = "openapi: 3.1.0
 info: {title: Charsets, version: 1.0.0, license: {name: MIT}, x-providerName: charsets.example}
 servers: [{url: https://api.charsets.example}]

@@ -49,7 +49,7 @@ pub struct Report {
     /// The subject, if the address does not show it.
     what: String,
     kind: String,
-    /// Members of the auth method that differ from the usual.
+    /// Members of the auth method that differ from those of the standard one.
     method: Option<Value>,
     /// The client's id and secret.
     client: Option<(String, String)>,
@@ -59,7 +59,7 @@ pub struct Report {
     content_type: Option<String>,
     text: Option<String>,
     lasts: Option<Value>,
-    /// Which of `scopes` are reported as not granted.
+    /// The `scopes` that the connection must show as not granted.
     missing: Option<Vec<String>>,
     /// The header `Authorization`, empty if there must be none.
     header: Option<String>,
@@ -96,7 +96,7 @@ pub struct Report {
     retry_after: String,
     least: u64,
     max: u64,
-    /// Why it fails at present. Must be deleted once it passes.
+    /// The reason why the report fails at present. Must be deleted once it passes.
     known: Option<String>,
 }
 
@@ -334,7 +334,7 @@ fn token(report: &Report) {
     let service = Service::from_report(report);
     let status = report.status.unwrap_or(200);
     let mut response = json_response(status, report.response.as_ref().unwrap_or(&Value::Null));
-    // TOML has neither null nor numbers as JSON writes them.
+    // A string contains JSON that TOML can't express, such as null.
     if let Some(Value::String(text)) = &report.response {
         response.body = text.clone().into_bytes();
     }
@@ -479,7 +479,7 @@ fn key(report: &Report) {
     assert_eq!(document["state"], json!(report.state), "{document}");
 }
 
-/// The platform of a document with the report's operation.
+/// Imports a document with the report's operation, and returns its platform.
 fn platform_with_operation(report: &Report, index: usize) -> Platform {
     let mut operation = json!({
         "operationId": "op", "summary": "Run it", "parameters": report.parameters,
@@ -501,7 +501,7 @@ fn platform_with_operation(report: &Report, index: usize) -> Platform {
     imported(&format!("report-{index}"), "reports.json", &document.to_string())
 }
 
-/// The platform of a document.
+/// Imports a document, and returns its platform.
 pub fn imported(name: &str, file: &str, document: &str) -> Platform {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("platforms-{name}"));
     fs::create_dir_all(&folder).unwrap();
@@ -574,7 +574,7 @@ fn wait(report: &Report) {
 }
 
 #[test]
-fn bug_reports_of_other_projects_do_not_apply() {
+fn reported_bugs_of_other_projects_do_not_occur() {
     let reports = read_reports();
     assert!(reports.len() >= 20);
     let mut failed = Vec::new();

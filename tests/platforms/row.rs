@@ -56,10 +56,11 @@ pub struct OAuth {
     /// Parameters without which an authorization request is refused.
     #[serde(default)]
     pub needs: Pairs,
-    /// The same for the exchange of a code, and for a client's own token. `$state` is the state of the attempt.
+    /// Parameters without which the exchange of a code, or a request for a client's own token, is refused. `$state` is the
+    /// state of the attempt.
     #[serde(default)]
     pub token_needs: Pairs,
-    /// The same for a refresh. `$redirect_uri` is the redirect URI of the exchange.
+    /// Parameters without which a refresh is refused. `$redirect_uri` is the redirect URI of the exchange.
     #[serde(default)]
     pub refresh_needs: Pairs,
     /// Parameters of the authorization request without which there is no refresh token.
@@ -75,7 +76,7 @@ pub struct OAuth {
     pub callback: Pairs,
     /// The expected `redirect_uri`, if it is not the callback's URL.
     pub redirect_uri: Option<String>,
-    /// Whether tokens come as a form, unless the request accepts JSON.
+    /// Whether the token response is a form, unless the request accepts JSON.
     #[serde(default)]
     pub form_response: bool,
     /// The token response, with `$access`, `$refresh`, `$expires`, `$expires_at`, `$epoch` and `$scope`.
@@ -117,7 +118,7 @@ pub enum Pkce {
     /// A request without it is refused.
     Required,
     Supported,
-    /// The pages do not mention it, and the platform ignores it.
+    /// The documentation does not mention it, and the platform ignores it.
     #[default]
     Ignored,
 }
@@ -246,12 +247,14 @@ pub fn read_rows() -> BTreeMap<String, Row> {
             assert!(tables.insert(name.clone(), row).is_none(), "two rows of {name}");
         }
     }
-    let whole = tables.clone();
+    let all_tables = tables.clone();
     for (_, row) in &mut tables {
-        let Some(own) = row.get_mut("oauth").and_then(toml::Value::as_table_mut) else { continue };
-        if let Some(toml::Value::String(like)) = own.remove("like") {
-            for (name, value) in whole[&like]["oauth"].as_table().unwrap() {
-                own.entry(name).or_insert_with(|| value.clone());
+        let Some(oauth) = row.get_mut("oauth").and_then(toml::Value::as_table_mut) else {
+            continue;
+        };
+        if let Some(toml::Value::String(like)) = oauth.remove("like") {
+            for (name, value) in all_tables[&like]["oauth"].as_table().unwrap() {
+                oauth.entry(name).or_insert_with(|| value.clone());
             }
         }
     }

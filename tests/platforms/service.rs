@@ -27,7 +27,7 @@ pub const SETTINGS: [(&str, &str); 2] = [
 /// The maximum wait for the real runtime.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// A service in which journeys take place.
+/// The service that a journey uses.
 pub trait Service {
     /// The service's address for users.
     fn origin(&self) -> &str;
@@ -97,7 +97,7 @@ pub struct Runtime {
     ahead: u64,
 }
 
-/// A message of that process.
+/// A message from that process.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 enum Message {
@@ -162,14 +162,14 @@ impl RealService {
     /// Responds for the platform until the Worker responds.
     fn await_response(&self) -> Response {
         loop {
-            if let Some(response) = self.scripted_response() {
+            if let Some(response) = self.next_response() {
                 return response;
             }
         }
     }
 
-    /// Waits for the next message. Responds to it for the platform, or returns the Worker's response.
-    fn scripted_response(&self) -> Option<Response> {
+    /// Handles the next message: responds for the platform, or returns the Worker's response.
+    fn next_response(&self) -> Option<Response> {
         let message = self.runtime.borrow_mut().next();
         match message {
             Message::Asked { id, method, url, headers, body } => {
@@ -186,8 +186,11 @@ impl RealService {
                 None
             }
             Message::Answered { status, headers, body } => {
-                let read = ["location", "set-cookie"];
-                let known = |(name, value)| Some((*read.iter().find(|one| **one == name)?, value));
+                let header_names = ["location", "set-cookie"];
+                let known = |(name, value)| {
+                    let name = header_names.iter().find(|known| **known == name)?;
+                    Some((*name, value))
+                };
                 Some(Response {
                     status,
                     headers: headers.into_iter().filter_map(known).collect(),
@@ -228,7 +231,7 @@ impl Service for RealService {
 
     fn settle(&self, is_done: &dyn Fn() -> bool) {
         while !is_done() {
-            assert!(self.scripted_response().is_none(), "an unexpected response");
+            assert!(self.next_response().is_none(), "an unexpected response");
         }
     }
 }

@@ -39,7 +39,7 @@ struct Code {
 
 struct Token {
     /// When it expires, in milliseconds.
-    ends: u64,
+    expires_at: u64,
     grant: usize,
     is_long: bool,
 }
@@ -47,7 +47,7 @@ struct Token {
 /// A platform.
 pub struct Standin {
     row: Row,
-    /// Whether the user has a key or consents.
+    /// Whether the user authenticates with a key, instead of OAuth.
     has_key: bool,
     /// The keys that it accepts.
     pub secrets: Secrets,
@@ -59,10 +59,12 @@ pub struct Standin {
     redirect_uri: String,
     /// Refresh tokens that were used up.
     used: BTreeMap<String, usize>,
-    dead: Vec<bool>,
+    /// Whether each grant has ended.
+    has_ended: Vec<bool>,
     /// How many times the user has agreed.
-    agreed: u32,
-    drawn: u32,
+    consents: u32,
+    /// The number of codes and tokens that were issued.
+    issued_count: u32,
     /// The access tokens of the calls that were served.
     pub served: Vec<String>,
     /// The number of revoked grants.
@@ -71,7 +73,7 @@ pub struct Standin {
     pub faults: Vec<String>,
 }
 
-fn answered(status: u16, body: &Value) -> HttpResponse {
+fn json_response(status: u16, body: &Value) -> HttpResponse {
     HttpResponse {
         status,
         headers: vec![("content-type".into(), "application/json".into())],
@@ -97,21 +99,21 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
     request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
 }
 
-/// The required headers that a request lacks.
-fn lacking(request: &HttpRequest, needed: &[String]) -> Option<String> {
+/// The first required header that a request lacks or whose value is wrong, as a sentence.
+fn missing_header(request: &HttpRequest, needed: &[String]) -> Option<String> {
     needed.iter().find_map(|needed| {
         let needed =
             needed.replace("$client_id", CLIENT_ID).replace("$client_secret", CLIENT_SECRET);
         let (name, pattern) = needed.split_once(": ").unwrap();
         let pattern = regress::Regex::new(&format!("^(?:{pattern})$")).unwrap();
         let found = header(request, name);
-        let is_fine = found.is_some_and(|found| pattern.find(found).is_some());
-        (!is_fine).then(|| format!("the header {name} is {found:?}, not {needed}"))
+        let is_match = found.is_some_and(|found| pattern.find(found).is_some());
+        (!is_match).then(|| format!("the header {name} is {found:?}, not {needed}"))
     })
 }
 
-/// The required parameters that are missing, as the end of a sentence.
-fn missing(needed: &row::Pairs, found: &Pairs, state: &str) -> Option<String> {
+/// The first required parameter that is missing or wrong, as a sentence.
+fn missing_parameter(needed: &row::Pairs, found: &Pairs, state: &str) -> Option<String> {
     let expected = |expected: &String| expected.replace("$state", state);
     let lacks =
         |(name, needed): &(&String, &String)| value(found, name) != Some(expected(needed).as_str());
@@ -136,9 +138,9 @@ impl Standin {
             refresh: BTreeMap::new(),
             redirect_uri: String::new(),
             used: BTreeMap::new(),
-            dead: Vec::new(),
-            agreed: 0,
-            drawn: 0,
+            has_ended: Vec::new(),
+            consents: 0,
+            issued_count: 0,
             served: Vec::new(),
             revoked: 0,
             faults: Vec::new(),
@@ -147,16 +149,16 @@ impl Standin {
 
     /// The user ends all grants.
     pub fn end_all(&mut self) {
-        self.dead.iter_mut().for_each(|dead| *dead = true);
+        self.has_ended.iter_mut().for_each(|has_ended| *has_ended = true);
     }
 
     fn oauth(&self) -> row::OAuth {
         self.row.oauth.clone().unwrap()
     }
 
-    fn draw(&mut self, what: &str) -> String {
-        self.drawn += 1;
-        format!("{what}-{}", self.drawn)
+    fn issue(&mut self, what: &str) -> String {
+        self.issued_count += 1;
+        format!("{what}-{}", self.issued_count)
     }
 
     fn fault(&mut self, why: impl Into<String>) {
@@ -165,7 +167,7 @@ impl Standin {
 
     fn refuse(&mut self, status: u16, error: &str, why: impl Into<String>) -> HttpResponse {
         self.fault(why);
-        answered(status, &json!({"error": error}))
+        json_response(status, &json!({"error": error}))
     }
 
     /// The user follows the link to the platform and consents. Returns the parameters of the callback.
@@ -190,7 +192,7 @@ impl Standin {
         let Some(state) = value(&requested, "state").filter(|state| !state.is_empty()) else {
             return Err("there is no state".to_owned());
         };
-        if let Some(what) = missing(&oauth.needs, &requested, state) {
+        if let Some(what) = missing_parameter(&oauth.needs, &requested, state) {
             return Err(format!("authorization request: {what}"));
         }
         let scope = value(&requested, "scope").unwrap_or_default();
@@ -207,22 +209,22 @@ impl Standin {
             return Err("there is no code_challenge".to_owned());
         }
         let has_all = |wanted: &row::Pairs| {
-            wanted.iter().all(|(name, one)| value(&requested, name) == Some(one))
+            wanted.iter().all(|(name, expected)| value(&requested, name) == Some(expected))
         };
-        let is_again = self.agreed > 0 && !oauth.reconsent.is_empty();
+        let is_again = self.consents > 0 && !oauth.reconsent.is_empty();
         let is_offline = oauth.refresh != Refresh::None
             && has_all(&oauth.offline)
             && (!is_again || has_all(&oauth.reconsent))
             && oauth.offline_scope.as_ref().is_none_or(|wanted| scope.contains(wanted.as_str()));
-        self.agreed += 1;
-        self.dead.push(false);
-        let code = self.draw("code");
+        self.consents += 1;
+        self.has_ended.push(false);
+        let code = self.issue("code");
         let made = Code {
             redirect_uri,
             challenge: challenge.filter(|_| oauth.pkce != Pkce::Ignored),
             state: state.to_owned(),
             is_offline,
-            grant: self.dead.len() - 1,
+            grant: self.has_ended.len() - 1,
         };
         self.codes.insert(code.clone(), made);
         let more = oauth.callback.into_iter();
@@ -267,7 +269,7 @@ impl Standin {
         self.call(request, &address, &query)
     }
 
-    /// The method by which the client authenticates, if its authentication is valid.
+    /// The error response if the client's authentication is not valid, or is not one of the `allowed` methods.
     fn client(
         &mut self,
         request: &HttpRequest,
@@ -275,21 +277,21 @@ impl Standin {
         allowed: &str,
         sent: &Pairs,
     ) -> Option<HttpResponse> {
-        let (way, id, secret) = if let Some((id, secret)) = basic(request) {
+        let (auth_method, id, secret) = if let Some((id, secret)) = basic(request) {
             ("basic", Some(id), Some(secret))
         } else {
             let parameter = |name: &str| value(sent, name).map(str::to_owned);
             let secret = parameter("client_secret");
-            let way = if secret.is_some() { "post" } else { "none" };
-            (way, parameter(&oauth.client_id), secret)
+            let auth_method = if secret.is_some() { "post" } else { "none" };
+            (auth_method, parameter(&oauth.client_id), secret)
         };
-        if !list_contains(allowed, way) {
-            let why = format!("the client authenticates by {way}, not by {allowed}");
+        if !list_contains(allowed, auth_method) {
+            let why = format!("the client authenticates by {auth_method}, not by {allowed}");
             return Some(self.refuse(401, "invalid_client", why));
         }
         let is_known = id.as_deref().is_none_or(|id| id == CLIENT_ID)
             && secret.as_deref().is_none_or(|secret| secret == CLIENT_SECRET);
-        if !is_known || (way == "post" && id.is_none()) {
+        if !is_known || (auth_method == "post" && id.is_none()) {
             return Some(self.refuse(401, "invalid_client", "this client is not known"));
         }
         None
@@ -324,15 +326,15 @@ impl Standin {
             Some("authorization_code") if !is_refresh_only => self.exchange(request, oauth, &sent),
             Some("refresh_token") if !has_own => self.refresh(request, oauth, &sent),
             Some("client_credentials") if oauth.grant == Grant::ClientCredentials => {
-                if let Some(what) = missing(&oauth.token_needs, &sent, "") {
+                if let Some(what) = missing_parameter(&oauth.token_needs, &sent, "") {
                     return self.refuse(400, "invalid_request", format!("token request: {what}"));
                 }
-                self.dead.push(false);
-                let grant = self.dead.len() - 1;
+                self.has_ended.push(false);
+                let grant = self.has_ended.len() - 1;
                 self.tokens(request, oauth, grant, None)
             }
             other => {
-                let why = format!("{other:?} is not what {} is asked for", request.url);
+                let why = format!("{} does not support the grant type {other:?}", request.url);
                 self.refuse(400, "unsupported_grant_type", why)
             }
         }
@@ -351,7 +353,7 @@ impl Standin {
         if value(sent, "redirect_uri") != Some(&code.redirect_uri) {
             return self.refuse(400, "invalid_grant", "redirect_uri is another one");
         }
-        if let Some(what) = missing(&oauth.token_needs, sent, &code.state) {
+        if let Some(what) = missing_parameter(&oauth.token_needs, sent, &code.state) {
             return self.refuse(400, "invalid_request", format!("token request: {what}"));
         }
         if let Some(challenge) = &code.challenge {
@@ -362,7 +364,7 @@ impl Standin {
             }
         }
         self.redirect_uri.clone_from(&code.redirect_uri);
-        let refresh = code.is_offline.then(|| self.draw("refresh"));
+        let refresh = code.is_offline.then(|| self.issue("refresh"));
         if let Some(refresh) = &refresh {
             self.refresh.insert(refresh.clone(), code.grant);
         }
@@ -372,25 +374,25 @@ impl Standin {
     fn refresh(&mut self, request: &HttpRequest, oauth: &row::OAuth, sent: &Pairs) -> HttpResponse {
         let found = value(sent, "refresh_token").unwrap_or_default().to_owned();
         if let Some(grant) = self.used.get(&found).copied() {
-            self.dead[grant] = true;
+            self.has_ended[grant] = true;
             return self.refuse(400, "invalid_grant", "a refresh token was used twice");
         }
         let Some(grant) = self.refresh.get(&found).copied() else {
             return self.refuse(400, "invalid_grant", "the refresh token is not known");
         };
-        if self.dead[grant] {
-            return answered(oauth.dead.status, &oauth.dead.body);
+        if self.has_ended[grant] {
+            return json_response(oauth.dead.status, &oauth.dead.body);
         }
         let needed = oauth.refresh_needs.iter();
         let needed = needed.map(|(name, value)| {
             (name.clone(), value.replace("$redirect_uri", &self.redirect_uri))
         });
-        if let Some(what) = missing(&needed.collect(), sent, "") {
+        if let Some(what) = missing_parameter(&needed.collect(), sent, "") {
             return self.refuse(400, "invalid_request", format!("refresh: {what}"));
         }
         let next = match oauth.refresh {
             Refresh::Rotate | Refresh::Replace => {
-                let next = self.draw("refresh");
+                let next = self.issue("refresh");
                 self.refresh.insert(next.clone(), grant);
                 if oauth.refresh == Refresh::Rotate {
                     self.refresh.remove(&found);
@@ -412,25 +414,26 @@ impl Standin {
         grant: usize,
         refresh: Option<&str>,
     ) -> HttpResponse {
-        let access = self.draw("access");
+        let access = self.issue("access");
         let lasts = if oauth.expires == 0 { u64::MAX } else { oauth.expires * 1000 };
-        let token = Token { ends: self.now.get().saturating_add(lasts), grant, is_long: false };
+        let token =
+            Token { expires_at: self.now.get().saturating_add(lasts), grant, is_long: false };
         self.access.insert(access.clone(), token);
-        let usual = json!({
+        let fallback = json!({
             "access_token": "$access", "token_type": "Bearer", "expires_in": "$expires",
             "refresh_token": "$refresh", "scope": "$scope",
         });
-        let template = oauth.response.clone().unwrap_or(usual);
+        let template = oauth.response.clone().unwrap_or(fallback);
         let sent = sent_pairs(request, "").unwrap_or_default();
         let has_lifetime = !oauth.expiry_if_asked || value(&sent, "expires_in").is_some();
-        let ends = self.now.get() / 1000 + oauth.expires;
+        let expires_at = self.now.get() / 1000 + oauth.expires;
         let scope = oauth.scopes.join(oauth.separator.split('|').next().unwrap_or(" "));
         let filled = fill(&template, &|name| match name {
             "$access" => Some(json!(access)),
             "$refresh" => refresh.map(Value::from),
             "$expires" => (oauth.expires > 0 && has_lifetime).then(|| json!(oauth.expires)),
-            "$expires_at" => Some(json!(iso(ends))),
-            "$epoch" => Some(json!(ends)),
+            "$expires_at" => Some(json!(rfc_3339(expires_at))),
+            "$epoch" => Some(json!(expires_at)),
             "$scope" => Some(json!(scope)),
             other => Some(json!(other)),
         });
@@ -443,7 +446,7 @@ impl Standin {
                 body: format!("access_token={access}&token_type=bearer").into_bytes(),
             };
         }
-        answered(200, &filled.unwrap_or_default())
+        json_response(200, &filled.unwrap_or_default())
     }
 
     fn exchange_for_long_lived(
@@ -465,20 +468,21 @@ impl Standin {
         };
         let now = self.now.get();
         let found = value(sent, name).and_then(|token| self.access.get(token));
-        let Some(grant) = found.filter(|token| token.ends > now).map(|token| token.grant) else {
+        let Some(grant) = found.filter(|token| token.expires_at > now).map(|token| token.grant)
+        else {
             return self.refuse(400, "invalid_request", "the second exchange has no valid token");
         };
-        if self.dead[grant] {
-            return answered(400, &json!({"error": {"type": "OAuthException", "code": 190}}));
+        if self.has_ended[grant] {
+            return json_response(400, &json!({"error": {"type": "OAuthException", "code": 190}}));
         }
-        let access = self.draw("long");
+        let access = self.issue("long");
         self.access.insert(
             access.clone(),
-            Token { ends: now + long.expires * 1000, grant, is_long: true },
+            Token { expires_at: now + long.expires * 1000, grant, is_long: true },
         );
         let body =
             json!({"access_token": access, "token_type": "bearer", "expires_in": long.expires});
-        answered(200, &body)
+        json_response(200, &body)
     }
 
     fn revocation(
@@ -502,22 +506,22 @@ impl Standin {
         {
             return refused;
         }
-        if let Some(what) = lacking(request, &revoke.headers) {
+        if let Some(what) = missing_header(request, &revoke.headers) {
             return self.refuse(400, "invalid_request", format!("revocation: {what}"));
         }
         let token = value(&sent, "token").unwrap_or_default();
-        let of_access = self.access.get(token).map(|token| token.grant);
-        let of_refresh = self.refresh.get(token).copied().filter(|_| revoke.token != "access");
-        let Some(grant) = of_access.or(of_refresh) else {
-            let why = "a token was revoked that can't be";
+        let access_grant = self.access.get(token).map(|token| token.grant);
+        let refresh_grant = self.refresh.get(token).copied().filter(|_| revoke.token != "access");
+        let Some(grant) = access_grant.or(refresh_grant) else {
+            let why = "this token can't be revoked";
             return self.refuse(400, "invalid_request", why);
         };
-        self.dead[grant] = true;
+        self.has_ended[grant] = true;
         self.revoked += 1;
-        answered(200, &json!({"ok": true, "revoked": true}))
+        json_response(200, &json!({"ok": true, "revoked": true}))
     }
 
-    /// A request to the API.
+    /// Responds to a request to the API.
     fn call(&mut self, request: &HttpRequest, address: &str, query: &str) -> HttpResponse {
         let api = self.row.api.clone();
         let oauth = self.row.oauth.clone().filter(|_| !self.has_key);
@@ -544,12 +548,12 @@ impl Standin {
             let why = format!("{verb} {address} is not a documented request below {base}");
             return self.refuse(404, "not_found", why);
         }
-        if let Some(what) = lacking(request, &api.headers).filter(|_| !is_more) {
+        if let Some(what) = missing_header(request, &api.headers).filter(|_| !is_more) {
             self.fault(what);
-            let usual =
+            let fallback =
                 ScriptedResponse { status: 400, body: json!({"error": "a header is missing"}) };
-            let response = api.unversioned.unwrap_or(usual);
-            return answered(response.status, &response.body);
+            let response = api.unversioned.unwrap_or(fallback);
+            return json_response(response.status, &response.body);
         }
         let parameters = pairs(query);
         for (path, names) in &api.needs_query {
@@ -582,18 +586,18 @@ impl Standin {
             }
             let accepted = token.filter(|token| {
                 let known = &self.access[token];
-                known.ends > now && !self.dead[known.grant]
+                known.expires_at > now && !self.has_ended[known.grant]
             });
             self.served.extend(accepted.clone());
             accepted.is_some()
         };
         if !is_accepted {
-            let usual = ScriptedResponse { status: 401, body: json!({"error": "unauthorized"}) };
-            let response = api.denied.unwrap_or(usual);
-            return answered(response.status, &response.body);
+            let fallback = ScriptedResponse { status: 401, body: json!({"error": "unauthorized"}) };
+            let response = api.denied.unwrap_or(fallback);
+            return json_response(response.status, &response.body);
         }
-        let usual = json!({"ok": true, "data": {}});
-        answered(200, api.responses.get(address).unwrap_or(&usual))
+        let fallback = json!({"ok": true, "data": {}});
+        json_response(200, api.responses.get(address).unwrap_or(&fallback))
     }
 
     /// A value of the row with the user's secrets filled in.
@@ -602,7 +606,7 @@ impl Standin {
         text.replace("$key", key).replace("$app", app).replace("$user", user)
     }
 
-    /// Whether a call was served with a token of the second exchange.
+    /// Whether the last call had a long-lived token.
     pub fn served_long(&self) -> bool {
         self.served.last().is_some_and(|token| self.access[token].is_long)
     }
@@ -626,7 +630,7 @@ fn body_form(request: &HttpRequest) -> &'static str {
     match header(request, "content-type").and_then(|found| found.split(';').next()) {
         Some("application/json") => "json",
         Some("application/x-www-form-urlencoded") => "form",
-        _ => "of no known form",
+        _ => "of an unknown type",
     }
 }
 
@@ -659,17 +663,18 @@ fn fill(template: &Value, value: &dyn Fn(&str) -> Option<Value>) -> Option<Value
     Some(match template {
         Value::String(text) if text.starts_with('$') => value(text)?,
         Value::Object(members) => {
-            let filled = |(name, one): (&String, &Value)| Some((name.clone(), fill(one, value)?));
+            let filled =
+                |(name, member): (&String, &Value)| Some((name.clone(), fill(member, value)?));
             Value::Object(members.iter().filter_map(filled).collect())
         }
         Value::Array(items) => {
-            Value::Array(items.iter().filter_map(|one| fill(one, value)).collect())
+            Value::Array(items.iter().filter_map(|item| fill(item, value)).collect())
         }
         other => other.clone(),
     })
 }
 
 /// A time in the format of RFC 3339.
-fn iso(seconds: u64) -> String {
+fn rfc_3339(seconds: u64) -> String {
     jiff::Timestamp::from_second(i64::try_from(seconds).unwrap()).unwrap().to_string()
 }

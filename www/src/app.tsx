@@ -36,10 +36,10 @@ export function App() {
  */
 function CurrentView() {
   const [path] = useLocation();
-  const { who, signOut } = useSession();
+  const { whoami, signOut } = useSession();
   return (
     <ErrorBoundary resetKey={path} onSignOut={signOut}>
-      {who.identity === undefined ? <OperatorViews /> : <EndUserViews />}
+      {whoami.identity === undefined ? <OperatorViews /> : <EndUserViews />}
     </ErrorBoundary>
   );
 }

@@ -43,13 +43,13 @@ export function Header() {
   const session = useMaybeSession();
   const state = useSessionState();
   const { link, notice } = state.kind === "in" ? state : { link: undefined, notice: undefined };
-  const isEndUser = session?.who.identity !== undefined;
+  const isEndUser = session?.whoami.identity !== undefined;
   return (
     <>
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <header class="site-header" data-environment={session?.who.environment}>
+      <header class="site-header" data-environment={session?.whoami.environment}>
         <Link
           href={isEndUser ? "/connections" : "/"}
           class="brand"
@@ -118,28 +118,28 @@ function Navigation() {
 }
 
 /** The account or identity, and its environment. */
-function Account({ session: { who } }: { session: Session }) {
-  const owner = who.identity ?? who.account;
-  const remainingMs = Date.parse(who.expiresAt ?? "") - useNow(who.expiresAt);
+function Account({ session: { whoami } }: { session: Session }) {
+  const owner = whoami.identity ?? whoami.account;
+  const remainingMs = Date.parse(whoami.expiresAt ?? "") - useNow(whoami.expiresAt);
   return (
     <div class="user">
       <span class="user-account">
-        <span class="visually-hidden">{who.identity === undefined ? "Account" : "Connections of"} </span>
+        <span class="visually-hidden">{whoami.identity === undefined ? "Account" : "Connections of"} </span>
         <strong title={owner}>{owner}</strong>{" "}
-        {who.identity === undefined ? <EnvironmentSwitch /> : <EnvironmentBadge environment={who.environment} />}
+        {whoami.identity === undefined ? <EnvironmentSwitch /> : <EnvironmentBadge environment={whoami.environment} />}
       </span>{" "}
-      {who.person !== undefined && (
-        <span class="person muted" title={who.person}>
+      {whoami.person !== undefined && (
+        <span class="person muted" title={whoami.person}>
           <span class="visually-hidden">Signed in as </span>
-          {who.person}
+          {whoami.person}
         </span>
       )}{" "}
-      {who.expiresAt !== null && remainingMs < EXPIRY_NOTICE_MS && (
+      {whoami.expiresAt !== null && remainingMs < EXPIRY_NOTICE_MS && (
         <span class="expiry muted">
-          {who.identity !== undefined ? "link" : who.person !== undefined ? "session" : "key"}{" "}
+          {whoami.identity !== undefined ? "link" : whoami.person !== undefined ? "session" : "key"}{" "}
           {remainingMs > 0 ? (
             <>
-              expires <RelativeTime at={who.expiresAt} />
+              expires <RelativeTime at={whoami.expiresAt} />
             </>
           ) : (
             "has expired"

@@ -29,7 +29,7 @@ async function connectionOf(vault: ConnectorVault, user: string) {
 
 const app = new Hono<{ Bindings: Bindings }>();
 
-// Rejects forms of other sites.
+// Rejects forms that other sites submit.
 app.use(csrf());
 
 app.onError((error, context) => {

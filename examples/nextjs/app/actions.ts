@@ -18,7 +18,7 @@ export async function createNote(connection: string, _previous: string, form: Fo
   try {
     const title = String(form.get("title"));
     const { status, body } = await vaultOf(user).actions.run(connection, "createNote", { body: { title } });
-    // Every response of the platform is a result, also an error.
+    // Every response of the platform is a result, even an error.
     return status === 201 ? `Created “${title}”.` : `The platform responded with ${status}: ${JSON.stringify(body)}`;
   } catch (error) {
     if (error instanceof VaultError) return error.message;

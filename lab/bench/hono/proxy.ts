@@ -11,7 +11,7 @@ const CREDENTIALS_SQL = `SELECT c.platform, h.sealed FROM api_keys k
   CROSS JOIN connections c ON c.account = k.account AND c.environment = k.environment AND c.id = ?2
   CROSS JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id
   WHERE k.hash = ?1 AND k.revoked_at IS NULL`;
-const UP = new Set([
+const DROPPED_REQUEST_HEADERS = new Set([
   ...[
     "authorization",
     "cdn-loop",
@@ -26,8 +26,8 @@ const UP = new Set([
   ...["origin", "proxy-authorization", "referer", "te", "trailer", "transfer-encoding", "true-client-ip", "upgrade"],
   ...["via", "x-real-ip", "x-service-secret"],
 ]);
-const UP_FAMILY = /^(access-control-|cf-|sec-|x-forwarded-|x-vault-)/;
-const DOWN = new Set([
+const DROPPED_REQUEST_FAMILIES = /^(access-control-|cf-|sec-|x-forwarded-|x-vault-)/;
+const DROPPED_RESPONSE_HEADERS = new Set([
   ...["age", "alt-svc", "cache-control", "clear-site-data", "connection", "content-security-policy", "expires"],
   ...[
     "keep-alive",
@@ -41,7 +41,7 @@ const DOWN = new Set([
   ],
   ...["trailer", "transfer-encoding", "upgrade", "vary", "x-content-type-options"],
 ]);
-const DOWN_FAMILY = /^(access-control-|cf-|x-vault-)/;
+const DROPPED_RESPONSE_FAMILIES = /^(access-control-|cf-|x-vault-)/;
 
 const text = new TextEncoder();
 const servers = new Map<string, string>();
@@ -126,7 +126,7 @@ export async function proxy(c: Context<Environment>): Promise<Response> {
     throw new Problem("invalid_parameter", "The path must not contain `..` segments.");
   const headers = new Headers();
   c.req.raw.headers.forEach((value, name) => {
-    if (!UP.has(name) && !UP_FAMILY.test(name)) headers.append(name, value);
+    if (!DROPPED_REQUEST_HEADERS.has(name) && !DROPPED_REQUEST_FAMILIES.test(name)) headers.append(name, value);
   });
   headers.set("authorization", `Bearer ${token}`);
   const { method, body } = c.req.raw;
@@ -137,7 +137,7 @@ export async function proxy(c: Context<Environment>): Promise<Response> {
     "x-vault-source": "platform",
   });
   response.headers.forEach((value, name) => {
-    if (DOWN.has(name) || DOWN_FAMILY.test(name)) return;
+    if (DROPPED_RESPONSE_HEADERS.has(name) || DROPPED_RESPONSE_FAMILIES.test(name)) return;
     forwardedHeaders.append(name === "x-request-id" ? "x-platform-request-id" : name, value);
   });
   return new Response(response.body, { status: response.status, headers: forwardedHeaders });

@@ -24,7 +24,7 @@ export type TokenSource = string | Token | (() => string | Token | Promise<strin
 export interface ConnectSettings {
   /** The address of the service. */
   baseUrl: string | URL;
-  /** What `sessions.create` returned to your server. Needs the scopes `catalog:read` and `connections:connect`. */
+  /** The user's token, from `sessions.create` on your server. Needs the scopes `catalog:read` and `connections:connect`. */
   token: TokenSource;
 }
 
@@ -143,7 +143,7 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
         connections.push(...rows);
         const next = /[?&]after=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
         const after = next && decodeURIComponent(next);
-        // As in `core/pages.ts`: the loop ends even if a proxy returns the same page again.
+        // A proxy may return the same page again: the loop must end, as in `core/pages.ts`.
         if (!after || rows.length === 0 || after === filters.get("after")) return connections;
         filters.set("after", after);
       }

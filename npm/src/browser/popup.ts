@@ -67,14 +67,14 @@ export async function connectInWindow(
   request: ConnectRequest,
   token: () => string | Promise<string>,
 ): Promise<Connection> {
-  // Before anything is awaited: browsers allow popups only synchronously in a click handler.
+  // Opened before the first `await`, because browsers allow popups only synchronously in a click handler.
   const popup = request.ui === "popup" ? openPopup() : undefined;
   if (popup === null) throw new ConnectError("The browser blocked the window.", { code: "blocked" });
   try {
     const value = await token();
     if (popup === undefined) {
       location.assign(windowUrl(service.base, request, value));
-      // The page unloads.
+      // Never resolves, because the page unloads.
       return await new Promise<never>(() => {});
     }
     return await new ConnectSession(popup, service, value, request.signal).result(windowUrl(service.base, request));
@@ -211,7 +211,7 @@ class ConnectSession {
     throw this.#error();
   }
 
-  /** The result of the latest attempt: the user may have closed the window before it sent a message. */
+  /** Requests the result of the latest attempt, because the user may have closed the window before it sent a message. */
   async #resultAfterClose(): Promise<Connection> {
     if (this.#attempt === undefined || this.#failure !== undefined) throw this.#error();
     const attempt = await this.#service.attempt(this.#attempt, GRACE_SECONDS).catch(() => undefined);

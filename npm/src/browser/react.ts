@@ -86,7 +86,7 @@ export interface VaultProviderProps extends ConnectSettings {
 
 /** Provides the service and the token to all components and hooks below. On a server, it sends no requests. */
 export function VaultProvider({ baseUrl, token, children }: VaultProviderProps): ReactElement {
-  // A function can be a different one in each render; only a different string means another user.
+  // Each render may pass a new function for the same user; only a different string means another user.
   const latestToken = useRef(token);
   useEffect(() => {
     latestToken.current = token;
@@ -161,7 +161,7 @@ export function useConnect(options: UseConnectOptions = {}): UseConnect {
     if (connection) latestOptions.current.onConnect?.(connection);
     if (error) latestOptions.current.onError?.(error);
   }, []);
-  // A change can be the result of a `ui: "page"` attempt.
+  // The store also notifies its components of the result of a `ui: "page"` attempt.
   useEffect(() => {
     const returned = store.takeReturned(latestOptions.current.platform);
     if (returned)

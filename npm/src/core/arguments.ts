@@ -89,7 +89,7 @@ export function stringArgument(value: unknown, name: string): string {
   return value;
 }
 
-/** Why a value is not an integer in a range; undefined if it is one. */
+/** The error if a value is not an integer in a range; otherwise undefined. */
 export function integerError(value: unknown, min: number, max: number): string | undefined {
   return Number.isInteger(value) && (value as number) >= min && (value as number) <= max
     ? undefined
@@ -109,7 +109,7 @@ export function queryString(filters: object, lists: readonly string[]): string {
   return pairs.join("&");
 }
 
-/** Why a filter can't be encoded in a query; undefined if it can. */
+/** The error if a filter can't be encoded in a query; otherwise undefined. */
 function encodingError(value: unknown, mayBeList: boolean): string | undefined {
   if (value === null || ["number", "boolean", "bigint"].includes(typeof value)) return undefined;
   if (typeof value === "string") return isWellFormed(value) ? undefined : "is not well-formed text";
@@ -164,14 +164,12 @@ export function jsonBody(value: unknown, name: string): [json: string, parsed: u
   return [json, JSON.parse(json)];
 }
 
-/**
- * The column where the service's parser stops at an escaped lone surrogate; undefined if there is none.
- */
+/** The column where the service's parser stops at an escaped lone surrogate; undefined if there is none. */
 function loneSurrogateColumn(json: string): number | undefined {
   for (const { 1: surrogate, index } of json.matchAll(/\\(?:u(d[89a-f]..)|.)/g)) {
     if (surrogate === undefined) continue;
     const end = index + 6;
-    // After a high surrogate the parser reads up to one character, two, or a whole escape to find the low one.
+    // To find the low surrogate after a high one, the parser reads one character, two characters or a whole escape.
     const isHigh = /^d[89ab]/.test(surrogate);
     const consumed = !isHigh ? 0 : json[end] !== "\\" ? 1 : json[end + 1] !== "u" ? 2 : 6;
     return new TextEncoder().encode(json.slice(0, end)).length + consumed;

@@ -119,7 +119,7 @@ function baseOf(value: string | URL | undefined, faults: Faults): string {
   try {
     url = new URL(value as string);
   } catch {
-    // Reported below.
+    // `url` stays undefined, which is reported below.
   }
   if (!url || !/^https?:$/.test(url.protocol)) {
     faults.add("baseUrl", "must be the service's whole address, for example `https://vault.example.com`");
@@ -138,7 +138,7 @@ function headersOf(value: ConnectorVaultOptions["headers"], faults: Faults): Hea
   try {
     headers = new Headers(value);
   } catch {
-    // Without the cause: its message contains the value, which can be a secret.
+    // The cause is left out, because its message contains the value, which can be a secret.
     faults.add("headers", "must be `Headers`, or an object of header names and values");
   }
   if (headers.has(SECRET_HEADER)) faults.add("headers", "can't contain the secret: use the option `secret`");

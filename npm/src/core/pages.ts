@@ -180,7 +180,7 @@ export class PagedList<Row> implements List<Row> {
       // Later changes of the caller's object must have no effect.
       this.#filters = copyMembers(filters, "filters");
     } catch (error) {
-      // Thrown when rows are requested.
+      // Reported later, when rows are requested.
       this.#fault = error;
     }
     this.#options = options;
@@ -244,8 +244,8 @@ export class PagedList<Row> implements List<Row> {
 }
 
 /**
- * The filters of the next page; undefined after an empty page, regardless of its counts, and if a proxy returns the same
- * page again: a loop over all rows must end.
+ * The filters of the next page; undefined if there is none. So that a loop over all rows ends, this is also undefined after
+ * an empty page, regardless of its counts, and if a proxy returns the same page again.
  */
 function nextFilters(
   { rows, pages, page }: Envelope<unknown>,
@@ -255,7 +255,7 @@ function nextFilters(
   const { page: requested, after: cursor, ...rest } = filters;
   if (rows.length === 0 || (after !== undefined && after === cursor)) return undefined;
   if (after !== undefined) return { ...rest, after };
-  // In a list with cursors, the last page has none.
+  // If a page was requested with a cursor but has none, it is the last. Only lists without cursors continue by page number.
   const isRepeated = requested !== undefined && page < Number(requested);
   return cursor === undefined && page < pages && !isRepeated ? { ...rest, page: page + 1 } : undefined;
 }

@@ -2,7 +2,7 @@
 
 /** The header that allows a replica to respond; its response has the new bookmark. */
 const BOOKMARK = "x-vault-bookmark";
-/** The bookmark of a session that has read nothing yet, as D1 names it. */
+/** D1's name for the bookmark of a session that has read nothing yet. */
 const FIRST_UNCONSTRAINED = "first-unconstrained";
 
 /** Keeps the bookmark of the latest state that a client has seen, so that no older replica responds to it. @internal */

@@ -89,8 +89,8 @@ export function apiKeys(executor: Executor): ApiKeys {
     () =>
       Call.of("createKey", [], "", ...jsonBody(key, "key"));
   const page: ApiKeys["page"] = async (query, options) => {
-    const encoded = queryString(copyMembers(query, "query"), []);
-    return executor.send(() => Call.of("listKeys", [], encoded), checkCallOptions(options), hasRows);
+    const encodedQuery = queryString(copyMembers(query, "query"), []);
+    return executor.send(() => Call.of("listKeys", [], encodedQuery), checkCallOptions(options), hasRows);
   };
   return {
     async *list(query, options) {

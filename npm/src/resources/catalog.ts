@@ -185,8 +185,8 @@ export function actions(executor: Executor): Actions {
     get: async (platform: string, key: string, query?: ActionQuery, options?: CallOptions) =>
       executor.send<ActionDetail & { responses: ActionResponse[] }>(
         () => {
-          const encoded = queryString(copyMembers(query, "query"), []);
-          return Call.of("getAction", [stringArgument(platform, "platform"), stringArgument(key, "key")], encoded);
+          const encodedQuery = queryString(copyMembers(query, "query"), []);
+          return Call.of("getAction", [stringArgument(platform, "platform"), stringArgument(key, "key")], encodedQuery);
         },
         checkCallOptions(options),
         (json) => Array.isArray((json as Partial<ActionDetail> | null)?.parameters),

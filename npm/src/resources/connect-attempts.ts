@@ -153,9 +153,9 @@ export interface ConnectAttempts {
 export function connectAttempts(executor: Executor): ConnectAttempts {
   const buildStart = (attempt: NewConnectAttempt) => () => Call.of("connect", [], "", ...jsonBody(attempt, "attempt"));
   const page: ConnectAttempts["page"] = async (filters, options) => {
-    const encoded = queryString(copyMembers(filters, "filters"), ["status"]);
+    const encodedQuery = queryString(copyMembers(filters, "filters"), ["status"]);
     return executor.send(
-      () => Call.of("listAttempts", [], encoded),
+      () => Call.of("listAttempts", [], encodedQuery),
       checkCallOptions(options),
       (json) => Array.isArray((json as Partial<AttemptPage> | null)?.rows),
     );
@@ -169,8 +169,8 @@ export function connectAttempts(executor: Executor): ConnectAttempts {
     get: async (id, query, options) =>
       executor.send(
         () => {
-          const encoded = queryString(copyMembers(query, "query"), []);
-          return Call.of("getAttempt", [stringArgument(id, "id")], encoded);
+          const encodedQuery = queryString(copyMembers(query, "query"), []);
+          return Call.of("getAttempt", [stringArgument(id, "id")], encodedQuery);
         },
         checkCallOptions(options),
         (json) => typeof (json as Partial<ConnectAttempt> | null)?.status === "string",

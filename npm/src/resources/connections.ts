@@ -169,9 +169,9 @@ export function connections(executor: Executor): Connections {
     Call.of("createConnection", [], "", ...jsonBody(connection, "connection"));
 
   const change = async (build: BuildRequest, options: ChangeOptions | undefined): Promise<Connection> => {
-    const checked = checkCallOptions(options, ["signal", "ifMatch"]);
+    const callOptions = checkCallOptions(options, ["signal", "ifMatch"]);
     // With `ifMatch`, a retry after a lost response would fail, because the first attempt has changed the version.
-    return executor.send(build, { ...checked, repeatable: checked.ifMatch === undefined }, isConnection);
+    return executor.send(build, { ...callOptions, repeatable: callOptions.ifMatch === undefined }, isConnection);
   };
 
   return {
@@ -218,8 +218,8 @@ export function connections(executor: Executor): Connections {
     getCredentials: async (id, query, options) =>
       executor.send(
         () => {
-          const encoded = queryString(copyMembers(query, "query"), []);
-          return Call.of("getCredentials", [stringArgument(id, "id")], encoded);
+          const encodedQuery = queryString(copyMembers(query, "query"), []);
+          return Call.of("getCredentials", [stringArgument(id, "id")], encodedQuery);
         },
         checkCallOptions(options),
         (json) => typeof (json as Partial<Credentials> | null)?.type === "string",

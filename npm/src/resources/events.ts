@@ -60,7 +60,7 @@ export interface PlatformCall {
   identity: string | null;
 }
 
-/** A platform was called as the user of a connection. */
+/** The event of a call to a platform with the credentials of a connection. */
 export type CallEvent = EventOf<
   "connection.called",
   { connection: Connection; account: PlatformAccount | null; call: PlatformCall }
@@ -80,22 +80,28 @@ export interface DecidedCall {
   identity: string;
 }
 
-/** The user of an agent has approved a call, or has declined it. */
+/** The event when the user of an agent has approved or declined a call. */
 export type DecisionEvent = EventOf<
   Extract<EventType, `call.${string}`>,
   { connection: Connection; account: PlatformAccount | null; call: DecidedCall }
 >;
 
-/** A platform rejects an OAuth client. Connections that need it can't be refreshed until it is corrected. */
+/**
+ * The event when a platform rejects an OAuth client. Connections that need the client can't be refreshed until it is
+ * corrected.
+ */
 export type OauthClientEvent = EventOf<
   Extract<EventType, `oauth_client.${string}`>,
   { oauthClient: { platform: string; name: string; clientId: string } }
 >;
 
-/** The grant of a deleted connection was revoked, or could not be: `data.reason.code` is then `refused` or `expired`. */
+/**
+ * The event when the service has revoked the grant of a deleted connection at the platform, or has failed to: then
+ * `data.reason.code` is `refused` or `expired`.
+ */
 export type GrantEvent = EventOf<Extract<EventType, `grant.${string}`>, { grant: { id: string; platform: string } }>;
 
-/** The service has disabled a webhook. */
+/** The event when the service has disabled a webhook. */
 export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { webhook: { id: string } }>;
 
 /** An event of the vault. */

@@ -50,7 +50,7 @@ export interface ActionAnswer {
   bodyTooLarge?: true;
   /** True if a GraphQL API reports `errors` in the body, which it can also do with status 200. */
   failed?: true;
-  /** What did not fit into `maxBytes`, and how to get it. */
+  /** The parts that did not fit into `maxBytes`, and a hint on how to get them. */
   omitted?: { parts: OmittedPart[]; hint: string };
 }
 

@@ -30,15 +30,15 @@ export interface UsageRow {
   requests: number;
 }
 
-/** The number of requests. */
+/** The requests of the days from `from` to `to`. */
 export interface Usage {
   /** The first day, UTC. */
   from: string;
   /** The last day, UTC. */
   to: string;
-  /** The requests of all rows. */
+  /** The number of requests of all rows. */
   requests: number;
-  /** Ordered by day, then by the number of requests, in descending order. */
+  /** The rows, ordered by day, then by the number of requests, in descending order. */
   rows: UsageRow[];
 }
 

@@ -166,9 +166,9 @@ export function webhooks(executor: Executor): Webhooks {
   const buildUpdate = (id: string, changes: WebhookChanges) => () =>
     Call.of("updateWebhook", [stringArgument(id, "id")], "", ...jsonBody(changes, "changes"));
   const deliveryPage: Webhooks["deliveryPage"] = async (id, query, options) => {
-    const encoded = queryString(copyMembers(query, "query"), []);
+    const encodedQuery = queryString(copyMembers(query, "query"), []);
     return executor.send(
-      () => Call.of("listDeliveries", [stringArgument(id, "id")], encoded),
+      () => Call.of("listDeliveries", [stringArgument(id, "id")], encodedQuery),
       checkCallOptions(options),
       hasRows,
     );

@@ -103,7 +103,7 @@ export interface OAuth2Method extends MethodOf<"oauth2"> {
   longLivedToken: AccessTokenRequest | null;
   /** The request that refreshes an access token without a refresh token; null if there is none. */
   accessTokenRefresh: AccessTokenRequest | null;
-  /** Returns values of fields for an access token; null if there is none. */
+  /** The URL that returns values of fields for an access token; null if there is none. */
   lookupUrl: string | null;
   /** Fields whose values the platform supplies, so that the user does not fill them in. */
   fieldSources: FieldSource[];

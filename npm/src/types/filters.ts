@@ -17,8 +17,8 @@ export interface ConnectorFilters {
    */
   connectable?: boolean | undefined;
   /**
-   * `true`: only connectors for which you have set an OAuth client in this environment. For a token, what counts is the
-   * client with which it connects accounts. `false`: all connectors. Default: `false`.
+   * `true`: only connectors for which you have set an OAuth client in this environment. For a token, only the client
+   * with which it connects accounts is considered. `false`: all connectors. Default: `false`.
    */
   hasOauthClient?: boolean | undefined;
   /** The connector's key: exact, case-sensitive. For example, `api::github::v1`. 1–256 characters. */
@@ -241,7 +241,10 @@ export interface UsageQuery {
   from?: string | undefined;
   /** The last day, UTC; today by default. For example, `2027-01-15`. */
   to?: string | undefined;
-  /** What has a row of its own, separated by commas. For example, `day,status`. Default: `day`. */
+  /**
+   * The properties by which requests are grouped into rows, separated by commas. For example, `day,status`. Default:
+   * `day`.
+   */
   groupBy?: Names["UsageGroup"] | readonly Names["UsageGroup"][] | undefined;
   /** Only requests for this platform, exactly. For example, `github`. 1–64 characters. */
   platform?: string | undefined;

@@ -158,11 +158,11 @@ class AsyncSender:
     def can_refresh(self) -> bool:
         return not isinstance(self._supply, str)
 
-    async def respond(self, call: Call[Any]) -> tuple[httpx.Response, str]:
-        """Sends a call until it succeeds. Returns the response, and the secret that was sent."""
-        until = time.monotonic() + self.timeout
+    async def send_with_retries(self, call: Call[Any]) -> tuple[httpx.Response, str]:
+        """Sends a call, and retries it if necessary. Returns the successful response, and the secret that was sent."""
+        deadline = time.monotonic() + self.timeout
         rejected: ActiveSecret | None = None
-        is_lost = False
+        may_have_succeeded = False
         tries = 1
         while True:
             active = await self.secret(rejected)
@@ -177,12 +177,12 @@ class AsyncSender:
                 # A request with a rejected secret had no effect, so any call can be sent again.
                 rejected = active
                 continue
-            if call.method == "DELETE" and is_lost and error.code in NOT_FOUND_CODES:
+            if call.method == "DELETE" and may_have_succeeded and error.code in NOT_FOUND_CODES:
                 # An earlier attempt, whose response was lost, has deleted the resource.
                 return httpx.Response(204), active.value
-            is_lost = is_lost or isinstance(error, NoResponseError) or error.status == 503
+            may_have_succeeded = may_have_succeeded or isinstance(error, NoResponseError) or error.status == 503
             wait = retry_delay(error, tries)
-            if not call.repeatable or wait is None or tries > self._max_retries or time.monotonic() + wait >= until:
+            if not call.repeatable or wait is None or tries > self._max_retries or time.monotonic() + wait >= deadline:
                 raise error
             tries += 1
             await asyncio.sleep(wait)
@@ -203,7 +203,7 @@ class AsyncSender:
             raise no_response(cause) from cause
 
     async def result(self, call: Call[Result]) -> Result:
-        response, secret = await self.respond(call)
+        response, secret = await self.send_with_retries(call)
         return parse_result(call, response, secret)
 
 
@@ -261,7 +261,7 @@ def _counted_list(
 
     async def get(query: Mapping[str, str]) -> CountedPage[Any]:
         call: Call[Any] = Call("GET", path, kind, query=query)
-        response, secret = await sender.respond(call)
+        response, secret = await sender.send_with_retries(call)
         return counted_page(kind, response, call, secret)
 
     return AsyncRows(get, query, query_after)
@@ -273,8 +273,8 @@ def _cursor_list(
     """A list with a cursor, which is passed as `parameter`."""
 
     async def get(query: Mapping[str, str]) -> Page[Any]:
-        answer = await sender.result(Call[Any]("GET", path, kind, query=query))
-        return Page(answer.rows, answer.next)
+        result = await sender.result(Call[Any]("GET", path, kind, query=query))
+        return Page(result.rows, result.next)
 
     def next_query(page: Page[Any], query: Mapping[str, str]) -> Mapping[str, str] | None:
         if page.cursor is None or page.cursor == query.get(parameter):
@@ -688,7 +688,7 @@ class AsyncConnectAttempts:
             )
         )
         call: Call[Any] = Call("POST", api_path("vault", "connect"), None, body=body, repeatable=False)
-        response, secret = await self._sender.respond(call)
+        response, secret = await self._sender.send_with_retries(call)
         if response.status_code == 202:
             return parse_result(Call[PendingAttempt]("POST", call.path, PendingAttempt), response, secret)
         return parse_result(Call[Connection]("POST", call.path, Connection), response, secret)
@@ -706,20 +706,20 @@ class AsyncConnectAttempts:
         Fails with a `ConnectError` if the attempt has failed or expired, and with a `NoResponseError` if it is still pending
         after that time.
         """
-        until = time.monotonic() + timeout
+        deadline = time.monotonic() + timeout
         while True:
-            left = until - time.monotonic()
-            # The service must respond before the client times out.
-            seconds = max(1, min(25, int(left), int(self._sender.timeout / 2)))
-            found = await self.get(attempt, wait=seconds)
-            if found.connection is not None:
-                return found.connection
-            if found.error is not None:
-                raise ConnectError(found.error.code, found.error.detail, ErrorDetails(attempt=found.id))
-            if found.status != "pending":
+            remaining = deadline - time.monotonic()
+            # The wait must end before the client's own timeout.
+            seconds = max(1, min(25, int(remaining), int(self._sender.timeout / 2)))
+            latest = await self.get(attempt, wait=seconds)
+            if latest.connection is not None:
+                return latest.connection
+            if latest.error is not None:
+                raise ConnectError(latest.error.code, latest.error.detail, ErrorDetails(attempt=latest.id))
+            if latest.status != "pending":
                 message = "The user did not finish in time."
-                raise ConnectError("expired", message, ErrorDetails(attempt=found.id))
-            if time.monotonic() >= until:
+                raise ConnectError("expired", message, ErrorDetails(attempt=latest.id))
+            if time.monotonic() >= deadline:
                 raise NoResponseError("timeout", "The attempt is still pending.")
 
     def list(
@@ -1391,11 +1391,11 @@ class AsyncConnectorVault:
 
         Stops after a response that is not a success.
         """
-        seen: set[str] = set()
+        requested: set[str] = set()
         next_path: str | None = path
         # Platforms can link to a page that was already returned.
-        while next_path is not None and next_path not in seen:
-            seen.add(next_path)
+        while next_path is not None and next_path not in requested:
+            requested.add(next_path)
             response = await self.call_platform(
                 connection,
                 "GET",

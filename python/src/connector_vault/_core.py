@@ -132,15 +132,15 @@ def api_path(*segments: str) -> str:
     return "/v1/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
-def resource_id(thing: str | HasId) -> str:
+def resource_id(resource: str | HasId) -> str:
     """The id of a resource that is passed as an id or as an object."""
-    return thing if isinstance(thing, str) else thing.id
+    return resource if isinstance(resource, str) else resource.id
 
 
 def query_params(arguments: Mapping[str, object]) -> dict[str, str]:
     """Converts named arguments to query parameters. Omits None."""
-    found = {to_camel(name.rstrip("_")): value for name, value in arguments.items() if value is not None}
-    return {name: _text(name, value) for name, value in found.items()}
+    values = {to_camel(name.rstrip("_")): value for name, value in arguments.items() if value is not None}
+    return {name: _text(name, value) for name, value in values.items()}
 
 
 def _text(name: str, value: object) -> str:
@@ -238,10 +238,10 @@ _adapters: dict[Any, TypeAdapter[Any]] = {}
 
 def type_adapter(kind: Any) -> TypeAdapter[Any]:
     """The parser of a type, cached because it is slow to create."""
-    found = _adapters.get(kind)
-    if found is None:
-        found = _adapters[kind] = TypeAdapter(kind)
-    return found
+    adapter = _adapters.get(kind)
+    if adapter is None:
+        adapter = _adapters[kind] = TypeAdapter(kind)
+    return adapter
 
 
 def response_error(response: httpx.Response, secret: str) -> VaultError:
@@ -278,8 +278,8 @@ def _faults(value: object) -> Iterable[Fault]:
         if isinstance(item, dict):
             members = cast("dict[str, object]", item)
             texts = {name: text for name, text in members.items() if isinstance(text, str)}
-            known = {name: texts.get(name) for name in ("parameter", "pointer", "suggestion")}
-            yield Fault(detail=texts.get("detail", ""), **known)
+            optional = {name: texts.get(name) for name in ("parameter", "pointer", "suggestion")}
+            yield Fault(detail=texts.get("detail", ""), **optional)
 
 
 def unexpected(response: httpx.Response, what: str) -> VaultError:
@@ -319,8 +319,8 @@ def retry_delay(error: VaultError, tries: int) -> float | None:
     if error.retry_after is not None:
         return error.retry_after
     # With jitter, so that calls that failed together are not retried together.
-    longest: float = min(MIN_BACKOFF * 2 ** (tries - 1), MAX_BACKOFF)
-    return longest * random.uniform(0.5, 1)
+    max_delay: float = min(MIN_BACKOFF * 2 ** (tries - 1), MAX_BACKOFF)
+    return max_delay * random.uniform(0.5, 1)
 
 
 def active_secret(supplied: str | Session) -> ActiveSecret:
@@ -341,26 +341,26 @@ def cursor_in(response: httpx.Response) -> str | None:
 
 
 def counted_page(kind: Any, response: httpx.Response, call: Call[Any], secret: str) -> CountedPage[Any]:
-    answer = parse_result(call, response, secret)
+    result = parse_result(call, response, secret)
     return CountedPage(
-        rows=answer.rows,
+        rows=result.rows,
         cursor=cursor_in(response),
-        total=answer.total,
-        total_is_minimum=getattr(answer, "total_is_minimum", None) is True,
-        notes=getattr(answer, "notes", None) or [],
-        page=answer.page,
-        pages=answer.pages,
+        total=result.total,
+        total_is_minimum=getattr(result, "total_is_minimum", None) is True,
+        notes=getattr(result, "notes", None) or [],
+        page=result.page,
+        pages=result.pages,
     )
 
 
 def query_after(page: CountedPage[Any], query: Mapping[str, str]) -> dict[str, str] | None:
     """The query of the next page; None after the last page."""
-    rest = {name: value for name, value in query.items() if name not in ("page", "after")}
+    filters = {name: value for name, value in query.items() if name not in ("page", "after")}
     if not page.rows:
         return None
     if page.cursor is not None:
-        return None if page.cursor == query.get("after") else {**rest, "after": page.cursor}
-    # In a list with cursors, the last page has none.
+        return None if page.cursor == query.get("after") else {**filters, "after": page.cursor}
+    # If a page was requested with a cursor but has none, it is the last. Only lists without cursors continue by page number.
     if "after" in query or page.page >= page.pages or page.page < int(query.get("page", "1")):
         return None
-    return {**rest, "page": str(page.page + 1)}
+    return {**filters, "page": str(page.page + 1)}

@@ -64,42 +64,43 @@ class Tools:
             input: The members `path`, `query`, `header`, `cookie` and `body`, as describe_action says.
             connection: The id of the connected account, if the platform has several.
         """
-        given = input or {}
-        unknown = sorted(given.keys() - {"path", "query", "header", "cookie", "body"})
-        if unknown:
-            return {"error": "invalid_body", "detail": f"`input` has no member {', '.join(unknown)}: see describe_action"}
+        members = input or {}
+        unknown_members = sorted(members.keys() - {"path", "query", "header", "cookie", "body"})
+        if unknown_members:
+            detail = f"`input` has no member {', '.join(unknown_members)}: see describe_action"
+            return {"error": "invalid_body", "detail": detail}
         try:
             if connection is None:
                 accounts = (self._vault.connections.list(platform=platform, limit=20).page()).rows
                 if len(accounts) != 1:
                     return account_choice(platform, [(one.id, one.identity, one.name) for one in accounts])
                 connection = accounts[0].id
-            answer = self._vault.actions.run(
+            result = self._vault.actions.run(
                 connection,
                 key,
-                path=given.get("path"),
-                query=given.get("query"),
-                header=given.get("header"),
-                cookie=given.get("cookie"),
-                body=given.get("body", OMITTED),
+                path=members.get("path"),
+                query=members.get("query"),
+                header=members.get("header"),
+                cookie=members.get("cookie"),
+                body=members.get("body", OMITTED),
                 max_bytes=MAX_BYTES,
             )
         except VaultError as error:
             return error_result(error)
-        return answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return result.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def error_result(error: VaultError) -> dict[str, Any]:
     """An error as the result of a tool, so that the agent can correct its call."""
-    found: dict[str, Any] = {"error": error.code, "detail": error.message}
+    result: dict[str, Any] = {"error": error.code, "detail": error.message}
     if error.errors:
         places = [(fault.pointer or fault.parameter, fault) for fault in error.errors]
-        found["errors"] = [
+        result["errors"] = [
             {"at": place, "detail": fault.detail, "suggestion": fault.suggestion} for place, fault in places
         ]
     if error.suggestions:
-        found["suggestions"] = [*error.suggestions]
-    return found
+        result["suggestions"] = [*error.suggestions]
+    return result
 
 
 def account_choice(platform: str, accounts: list[tuple[str, str, str | None]]) -> dict[str, Any]:

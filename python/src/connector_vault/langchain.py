@@ -13,10 +13,10 @@ from ._sync_tools import Tools
 def tools(vault: ConnectorVault | AsyncConnectorVault) -> list[StructuredTool]:
     """The tools to search, describe and run actions. With an asynchronous client, run the agent with `ainvoke`."""
     if isinstance(vault, ConnectorVault):
-        found = Tools(vault)
+        agent_tools = Tools(vault)
         return [
             StructuredTool.from_function(function, parse_docstring=True)
-            for function in (found.search_actions, found.describe_action, found.run_action)
+            for function in (agent_tools.search_actions, agent_tools.describe_action, agent_tools.run_action)
         ]
     async_tools = AsyncTools(vault)
     return [

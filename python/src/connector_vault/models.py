@@ -28,7 +28,7 @@ class AuthField(Model):
     """
     secret: bool
     """
-    Whether it must not be shown.
+    Whether its value must be hidden.
     """
     required: bool
     """
@@ -1094,7 +1094,7 @@ class CredentialsAwsSigv4(Model):
     """
     session_token: str | None = Field(None, alias='sessionToken')
     """
-    The token of a temporary session; null without.
+    The token of a temporary session; null if there is none.
     """
     region: str | None = None
     """
@@ -1205,7 +1205,7 @@ class EventDataConnectionCall(Model):
     """
     approval: str | None = None
     """
-    The id of the approval. Absent in `connection.called`, which alone has the next three.
+    The id of the approval. Absent in `connection.called`, the only type that has the next three members.
     """
     status: int | None = None
     """
@@ -1825,7 +1825,7 @@ class ConnectAttempt(Model):
     """
     error: ConnectAttemptError | None = None
     """
-    Why it failed; null unless it did.
+    The error; null unless the attempt failed.
     """
     expires_at: AwareDatetime = Field(..., alias='expiresAt')
     """
@@ -1874,7 +1874,7 @@ class AttemptSummary(Model):
     """
     error: ConnectAttemptError | None = None
     """
-    Why it failed; null unless it did.
+    The error; null unless the attempt failed.
     """
     created_at: AwareDatetime = Field(..., alias='createdAt')
     """

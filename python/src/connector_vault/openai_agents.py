@@ -10,10 +10,10 @@ from ._async_tools import AsyncTools
 
 def tools(vault: AsyncConnectorVault) -> list[FunctionTool]:
     """The tools to search, describe and run actions, for `Agent(tools=…)`."""
-    found = AsyncTools(vault)
+    agent_tools = AsyncTools(vault)
     # The input of an action is any object, which a strict schema does not allow.
     return [
-        function_tool(found.search_actions, strict_mode=False),
-        function_tool(found.describe_action, strict_mode=False),
-        function_tool(found.run_action, strict_mode=False),
+        function_tool(agent_tools.search_actions, strict_mode=False),
+        function_tool(agent_tools.describe_action, strict_mode=False),
+        function_tool(agent_tools.run_action, strict_mode=False),
     ]

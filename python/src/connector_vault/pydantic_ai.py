@@ -10,7 +10,7 @@ from ._async_tools import AsyncTools
 
 def toolset(vault: AsyncConnectorVault) -> FunctionToolset[object]:
     """The tools to search, describe and run actions, for `Agent(toolsets=[…])`."""
-    found = AsyncTools(vault)
+    agent_tools = AsyncTools(vault)
     return FunctionToolset(
-        [found.search_actions, found.describe_action, found.run_action], docstring_format="google"
+        [agent_tools.search_actions, agent_tools.describe_action, agent_tools.run_action], docstring_format="google"
     )

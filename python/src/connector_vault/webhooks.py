@@ -20,9 +20,9 @@ def verify(body: bytes | str, headers: Mapping[str, str], secret: str | Iterable
     secrets = [secret] if isinstance(secret, str) else [*secret]
     if not secrets:
         raise VaultError("invalid_argument", "`secret` must not be empty")
-    for one in secrets:
+    for candidate in secrets:
         try:
-            webhook = Webhook(one)
+            webhook = Webhook(candidate)
         except (ValueError, EmptyWebhookSecretError) as cause:
             raise VaultError("invalid_argument", "`secret` is not the secret of a webhook") from cause
         try:

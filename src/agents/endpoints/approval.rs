@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::callback::head_response;
 use super::consent::description_list;
-use super::{AgentContext, browser, form};
+use super::{AgentContext, form, sign_in_cookie};
 use crate::agents::approval::{
     self, Account, Approval, MAX_RESPONSE_BYTES, State, encode_response,
 };
@@ -53,7 +53,7 @@ impl<P: Ports> AgentContext<'_, P> {
         };
         self.check_rate(id.as_str()).await?;
         let endpoint = self.require_endpoint().await?;
-        let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
+        let cookie = sign_in_cookie(request).map_or_else(|| self.ports.secret(), str::to_owned);
         let purpose = Purpose::Approval { id: id.as_str().to_owned() };
         let signed = self.sign(&endpoint, purpose, &cookie)?;
         self.sign_in(&endpoint, &signed, &cookie).await
@@ -110,7 +110,8 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(Response::see_other(format!("{}/connect/go/{link}", self.base)));
         }
         let (_, input) = approval.parts(&plain);
-        let Some(account) = account.filter(|_| grant.is_some() || approval.is_of_session()) else {
+        let Some(account) = account.filter(|_| grant.is_some() || approval.is_from_session())
+        else {
             return Ok(self.link_ended_page());
         };
         let unnamed_program = self.wording.say(&texts::AN_UNNAMED_PROGRAM, &[]);
@@ -165,7 +166,7 @@ impl<P: Ports> AgentContext<'_, P> {
             Ok(form) => form,
             Err(refusal) => return Ok(*refusal),
         };
-        let (id, cookie) = (form.get("approval"), browser(request));
+        let (id, cookie) = (form.get("approval"), sign_in_cookie(request));
         let (Some(id), Some(cookie)) = (id, cookie) else {
             return Ok(self.link_ended_page());
         };

@@ -1,6 +1,6 @@
 //! `GET /mcp/{endpointId}/authorize`: validates an agent's request, and redirects its user to the sign-in.
 
-use super::{AgentContext, COOKIE, RESOURCE, browser, describe, with_query};
+use super::{AgentContext, COOKIE, RESOURCE, describe, sign_in_cookie, with_query};
 use crate::agents::Access;
 use crate::agents::client::{Client, Destination, MAX_DOCUMENT};
 use crate::agents::request::{AccessRequest, AgentRequest, LIFETIME_MS, MAX_STATE, Purpose};
@@ -27,7 +27,7 @@ struct InvalidClient {
 }
 
 /// An error for the redirect URI (RFC 6749, section 4.1.2.1): code and description.
-type Refusal = (&'static str, &'static str);
+type AuthorizationError = (&'static str, &'static str);
 
 impl<P: Ports> AgentContext<'_, P> {
     /// Starts a sign-in.
@@ -58,7 +58,8 @@ impl<P: Ports> AgentContext<'_, P> {
         let state = query.get("state");
         match self.check(&query) {
             Ok((challenge, access)) => {
-                let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
+                let cookie =
+                    sign_in_cookie(request).map_or_else(|| self.ports.secret(), str::to_owned);
                 let access_request = AccessRequest {
                     client_hash: client.hash,
                     client_url: client.url,
@@ -81,7 +82,12 @@ impl<P: Ports> AgentContext<'_, P> {
 
     /// Reports an invalid request to the client, before any sign-in. Anyone can register a website or a program and abuse a
     /// link of this trusted service to send users there, so a page asks them first (RFC 9700, section 4.11.2).
-    fn refuse(&self, uri: &str, state: Option<&str>, (error, description): Refusal) -> Response {
+    fn refuse(
+        &self,
+        uri: &str,
+        state: Option<&str>,
+        (error, description): AuthorizationError,
+    ) -> Response {
         let destination = match Destination::from_redirect_uri(uri) {
             Destination::Machine => {
                 return self.redirect_with_error(uri, state, error, Some(description));
@@ -118,23 +124,25 @@ impl<P: Ports> AgentContext<'_, P> {
             let targets = self.service.config().targets();
             documents.fetch(self.ports, targets, id, MAX_DOCUMENT).await
         };
-        let refused = |status: u16, message: String| InvalidClient { status, message };
+        let invalid_client = |status: u16, message: String| InvalidClient { status, message };
         Ok(match document {
             Ok(document) => match Client::from_document(id, &document) {
                 Ok(client) => {
                     documents.keep(id, &document, self.now);
                     Ok(client)
                 }
-                Err(error) => Err(refused(400, format!("The agent's metadata: {}", error.message))),
+                Err(error) => {
+                    Err(invalid_client(400, format!("The agent's metadata: {}", error.message)))
+                }
             },
             Err(error) => {
                 let status = if error == DocumentError::Unreachable { 502 } else { 400 };
-                Err(refused(status, format!("The address of the agent's metadata {error}.")))
+                Err(invalid_client(status, format!("The address of the agent's metadata {error}.")))
             }
         })
     }
 
-    fn check<'q>(&self, query: &'q Form) -> Result<(&'q str, Access), Refusal> {
+    fn check<'q>(&self, query: &'q Form) -> Result<(&'q str, Access), AuthorizationError> {
         if query.get("response_type") != Some("code") {
             return Err(("unsupported_response_type", "`response_type` must be `code`."));
         }
@@ -148,7 +156,7 @@ impl<P: Ports> AgentContext<'_, P> {
         if query.get("state").is_some_and(|state| state.len() > MAX_STATE) {
             return Err(("invalid_request", "`state` has more than 1024 characters."));
         }
-        if !self.is_resource(query) {
+        if !self.targets_this_endpoint(query) {
             return Err(("invalid_target", "`resource` is not the address of this endpoint."));
         }
         let access = Access::from_scope(query.get("scope"));
@@ -157,7 +165,7 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 
     /// Whether a request is for this endpoint only (RFC 8707).
-    pub(super) fn is_resource(&self, parameters: &Form) -> bool {
+    pub(super) fn targets_this_endpoint(&self, parameters: &Form) -> bool {
         let issuer = self.issuer();
         parameters.all(RESOURCE).all(|resource| resource == issuer)
     }

@@ -1,7 +1,7 @@
 //! The user returns from the sign-in: `GET /mcp/{endpointId}/callback` from the OpenID provider, `GET
 //! /mcp/{endpointId}/continue` from the account's own app. Both show the consent page.
 
-use super::{AgentContext, browser, describe};
+use super::{AgentContext, describe, sign_in_cookie};
 use crate::agents::approval::{self, Approval};
 use crate::agents::grant::{Grant, State};
 use crate::agents::request::{AccessRequest, AgentRequest, Purpose};
@@ -49,7 +49,7 @@ impl<P: Ports> AgentContext<'_, P> {
             }
         };
         let state = query.get("state").unwrap_or_default();
-        let cookie = browser(request).unwrap_or_default();
+        let cookie = sign_in_cookie(request).unwrap_or_default();
         let agent_request = AgentRequest::verify(self.secrets(), state, self.now)
             .filter(|request| request.endpoint == self.id && request.browser_hash == hash(cookie));
         let Some(agent_request) = agent_request else { return Ok(self.sign_in_expired_page()) };
@@ -176,7 +176,7 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(head_response());
         }
         let query = Form::parse(&request.query, &[]).unwrap_or_default();
-        let (secret, cookie) = (query.get("grant"), browser(request));
+        let (secret, cookie) = (query.get("grant"), sign_in_cookie(request));
         let (Some(secret), Some(cookie)) = (secret, cookie) else {
             return Ok(self.sign_in_expired_page());
         };

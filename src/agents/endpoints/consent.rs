@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::{AgentContext, browser, form, with_query};
+use super::{AgentContext, form, sign_in_cookie, with_query};
 use crate::agents::client::Destination;
 use crate::agents::grant::{Grant, State};
 use crate::agents::statements::{self, BrowserStep, Consent};
@@ -50,7 +50,7 @@ impl<P: Ports> AgentContext<'_, P> {
         } else {
             all_rows::<Connected>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
         };
-        let earlier = all_rows::<Grant>(&sets, 1)?;
+        let existing_grants = all_rows::<Grant>(&sets, 1)?;
         let wording = &self.wording;
         let client = client_host(grant, wording);
         let name = grant.client_name.clone().unwrap_or_else(|| client.clone());
@@ -101,7 +101,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let page = Page {
             form: Some((
                 format!("/mcp/{}/consent", self.id),
-                controls(wording, grant, &platforms, &rows, &earlier),
+                controls(wording, grant, &platforms, &rows, &existing_grants),
             )),
             ..self.page(200, &texts::CONSENT_TITLE, &paragraphs, &values)
         };
@@ -119,7 +119,7 @@ impl<P: Ports> AgentContext<'_, P> {
             Ok(form) => form,
             Err(refusal) => return Ok(*refusal),
         };
-        let (id, cookie) = (form.get("grant"), browser(request));
+        let (id, cookie) = (form.get("grant"), sign_in_cookie(request));
         let (Some(id), Some(cookie)) = (id, cookie) else { return Ok(self.sign_in_expired_page()) };
         let browser_hash = hash(cookie);
         let step = BrowserStep {
@@ -220,7 +220,7 @@ fn controls(
     grant: &Grant,
     platforms: &[String],
     rows: &[(&Text, String)],
-    earlier: &[Grant],
+    existing_grants: &[Grant],
 ) -> String {
     let say = |text| escape(&wording.say(text, &[]));
     let radio = |(name, value, is_checked), text| {
@@ -267,7 +267,7 @@ fn controls(
         html.push_str("</ul>\n");
     }
     html.push_str("</fieldset>\n");
-    html.push_str(&earlier_grants(wording, earlier));
+    html.push_str(&earlier_grants(wording, existing_grants));
     let (allow, decline) = (say(&texts::ALLOW), say(&texts::DECLINE));
     let _ = writeln!(
         html,
@@ -288,14 +288,14 @@ pub(super) fn description_list(wording: &Wording<'_>, rows: &[(&Text, String)]) 
 }
 
 /// Renders the user's earlier grants, each with a checkbox that revokes it.
-fn earlier_grants(wording: &Wording<'_>, earlier: &[Grant]) -> String {
+fn earlier_grants(wording: &Wording<'_>, existing_grants: &[Grant]) -> String {
     let mut html = String::new();
-    if earlier.is_empty() {
+    if existing_grants.is_empty() {
         return html;
     }
     let [legend, next] =
         [texts::EARLIER, texts::EARLIER_NEXT].map(|text| escape(&wording.say(&text, &[])));
-    let list = grant_list(wording, earlier);
+    let list = grant_list(wording, existing_grants);
     let _ = writeln!(html, "<fieldset><legend>{legend}</legend>\n<p>{next}</p>\n{list}</fieldset>");
     html
 }

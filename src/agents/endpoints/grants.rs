@@ -185,9 +185,10 @@ fn continue_to_own_grants<'a>(
 
 /// Reads `platforms` and `actions`. A grant that is limited to actions is also restricted to their platforms.
 fn read_platforms_and_actions(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
-    let all = |sent: Vec<(usize, String)>| sent.into_iter().map(|(_, text)| text).collect();
-    let platforms: Vec<String> = all(body.texts_at("platforms"));
-    let actions = Names::new(&all(body.texts_at("actions")));
+    let without_indexes =
+        |items: Vec<(usize, String)>| items.into_iter().map(|(_, text)| text).collect();
+    let platforms: Vec<String> = without_indexes(body.texts_at("platforms"));
+    let actions = Names::new(&without_indexes(body.texts_at("actions")));
     if actions == Names::default() {
         return ((!platforms.is_empty()).then(|| Names::new(&platforms)), None);
     }
@@ -197,8 +198,8 @@ fn read_platforms_and_actions(body: &mut BodyReader) -> (Option<Names>, Option<N
     }
     let action_platforms = platforms_of(&actions);
     let is_outside = |platform: &&String| !platforms.is_empty() && !platforms.contains(platform);
-    if let Some(outside) = action_platforms.iter().find(is_outside) {
-        let message = format!("name the platform `{outside}`, which `platforms` does not include");
+    if let Some(platform) = action_platforms.iter().find(is_outside) {
+        let message = format!("name the platform `{platform}`, which `platforms` does not include");
         body.invalid(&["actions"], &message);
     }
     (Some(Names::new(&action_platforms)), Some(actions))

@@ -208,7 +208,7 @@ impl<P: Ports> AgentContext<'_, P> {
     async fn check_rate(&self, rate_key: &str) -> Result<(), Problem> {
         let name = hash(&format!("agents {} {rate_key}", self.id));
         let allowed = self.ports.allow(&name).await;
-        allowed.map_err(|wait| Problem::too_often("client", wait))
+        allowed.map_err(|wait| Problem::rate_limited("client", wait))
     }
 
     /// Runs statements in one batch, in the shard of the endpoint.
@@ -246,8 +246,8 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 }
 
-/// Returns `None` without a well-formed cookie.
-fn browser(request: &Request) -> Option<&str> {
+/// The cookie that identifies the browser. Returns `None` without a well-formed one.
+fn sign_in_cookie(request: &Request) -> Option<&str> {
     browser_cookie(request, COOKIE)
 }
 

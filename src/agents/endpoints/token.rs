@@ -43,7 +43,7 @@ impl<P: Ports> AgentContext<'_, P> {
         if !is_known {
             return Ok(oauth_error(400, "invalid_client", "The client is not registered here."));
         }
-        if !self.is_resource(&form) {
+        if !self.targets_this_endpoint(&form) {
             let message = "`resource` is not the address of this endpoint.";
             return Ok(oauth_error(400, "invalid_target", message));
         }

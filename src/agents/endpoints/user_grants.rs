@@ -5,7 +5,7 @@
 
 use super::callback::head_response;
 use super::consent::{description_list, grant_list};
-use super::{AgentContext, browser, form};
+use super::{AgentContext, form, sign_in_cookie};
 use crate::agents::grant::Grant;
 use crate::agents::request::{LIFETIME_MS, Purpose};
 use crate::agents::sign_in::Endpoint;
@@ -29,7 +29,7 @@ impl<P: Ports> AgentContext<'_, P> {
         if request.method == "HEAD" {
             return Ok(head_response());
         }
-        let cookie = browser(request).map_or_else(|| self.ports.secret(), str::to_owned);
+        let cookie = sign_in_cookie(request).map_or_else(|| self.ports.secret(), str::to_owned);
         self.check_rate(&hash(&cookie)).await?;
         let endpoint = self.require_endpoint().await?;
         let signed = self.sign(&endpoint, Purpose::Grants { lists: true }, &cookie)?;
@@ -82,7 +82,7 @@ impl<P: Ports> AgentContext<'_, P> {
             Ok(form) => form,
             Err(refusal) => return Ok(*refusal),
         };
-        let (user, cookie) = (form.get("user"), browser(request));
+        let (user, cookie) = (form.get("user"), sign_in_cookie(request));
         let user = user.zip(cookie).and_then(|(user, cookie)| self.signed_in_user(user, cookie));
         let Some(user) = user else { return Ok(self.sign_in_expired_page()) };
         self.check_rate(&user.browser_hash).await?;

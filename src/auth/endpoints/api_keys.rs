@@ -121,7 +121,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, id) = (context.guard(), key_id(context));
     let mut statements = Statements::default();
-    // Selected before it is revoked: a key that revokes itself can't read anything afterwards.
+    // Selects the key before revoking it: a key that revokes itself can't read anything afterwards.
     let found = statements.ask::<Key>(select(&guard, &id));
     statements.run(revoke(&guard, &id, context.now));
     Ok(Handler::render(statements, move |results, _| {

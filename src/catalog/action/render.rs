@@ -70,8 +70,8 @@ impl MethodId {
 }
 
 impl ConnectorFacts {
-    /// Whether the parameter is not an input of the caller: every method of the connector sends it, or it has a
-    /// constant value. A cookie is never an input if any method sends it.
+    /// Whether the service sends the parameter, so that it is not an input of the caller: every method of the connector
+    /// sends it, or it has a constant value. For a cookie, one method that sends it is enough.
     fn sends(&self, one: &Parameter<&RawValue>) -> bool {
         let mut methods = self.auth_methods.iter();
         let is_from_method = match one.r#in {
@@ -164,7 +164,7 @@ struct Object<'a> {
 #[serde(untagged)]
 enum Schema<'a> {
     Stored(&'a RawValue),
-    Own(Box<RawValue>),
+    Generated(Box<RawValue>),
 }
 
 #[derive(Debug, Serialize)]
@@ -241,7 +241,7 @@ fn first_server(connector: &ConnectorFacts) -> Option<&str> {
     connector.servers.first().map(|server| server.url.as_str())
 }
 
-/// Points the references of a schema to the definitions in `input`.
+/// Changes the references of a schema so that they point to the definitions in `input`.
 fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
     let text = schema.get().replace(r##""$ref":"#/$defs/"##, r##""$ref":"#/input/$defs/"##);
     RawValue::from_string(text).map_err(|_| BrokenUnit)
@@ -279,7 +279,7 @@ fn input<'a>(
             required: Vec::new(),
             additional_properties: false,
         };
-        header.get_or_insert_with(none).properties.insert(ACCEPT, Schema::Own(accept));
+        header.get_or_insert_with(none).properties.insert(ACCEPT, Schema::Generated(accept));
     }
     let properties = Members {
         path: parameters_in(ParameterLocation::Path),
@@ -354,7 +354,7 @@ fn definitions<'a>(
     Ok(definitions)
 }
 
-/// A response. Its schema carries its own definitions.
+/// Renders a response. Its schema contains the definitions that it needs.
 fn response<'a>(
     unit: &Unit<'a>,
     response: &'a StoredResponse<&RawValue>,
@@ -391,7 +391,7 @@ fn auth(
     };
     let Some(security) = &action.security else { return all() };
     let ids = |scheme: &String| schemes.get(scheme).map_or(&[][..], Vec::as_slice);
-    let mut found: Vec<Auth> = Vec::new();
+    let mut methods_with_scopes: Vec<Auth> = Vec::new();
     for alternative in security {
         let scopes: Vec<String> =
             alternative.iter().flat_map(|one| one.scopes.iter().cloned()).collect();
@@ -400,8 +400,8 @@ fn auth(
         let methods = alternative.iter().flat_map(|one| ids(&one.scheme)).filter(is_enough);
         for method in methods {
             let auth = Auth { method: method.clone(), scopes: scopes.clone() };
-            if !found.contains(&auth) {
-                found.push(auth);
+            if !methods_with_scopes.contains(&auth) {
+                methods_with_scopes.push(auth);
             }
         }
     }
@@ -409,7 +409,11 @@ fn auth(
     let is_unknown = |alternative: &Vec<Requirement>| {
         !alternative.is_empty() && alternative.iter().all(|one| ids(&one.scheme).is_empty())
     };
-    if found.is_empty() && security.iter().any(is_unknown) { all() } else { found }
+    if methods_with_scopes.is_empty() && security.iter().any(is_unknown) {
+        all()
+    } else {
+        methods_with_scopes
+    }
 }
 
 #[cfg(test)]
@@ -453,8 +457,8 @@ mod tests {
         ] {
             let text = stored(&json!({"security": security}));
             let action: StoredAction<&RawValue> = serde_json::from_str(&text).unwrap();
-            let found: Vec<Auth> = auth(&action, &connector, &schemes);
-            let ids: Vec<&str> = found.iter().map(|auth| auth.method.as_str()).collect();
+            let auth: Vec<Auth> = auth(&action, &connector, &schemes);
+            let ids: Vec<&str> = auth.iter().map(|auth| auth.method.as_str()).collect();
             assert_eq!(ids, expected, "{security}");
         }
     }

@@ -59,14 +59,14 @@ fn pack_units<'a>(
     for (name, unit) in units {
         let fits = |used: &usize| used.saturating_add(unit.bytes.len()) <= max;
         match segments.iter_mut().find(|(used, _)| fits(used)) {
-            Some((used, held)) => {
+            Some((used, packed)) => {
                 *used = used.saturating_add(unit.bytes.len());
-                held.push((name, unit));
+                packed.push((name, unit));
             }
             None => segments.push((unit.bytes.len(), vec![(name, unit)])),
         }
     }
-    segments.into_iter().map(|(_, held)| held).collect()
+    segments.into_iter().map(|(_, packed)| packed).collect()
 }
 
 #[cfg(test)]
@@ -84,7 +84,8 @@ mod tests {
             (10, &[&[4, 3, 2, 1]]),
         ] {
             let segments = pack_units(units.iter().map(|unit| ("acme", unit)).collect(), max);
-            let sizes = segments.iter().map(|held| held.iter().map(|(_, unit)| unit.bytes.len()));
+            let sizes =
+                segments.iter().map(|packed| packed.iter().map(|(_, unit)| unit.bytes.len()));
             let sizes: Vec<Vec<usize>> = sizes.map(Iterator::collect).collect();
             assert_eq!(sizes, expected, "{max}");
         }

@@ -17,7 +17,7 @@ use crate::ports::Blob;
 use crate::util::crc32::crc32;
 use crate::util::json;
 
-/// The order of keys. It ignores case first, so that a key in the wrong case is next to the right one and can be
+/// Compares two keys, first without regard to case, so that a key in the wrong case is next to the right one and can be
 /// suggested.
 pub fn compare(one: &str, other: &str) -> Ordering {
     let lower = |key: &str| key.bytes().map(|byte| byte.to_ascii_lowercase()).collect::<Vec<_>>();
@@ -78,15 +78,15 @@ impl<'a> Unit<'a> {
         let parts = Texts::open(bytes)?;
         let part = |index| Texts::open(parts.get(index));
         let (keys, actions, names, definitions) = (part(0)?, part(1)?, part(2)?, part(3)?);
-        let is_whole = keys.len() == actions.len() && names.len() == definitions.len();
-        is_whole.then_some(Self { keys, actions, names, definitions })
+        let is_consistent = keys.len() == actions.len() && names.len() == definitions.len();
+        is_consistent.then_some(Self { keys, actions, names, definitions })
     }
 
     /// Returns `None` when the unit has no such action, or when it is not valid JSON.
     pub fn action(&self, key: &str) -> Option<StoredAction<&'a RawValue>> {
         let at_or_after = |index| {
-            let known = std::str::from_utf8(self.keys.get(index)).unwrap_or_default();
-            compare(known, key) != Ordering::Less
+            let stored_key = std::str::from_utf8(self.keys.get(index)).unwrap_or_default();
+            compare(stored_key, key) != Ordering::Less
         };
         let index = first_where(self.keys.len(), at_or_after);
         (self.keys.get(index) == key.as_bytes()).then_some(())?;
@@ -161,13 +161,13 @@ mod tests {
         let unit = Unit::open(&written).unwrap();
         assert_eq!((unit.definition(0), unit.definition(1)), (Some(("b", "{}")), None));
         let (none, one) = (write_texts([""; 0].iter()), write_texts(["a"].iter()));
-        for (parts, is_whole) in [
+        for (parts, is_consistent) in [
             ([&one, &one, &none, &none], true),
             ([&none, &none, &one, &one], true),
             ([&one, &none, &none, &none], false),
             ([&none, &none, &one, &none], false),
         ] {
-            assert_eq!(Unit::open(&write_texts(parts.iter())).is_some(), is_whole);
+            assert_eq!(Unit::open(&write_texts(parts.iter())).is_some(), is_consistent);
         }
     }
 }

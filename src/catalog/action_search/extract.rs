@@ -103,7 +103,7 @@ pub fn index_platform(platform: &Platform, actions: &[&Action]) -> PlatformIndex
 
 impl PlatformIndex {
     fn add_platform_word(&mut self, stem: &str, weight: f32, positions: u8) {
-        // The heaviest weight comes first.
+        // Callers add words in descending order of weight, so the first weight is the highest.
         self.platform_words.entry(stem.to_owned()).or_insert_with(|| flags(weight, positions));
     }
 
@@ -130,10 +130,10 @@ fn action_infos(platform: &Platform) -> HashMap<String, OperationInfo> {
     infos
 }
 
-/// Caches stems, and holds those of the tables.
+/// Caches stems. Also contains the stems of the tables of common and of rarely meant words.
 struct Stems {
     /// `None` for a stop word.
-    known: HashMap<String, Option<String>>,
+    by_word: HashMap<String, Option<String>>,
     common: BTreeSet<String>,
     special: BTreeSet<String>,
 }
@@ -142,7 +142,7 @@ impl Stems {
     fn new() -> Self {
         let stems_of = |words: &[&str]| words.iter().map(|word| stem(word)).collect();
         Self {
-            known: HashMap::new(),
+            by_word: HashMap::new(),
             common: stems_of(COMMON_VERBS),
             special: stems_of(RARELY_MEANT),
         }
@@ -152,8 +152,8 @@ impl Stems {
     fn get(&mut self, words: &[String]) -> Vec<String> {
         let mut stems: Vec<String> = Vec::with_capacity(words.len());
         for word in words {
-            let known = self.known.entry(word.clone());
-            let stem = known.or_insert_with(|| (!is_stop_word(word)).then(|| stem(word)));
+            let entry = self.by_word.entry(word.clone());
+            let stem = entry.or_insert_with(|| (!is_stop_word(word)).then(|| stem(word)));
             if let Some(stem) = stem
                 && !stems.contains(stem)
             {
@@ -186,7 +186,7 @@ impl Fields {
         let description_words =
             if is_new { stems.get(&identifier_words(&sentence)) } else { Vec::new() };
         let mut sums = BTreeMap::new();
-        for (words, (weight, usual), position) in [
+        for (words, (weight, typical_length), position) in [
             (&title, TITLE, PostingFlags::IN_NAME),
             (&key, KEY, PostingFlags::IN_KEY),
             (&resource, RESOURCE, 0),
@@ -195,8 +195,8 @@ impl Fields {
             (&description_words, DESCRIPTION, 0),
         ] {
             #[expect(clippy::cast_precision_loss, reason = "fields have few words")]
-            let length =
-                1.0 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * words.len() as f32 / usual;
+            let length = 1.0 - LENGTH_NORMALIZATION
+                + LENGTH_NORMALIZATION * words.len() as f32 / typical_length;
             for word in words {
                 let (sum, positions) = sums.entry(word.clone()).or_insert((0.0, 0));
                 *sum += weight / length;
@@ -272,7 +272,7 @@ fn action_intents(action: &Action) -> Intent {
     }
 }
 
-/// The rarity of a word that `postings` of `rows` actions have, in sixteenths.
+/// The rarity, in sixteenths, of a word that `postings` of `rows` actions contain.
 #[expect(clippy::cast_precision_loss, reason = "a rarity need not be exact")]
 pub(super) fn rarity(rows: usize, postings: f32) -> u8 {
     byte((1.0 + (rows as f32 + 1.0) / (postings + RARITY_SMOOTHING)).ln() * 16.0)
@@ -356,7 +356,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_word_is_rarer_the_fewer_actions_have_it() {
+    fn rarity_falls_with_the_number_of_actions() {
         for (rows, postings, expected) in
             [(0, 0.0, 1), (1, 0.0, 2), (1000, 0.0, 63), (1000, 100.0, 36), (1000, 1000.0, 11)]
         {

@@ -35,10 +35,10 @@ use crate::util::nearest::mistyped;
 pub const FEATURE_BYTES: usize = 3;
 /// Rows per block of features.
 pub const BLOCK_ROWS: usize = 4096;
-/// The blocks about platforms, before those of the rows.
+/// The index of the first block of features. The blocks before it describe the platforms.
 pub const FEATURE_BLOCKS_START: usize = 3;
 /// The size of a platform's entry, in bytes.
-const PLATFORM: usize = 8;
+const PLATFORM_ENTRY_BYTES: usize = 8;
 
 /// The weight of a word for a platform or an action, and the positions where it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl PostingFlags {
         self.0 >> 2
     }
 
-    /// [`Self::IN_NAME`] and [`Self::IN_KEY`].
+    /// The bits [`Self::IN_NAME`] and [`Self::IN_KEY`].
     pub const fn positions(self) -> u8 {
         self.0 & 3
     }
@@ -80,7 +80,7 @@ impl StaticFeatures {
         self.0[0] >> 4 == method as u8
     }
 
-    /// Subtracted from the score, in 32nds of a point: the action is rarely what people want.
+    /// The number of 32nds of a point that are subtracted from the score, because people rarely want the action.
     pub const fn rank_penalty(self) -> u8 {
         self.0[1]
     }
@@ -116,8 +116,8 @@ impl<'a> Postings<'a> {
     pub fn platforms(&self) -> impl Iterator<Item = (usize, PostingFlags)> {
         let (mut bytes, mut number) = (self.bytes, 0_usize);
         (0..self.platforms).map_while(move |_| {
-            let mark = next(&mut bytes, &mut number)?;
-            Some((number, mark))
+            let flags = next(&mut bytes, &mut number)?;
+            Some((number, flags))
         })
     }
 
@@ -129,12 +129,12 @@ impl<'a> Postings<'a> {
     ) {
         let (mut bytes, mut number) = (self.bytes, 0_usize);
         for _ in 0..self.platforms {
-            let Some(mark) = next(&mut bytes, &mut number) else { return };
-            platform(number, mark);
+            let Some(flags) = next(&mut bytes, &mut number) else { return };
+            platform(number, flags);
         }
         number = 0;
-        while let Some(mark) = next(&mut bytes, &mut number) {
-            row(number, mark);
+        while let Some(flags) = next(&mut bytes, &mut number) {
+            row(number, flags);
         }
     }
 }
@@ -143,9 +143,9 @@ impl<'a> Postings<'a> {
 #[inline(always)]
 fn next(bytes: &mut &[u8], number: &mut usize) -> Option<PostingFlags> {
     *number = number.saturating_add(varint(bytes)?);
-    let (mark, rest) = bytes.split_first()?;
+    let (flags, rest) = bytes.split_first()?;
     *bytes = rest;
-    Some(PostingFlags(*mark))
+    Some(PostingFlags(*flags))
 }
 
 /// Reads a variable-length integer: seven bits per byte, lowest first; all bytes but the last have the eighth bit set.
@@ -184,7 +184,7 @@ pub fn write_varint(mut number: usize, bytes: &mut Vec<u8>) {
     bytes.push(u8::try_from(number).unwrap_or_default());
 }
 
-/// The loaded parts with words.
+/// The word parts of the index that a request has loaded.
 pub struct Vocabulary<'a>(pub Vec<&'a Section>);
 
 impl<'a> Vocabulary<'a> {
@@ -200,19 +200,21 @@ impl<'a> Vocabulary<'a> {
     /// The postings of up to `limit` stems with this prefix, those with the most bytes first. Looks in one part only.
     pub fn with_prefix(
         &self,
-        start: &str,
+        prefix: &str,
         limit: usize,
     ) -> Result<Vec<Postings<'a>>, StorageError> {
-        let Some((section, first, firsts)) = self.block_of(start)? else { return Ok(Vec::new()) };
-        let begins = |word: &[u8]| word.starts_with(start.as_bytes());
+        let Some((section, first, first_words)) = self.block_of(prefix)? else {
+            return Ok(Vec::new());
+        };
+        let has_prefix = |word: &[u8]| word.starts_with(prefix.as_bytes());
         let mut candidates: Vec<&[u8]> = Vec::new();
-        for index in first..firsts.len() {
-            if index > first && !begins(firsts.get(index)) {
+        for index in first..first_words.len() {
+            if index > first && !has_prefix(first_words.get(index)) {
                 break;
             }
             let block = Block::open(section, index)?;
-            let words = block.first_from(start)..block.words.len();
-            let words = words.take_while(|index| begins(block.words.get(*index)));
+            let words = block.first_from(prefix)..block.words.len();
+            let words = words.take_while(|index| has_prefix(block.words.get(*index)));
             candidates.extend(words.map(|index| block.postings.get(index)));
         }
         candidates.sort_by_key(|postings| std::cmp::Reverse(postings.len()));
@@ -228,32 +230,34 @@ impl<'a> Vocabulary<'a> {
         let stemmed = stem(word);
         let mut candidates: Vec<(usize, usize, &[u8])> = Vec::new();
         for section in &self.0 {
-            let firsts = Texts::open(section.rest());
-            let firsts = firsts.ok_or_else(|| section.damaged("its words are cut short"))?;
-            let from = first_where(firsts.len(), |index| firsts.get(index) >= letter);
-            for index in from.saturating_sub(1)..firsts.len() {
-                let begins = |word: &[u8]| word.starts_with(letter);
-                if index >= from && !begins(firsts.get(index)) {
+            let first_words = Texts::open(section.rest());
+            let first_words =
+                first_words.ok_or_else(|| section.damaged("its words are cut short"))?;
+            let from = first_where(first_words.len(), |index| first_words.get(index) >= letter);
+            for index in from.saturating_sub(1)..first_words.len() {
+                let has_first_letter = |word: &[u8]| word.starts_with(letter);
+                if index >= from && !has_first_letter(first_words.get(index)) {
                     break;
                 }
                 let block = Block::open(section, index)?;
                 let from = first_where(block.words.len(), |index| block.words.get(index) >= letter);
                 for index in from..block.words.len() {
-                    let known = block.words.get(index);
-                    if !begins(known) {
+                    let indexed_word = block.words.get(index);
+                    if !has_first_letter(indexed_word) {
                         break;
                     }
-                    let Ok(text) = std::str::from_utf8(known) else { continue };
-                    let right = [word, stemmed.as_str()].map(|word| mistyped(word, text));
-                    if let Some(right) = right.into_iter().flatten().max() {
-                        candidates.push((right, block.postings.get(index).len(), known));
+                    let Ok(text) = std::str::from_utf8(indexed_word) else { continue };
+                    let ratio = [word, stemmed.as_str()].map(|word| mistyped(word, text));
+                    if let Some(ratio) = ratio.into_iter().flatten().max() {
+                        candidates.push((ratio, block.postings.get(index).len(), indexed_word));
                     }
                 }
             }
         }
         candidates.sort_unstable_by(|a, b| b.cmp(a));
-        let texts = candidates.into_iter().take(limit).map(|(.., known)| known.to_vec());
-        Ok(texts.filter_map(|known| String::from_utf8(known).ok()).collect())
+        let texts =
+            candidates.into_iter().take(limit).map(|(.., indexed_word)| indexed_word.to_vec());
+        Ok(texts.filter_map(|indexed_word| String::from_utf8(indexed_word).ok()).collect())
     }
 
     /// The block that would contain a stem: its part, its index there, and the first word of each block of the part.
@@ -262,17 +266,18 @@ impl<'a> Vocabulary<'a> {
         stem: &str,
     ) -> Result<Option<(&'a Section, usize, Texts<'a>)>, StorageError> {
         let stem = stem.as_bytes();
-        let mut found = None;
+        let mut last_match = None;
         for section in &self.0 {
-            let firsts = Texts::open(section.rest());
-            let firsts = firsts.ok_or_else(|| section.damaged("its words are cut short"))?;
-            if !firsts.is_empty() && (found.is_none() || firsts.get(0) <= stem) {
-                found = Some((*section, firsts));
+            let first_words = Texts::open(section.rest());
+            let first_words =
+                first_words.ok_or_else(|| section.damaged("its words are cut short"))?;
+            if !first_words.is_empty() && (last_match.is_none() || first_words.get(0) <= stem) {
+                last_match = Some((*section, first_words));
             }
         }
-        Ok(found.map(|(section, firsts)| {
-            let after = first_where(firsts.len(), |index| firsts.get(index) > stem);
-            (section, after.saturating_sub(1), firsts)
+        Ok(last_match.map(|(section, first_words)| {
+            let after = first_where(first_words.len(), |index| first_words.get(index) > stem);
+            (section, after.saturating_sub(1), first_words)
         }))
     }
 }
@@ -284,10 +289,10 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     fn open(section: &'a Section, index: usize) -> Result<Self, StorageError> {
-        let cut = || section.damaged("a block of words is cut short");
-        let texts = Texts::open(section.block(index)?).ok_or_else(cut)?;
-        let words = Texts::open(texts.get(0)).ok_or_else(cut)?;
-        let postings = Texts::open(texts.get(1)).ok_or_else(cut)?;
+        let cut_short_error = || section.damaged("a block of words is cut short");
+        let texts = Texts::open(section.block(index)?).ok_or_else(cut_short_error)?;
+        let words = Texts::open(texts.get(0)).ok_or_else(cut_short_error)?;
+        let postings = Texts::open(texts.get(1)).ok_or_else(cut_short_error)?;
         Ok(Self { words, postings })
     }
 
@@ -318,7 +323,7 @@ impl Platform {
     }
 }
 
-/// The loaded part with platforms and features.
+/// The part of the index with the platforms and features.
 pub struct Platforms<'a> {
     section: &'a Section,
     names: Texts<'a>,
@@ -332,7 +337,7 @@ impl<'a> Platforms<'a> {
         let names = Texts::open(section.block(0)?);
         let names = names.ok_or_else(|| section.damaged("its names are cut short"))?;
         let entries = section.block(1)?;
-        if entries.len() != names.len().saturating_mul(PLATFORM) {
+        if entries.len() != names.len().saturating_mul(PLATFORM_ENTRY_BYTES) {
             return Err(section.damaged("platform entries are missing"));
         }
         Ok(Self { section, names, entries, rows })
@@ -352,11 +357,12 @@ impl<'a> Platforms<'a> {
     }
 
     pub fn all(&self) -> Vec<Platform> {
-        let entries = self.entries.as_chunks::<PLATFORM>().0;
-        let first =
-            |[a, b, c, d, ..]: &[u8; PLATFORM]| u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        let entries = self.entries.as_chunks::<PLATFORM_ENTRY_BYTES>().0;
+        let first = |[a, b, c, d, ..]: &[u8; PLATFORM_ENTRY_BYTES]| {
+            u32::from_le_bytes([*a, *b, *c, *d]) as usize
+        };
         let ends = entries.iter().skip(1).map(first).chain([self.rows]);
-        let platform = |(entry, end): (&[u8; PLATFORM], usize)| {
+        let platform = |(entry, end): (&[u8; PLATFORM_ENTRY_BYTES], usize)| {
             let [.., name_words, is_well_known, _, _] = *entry;
             Platform { first: first(entry), end, name_words, is_well_known: is_well_known != 0 }
         };
@@ -366,11 +372,11 @@ impl<'a> Platforms<'a> {
     /// The number of the platform with this current or former name.
     pub fn find(&self, name: &str) -> Result<Option<usize>, StorageError> {
         let is_match = |index: &usize| self.names.get(*index) == name.as_bytes();
-        if let Some(found) = (0..self.len()).find(is_match) {
-            return Ok(Some(found));
+        if let Some(index) = (0..self.len()).find(is_match) {
+            return Ok(Some(index));
         }
-        let found = self.with_names(&Names::new(slice::from_ref(&name.to_owned())))?;
-        Ok(found.iter().position(|is_match| *is_match))
+        let matches = self.with_names(&Names::new(slice::from_ref(&name.to_owned())))?;
+        Ok(matches.iter().position(|is_match| *is_match))
     }
 
     pub fn name(&self, index: usize) -> &str {
@@ -382,19 +388,19 @@ impl<'a> Platforms<'a> {
         let requested = names.all();
         let is_requested =
             |name: &[u8]| requested.iter().any(|requested| requested.as_bytes() == name);
-        let mut found: Vec<bool> =
+        let mut is_named: Vec<bool> =
             (0..self.len()).map(|index| is_requested(self.names.get(index))).collect();
-        let cut = || self.section.damaged("its former names are cut short");
-        let former_names = Texts::open(self.section.block(2)?).ok_or_else(cut)?;
-        let aliases = Texts::open(former_names.get(0)).ok_or_else(cut)?;
+        let cut_short_error = || self.section.damaged("its former names are cut short");
+        let former_names = Texts::open(self.section.block(2)?).ok_or_else(cut_short_error)?;
+        let aliases = Texts::open(former_names.get(0)).ok_or_else(cut_short_error)?;
         for index in (0..aliases.len()).filter(|index| is_requested(aliases.get(*index))) {
-            let platform =
-                read_number(former_names.get(1), index.saturating_mul(4)).ok_or_else(cut)?;
-            if let Some(found) = found.get_mut(platform) {
-                *found = true;
+            let platform = read_number(former_names.get(1), index.saturating_mul(4))
+                .ok_or_else(cut_short_error)?;
+            if let Some(entry) = is_named.get_mut(platform) {
+                *entry = true;
             }
         }
-        Ok(found)
+        Ok(is_named)
     }
 
     pub fn features(&self, row: usize) -> Result<StaticFeatures, StorageError> {
@@ -440,7 +446,7 @@ mod tests {
     /// A part whose blocks have these words.
     fn part(blocks: &[&[&str]]) -> Section {
         let block = |words: &&[&str]| {
-            // A rarity, and no platforms.
+            // Each list of postings contains a rarity, and no platforms.
             let postings = vec![[7, 0]; words.len()];
             write_texts([write_texts(words.iter()), write_texts(postings.iter())].iter())
         };

@@ -61,7 +61,7 @@ const NOUN_VERBS: &[&str] = &[
     "record", "release", "report", "request", "review", "schedule", "star", "tag", "text", "tweet", "vote",
 ];
 
-/// Verbs that distinguish little, since most actions have one of them.
+/// Verbs that say little about an action, since most actions have one of them.
 #[rustfmt::skip]
 pub(super) const COMMON_VERBS: &[&str] = &[
     "add", "browse", "change", "create", "delete", "describe", "display", "edit", "fetch", "find", "get", "give",
@@ -90,7 +90,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["phone", "telephone"],
 ];
 
-/// Words, and others that may have the same meaning in a title. This holds in one direction only.
+/// For each word, other words that may stand for it in a title. The reverse does not hold.
 #[rustfmt::skip]
 const ONE_WAY_SYNONYMS: &[(&str, &str)] = &[
     ("email", "message"), ("cell", "value range"), ("row", "value"), ("tweet", "post"),
@@ -103,8 +103,8 @@ const ONE_WAY_SYNONYMS: &[(&str, &str)] = &[
     ("alert", "alarm"), ("price", "quote"), ("profile", "user"), ("train", "arrival departure"),
 ];
 
-/// The same for verbs at the start of a query. Elsewhere they are nouns or adjectives: "open an issue", but "list open
-/// issues".
+/// Like [`ONE_WAY_SYNONYMS`], for verbs at the start of a query. Elsewhere they are nouns or adjectives: "open an
+/// issue", but "list open issues".
 #[rustfmt::skip]
 const VERB_SYNONYMS: &[(&str, &str)] = &[
     ("schedule", "create"), ("launch", "run start create"), ("write", "put create"),
@@ -181,9 +181,9 @@ const MIN_MISTYPED_BYTES: usize = 5;
 /// have two letters swapped ("creat issue").
 pub fn intents_of_inflected_verb(word: &str) -> Intent {
     if !word.ends_with("ing") {
-        let known = intents_of_verb(word);
-        if !known.is_empty() || word.len() < MIN_MISTYPED_BYTES {
-            return known;
+        let intents = intents_of_verb(word);
+        if !intents.is_empty() || word.len() < MIN_MISTYPED_BYTES {
+            return intents;
         }
         // A word with an additional or a different letter is usually another word: "books", "movie" and "concert" are
         // not verbs.
@@ -249,8 +249,8 @@ pub fn synonyms(stemmed: &str, is_verb: bool) -> Vec<(String, u8)> {
     let equivalents =
         equivalents.flat_map(|words| words.iter().copied()).map(|word| (word, SYNONYM_WEIGHT));
     let entries_of = |table: &'static [(&str, &str)], weight: u8| {
-        let known = table.iter().filter(move |(word, _)| has_stem(word, stemmed));
-        known
+        let entries = table.iter().filter(move |(word, _)| has_stem(word, stemmed));
+        entries
             .flat_map(|(_, synonyms)| synonyms.split(' '))
             .map(move |word| (word, weight))
             .collect()
@@ -330,10 +330,10 @@ mod tests {
             // The synonym has the same stem.
             ("deploi", true, &[]),
         ] {
-            let found = synonyms(stemmed, is_verb);
-            let found: Vec<(&str, u8)> =
-                found.iter().map(|(word, weight)| (word.as_str(), *weight)).collect();
-            assert_eq!(found, expected, "{stemmed}");
+            let synonyms = synonyms(stemmed, is_verb);
+            let synonyms: Vec<(&str, u8)> =
+                synonyms.iter().map(|(word, weight)| (word.as_str(), *weight)).collect();
+            assert_eq!(synonyms, expected, "{stemmed}");
         }
     }
 }

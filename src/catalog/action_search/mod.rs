@@ -1,4 +1,5 @@
-//! Full-text search over the actions of all platforms. It ranks the actions that match a query as people type it.
+//! Full-text search over the actions of all platforms. It ranks the actions that match what people type, such as
+//! "create github issue".
 //!
 //! The importer extracts and weighs the words of each action; the Worker adds up the postings of the query's words.
 //! Everything is in one list, [`EVERY_ACTION`], whose rows are ordered by platform: well-known platforms first, then by

@@ -44,7 +44,7 @@ impl ActionQuery {
             all.iter().filter(|word| !is_stop_word(word)).collect();
         let intents = leading_verb_intents(&all);
         if content_words.is_empty() {
-            // Some platforms are named like a stop word.
+            // If all words are stop words, keep them: the names of some platforms are stop words.
             content_words = all.iter().collect();
         }
         let mut distinct_words: Vec<(&String, String)> = Vec::new();
@@ -95,8 +95,8 @@ impl ActionQuery {
     /// Whether one or several consecutive words are the name of a platform.
     pub fn has_name(&self, platform: &str) -> bool {
         let name = platform.replace('-', "");
-        (1..=MAX_NAME_WORDS).any(|many| {
-            self.terms.windows(many).any(|terms| {
+        (1..=MAX_NAME_WORDS).any(|count| {
+            self.terms.windows(count).any(|terms| {
                 let mut rest = Some(name.as_str());
                 for term in terms {
                     rest = rest.and_then(|rest| rest.strip_prefix(term.word.as_str()));
@@ -119,9 +119,9 @@ fn leading_verb_intents(all: &[String]) -> Intent {
         all.iter().skip_while(|word| is_stop_word(word) && intents_of_verb(word).is_empty());
     let Some(verb) = words.next() else { return Intent::NONE };
     // In "message *a* user" it is a verb; in "message templates" it is a noun.
-    let is_sure = !is_noun(verb) || words.next().is_some_and(|word| is_stop_word(word));
+    let is_verb = !is_noun(verb) || words.next().is_some_and(|word| is_stop_word(word));
     let intents = intents_of_inflected_verb(verb);
-    if is_sure { intents } else { intents.union(Intent::READ) }
+    if is_verb { intents } else { intents.union(Intent::READ) }
 }
 
 #[cfg(test)]
@@ -129,8 +129,8 @@ mod tests {
     use super::{ActionQuery, Intent};
 
     fn stems(text: &str) -> Vec<String> {
-        let question = ActionQuery::read(text);
-        question.terms.into_iter().map(|term| term.stems[0].0.clone()).collect()
+        let query = ActionQuery::read(text);
+        query.terms.into_iter().map(|term| term.stems[0].0.clone()).collect()
     }
 
     #[test]
@@ -164,12 +164,12 @@ mod tests {
 
     #[test]
     fn query_includes_synonyms_and_prefix() {
-        let question = ActionQuery::read("my pull request em");
-        let stems: Vec<&str> = question.stems().collect();
+        let query = ActionQuery::read("my pull request em");
+        let stems: Vec<&str> = query.stems().collect();
         for stem in ["pull", "pr", "request", "pullrequest", "em"] {
             assert!(stems.contains(&stem), "{stem}: {stems:?}");
         }
-        assert_eq!(question.prefix.as_deref(), Some("em"));
+        assert_eq!(query.prefix.as_deref(), Some("em"));
         let stands_for_create = |text| ActionQuery::read(text).stems().any(|stem| stem == "creat");
         assert!(stands_for_create("open an issue"));
         assert!(!stands_for_create("list open issues"), "here, `open` is an adjective");

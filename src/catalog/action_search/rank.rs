@@ -6,7 +6,8 @@ use super::ranking::{Ranking, ScoredRow};
 use super::score::{Filter, Match, Scorer};
 use crate::ports::StorageError;
 
-/// The maximum number of rows that are kept: one more than is counted.
+/// The maximum number of matches that are counted. It is greater by one than the largest total in a response, so that
+/// it shows that there are more.
 pub const MAX_MATCHES: usize = 10_001;
 /// Oversampling factor: features are read for this many times the requested rows first.
 const OVERSAMPLING: usize = 4;
@@ -31,8 +32,9 @@ pub fn rank(
     Ok(Ranking::new(len, best(matches, query, platforms, limit)?))
 }
 
-/// The numbers of the platforms that the query names in full: those without actions, and well-known ones.
-pub fn named_in_full(
+/// The numbers of the platforms that the query names in full. Platforms with actions are included only if they are well
+/// known.
+pub fn platforms_named_in_full(
     query: &ActionQuery,
     vocabulary: &Vocabulary<'_>,
     platforms: &Platforms<'_>,

@@ -10,7 +10,7 @@ pub struct PlatformNotes {
     pub unknown: Vec<String>,
     /// Requested platforms that have no actions.
     pub empty: Vec<String>,
-    /// Well-known platforms that the query names, of which no action is among the best matches.
+    /// Well-known platforms that the query names, if none of their actions is among the best matches.
     pub unmatched: Vec<String>,
 }
 
@@ -21,7 +21,7 @@ pub struct Ranking {
     pub platform_notes: PlatformNotes,
     len: usize,
     kept: usize,
-    /// The kept rows, and how many of them are sorted: the best ones.
+    /// The kept rows, and the number of rows at their start that are sorted.
     scored_rows: RefCell<(Vec<ScoredRow>, usize)>,
 }
 
@@ -59,7 +59,7 @@ impl Ranking {
         self.len == 0
     }
 
-    /// The rows at these positions, best first. Only rows that are kept.
+    /// The rows at these positions, best first. Returns only kept rows.
     pub fn page(&self, positions: Range<usize>) -> Vec<u32> {
         let Ok(mut scored_rows) = self.scored_rows.try_borrow_mut() else { return Vec::new() };
         let (scored_rows, sorted) = &mut *scored_rows;
@@ -84,8 +84,8 @@ pub(super) struct ScoredRow(u64);
 impl ScoredRow {
     pub(super) const fn new(score: i32, row: u32) -> Self {
         // Flipping all bits but the sign turns a greater signed number into a lower unsigned one.
-        let worse = (score ^ i32::MAX).cast_unsigned();
-        Self((worse as u64) << 32 | row as u64)
+        let inverted = (score ^ i32::MAX).cast_unsigned();
+        Self((inverted as u64) << 32 | row as u64)
     }
 
     pub(super) const fn row(self) -> u32 {
@@ -109,8 +109,8 @@ mod tests {
         for (len, kept, end, expected) in
             [(5, 2, 2, true), (5, 2, 3, false), (2, 2, 9, true), (0, 0, 9, true)]
         {
-            let places = (0..kept).map(|row| ScoredRow::new(0, row)).collect();
-            let selection = Selection::Ranked(Rc::new(Ranking::new(len, places)));
+            let scored_rows = (0..kept).map(|row| ScoredRow::new(0, row)).collect();
+            let selection = Selection::Ranked(Rc::new(Ranking::new(len, scored_rows)));
             assert_eq!(selection.reaches(end), expected, "{len} {kept} {end}");
             assert_eq!(selection.bytes(), kept as usize * size_of::<ScoredRow>());
         }
@@ -120,10 +120,10 @@ mod tests {
         assert!(Selection::Range(0..3).reaches(9) && Selection::Rows(Rc::new([1])).reaches(9));
     }
 
-    fn ranking(places: impl IntoIterator<Item = (i32, u32)>) -> Ranking {
-        let places: Vec<ScoredRow> =
-            places.into_iter().map(|(score, row)| ScoredRow::new(score, row)).collect();
-        Ranking::new(places.len(), places)
+    fn ranking(scored_rows: impl IntoIterator<Item = (i32, u32)>) -> Ranking {
+        let scored_rows: Vec<ScoredRow> =
+            scored_rows.into_iter().map(|(score, row)| ScoredRow::new(score, row)).collect();
+        Ranking::new(scored_rows.len(), scored_rows)
     }
 
     #[test]
@@ -136,10 +136,10 @@ mod tests {
     #[test]
     fn pages_do_not_depend_on_the_order_of_requests() {
         let score = |row: u32| i32::try_from(row.wrapping_mul(2_654_435_761) % 97).unwrap();
-        let places: Vec<(i32, u32)> = (0..1000).map(|row| (score(row), row)).collect();
-        let all = ranking(places.clone()).page(0..1000);
+        let scored_rows: Vec<(i32, u32)> = (0..1000).map(|row| (score(row), row)).collect();
+        let all = ranking(scored_rows.clone()).page(0..1000);
         for order in [[0, 1, 9, 5], [9, 0, 5, 1], [5, 9, 1, 0]] {
-            let ranking = ranking(places.clone());
+            let ranking = ranking(scored_rows.clone());
             for page in order {
                 let positions = page * 100..(page + 1) * 100;
                 assert_eq!(ranking.page(positions.clone()), all[positions]);

@@ -13,7 +13,7 @@ pub fn words(text: &str) -> Vec<String> {
 
 /// A light stemmer for English: `repositories` → `repositori`, `creating` → `creat`. Other words stay unchanged.
 ///
-/// It need not be exact; the importer and the Worker must agree.
+/// It need not be exact, but the importer and the Worker must use the same one.
 pub fn stem(word: &str) -> String {
     if !word.is_ascii() {
         return word.to_owned();
@@ -37,10 +37,10 @@ fn singular(word: &str) -> String {
 }
 
 fn without_tense(word: &str) -> &str {
-    let is_whole = |rest: &&str| {
+    let is_word = |rest: &&str| {
         rest.len() >= 3 && !rest.ends_with('e') && rest.contains(['a', 'e', 'i', 'o', 'u', 'y'])
     };
-    let rest = ["ing", "ed"].iter().find_map(|end| word.strip_suffix(end).filter(is_whole));
+    let rest = ["ing", "ed"].iter().find_map(|end| word.strip_suffix(end).filter(is_word));
     let Some(rest) = rest else { return word };
     // `running` → `run`, but `calling` → `call`.
     let mut letters = rest.chars().rev();
@@ -56,11 +56,11 @@ fn without_suffix(word: &str) -> String {
     /// A suffix, the minimum number of letters before it, and its replacement.
     const SUFFIXES: [(&str, usize, &str); 5] =
         [("ation", 4, "at"), ("ion", 5, ""), ("er", 5, ""), ("or", 5, ""), ("ment", 4, "")];
-    let ends = SUFFIXES.iter().find_map(|(suffix, least, instead)| {
-        let rest = word.strip_suffix(suffix).filter(|rest| rest.len() >= *least)?;
-        Some([rest, instead].concat())
+    let stemmed = SUFFIXES.iter().find_map(|(suffix, min_letters, replacement)| {
+        let rest = word.strip_suffix(suffix).filter(|rest| rest.len() >= *min_letters)?;
+        Some([rest, replacement].concat())
     });
-    ends.unwrap_or_else(|| word.to_owned())
+    stemmed.unwrap_or_else(|| word.to_owned())
 }
 
 /// The words of an identifier, which is also split at `camelCase` humps. A plural of capitals stays one word: `APIs`.
@@ -69,18 +69,18 @@ pub fn identifier_words(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let mut split = String::with_capacity(text.len());
     for (index, letter) in letters.iter().enumerate() {
-        let before = index.checked_sub(1).and_then(|index| letters.get(index)).copied();
-        let after = |more: usize| letters.get(index.saturating_add(more)).copied();
-        let starts = letter.is_uppercase()
-            && before.is_some_and(|before| {
-                let is_word = after(1).is_some_and(char::is_lowercase);
-                let is_plural =
-                    after(1) == Some('s') && !after(2).is_some_and(char::is_alphanumeric);
-                before.is_lowercase()
-                    || before.is_numeric()
-                    || (before.is_uppercase() && is_word && !is_plural)
+        let previous = index.checked_sub(1).and_then(|index| letters.get(index)).copied();
+        let letter_after = |distance: usize| letters.get(index.saturating_add(distance)).copied();
+        let is_word_start = letter.is_uppercase()
+            && previous.is_some_and(|previous| {
+                let is_word = letter_after(1).is_some_and(char::is_lowercase);
+                let is_plural = letter_after(1) == Some('s')
+                    && !letter_after(2).is_some_and(char::is_alphanumeric);
+                previous.is_lowercase()
+                    || previous.is_numeric()
+                    || (previous.is_uppercase() && is_word && !is_plural)
             });
-        if starts {
+        if is_word_start {
             split.push(' ');
         }
         split.push(*letter);
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(identifier_words("getXBy"), ["get", "x", "by"]);
         assert_eq!(identifier_words("listAIssues"), ["list", "a", "issues"]);
         assert_eq!(identifier_words("v2Users"), ["v2", "users"]);
-        assert_eq!(identifier_words("日本Api"), ["日本api"], "as a question would spell it");
+        assert_eq!(identifier_words("日本Api"), ["日本api"], "as a query would spell it");
         assert_eq!(words(" -- "), [""; 0]);
     }
 }

@@ -9,20 +9,20 @@ use crate::catalog::format::section::SectionWriter;
 use crate::catalog::write::Platform;
 
 /// The platforms in the order of the index, each with its first row.
-fn ordered<'a>(
+fn sort_platforms<'a>(
     platforms: &[(&'a Platform, &'a PlatformIndex)],
 ) -> Vec<(usize, &'a Platform, &'a PlatformIndex)> {
-    let mut ordered = platforms.to_vec();
-    ordered.sort_by_key(|(platform, platform_index)| {
+    let mut sorted = platforms.to_vec();
+    sorted.sort_by_key(|(platform, platform_index)| {
         (!platform_index.is_well_known, &platform.connector.platform)
     });
-    let mut first = 0_usize;
+    let mut first_row = 0_usize;
     let position = |(platform, platform_index): (&'a Platform, &'a PlatformIndex)| {
-        let at = first;
-        first = first.saturating_add(platform_index.features.len());
+        let at = first_row;
+        first_row = first_row.saturating_add(platform_index.features.len());
         (at, platform, platform_index)
     };
-    ordered.into_iter().map(position).collect()
+    sorted.into_iter().map(position).collect()
 }
 
 /// A block of words, and its first word.
@@ -33,7 +33,7 @@ pub struct WrittenIndex<'a> {
     /// In the order of their rows.
     pub platforms: Vec<&'a Platform>,
     pub features: SectionWriter,
-    /// Each with its first word.
+    /// The parts with words, each with its first word.
     pub words: Vec<(String, SectionWriter)>,
 }
 
@@ -43,9 +43,10 @@ pub fn write<'a>(
     block: usize,
     part: usize,
 ) -> WrittenIndex<'a> {
-    let ordered = ordered(platforms);
-    let rows = ordered.iter().map(|(_, _, platform_index)| platform_index.features.len()).sum();
-    let words = blocks(&postings_by_word(&ordered), rows, block);
+    let sorted_platforms = sort_platforms(platforms);
+    let rows =
+        sorted_platforms.iter().map(|(_, _, platform_index)| platform_index.features.len()).sum();
+    let words = blocks(&postings_by_word(&sorted_platforms), rows, block);
     let mut parts: Vec<(String, Vec<WordBlock>)> = Vec::new();
     let mut bytes = 0_usize;
     for (first, written) in words {
@@ -67,33 +68,34 @@ pub fn write<'a>(
         (first, SectionWriter { blocks, rest })
     };
     WrittenIndex {
-        platforms: ordered.iter().map(|(_, platform, _)| *platform).collect(),
-        features: features(&ordered),
+        platforms: sorted_platforms.iter().map(|(_, platform, _)| *platform).collect(),
+        features: features(&sorted_platforms),
         words: parts.into_iter().map(section).collect(),
     }
 }
 
-fn features(ordered: &[(usize, &Platform, &PlatformIndex)]) -> SectionWriter {
-    let names = write_texts(ordered.iter().map(|(_, platform, _)| &platform.connector.platform));
+fn features(sorted_platforms: &[(usize, &Platform, &PlatformIndex)]) -> SectionWriter {
+    let names =
+        write_texts(sorted_platforms.iter().map(|(_, platform, _)| &platform.connector.platform));
     let entry = |(first, _, platform_index): &(usize, &Platform, &PlatformIndex)| {
         let info = [platform_index.name_words, u8::from(platform_index.is_well_known), 0, 0];
         [number(*first), info].concat()
     };
-    let entries: Vec<u8> = ordered.iter().flat_map(entry).collect();
-    let mut aliases: Vec<(&String, usize)> = ordered
+    let entries: Vec<u8> = sorted_platforms.iter().flat_map(entry).collect();
+    let mut aliases: Vec<(&String, usize)> = sorted_platforms
         .iter()
         .enumerate()
         .flat_map(|(index, (_, platform, _))| {
             platform.aliases.iter().map(move |alias| (alias, index))
         })
         .collect();
-    // Independent of the order in which the import found them.
+    // Sorted, so that the stored bytes do not depend on the order in which the import found the names.
     aliases.sort_unstable();
     let numbers: Vec<u8> = aliases.iter().flat_map(|(_, index)| number(*index)).collect();
     let aliases = [write_texts(aliases.iter().map(|(alias, _)| alias)), numbers];
     let mut blocks = vec![names, entries, write_texts(aliases.iter())];
     debug_assert_eq!(blocks.len(), FEATURE_BLOCKS_START);
-    let rows: Vec<[u8; FEATURE_BYTES]> = ordered
+    let rows: Vec<[u8; FEATURE_BYTES]> = sorted_platforms
         .iter()
         .flat_map(|(_, _, platform_index)| platform_index.features.iter().copied())
         .collect();
@@ -113,10 +115,10 @@ struct WordPostings {
 }
 
 fn postings_by_word(
-    ordered: &[(usize, &Platform, &PlatformIndex)],
+    sorted_platforms: &[(usize, &Platform, &PlatformIndex)],
 ) -> BTreeMap<String, WordPostings> {
     let mut all: BTreeMap<String, WordPostings> = BTreeMap::new();
-    for (index, (first, _, platform_index)) in ordered.iter().enumerate() {
+    for (index, (first, _, platform_index)) in sorted_platforms.iter().enumerate() {
         for (word, flags) in &platform_index.platform_words {
             let postings = all.entry(word.clone()).or_default();
             postings.platforms.push((index, *flags));
@@ -168,11 +170,11 @@ impl WordPostings {
         let mut bytes = vec![rarity(rows, postings)];
         write_varint(self.platforms.len(), &mut bytes);
         for list in [&self.platforms, &self.rows] {
-            let mut before = 0;
+            let mut previous = 0;
             for (index, flags) in list {
-                write_varint(index.saturating_sub(before), &mut bytes);
+                write_varint(index.saturating_sub(previous), &mut bytes);
                 bytes.push(flags.0);
-                before = *index;
+                previous = *index;
             }
         }
         bytes
@@ -183,7 +185,7 @@ impl WordPostings {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{PostingFlags, WordPostings, blocks, ordered, postings_by_word, write};
+    use super::{PostingFlags, WordPostings, blocks, postings_by_word, sort_platforms, write};
     use crate::catalog::action::unit::Units;
     use crate::catalog::action_search::extract::index_platform;
     use crate::catalog::action_search::extract::tests::action;
@@ -238,7 +240,7 @@ mod tests {
         assert_eq!(names.collect::<Vec<_>>(), ["beta", "zeta", "acme"]);
         assert_eq!(platform_index[0].platform_words["acm"].positions(), PostingFlags::IN_NAME);
         // The name of a platform matches all of its actions.
-        let all = postings_by_word(&ordered(&all));
+        let all = postings_by_word(&sort_platforms(&all));
         for (word, actions_by_name) in [("acm", 2), ("hub", 2), ("other", 0), ("two", 0)] {
             assert_eq!(all[word].actions_by_name, actions_by_name, "{word}");
         }

@@ -46,8 +46,8 @@ pub struct Pagination {
     /// A JSON Pointer to the list whose last item has the value. `None` when the response itself has it.
     #[serde(default)]
     pub items: Option<String>,
-    /// A JSON Pointer to a boolean that is `true` when there is another page. `None` when the presence of the value
-    /// says so.
+    /// A JSON Pointer to a boolean that is `true` when there is another page. `None` if there is another page whenever
+    /// the response has the value.
     #[serde(default)]
     pub more: Option<String>,
 }
@@ -88,7 +88,8 @@ pub struct Request {
 pub struct Verify {
     #[serde(flatten)]
     pub request: Request,
-    /// The statuses with which the platform rejects credentials. Any status but these and 2xx says nothing about them.
+    /// The statuses with which the platform rejects credentials. Statuses other than these and 2xx do not show whether
+    /// the credentials are valid.
     #[serde(default = "rejected")]
     pub rejected: Vec<u16>,
     /// A member that the body of a rejection contains, regardless of its status.
@@ -134,7 +135,7 @@ pub struct Account {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", try_from = "Flat")]
+#[serde(rename_all = "camelCase", try_from = "FlatMethod")]
 pub struct AuthMethod {
     /// Unique within the connector: 1 to 64 of a-z, 0-9 and -.
     pub id: String,
@@ -186,7 +187,7 @@ pub enum Kind {
 /// add 30 KB of code.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Flat {
+struct FlatMethod {
     id: String,
     r#type: CredentialType,
     fields: Vec<Field>,
@@ -239,7 +240,7 @@ struct Flat {
     #[serde(default)]
     field_sources: Vec<FieldSource>,
     // An API key, or a bearer token
-    r#in: Option<In>,
+    r#in: Option<ApiKeyLocation>,
     name: Option<String>,
     prefix: Option<String>,
     // A user name and a password
@@ -264,10 +265,10 @@ impl std::fmt::Display for MissingMemberError {
 
 impl std::error::Error for MissingMemberError {}
 
-impl TryFrom<Flat> for AuthMethod {
+impl TryFrom<FlatMethod> for AuthMethod {
     type Error = MissingMemberError;
 
-    fn try_from(flat: Flat) -> Result<Self, MissingMemberError> {
+    fn try_from(flat: FlatMethod) -> Result<Self, MissingMemberError> {
         let missing = MissingMemberError;
         let kind = match flat.r#type {
             CredentialType::OAuth2 => Kind::OAuth2(Box::new(OAuth2 {
@@ -328,7 +329,7 @@ pub type Parameters = std::collections::BTreeMap<String, String>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiKey {
-    pub r#in: In,
+    pub r#in: ApiKeyLocation,
     /// The name of the header, parameter or cookie.
     pub name: String,
     /// Precedes the key; possibly empty. A word such as `Token` is followed by a space; any other string, such as
@@ -339,7 +340,7 @@ pub struct ApiKey {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum In {
+pub enum ApiKeyLocation {
     Header,
     Query,
     Cookie,
@@ -416,10 +417,10 @@ impl AuthMethod {
         names.find(|name| !fields.contains_key(*name))
     }
 
-    /// The looked-up fields that choose among several accounts or sites of a user.
-    pub fn chosen_by_lookup(&self) -> impl Iterator<Item = &str> {
-        let chosen = self.lookups().filter(|source| variables(&source.at).next().is_some());
-        chosen.map(|source| source.field.as_str())
+    /// The fields from lookups that select one of several accounts or sites of a user.
+    pub fn selecting_lookup_fields(&self) -> impl Iterator<Item = &str> {
+        let sources = self.lookups().filter(|source| variables(&source.at).next().is_some());
+        sources.map(|source| source.field.as_str())
     }
 }
 
@@ -464,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_has_the_members_of_its_kind() {
+    fn rejects_a_method_without_a_member_of_its_kind() {
         let method = json!({"id": "key", "type": "api_key", "in": "header", "fields": []});
         let error = serde_json::from_value::<AuthMethod>(method).unwrap_err();
         assert!(error.to_string().contains("a member of the method is missing"), "{error}");
@@ -488,9 +489,9 @@ mod tests {
             "authorizationUrl": "https://a.example/1", "tokenUrl": "https://a.example/2",
             "refreshUrl": "https://a.example/3", "revocationUrl": "https://a.example/4",
         }));
-        let mut found: Vec<&str> = urls(&oauth.kind).collect();
-        found.sort_unstable();
-        assert_eq!(found, [1, 2, 3, 4].map(|index| format!("https://a.example/{index}")));
+        let mut urls_of_method: Vec<&str> = urls(&oauth.kind).collect();
+        urls_of_method.sort_unstable();
+        assert_eq!(urls_of_method, [1, 2, 3, 4].map(|index| format!("https://a.example/{index}")));
         let key =
             json!({"id": "key", "type": "api_key", "in": "header", "name": "X-Key", "fields": []});
         assert_eq!(urls(&method(key).kind).count(), 0);

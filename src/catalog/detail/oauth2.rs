@@ -47,7 +47,7 @@ pub struct OAuth2 {
     pub revocation_token: RevocationToken,
     /// A JSON Pointer to the object with the tokens, if they are nested in the token response.
     pub token_pointer: Option<String>,
-    /// A JSON Pointer to the object with the tokens, if there are none at `token_pointer` or around it.
+    /// A JSON Pointer to the object with the tokens, for responses that have none at `token_pointer`.
     pub token_fallback: Option<String>,
     /// The members of the token response that are stored with the credentials.
     pub token_members: Vec<String>,
@@ -61,7 +61,7 @@ pub struct OAuth2 {
     pub long_lived_token: Option<AccessTokenRequest>,
     /// Exchanges an access token for a new one, if there is no refresh token.
     pub access_token_refresh: Option<AccessTokenRequest>,
-    /// Returns values of fields for an access token.
+    /// The URL that returns values of fields, given an access token.
     #[serde(default)]
     pub lookup_url: Option<String>,
     /// The places where the platform states the values of fields.
@@ -120,8 +120,8 @@ pub enum ExpiresUnit {
 }
 
 impl OAuth2 {
-    /// OAuth 2.0 without the peculiarities of a platform.
-    pub fn usual(grant: Grant, authorization_url: Option<String>, token_url: String) -> Self {
+    /// Standard OAuth 2.0, without the settings that only some platforms need.
+    pub fn standard(grant: Grant, authorization_url: Option<String>, token_url: String) -> Self {
         Self {
             grant,
             issuer: None,
@@ -184,7 +184,7 @@ pub enum Grant {
 
 impl Grant {
     /// Whether the client gets tokens without a user.
-    pub const fn is_of_client(self) -> bool {
+    pub const fn acts_without_user(self) -> bool {
         !matches!(self, Self::AuthorizationCode)
     }
 }

@@ -38,13 +38,13 @@ async fn respond<P: Ports>(
 ) -> Result<Response, Problem> {
     let (platform, key) = (context.argument(0), context.argument(1));
     let request = CatalogRequest::open(context, ports).await?;
-    let found = match request.visible_platform(platform) {
+    let lookup = match request.visible_platform(platform) {
         Some(folded) => request.catalog.action(&folded, key, with_responses).await?,
         None => ActionLookup::NoPlatform,
     };
-    let action = match found {
+    let action = match lookup {
         ActionLookup::Found(action) => action,
-        ActionLookup::NoAction(near) => return Err(no_action(platform, key, &near)),
+        ActionLookup::NoAction(similar) => return Err(no_action(platform, key, &similar)),
         ActionLookup::NoPlatform => return Err(request.no_platform(platform).await),
     };
     permit(&action, request.limits())?;

@@ -1,6 +1,6 @@
 //! `GET /v1/available-actions/{platform}`: the actions of a platform.
 
-use super::respond::{CatalogRequest, allowed};
+use super::respond::{CatalogRequest, runnable_page};
 use crate::catalog::filter::{ActionFilter, Constraint};
 use crate::catalog::list_search::Query;
 use crate::http::context::Context;
@@ -52,14 +52,14 @@ async fn respond<P: Ports>(
         catalog.actions(actions, &filter, &|total| paging.positions(total)).await?
     } else {
         let all = catalog.actions(actions, &filter, &|total| 0..total).await?;
-        allowed(&all, limits, paging)?
+        runnable_page(&all, limits, paging)?
     };
     Ok(request.page(paging.envelope(&page.rows, page.total as u64), tag))
 }
 
 /// Parses a method, ignoring case. An unknown method matches no row.
 pub(super) fn method(text: &str) -> Constraint<Method> {
-    // No letter outside ASCII folds to a letter of these names.
+    // Comparing ASCII is enough: no letter outside ASCII folds to a letter of these names.
     let method = Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text));
     method.map_or(Constraint::Never, Constraint::Equals)
 }

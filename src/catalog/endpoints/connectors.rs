@@ -45,8 +45,8 @@ pub fn handle<'a, P: Ports>(
         platforms: platforms.cloned(),
     };
     let paging = Paging::read(&query);
-    let (asks_connectable, asks_client) = (is_true("connectable"), is_true("hasOauthClient"));
-    if !asks_connectable && !asks_client {
+    let (only_connectable, only_with_client) = (is_true("connectable"), is_true("hasOauthClient"));
+    if !only_connectable && !only_with_client {
         return Ok(Handler::catalog(respond(context, filter, paging, ports)));
     }
     let mut statements = Statements::default();
@@ -54,7 +54,7 @@ pub fn handle<'a, P: Ports>(
     Ok(Handler::new(statements, move |results, _| async move {
         let clients = results.all(clients)?.into_iter().map(|client| client.platform);
         let clients: Vec<String> = clients.collect();
-        let filter = with_clients(filter, &clients, asks_connectable, asks_client);
+        let filter = with_clients(filter, &clients, only_connectable, only_with_client);
         respond(context, filter, paging, ports).await
     }))
 }
@@ -82,17 +82,17 @@ async fn respond<P: Ports>(
     Ok(request.page(paging.envelope(&rows, page.total as u64), tag))
 }
 
-/// The filter, once the platforms with an OAuth client are known.
+/// Adds the conditions that depend on the platforms with an OAuth client.
 fn with_clients(
     mut filter: ConnectorFilter,
     clients: &[String],
-    asks_connectable: bool,
-    asks_client: bool,
+    only_connectable: bool,
+    only_with_client: bool,
 ) -> ConnectorFilter {
-    if asks_connectable {
+    if only_connectable {
         filter.connectable = Some(Names::new(clients));
     }
-    if asks_client {
+    if only_with_client {
         let is_visible =
             |name: &&String| filter.platforms.as_ref().is_none_or(|allowed| allowed.has(name));
         let allowed: Vec<String> = clients.iter().filter(is_visible).cloned().collect();

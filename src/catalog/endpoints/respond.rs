@@ -23,7 +23,7 @@ use crate::util::name_set::Names;
 use crate::util::nearest::{nearest, shown};
 
 /// The maximum number of suggestions for an unknown name.
-pub(super) const NEAREST: usize = 3;
+pub(super) const MAX_SUGGESTIONS: usize = 3;
 
 /// A request to the catalog, and the catalog that it reads.
 pub(super) struct CatalogRequest<'a, P> {
@@ -83,7 +83,8 @@ impl<'a, P: Ports> CatalogRequest<'a, P> {
         ok(self.ports.keep(body), tag)
     }
 
-    /// A page of a list. The isolate caches it: unlike that of a detail, its entity tag is known before anything is read.
+    /// A page of a list. The isolate caches it, because its entity tag is known before anything is read. The tag of a
+    /// detail is not.
     pub fn page(&self, body: Vec<u8>, tag: String) -> Response {
         let body = self.ports.keep(body);
         let key = body_cache_key(self.context.request, &tag);
@@ -117,7 +118,7 @@ pub(super) fn each_action(
 }
 
 /// A page of those actions that the caller may run.
-pub(super) fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
+pub(super) fn runnable_page(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
     let mut runnable = Vec::new();
     each_action(&all.rows, &mut |row, facts| {
         if limits.allows(&facts.platform, &facts.key, facts.method.as_str()) {
@@ -133,13 +134,13 @@ pub(super) fn allowed(all: &Page, limits: &Limits, paging: Paging) -> Result<Pag
 pub(crate) fn no_platform(platform: &str, known: &str, platforms: Option<&Names>) -> Problem {
     let known = known.lines().filter(|known| has_platform(platforms, known));
     let detail = format!("The catalog has no platform `{}`", shown(platform));
-    not_found(Code::PlatformNotFound, &detail, nearest(platform, known, NEAREST))
+    not_found(Code::PlatformNotFound, &detail, nearest(platform, known, MAX_SUGGESTIONS))
 }
 
-pub(crate) fn no_action(platform: &str, key: &str, near: &[String]) -> Problem {
-    let near = near.iter().map(String::as_str);
+pub(crate) fn no_action(platform: &str, key: &str, similar: &[String]) -> Problem {
+    let similar = similar.iter().map(String::as_str);
     let detail = format!("The platform `{}` has no action `{}`", shown(platform), shown(key));
-    not_found(Code::ActionNotFound, &detail, nearest(key, near, NEAREST))
+    not_found(Code::ActionNotFound, &detail, nearest(key, similar, MAX_SUGGESTIONS))
 }
 
 fn not_found(code: Code, message: &str, suggestions: Vec<String>) -> Problem {

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::actions::method;
-use super::respond::{CatalogRequest, NEAREST, allowed, each_action, no_platform};
+use super::respond::{CatalogRequest, MAX_SUGGESTIONS, each_action, no_platform, runnable_page};
 use crate::auth::limits::Limits;
 use crate::catalog::action_search::ranking::PlatformNotes;
 use crate::catalog::filter::Constraint;
@@ -28,7 +28,7 @@ use crate::util::name_set::Names;
 
 /// A platform that the caller's identity has connected.
 #[derive(Debug, Deserialize)]
-struct Connected {
+struct ConnectedPlatform {
     platform: String,
 }
 
@@ -51,7 +51,7 @@ pub fn handle<'a, P: Ports>(
         return Ok(Handler::catalog(respond(context, filter, paging, ports)));
     }
     let mut statements = Statements::default();
-    let connected = statements.ask::<Connected>(connected_platforms(&context.guard()));
+    let connected = statements.ask::<ConnectedPlatform>(connected_platforms(&context.guard()));
     Ok(Handler::new(statements, move |results, principal| async move {
         if reads_connections(principal.scopes) {
             let all = results.all(connected)?.into_iter().map(|row| row.platform);
@@ -82,7 +82,7 @@ async fn respond<P: Ports>(
     let mut notes = notes(&platform_notes, &filter, total);
     if !platform_notes.unknown.is_empty() {
         let known = request.catalog.platforms().await?;
-        let unknown = platform_notes.unknown.iter().take(NEAREST);
+        let unknown = platform_notes.unknown.iter().take(MAX_SUGGESTIONS);
         notes.extend(
             unknown.map(|name| no_platform(name, &known, request.platforms()).detail.into()),
         );
@@ -102,7 +102,7 @@ async fn search<P: Ports>(
         return Ok(catalog.search_actions(list, filter, &|total| paging.positions(total)).await?);
     }
     let (all, platform_notes) = catalog.search_actions(list, filter, &|total| 0..total).await?;
-    Ok((allowed(&all, limits, paging)?, platform_notes))
+    Ok((runnable_page(&all, limits, paging)?, platform_notes))
 }
 
 /// Marks the actions of platforms that the caller's identity has connected.
@@ -110,25 +110,32 @@ fn mark_connected(rows: Vec<u8>, connected: &Names) -> Result<Vec<u8>, Problem> 
     if *connected == Names::default() {
         return Ok(rows);
     }
-    let mut marked = Vec::new();
+    let mut marked_rows = Vec::new();
     each_action(&rows, &mut |row, facts| {
-        marked.push(match row.strip_suffix('}') {
+        marked_rows.push(match row.strip_suffix('}') {
             Some(start) if connected.has(&facts.platform) => {
                 format!("{start},\"connected\":true}}")
             }
             _ => row.to_owned(),
         });
     })?;
-    Ok(marked.join(",").into_bytes())
+    Ok(marked_rows.join(",").into_bytes())
 }
 
 /// The properties of the caller on which a list of actions depends: restrictions and connected platforms.
 fn caller_dependencies(platforms: Option<&Names>, limits: &Limits, connected: &Names) -> String {
     let limits = limits.fingerprint();
     // Platform names contain no slash, and limits contain no line feed.
-    let between = if limits.is_empty() { "" } else { "/" };
-    let before = if *connected == Names::default() { "" } else { "\n" };
-    [platforms.map_or("", Names::as_str), between, &limits, before, connected.as_str()].concat()
+    let limits_separator = if limits.is_empty() { "" } else { "/" };
+    let connected_separator = if *connected == Names::default() { "" } else { "\n" };
+    [
+        platforms.map_or("", Names::as_str),
+        limits_separator,
+        &limits,
+        connected_separator,
+        connected.as_str(),
+    ]
+    .concat()
 }
 
 /// Explains results that a reader might misunderstand: actions of platforms other than the requested one, or none.
@@ -136,13 +143,13 @@ fn notes(platform_notes: &PlatformNotes, filter: &SearchFilter, total: u64) -> V
     let mut notes: Vec<String> = platform_notes
         .empty
         .iter()
-        .take(NEAREST)
+        .take(MAX_SUGGESTIONS)
         .map(|name| {
             let others = if total > 0 { " These are actions of other platforms." } else { "" };
             format!("The catalog has no actions of `{name}`.{others} Its API can still be called as a connected account: with the tool `call_platform`, or the proxy of a connection.")
         })
         .collect();
-    notes.extend(platform_notes.unmatched.iter().take(NEAREST).map(|name| {
+    notes.extend(platform_notes.unmatched.iter().take(MAX_SUGGESTIONS).map(|name| {
         let others = if total > 0 { " These are actions of other platforms." } else { "" };
         format!("`{name}` has no action that does this.{others} With `platform`, the search covers its actions only, and with the tool `call_platform`, or the proxy of a connection, the rest of its API can be called.")
     }));

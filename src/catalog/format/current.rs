@@ -50,10 +50,10 @@ impl Current {
         if read_number(&bytes, 8) != Some(crc32(checked) as usize) {
             return Err(DamagedError("its checksum is wrong"));
         }
-        Self::measured(bytes).ok_or(DamagedError("it is cut short"))
+        Self::parse_checked(bytes).ok_or(DamagedError("it is cut short"))
     }
 
-    fn measured(bytes: Vec<u8>) -> Option<Self> {
+    fn parse_checked(bytes: Vec<u8>) -> Option<Self> {
         let packs = read_number(&bytes, PACKS_AT)?;
         let length_at = packs.checked_mul(REF_BYTES)?.checked_add(PACKS_AT + 4)?;
         let lists_at = length_at.checked_add(4)?;

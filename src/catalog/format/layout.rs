@@ -76,7 +76,7 @@ impl<'a> Texts<'a> {
             .unwrap_or(self.joined.len())
     }
 
-    /// Empty when there is no such string.
+    /// The string at an index; empty past the end.
     pub fn get(&self, index: usize) -> &'a [u8] {
         self.slice(index..index.saturating_add(1))
     }
@@ -92,7 +92,7 @@ impl<'a> Texts<'a> {
     }
 
     /// The index of the string that contains an offset of the concatenated strings.
-    pub fn at(&self, position: usize) -> usize {
+    pub fn index_at(&self, position: usize) -> usize {
         first_where(self.len(), |index| self.start(index) > position).saturating_sub(1)
     }
 }
@@ -122,7 +122,7 @@ mod tests {
         let texts = Texts::open(&bytes).unwrap();
         assert_eq!((texts.len(), texts.joined()), (3, &b"abc"[..]));
         assert_eq!([0, 1, 2, 3].map(|index| texts.get(index)), [&b"ab"[..], b"", b"c", b""]);
-        assert_eq!([0, 1, 2].map(|position| texts.at(position)), [0, 0, 2]);
+        assert_eq!([0, 1, 2].map(|position| texts.index_at(position)), [0, 0, 2]);
         assert_eq!(texts.slice(1..3), b"c");
         for cut in 0..bytes.len() {
             assert!(Texts::open(&bytes[..cut]).is_none(), "{cut}");

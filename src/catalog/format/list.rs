@@ -71,8 +71,8 @@ struct RowsHead<'a> {
 impl<'a> RowsHead<'a> {
     fn read(section: &'a Section) -> Result<Self, StorageError> {
         let field = |index| {
-            let cut = || section.damaged("its head is cut short");
-            read_number(section.rest(), index).ok_or_else(cut)
+            let cut_short_error = || section.damaged("its head is cut short");
+            read_number(section.rest(), index).ok_or_else(cut_short_error)
         };
         Ok(Self { section, first: field(0)?, rows: field(4)?, groups: field(8)? })
     }
@@ -125,13 +125,13 @@ impl List {
     /// Fails when no loaded part contains the row.
     pub fn group_of(&self, row: usize) -> Result<Group<'_>, StorageError> {
         let after = self.rows.partition_point(|(first, _)| *first <= row);
-        let missing = || self.missing("a row");
-        let (_, section) = self.rows.get(after.saturating_sub(1)).ok_or_else(missing)?;
+        let missing_error = || self.missing("a row");
+        let (_, section) = self.rows.get(after.saturating_sub(1)).ok_or_else(missing_error)?;
         let head = RowsHead::read(section)?;
         if (head.first..head.end()).contains(&row) {
             Ok(head.group_of(row))
         } else {
-            Err(missing())
+            Err(missing_error())
         }
     }
 
@@ -218,34 +218,34 @@ impl List {
     /// The JSON of the row with a key.
     pub fn with_key(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
         match self.list_ref.bucket(key) {
-            Some(bucket) => self.in_bucket(key, bucket),
-            None => self.in_whole(key),
+            Some(bucket) => self.find_in_bucket(key, bucket),
+            None => self.find_in_only_part(key),
         }
     }
 
     /// Looks up a key in its bucket: two [`Texts`], the sorted keys and their rows.
-    fn in_bucket(&self, key: &str, bucket: usize) -> Result<Option<&[u8]>, StorageError> {
+    fn find_in_bucket(&self, key: &str, bucket: usize) -> Result<Option<&[u8]>, StorageError> {
         let mut parts = self.parts(Role::Keys);
         let (first, part) = parts.next().ok_or_else(|| self.missing("the keys"))?;
         let block = part.block(bucket.saturating_sub(first))?;
-        let cut = || part.damaged("keys are cut short");
-        let rows_at = read_number(block, 0).ok_or_else(cut)?;
-        let keys = block.get(4..rows_at).and_then(Texts::open).ok_or_else(cut)?;
-        let rows = block.get(rows_at..).and_then(Texts::open).ok_or_else(cut)?;
+        let cut_short_error = || part.damaged("keys are cut short");
+        let rows_at = read_number(block, 0).ok_or_else(cut_short_error)?;
+        let keys = block.get(4..rows_at).and_then(Texts::open).ok_or_else(cut_short_error)?;
+        let rows = block.get(rows_at..).and_then(Texts::open).ok_or_else(cut_short_error)?;
         let index = first_where(keys.len(), |index| keys.get(index) >= key.as_bytes());
         let is_found = index < keys.len() && keys.get(index) == key.as_bytes();
         Ok(is_found.then(|| rows.get(index)))
     }
 
-    /// Looks up a key in a `Whole`, which has the CRC-32 and the row number of each key, sorted.
-    fn in_whole(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
+    /// Looks up a key in the only part of a small list, which has the CRC-32 and the row number of each key, sorted.
+    fn find_in_only_part(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
         let part = self.whole().ok_or_else(|| self.missing("the keys"))?;
         let entries = part.block(part.len().saturating_sub(1))?.as_chunks::<8>().0;
-        let sum = crc32(key.as_bytes()) as usize;
-        let sum_of = |index: usize| entries.get(index).and_then(|entry| read_number(entry, 0));
-        let start = first_where(entries.len(), |index| sum_of(index) >= Some(sum));
+        let checksum = crc32(key.as_bytes()) as usize;
+        let checksum_of = |index: usize| entries.get(index).and_then(|entry| read_number(entry, 0));
+        let start = first_where(entries.len(), |index| checksum_of(index) >= Some(checksum));
         for entry in entries.get(start..).unwrap_or_default() {
-            if read_number(entry, 0) != Some(sum) {
+            if read_number(entry, 0) != Some(checksum) {
                 break;
             }
             let row = self.row(read_number(entry, 4).unwrap_or(usize::MAX))?;
@@ -258,8 +258,8 @@ impl List {
 
     /// The columns that filters read.
     pub fn columns(&self) -> Result<Columns<'_>, StorageError> {
-        let (section, index) = if let Some(whole) = self.whole() {
-            (whole, whole.len().saturating_sub(2))
+        let (section, index) = if let Some(only_part) = self.whole() {
+            (only_part, only_part.len().saturating_sub(2))
         } else {
             let mut parts = self.parts(Role::Columns);
             (parts.next().ok_or_else(|| self.missing("the columns"))?.1, 0)
@@ -286,10 +286,15 @@ pub struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     fn open(block: &'a [u8], rows: usize) -> Result<Self, DamagedError> {
-        let cut = DamagedError("its columns are cut short");
-        let (attributes, rest) = block.split_at_checked(rows).ok_or(cut)?;
-        let (groups, names) = rest.split_at_checked(rows.saturating_mul(2)).ok_or(cut)?;
-        Ok(Self { attributes, groups: groups.as_chunks().0, names: Texts::open(names).ok_or(cut)? })
+        let cut_short_error = DamagedError("its columns are cut short");
+        let (attributes, rest) = block.split_at_checked(rows).ok_or(cut_short_error)?;
+        let (groups, names) =
+            rest.split_at_checked(rows.saturating_mul(2)).ok_or(cut_short_error)?;
+        Ok(Self {
+            attributes,
+            groups: groups.as_chunks().0,
+            names: Texts::open(names).ok_or(cut_short_error)?,
+        })
     }
 
     /// The number of a group. Returns `None` when no row is in it.

@@ -127,10 +127,10 @@ impl ListRef {
         self
     }
 
-    /// The parts with these roles, and the parts with rows at these positions among their kind.
+    /// The parts with these roles and, of the parts with rows, those at these indexes.
     fn select_parts(&self, roles: &[Role], rows: Range<usize>) -> Vec<PartRef> {
         let mut nth_with_rows = 0_usize;
-        let is_chosen = |part: &&PartRef| match part.role {
+        let is_selected = |part: &&PartRef| match part.role {
             Role::Whole | Role::Rows => {
                 let index = nth_with_rows;
                 nth_with_rows = index.saturating_add(1);
@@ -138,25 +138,25 @@ impl ListRef {
             }
             role => roles.contains(&role),
         };
-        self.parts.iter().filter(is_chosen).copied().collect()
+        self.parts.iter().filter(is_selected).copied().collect()
     }
 
-    fn firsts(&self) -> Vec<usize> {
+    fn first_rows(&self) -> Vec<usize> {
         let with_rows = |part: &&PartRef| matches!(part.role, Role::Whole | Role::Rows);
         self.parts.iter().filter(with_rows).map(|part| part.first).collect()
     }
 
     pub fn parts_of_rows(&self, rows: impl IntoIterator<Item = usize>) -> Vec<PartRef> {
-        let firsts = self.firsts();
-        let mut chosen: Vec<usize> = Vec::new();
+        let first_rows = self.first_rows();
+        let mut part_indexes: Vec<usize> = Vec::new();
         for row in rows {
-            let index = firsts.partition_point(|first| *first <= row).saturating_sub(1);
-            if !chosen.contains(&index) {
-                chosen.push(index);
+            let index = first_rows.partition_point(|first| *first <= row).saturating_sub(1);
+            if !part_indexes.contains(&index) {
+                part_indexes.push(index);
             }
         }
-        chosen.sort_unstable();
-        chosen
+        part_indexes.sort_unstable();
+        part_indexes
             .iter()
             .flat_map(|index| self.select_parts(&[], *index..index.saturating_add(1)))
             .collect()
@@ -208,9 +208,9 @@ impl ListRef {
     }
 
     /// The parts that a scan of all rows needs.
-    pub fn parts_of_scan(&self, searches: bool) -> Vec<PartRef> {
+    pub fn parts_of_scan(&self, with_index: bool) -> Vec<PartRef> {
         let roles = [Role::Columns, Role::Index];
-        let roles = if searches { &roles[..] } else { roles.get(..1).unwrap_or_default() };
+        let roles = if with_index { &roles[..] } else { roles.get(..1).unwrap_or_default() };
         self.select_parts(roles, 0..usize::MAX)
     }
 }

@@ -12,14 +12,14 @@
 //!
 //! # Segments
 //!
-//! A value is a *segment*, named by a hash of its content ([`stored::SegmentId`]). A segment never changes, so any copy
-//! in any cache is right forever, and there is no invalidation. Publishing writes the segments that are not there yet,
+//! A value is a *segment*, named by a hash of its content ([`stored::SegmentId`]). A segment never changes, so a copy
+//! in any cache stays valid forever, and nothing is ever invalidated. Publishing writes the segments that are not there yet,
 //! then one small record, `current` ([`current`]), which names everything else. Readers switch with that one write: they
 //! see the old version or the new one, never a mixture. An entity tag is the id of a list together with the query, and
 //! costs nothing to compute.
 //!
-//! Only `current` can be stale. An isolate trusts it for 30 seconds, KV's own cache for 60; until then, old segments must
-//! stay, which `catalog prune` respects.
+//! Only `current` can be stale: it may be up to 30 seconds old in an isolate, and up to 60 in KV's own cache. Old
+//! segments must stay that long, which `catalog prune` ensures.
 //!
 //! # What a request reads
 //!

@@ -81,10 +81,10 @@ pub fn find<'a>(
 
 /// The names of the platforms in a pack, sorted.
 pub fn names(pack: &Section) -> Result<Texts<'_>, StorageError> {
-    let cut = || pack.damaged("its list of names is cut short");
-    let count = read_number(pack.rest(), 0).ok_or_else(cut)?;
+    let cut_short_error = || pack.damaged("its list of names is cut short");
+    let count = read_number(pack.rest(), 0).ok_or_else(cut_short_error)?;
     let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
-    let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut)?;
+    let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut_short_error)?;
     if pack.len() != names.len().saturating_mul(BLOCKS) {
         return Err(pack.damaged("its number of blocks is wrong"));
     }
@@ -97,13 +97,13 @@ pub fn get(
     segment: SegmentId,
     index: usize,
 ) -> Result<NameEntry<'_>, StorageError> {
-    let cut = || pack.damaged("its list of names is cut short");
+    let cut_short_error = || pack.damaged("its list of names is cut short");
     let entry = index.saturating_mul(ENTRY_BYTES).saturating_add(4);
-    let entry = pack.rest().get(entry..).ok_or_else(cut)?;
-    let (flags, actions) = read_entry(entry, segment).ok_or_else(cut)?;
+    let entry = pack.rest().get(entry..).ok_or_else(cut_short_error)?;
+    let (flags, actions) = read_entry(entry, segment).ok_or_else(cut_short_error)?;
     let connector = pack.block(index.saturating_mul(BLOCKS))?;
     if flags & ALIAS != 0 {
-        let name = std::str::from_utf8(connector).map_err(|_| cut())?;
+        let name = std::str::from_utf8(connector).map_err(|_| cut_short_error())?;
         return Ok(NameEntry::Alias(name));
     }
     Ok(NameEntry::Platform(PlatformEntry {

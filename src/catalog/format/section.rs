@@ -60,9 +60,9 @@ pub struct Section {
     blob: RefCell<Option<Rc<dyn Blob>>>,
     head: Vec<u8>,
     blocks: Vec<OnceCell<Vec<u8>>>,
-    missing: Cell<usize>,
+    remaining: Cell<usize>,
     copied: Cell<usize>,
-    /// The stored size of what has been copied: less than `copied` if blocks are packed.
+    /// The stored size of the head and of the copied blocks: less than `copied` if blocks are packed.
     stored: Cell<usize>,
     is_damaged: Cell<bool>,
 }
@@ -77,7 +77,7 @@ impl Section {
     /// Fails when the head does not match the reference.
     pub fn open(blob: &Rc<dyn Blob>, location: SectionRef) -> Result<Self, StorageError> {
         let damaged = |damage| damaged(location.segment, damage);
-        let head = checked(blob.as_ref(), location.base, 0..location.head, location.crc)
+        let head = read_checked(blob.as_ref(), location.base, 0..location.head, location.crc)
             .map_err(damaged)?;
         let count = read_number(&head, 0).unwrap_or(usize::MAX);
         if count > head.len() / BLOCK_BYTES {
@@ -91,7 +91,7 @@ impl Section {
             stored: Cell::new(head.len()),
             head,
             blocks: (0..count).map(|_| OnceCell::new()).collect(),
-            missing: Cell::new(count),
+            remaining: Cell::new(count),
             is_damaged: Cell::new(false),
         })
     }
@@ -120,8 +120,8 @@ impl Section {
             damaged(self.segment, error)
         })?;
         self.copied.set(self.copied.get().saturating_add(bytes.len()));
-        self.missing.set(self.missing.get().saturating_sub(1));
-        if self.missing.get() == 0 {
+        self.remaining.set(self.remaining.get().saturating_sub(1));
+        if self.remaining.get() == 0 {
             self.blob.take();
         }
         Ok(cell.get_or_init(|| bytes))
@@ -137,9 +137,9 @@ impl Section {
         let blob = blob.as_ref().ok_or(DamagedError("a block is gone"))?;
         let crc = u32::try_from(crc).unwrap_or_default();
         let (length, is_packed) = (length & !PACKED, length & PACKED != 0);
-        let bytes = checked(blob.as_ref(), self.base, at..at.saturating_add(length), crc)?;
+        let bytes = read_checked(blob.as_ref(), self.base, at..at.saturating_add(length), crc)?;
         self.stored.set(self.stored.get().saturating_add(length));
-        if is_packed { unpacked(&bytes) } else { Ok(bytes) }
+        if is_packed { unpack_block(&bytes) } else { Ok(bytes) }
     }
 
     /// The memory that the blocks copied so far take, in bytes.
@@ -159,7 +159,7 @@ impl Section {
 
     /// Whether every block has been copied.
     pub const fn is_copied(&self) -> bool {
-        self.missing.get() == 0
+        self.remaining.get() == 0
     }
 
     /// The error for a section with unexpected content.
@@ -173,7 +173,7 @@ fn damaged(segment: SegmentId, error: DamagedError) -> StorageError {
 }
 
 /// Copies a range relative to `base`. Fails when its checksum is not `crc`.
-fn checked(
+fn read_checked(
     blob: &dyn Blob,
     base: usize,
     range: Range<usize>,
@@ -184,16 +184,17 @@ fn checked(
     if crc32(&bytes) == crc { Ok(bytes) } else { Err(DamagedError("a checksum is wrong")) }
 }
 
-fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, DamagedError> {
-    let damaged = DamagedError("a packed block is malformed");
-    let (length, packed) = bytes.split_first_chunk().ok_or(damaged)?;
+fn unpack_block(bytes: &[u8]) -> Result<Vec<u8>, DamagedError> {
+    let malformed_error = DamagedError("a packed block is malformed");
+    let (length, packed) = bytes.split_first_chunk().ok_or(malformed_error)?;
     let length = u32::from_le_bytes(*length) as usize;
     if length > MAX_UNPACKED {
-        return Err(damaged);
+        return Err(malformed_error);
     }
     let mut unpacked = vec![0; length];
-    let written = lz4_flex::block::decompress_into(packed, &mut unpacked).map_err(|_| damaged)?;
-    if written == length { Ok(unpacked) } else { Err(damaged) }
+    let written =
+        lz4_flex::block::decompress_into(packed, &mut unpacked).map_err(|_| malformed_error)?;
+    if written == length { Ok(unpacked) } else { Err(malformed_error) }
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -214,7 +215,7 @@ pub struct SectionWriter {
     pub rest: Vec<u8>,
 }
 
-/// A serialized section, and what a reference to it contains.
+/// A serialized section, with the values that a reference to it contains.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Clone)]
 pub struct WrittenSection {
@@ -231,7 +232,7 @@ impl SectionWriter {
         self.serialize(0)
     }
 
-    /// Finishes a segment whose blocks are compressed.
+    /// Serializes the section with compressed blocks.
     pub fn finish_packed(mut self) -> WrittenSection {
         for block in &mut self.blocks {
             *block = pack_block(block);
@@ -292,39 +293,40 @@ mod tests {
         let written = || SectionWriter { blocks: blocks.clone(), rest: b"rest".to_vec() };
         let (plain, packed) = (written().finish(), written().finish_packed());
         for written in [plain, packed] {
-            every_damaged_byte_of(&written, &blocks);
+            assert_detects_damaged_bytes(&written, &blocks);
         }
     }
 
-    fn every_damaged_byte_of(written: &WrittenSection, blocks: &[Vec<u8>]) {
+    fn assert_detects_damaged_bytes(written: &WrittenSection, blocks: &[Vec<u8>]) {
         let segment = SegmentId::from_content(&written.bytes);
         let location = SectionRef { segment, base: 2, head: written.head, crc: written.crc };
-        let whole = [b"..", &written.bytes[..]].concat();
-        assert_eq!(read(whole.clone(), location), Ok(blocks.to_vec()));
-        for at in 2..whole.len() {
-            let mut bytes = whole.clone();
+        let stored = [b"..", &written.bytes[..]].concat();
+        assert_eq!(read(stored.clone(), location), Ok(blocks.to_vec()));
+        for at in 2..stored.len() {
+            let mut bytes = stored.clone();
             bytes[at] ^= 1;
             let error = read(bytes, location).unwrap_err();
             assert!(error.contains(&segment.key()), "{at}: {error}");
-            assert!(read(whole[..at].to_vec(), location).is_err(), "cut at {at}");
+            assert!(read(stored[..at].to_vec(), location).is_err(), "cut at {at}");
         }
     }
 
     #[test]
     fn rejects_head_with_too_many_blocks() {
-        for (blocks, bytes, is_good) in [(0, 4, true), (1, 4, false), (1, 16, true), (2, 16, false)]
+        for (blocks, bytes, is_valid) in
+            [(0, 4, true), (1, 4, false), (1, 16, true), (2, 16, false)]
         {
             let mut head = vec![0; bytes];
             head[0] = blocks;
             let crc = crc32(&head);
             let location = SectionRef { segment: SegmentId([0; 16]), base: 0, head: bytes, crc };
             let blob: Rc<dyn Blob> = Rc::new(head);
-            assert_eq!(Section::open(&blob, location).is_ok(), is_good, "{blocks} {bytes}");
+            assert_eq!(Section::open(&blob, location).is_ok(), is_valid, "{blocks} {bytes}");
         }
     }
 
     #[test]
-    fn copied_section_drops_its_value() {
+    fn a_section_drops_the_value_once_all_blocks_are_copied() {
         let written = SectionWriter { blocks: vec![vec![1], vec![2]], rest: Vec::new() }.finish();
         let location = SectionRef {
             segment: SegmentId([0; 16]),

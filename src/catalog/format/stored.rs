@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 pub const CURRENT_KEY: &str = "current";
 
-/// The number of the layout. A catalog of another format is refused: it has to be imported and published again.
+/// The version of the stored format. A catalog of another format is refused: it has to be imported and published again.
 pub const FORMAT: u32 = 4;
 
 /// A segment's id: the first 128 bits of its SHA-256, written as 32 lower-case hexadecimal digits.
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn an_id_has_thirty_two_lower_case_hexadecimal_digits() {
-        for (text, is_good) in [
+        for (text, is_valid) in [
             ("0123456789abcdef0123456789abcdef", true),
             ("0123456789abcdef0123456789abcde", false),
             ("00123456789abcdef0123456789abcdef", false),
@@ -119,7 +119,7 @@ mod tests {
             ("+123456789abcdef0123456789abcdef", false),
             ("", false),
         ] {
-            assert_eq!(text.parse::<SegmentId>().is_ok(), is_good, "{text}");
+            assert_eq!(text.parse::<SegmentId>().is_ok(), is_valid, "{text}");
         }
     }
 }

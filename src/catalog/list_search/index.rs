@@ -23,8 +23,9 @@ use crate::ports::StorageError;
 
 /// The bits of an entry that hold the rank.
 const RANK_BITS: u32 = 3;
-/// With fewer occurrences than one for this many rows, sorting their rows is faster than visiting the ranks of all rows.
-const SPARSE: usize = 32;
+/// If a word occurs less often than once for this many rows, sorting its rows is faster than visiting the ranks of all
+/// rows.
+const ROWS_PER_OCCURRENCE: usize = 32;
 /// The number of occurrences that can be visited in the time that reading one text takes.
 const OCCURRENCES_PER_TEXT: usize = 48;
 /// The number of occurrences that can be visited in the time that finding the occurrences of a word takes.
@@ -65,20 +66,20 @@ impl<'a> Index<'a> {
 
     /// The rows that contain all words, best first.
     pub fn search(&self, search: &Search) -> Result<Vec<u32>, StorageError> {
-        let mut found = Vec::with_capacity(search.words.len());
+        let mut words = Vec::with_capacity(search.words.len());
         for word in &search.words {
             let occurrences = self.occurrences(&word.text)?;
             if occurrences.is_empty() && word.shared_rank == ABSENT {
                 return Ok(Vec::new());
             }
-            found.push((word, occurrences));
+            words.push((word, occurrences));
         }
         // The rarest word first. A word that all rows share comes last.
-        found.sort_by_key(|(word, occurrences)| (word.shared_rank != ABSENT, occurrences.len()));
-        let mut found = found.into_iter();
-        let Some((word, rarest)) = found.next() else { return Ok(Vec::new()) };
+        words.sort_by_key(|(word, occurrences)| (word.shared_rank != ABSENT, occurrences.len()));
+        let mut words = words.into_iter();
+        let Some((word, rarest)) = words.next() else { return Ok(Vec::new()) };
         let mut rows = self.rows(word.shared_rank, &rarest)?;
-        for (word, occurrences) in found {
+        for (word, occurrences) in words {
             let ranks = self.ranks(word, Some(occurrences), &rows)?;
             for ((_, rank), other) in rows.iter_mut().zip(ranks) {
                 *rank = other.max(*rank);
@@ -87,8 +88,8 @@ impl<'a> Index<'a> {
         }
         if let Some(phrase) = &search.phrase {
             let ranks = self.ranks(phrase, None, &rows)?;
-            for ((_, rank), together) in rows.iter_mut().zip(ranks) {
-                *rank = if together == ABSENT { without_phrase(*rank) } else { together };
+            for ((_, rank), phrase_rank) in rows.iter_mut().zip(ranks) {
+                *rank = if phrase_rank == ABSENT { without_phrase(*rank) } else { phrase_rank };
             }
         }
         Ok(sort_by_rank(rows))
@@ -102,9 +103,9 @@ impl<'a> Index<'a> {
         occurrences: Option<Occurrences>,
         rows: &[(u32, u8)],
     ) -> Result<Vec<u8>, StorageError> {
-        let few = rows.len().saturating_mul(OCCURRENCES_PER_TEXT);
-        let max = occurrences.as_ref().map_or(OCCURRENCES_PER_SEARCH, Occurrences::len);
-        if few < max {
+        let text_cost = rows.len().saturating_mul(OCCURRENCES_PER_TEXT);
+        let visit_cost = occurrences.as_ref().map_or(OCCURRENCES_PER_SEARCH, Occurrences::len);
+        if text_cost < visit_cost {
             let texts = rows.iter().map(|(row, _)| self.list.text(*row as usize));
             return texts.map(|text| Ok(word.rank(text?))).collect();
         }
@@ -123,7 +124,7 @@ impl<'a> Index<'a> {
     ) -> Result<Vec<(u32, u8)>, StorageError> {
         let mut column = vec![shared_rank; self.list.list_ref.rows];
         self.improve(&mut column, occurrences)?;
-        if shared_rank != ABSENT || occurrences.len() >= column.len() / SPARSE {
+        if shared_rank != ABSENT || occurrences.len() >= column.len() / ROWS_PER_OCCURRENCE {
             let ranks = (0_u32..).zip(column);
             return Ok(ranks.filter(|(_, rank)| *rank != ABSENT).collect());
         }
@@ -140,17 +141,17 @@ impl<'a> Index<'a> {
 
     /// The entries whose text begins with `word`.
     fn occurrences(&self, word: &str) -> Result<Occurrences, StorageError> {
-        let whole = format!("{word}\n");
-        let end = Self::after(word);
+        let whole_value = format!("{word}\n");
+        let end = Self::upper_bound(word);
         let all = self.first_from(word.as_bytes(), 0..self.list.list_ref.entries)?;
         let all = all..self.first_from(&end, all..self.list.list_ref.entries)?;
-        let start = self.first_from(whole.as_bytes(), all.clone())?;
-        let whole = start..self.first_from(&Self::after(&whole), start..all.end)?;
+        let start = self.first_from(whole_value.as_bytes(), all.clone())?;
+        let whole = start..self.first_from(&Self::upper_bound(&whole_value), start..all.end)?;
         Ok(Occurrences { all, whole })
     }
 
-    /// The smallest byte string after all that begin with `word`: no byte of UTF-8 is 255.
-    fn after(word: &str) -> Vec<u8> {
+    /// The least byte string that is greater than all that begin with `word`: no byte of UTF-8 is 255.
+    fn upper_bound(word: &str) -> Vec<u8> {
         [word.as_bytes(), &[u8::MAX]].concat()
     }
 
@@ -160,7 +161,7 @@ impl<'a> Index<'a> {
         let first = first_where(within.len(), |index| {
             let at = within.start.saturating_add(index);
             match self.text(at) {
-                Ok(here) => here >= text,
+                Ok(entry_text) => entry_text >= text,
                 Err(error) => {
                     failure.replace(Some(error));
                     true
@@ -171,37 +172,42 @@ impl<'a> Index<'a> {
     }
 
     fn text(&self, index: usize) -> Result<&[u8], StorageError> {
-        let decode = self.decode(self.entry(index)?);
-        Ok(self.list.text(decode.row)?.get(decode.offset..).unwrap_or_default())
+        let entry = self.decode(self.entry(index)?);
+        Ok(self.list.text(entry.row)?.get(entry.offset..).unwrap_or_default())
     }
 
     fn decode(&self, entry: u32) -> IndexEntry {
         let rest = entry >> RANK_BITS;
         let bits = self.list.list_ref.offset_bits;
         let row = rest.checked_shr(bits).unwrap_or_default() as usize;
-        let above =
+        let row_bits =
             rest.checked_shr(bits).and_then(|row| row.checked_shl(bits)).unwrap_or_default();
-        IndexEntry { row, offset: (rest ^ above) as usize }
+        IndexEntry { row, offset: (rest ^ row_bits) as usize }
     }
 
     /// The block that contains an entry, and the entry's position in it.
     fn block(&self, index: usize) -> Result<(&[[u8; 4]], usize), StorageError> {
         let part = self.parts.partition_point(|(first, _)| *first <= index).saturating_sub(1);
-        let missing = || StorageError::new("the search index has no part");
-        let (first, section) = *self.parts.get(part).ok_or_else(missing)?;
+        let missing_error = || StorageError::new("the search index has no part");
+        let (first, section) = *self.parts.get(part).ok_or_else(missing_error)?;
         let index = index.saturating_sub(first);
-        let block = index.checked_div(self.entries_per_block).ok_or_else(missing)?;
-        let at = index.checked_rem(self.entries_per_block).ok_or_else(missing)?;
+        let block = index.checked_div(self.entries_per_block).ok_or_else(missing_error)?;
+        let at = index.checked_rem(self.entries_per_block).ok_or_else(missing_error)?;
         Ok((section.block(block)?.as_chunks().0, at))
     }
 
     fn entry(&self, index: usize) -> Result<u32, StorageError> {
         let (block, at) = self.block(index)?;
-        let missing = || StorageError::new("the search index has fewer entries than it should");
-        block.get(at).map(|entry| u32::from_le_bytes(*entry)).ok_or_else(missing)
+        let too_few_error =
+            || StorageError::new("the search index has fewer entries than it should");
+        block.get(at).map(|entry| u32::from_le_bytes(*entry)).ok_or_else(too_few_error)
     }
 
-    fn for_each(&self, range: Range<usize>, mut look: impl FnMut(u32)) -> Result<(), StorageError> {
+    fn for_each(
+        &self,
+        range: Range<usize>,
+        mut visit: impl FnMut(u32),
+    ) -> Result<(), StorageError> {
         let mut index = range.start;
         while index < range.end {
             let (block, from) = self.block(index)?;
@@ -211,7 +217,7 @@ impl<'a> Index<'a> {
                 return Err(StorageError::new("the search index has fewer entries than it should"));
             }
             for entry in entries {
-                look(u32::from_le_bytes(*entry));
+                visit(u32::from_le_bytes(*entry));
             }
             index = index.saturating_add(entries.len());
         }
@@ -305,7 +311,7 @@ mod tests {
     use super::write_index;
 
     #[test]
-    fn an_index_is_as_large_as_its_entries_allow() {
+    fn writes_no_index_if_an_entry_exceeds_32_bits() {
         // 16 bits of an entry are the offset and 3 the rank, which leaves 13 for the row.
         let long = "a".repeat(32_768);
         let mut texts = vec![""; 8190];

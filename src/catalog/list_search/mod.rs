@@ -45,7 +45,7 @@ impl Query {
     }
 
     /// The distinct words, longest first.
-    fn distinct(&self) -> Vec<&str> {
+    fn distinct_words(&self) -> Vec<&str> {
         let mut words: Vec<&str> = Vec::new();
         for word in &self.words {
             if !words.contains(&word.as_str()) {
@@ -108,7 +108,8 @@ pub struct Search {
 impl Search {
     /// `shared` is the searchable text of the field that all rows share; possibly empty.
     pub fn new(query: &Query, shared: &str) -> Self {
-        let words = query.distinct().into_iter().map(|word| Word::new(word, shared)).collect();
+        let words =
+            query.distinct_words().into_iter().map(|word| Word::new(word, shared)).collect();
         let phrase = (query.words.len() > 1).then(|| Word::new(&query.phrase(), ""));
         Self { words, phrase }
     }
@@ -124,14 +125,14 @@ impl Search {
             }
         }
         let Some(phrase) = &self.phrase else { return Some(worst) };
-        let together = phrase.rank_in(text, title);
-        Some(if together == ABSENT { without_phrase(worst) } else { together })
+        let phrase_rank = phrase.rank_in(text, title);
+        Some(if phrase_rank == ABSENT { without_phrase(worst) } else { phrase_rank })
     }
 
     /// The rows that contain all words, each with its rank, in list order. Scans all rows for the longest word.
     pub fn scan(&self, list: &List) -> Result<Vec<(u32, u8)>, StorageError> {
-        let mut found = Vec::new();
-        let Some(longest) = self.words.first() else { return Ok(found) };
+        let mut ranked_rows = Vec::new();
+        let Some(longest) = self.words.first() else { return Ok(ranked_rows) };
         for group in list.groups()? {
             let texts = group.texts()?;
             let mut row = 0_usize;
@@ -140,14 +141,14 @@ impl Search {
                     let start = texts.start(row);
                     let rest = texts.joined().get(start..).unwrap_or_default();
                     let Some(at) = longest.finder.find(rest) else { break };
-                    row = texts.at(start.saturating_add(at));
+                    row = texts.index_at(start.saturating_add(at));
                 }
                 let number = u32::try_from(group.first.saturating_add(row)).unwrap_or(u32::MAX);
-                found.extend(self.rank(texts.get(row)).map(|rank| (number, rank)));
+                ranked_rows.extend(self.rank(texts.get(row)).map(|rank| (number, rank)));
                 row = row.saturating_add(1);
             }
         }
-        Ok(found)
+        Ok(ranked_rows)
     }
 }
 
@@ -156,7 +157,7 @@ pub const fn without_phrase(worst: u8) -> u8 {
     worst.saturating_add(RANKS)
 }
 
-/// A stable sort by rank.
+/// Sorts rows by rank. Rows of equal rank keep their order.
 pub fn sort_by_rank(rows: Vec<(u32, u8)>) -> Vec<u32> {
     let mut buckets: [Vec<u32>; 2 * RANKS as usize] = Default::default();
     for (row, rank) in rows {
@@ -197,12 +198,12 @@ mod tests {
 
     #[test]
     fn rejects_more_than_a_hundred_characters() {
-        for (text, is_good) in [
+        for (text, is_valid) in [
             ("é".repeat(MAX_CHARS), true),
             ("é".repeat(MAX_CHARS + 1), false),
             (" ".to_owned(), false),
         ] {
-            assert_eq!(Query::parse(&text).is_some(), is_good, "{text}");
+            assert_eq!(Query::parse(&text).is_some(), is_valid, "{text}");
         }
     }
 
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_ranks_by_its_best_place() {
+    fn a_word_ranks_by_its_best_match() {
         let search = Search::new(&Query::parse("alpha").unwrap(), "");
         for (text, expected) in [
             ("alpha\n", 0),

@@ -96,21 +96,21 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             return self.rows(list, Kind::Connector, &selection, positions).await;
         };
         let search = row_filter.q.as_ref().map(|query| Search::new(query, ""));
-        let mut found = Vec::new();
+        let mut matches = Vec::new();
         for (platform, fields, json) in self.connectors_by_name(&platforms).await? {
             let is_requested = filter.key.as_ref().is_none_or(|key| *key == fields.key)
                 && filter.connectable.as_ref().is_none_or(|clients| {
                     fields.attributes & NEEDS_CLIENT == 0 || clients.has(&platform)
                 });
             if let Some(rank) = row_filter.rank(&fields, search.as_ref()).filter(|_| is_requested) {
-                found.push((rank, fields.title, fields.key, json));
+                matches.push((rank, fields.title, fields.key, json));
             }
         }
-        found.sort_unstable();
-        found.dedup();
-        let page = found.get(positions(found.len())).unwrap_or_default();
+        matches.sort_unstable();
+        matches.dedup();
+        let page = matches.get(positions(matches.len())).unwrap_or_default();
         let rows: Vec<&[u8]> = page.iter().map(|(_, _, _, json)| json.as_slice()).collect();
-        Ok(Page { total: found.len(), rows: rows.join(&b',') })
+        Ok(Page { total: matches.len(), rows: rows.join(&b',') })
     }
 
     /// The connectors of platforms, given their current or former names: the current name, the fields that filters
@@ -119,14 +119,14 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         &self,
         names: &[String],
     ) -> Result<Vec<(String, RowFields, Vec<u8>)>, StorageError> {
-        let read = |current_name: &str, found: PlatformEntry<'_>| {
-            let json = found.connector.to_vec();
-            let fields = RowFields::read(Kind::Connector, &json, found.attributes)
+        let read = |current_name: &str, entry: PlatformEntry<'_>| {
+            let json = entry.connector.to_vec();
+            let fields = RowFields::read(Kind::Connector, &json, entry.attributes)
                 .ok_or_else(|| StorageError::new("a connector's row is malformed"))?;
             Ok((current_name.to_owned(), fields, json))
         };
-        let found = names.iter().map(|name| self.platform(name, read));
-        Ok(try_join_all(found.collect()).await?.into_iter().flatten().collect())
+        let lookups = names.iter().map(|name| self.platform(name, read));
+        Ok(try_join_all(lookups.collect()).await?.into_iter().flatten().collect())
     }
 
     /// The selected connectors that accounts can be connected to, given the platforms that have an OAuth client.
@@ -136,7 +136,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         selection: &Selection,
         clients: &Names,
     ) -> Result<Selection, StorageError> {
-        let with_client = self.connectors_by_name(&distinct(clients)).await?;
+        let with_client = self.connectors_by_name(&distinct_names(clients)).await?;
         let titles =
             with_client.iter().flat_map(|(_, fields, _)| list.parts_of_title(&fields.title));
         let mut parts = list.parts_of_scan(false);
@@ -147,20 +147,20 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         }
         parts.sort_by_key(|part| part.first);
         let loaded = self.load(parts, list.clone(), Kind::Connector).await?;
-        let mut offered = BTreeSet::new();
+        let mut rows_with_client = BTreeSet::new();
         for (_, fields, json) in &with_client {
             for row in loaded.with_title(&fields.title)? {
                 if loaded.row(row)? == json.as_slice() {
-                    offered.insert(row);
+                    rows_with_client.insert(row);
                 }
             }
         }
         let attributes = loaded.columns()?.attributes;
-        let needs_none = |row: usize| {
+        let needs_no_client = |row: usize| {
             attributes.get(row).is_some_and(|attributes| attributes & NEEDS_CLIENT == 0)
         };
         let rows = selection.rows().into_iter();
-        let rows = rows.filter(|row| needs_none(*row) || offered.contains(row));
+        let rows = rows.filter(|row| needs_no_client(*row) || rows_with_client.contains(row));
         let rows: Vec<u32> = rows.filter_map(|row| u32::try_from(row).ok()).collect();
         Ok(Selection::Rows(rows.into()))
     }
@@ -168,17 +168,18 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// Finds the actions of a platform by its folded name. Returns `None` when there is no such platform.
     pub async fn find_actions(&self, platform: &str) -> Result<Option<ActionList>, StorageError> {
         // These names belong to the connector list and to the list of all actions.
-        let known = Some(platform).filter(|platform| !["", EVERY_ACTION].contains(platform));
-        let separate_list = known.and_then(|platform| self.current.list(platform));
+        let platform_name =
+            Some(platform).filter(|platform| !["", EVERY_ACTION].contains(platform));
+        let separate_list = platform_name.and_then(|platform| self.current.list(platform));
         let (platform, list) = if separate_list.is_some() {
             (platform.to_owned(), separate_list)
         } else {
-            let read = |current_name: &str, found: PlatformEntry<'_>| {
-                Ok((current_name.to_owned(), found.actions))
+            let read = |current_name: &str, entry: PlatformEntry<'_>| {
+                Ok((current_name.to_owned(), entry.actions))
             };
-            let found = self.platform(platform, read).await?;
-            let Some((current_name, list)) = found else { return Ok(None) };
-            // A former name leads to a list that may have its own segments under the current name.
+            let name_and_list = self.platform(platform, read).await?;
+            let Some((current_name, list)) = name_and_list else { return Ok(None) };
+            // The list may have segments of its own, which `current` names by the platform's current name.
             let list = list.or_else(|| self.current.list(&current_name));
             (current_name, list)
         };
@@ -199,20 +200,21 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         };
         let list = self.load(list.parts_of_key(key), list, Kind::Action).await?;
         let search = row_filter.q.as_ref().map(|query| Search::new(query, &shared));
-        let mut found: Vec<&[u8]> = Vec::new();
+        let mut rows_with_key: Vec<&[u8]> = Vec::new();
         if let Some(row) = list.with_key(key)? {
             let fields = RowFields::read(Kind::Action, row, 0)
                 .ok_or_else(|| StorageError::new("an action's row is malformed"))?;
-            found.extend(row_filter.rank(&fields, search.as_ref()).map(|_| row));
+            rows_with_key.extend(row_filter.rank(&fields, search.as_ref()).map(|_| row));
         }
-        let rows = found.get(positions(found.len())).unwrap_or_default().join(&b',');
-        Ok(Page { total: found.len(), rows })
+        let rows =
+            rows_with_key.get(positions(rows_with_key.len())).unwrap_or_default().join(&b',');
+        Ok(Page { total: rows_with_key.len(), rows })
     }
 
     /// The list of all actions.
     pub fn all_actions(&self) -> Result<ListRef, StorageError> {
-        let missing = || StorageError::new("the catalog has no list of all actions");
-        self.current.list(EVERY_ACTION).ok_or_else(missing)
+        let missing_error = || StorageError::new("the catalog has no list of all actions");
+        self.current.list(EVERY_ACTION).ok_or_else(missing_error)
     }
 
     pub async fn connector(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
@@ -225,10 +227,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             Ok((found.connector.to_vec(), found.detail()?.to_vec()))
         };
         let Some((row, detail)) = self.platform(platform, read).await? else { return Ok(None) };
-        let damaged = || StorageError::new("a connector's row is malformed");
-        let mut json = row.strip_suffix(b"}").ok_or_else(damaged)?.to_vec();
+        let malformed_error = || StorageError::new("a connector's row is malformed");
+        let mut json = row.strip_suffix(b"}").ok_or_else(malformed_error)?.to_vec();
         json.push(b',');
-        json.extend_from_slice(detail.strip_prefix(b"{").ok_or_else(damaged)?);
+        json.extend_from_slice(detail.strip_prefix(b"{").ok_or_else(malformed_error)?);
         Ok(Some(json))
     }
 
@@ -249,8 +251,9 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             return Ok(ActionLookup::NoAction(Vec::new()));
         };
         let bytes = self.cache.unit(self.ports, location).await?;
-        let damaged = || StorageError::new(format!("`{}` is damaged", location.segment.key()));
-        let unit = Unit::open(&bytes).ok_or_else(damaged)?;
+        let damaged_error =
+            || StorageError::new(format!("`{}` is damaged", location.segment.key()));
+        let unit = Unit::open(&bytes).ok_or_else(damaged_error)?;
         let Some(action) = unit.action(key) else {
             let keys = (0..unit.keys.len()).map(|index| unit.keys.get(index));
             let keys = keys.map(|key| String::from_utf8_lossy(key).into_owned());
@@ -260,7 +263,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             .map_err(|_| StorageError::new("a connector's detail is malformed"))?;
         let json =
             render(&unit, &action, &current_name, &connector, &table.schemes, with_responses);
-        json.map(ActionLookup::Found).map_err(|_| damaged())
+        json.map(ActionLookup::Found).map_err(|_| damaged_error())
     }
 
     /// The names of all platforms, each followed by a line feed.
@@ -318,14 +321,14 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             let list = self.load(list.parts_of_title(title), list.clone(), kind).await?;
             return row_filter.select(&list, shared);
         }
-        if let Some(known) = self.cache.cached_selection(list.id, row_filter) {
-            return Ok(known);
+        if let Some(selection) = self.cache.cached_selection(list.id, row_filter) {
+            return Ok(selection);
         }
         let parts = list.parts_of_scan(row_filter.q.is_some());
         let list = self.load(parts, list.clone(), kind).await?;
-        let found = row_filter.select(&list, shared)?;
-        self.cache.cache_selection(list.list_ref.id, row_filter, &found);
-        Ok(found)
+        let selection = row_filter.select(&list, shared)?;
+        self.cache.cache_selection(list.list_ref.id, row_filter, &selection);
+        Ok(selection)
     }
 
     async fn rows(
@@ -359,24 +362,25 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
 /// them.
 fn platforms(filter: &ConnectorFilter) -> Option<Vec<String>> {
     let key_platform = |key: &String| ConnectorKey::parse(key).map(|key| key.platform.to_owned());
-    let one = match (&filter.platform, filter.key.as_ref().map(key_platform)) {
+    let requested = match (&filter.platform, filter.key.as_ref().map(key_platform)) {
         (Some(platform), Some(key_platform)) => {
             Some(key_platform.filter(|key_platform| key_platform == platform))
         }
         (Some(platform), None) => Some(Some(platform.clone())),
         (None, key_platform) => key_platform,
     };
-    match (one, &filter.platforms) {
-        (Some(one), names) => {
-            let is_allowed = |one: &String| names.as_ref().is_none_or(|names| names.has(one));
-            Some(one.into_iter().filter(is_allowed).collect())
+    match (requested, &filter.platforms) {
+        (Some(requested), names) => {
+            let is_allowed =
+                |requested: &String| names.as_ref().is_none_or(|names| names.has(requested));
+            Some(requested.into_iter().filter(is_allowed).collect())
         }
-        (None, Some(names)) => Some(distinct(names)),
+        (None, Some(names)) => Some(distinct_names(names)),
         (None, None) => None,
     }
 }
 
-fn distinct(names: &Names) -> Vec<String> {
+fn distinct_names(names: &Names) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for name in names.all() {
         if !distinct.iter().any(|known| known == name) {

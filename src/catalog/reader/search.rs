@@ -3,7 +3,7 @@
 use super::{Catalog, Page, Positions};
 use crate::catalog::action_search::index::{Platform, Platforms, Vocabulary};
 use crate::catalog::action_search::query::{ActionQuery, Term};
-use crate::catalog::action_search::rank::{self, named_in_full, rank};
+use crate::catalog::action_search::rank::{self, platforms_named_in_full, rank};
 use crate::catalog::action_search::ranking::{PlatformNotes, Ranking};
 use crate::catalog::action_search::score;
 use crate::catalog::filter::{Constraint, RowFilter, Selection};
@@ -32,12 +32,13 @@ pub struct SearchFilter {
     pub connected: Names,
 }
 
-/// A platform that the query names should be among this many best matches.
+/// If none of a named platform's actions is among this many best matches, the response has a note about the platform.
 const TOP_MATCHES: usize = 10;
 
-/// Limits of spelling correction: words per query, and bytes per word.
+/// The maximum number of words of a query that are corrected.
 const MAX_CORRECTED_WORDS: usize = 3;
 
+/// Longer words are not corrected.
 const MAX_CORRECTED_BYTES: usize = 32;
 
 /// The maximum number of corrections of a word.
@@ -50,8 +51,8 @@ fn vocabulary(loaded: &List) -> Vocabulary<'_> {
     Vocabulary(loaded.parts(Role::Words).map(|(_, section)| section).collect())
 }
 
-/// Finds the platforms of the filter that do not exist, and the requested platforms that have no actions, or none among the
-/// best.
+/// Finds the platforms of the filter that do not exist, and the requested platforms that have no actions, or none among
+/// the best matches.
 fn platform_notes(
     filter: &SearchFilter,
     query: &ActionQuery,
@@ -73,7 +74,7 @@ fn platform_notes(
         }
     } else {
         let all = platforms.all();
-        for index in named_in_full(query, vocabulary, platforms)? {
+        for index in platforms_named_in_full(query, vocabulary, platforms)? {
             let Some(platform) = all.get(index) else { continue };
             let name = platforms.name(index).to_owned();
             if platform.is_empty() {
@@ -98,7 +99,7 @@ impl From<&SearchFilter> for RowFilter {
             Constraint::Equals(method) => Constraint::Equals(*method as u8),
             Constraint::Never => Constraint::Never,
         };
-        // No name has a slash, and none is empty.
+        // Names contain no slash and are not empty, so different filters give different strings.
         let names = |names: &'_ Option<Names>| names.as_ref().map_or("", Names::as_str).to_owned();
         let group = Some([&names(platforms), &names(visible), connected.as_str()].join("/"));
         Self { title: None, attributes, required_bits: 0, group, q: Some(q.clone()) }
@@ -116,26 +117,27 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
     ) -> Result<(Page, PlatformNotes), StorageError> {
         let row_filter = RowFilter::from(filter);
         let end = positions(MAX_COUNTED).end;
-        let known = self.cache.cached_selection(list.id, &row_filter);
-        let found = if let Some(known) = known.filter(|known| known.reaches(end)) {
-            known
+        let cached = self.cache.cached_selection(list.id, &row_filter);
+        let selection = if let Some(selection) = cached.filter(|selection| selection.reaches(end)) {
+            selection
         } else {
             let limit =
                 if end <= FIRST_PAGES_LIMIT { FIRST_PAGES_LIMIT } else { rank::MAX_MATCHES };
-            let found = Selection::Ranked(self.rank_or_correct(&list, filter, limit).await?.into());
-            self.cache.cache_selection(list.id, &row_filter, &found);
-            found
+            let selection =
+                Selection::Ranked(self.rank_or_correct(&list, filter, limit).await?.into());
+            self.cache.cache_selection(list.id, &row_filter, &selection);
+            selection
         };
-        let page = found.page(positions(found.len().min(MAX_COUNTED)));
+        let page = selection.page(positions(selection.len().min(MAX_COUNTED)));
         let parts = list.parts_of_rows(page.rows());
         // Without rows, there is no part to read.
         let parts = if page.is_empty() { Vec::new() } else { parts };
         let list = self.load(parts, list, Kind::Action).await?;
-        let platform_notes = match &found {
+        let platform_notes = match &selection {
             Selection::Ranked(ranking) => ranking.platform_notes.clone(),
             Selection::Range(_) | Selection::Rows(_) => PlatformNotes::default(),
         };
-        Ok((Page { total: found.len(), rows: page.json(&list)? }, platform_notes))
+        Ok((Page { total: selection.len(), rows: page.json(&list)? }, platform_notes))
     }
 
     /// The actions that match a query, the best `limit` of them ranked. Corrects the spelling if none match.
@@ -146,9 +148,9 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         limit: usize,
     ) -> Result<Ranking, StorageError> {
         let mut query = ActionQuery::read(&filter.q.phrase());
-        let found = self.rank_query(list, filter, &query, limit).await?;
-        if !found.is_empty() || !self.correct(list, &mut query).await? {
-            return Ok(found);
+        let ranking = self.rank_query(list, filter, &query, limit).await?;
+        if !ranking.is_empty() || !self.correct(list, &mut query).await? {
+            return Ok(ranking);
         }
         self.rank_query(list, filter, &query, limit).await
     }

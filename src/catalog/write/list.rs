@@ -62,11 +62,11 @@ pub(super) fn list(kind: Kind, mut rows: Vec<Row>, sizes: Sizes) -> PreparedList
     let groups = groups(&rows, sizes.group);
     let bytes = groups.iter().map(Group::bytes).fold(0, usize::saturating_add);
     let form = if bytes <= sizes.whole {
-        let mut whole = rows_section(&groups);
-        whole.blocks.push(columns(&rows));
+        let mut section = rows_section(&groups);
+        section.blocks.push(columns(&rows));
         // A connector is looked up by its platform, through a pack.
-        whole.blocks.push(if kind == Kind::Action { lookup(&rows) } else { Vec::new() });
-        ListForm::Whole(whole.finish())
+        section.blocks.push(if kind == Kind::Action { lookup(&rows) } else { Vec::new() });
+        ListForm::Whole(section.finish())
     } else {
         parts(kind, &rows, &groups, sizes)
     };
@@ -259,37 +259,38 @@ mod tests {
         }
     }
 
-    fn loaded(at: &ListRef, segments: &[Vec<u8>], parts: Vec<PartRef>) -> List {
+    fn loaded(list_ref: &ListRef, segments: &[Vec<u8>], parts: Vec<PartRef>) -> List {
         let open = |part: PartRef| {
-            let index = at.parts.iter().position(|one| one.location == part.location).unwrap();
+            let index =
+                list_ref.parts.iter().position(|one| one.location == part.location).unwrap();
             let blob: Rc<dyn Blob> = Rc::new(segments[index].clone());
             (part, Rc::new(Section::open(&blob, part.location).unwrap()))
         };
-        List::new(at.clone(), Kind::Action, parts.into_iter().map(open).collect())
+        List::new(list_ref.clone(), Kind::Action, parts.into_iter().map(open).collect())
     }
 
     #[test]
     fn a_row_of_a_large_list_is_found_by_its_key() {
-        let (at, segments) = large(16);
+        let (list_ref, segments) = large(16);
         for index in 0..100 {
             let key = format!("key{index}");
-            let list = loaded(&at, &segments, at.parts_of_key(&key));
+            let list = loaded(&list_ref, &segments, list_ref.parts_of_key(&key));
             let row = list.with_key(&key).unwrap().unwrap();
             let row: Action = serde_json::from_slice(row).unwrap();
             assert_eq!(row.key, key);
         }
-        let list = loaded(&at, &segments, at.parts_of_key("key"));
+        let list = loaded(&list_ref, &segments, list_ref.parts_of_key("key"));
         assert_eq!(list.with_key("key").unwrap(), None);
     }
 
     #[test]
     fn rows_with_a_title_are_found_in_all_groups() {
-        let (at, segments) = large(16);
+        let (list_ref, segments) = large(16);
         for (title, expected) in [("add 0", 0..1), ("same", 5..25), ("zip item 9", 99..100)] {
-            let list = loaded(&at, &segments, at.parts_of_title(title));
+            let list = loaded(&list_ref, &segments, list_ref.parts_of_title(title));
             assert_eq!(list.with_title(title).unwrap(), expected, "{title}");
         }
-        let list = loaded(&at, &segments, at.parts_of_title("other"));
+        let list = loaded(&list_ref, &segments, list_ref.parts_of_title("other"));
         assert!(list.with_title("other").unwrap().is_empty());
     }
 
@@ -311,22 +312,22 @@ mod tests {
         let rest = [head, write_texts([""].iter())].concat();
         let section = SectionWriter { blocks: vec![none.clone(), none], rest }.opened();
         let location = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
-        let at = ListRef::whole(location.segment, 1, location);
+        let list_ref = ListRef::whole(location.segment, 1, location);
         let part = PartRef { role: Role::Whole, location, first: 0 };
-        let list = List::new(at, Kind::Action, vec![(part, Rc::new(section))]);
+        let list = List::new(list_ref, Kind::Action, vec![(part, Rc::new(section))]);
         assert!(list.json(0..1).is_err());
     }
 
     #[test]
     fn index_finds_the_same_rows_as_a_scan() {
-        let (at, segments) = large(16);
-        let list = loaded(&at, &segments, at.parts_of_scan(true));
+        let (list_ref, segments) = large(16);
+        let list = loaded(&list_ref, &segments, list_ref.parts_of_scan(true));
         assert!(Index::open(&list).is_some());
         let row = Search::new(&Query::parse("key9").unwrap(), "").run(&list).unwrap()[0];
         assert!(list.row(row as usize).unwrap().windows(6).any(|part| part == b"\"key9\""));
-        let (without, segments) = large(0);
-        let parts = without.parts_of_scan(true);
-        assert!(Index::open(&loaded(&without, &segments, parts)).is_none());
+        let (without_index, segments) = large(0);
+        let parts = without_index.parts_of_scan(true);
+        assert!(Index::open(&loaded(&without_index, &segments, parts)).is_none());
         for (text, count) in [
             ("same", 20),
             ("zip item 7", 17),

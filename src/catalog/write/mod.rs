@@ -148,10 +148,10 @@ pub fn actions(platform: &Platform, sizes: Sizes) -> PreparedList {
 }
 
 fn in_list_order(actions: &[Action]) -> Vec<&Action> {
-    let mut ordered: Vec<(RowFields, &Action)> =
+    let mut sorted: Vec<(RowFields, &Action)> =
         actions.iter().map(|action| (RowFields::from_action(action), action)).collect();
-    ordered.sort_by(|(a, _), (b, _)| (&a.title, &a.key).cmp(&(&b.title, &b.key)));
-    ordered.into_iter().map(|(_, action)| action).collect()
+    sorted.sort_by(|(a, _), (b, _)| (&a.title, &a.key).cmp(&(&b.title, &b.key)));
+    sorted.into_iter().map(|(_, action)| action).collect()
 }
 
 /// Writes the catalog of these platforms. Passes each segment to `put`, once.
@@ -174,7 +174,7 @@ pub fn catalog<E>(
     let connectors = list(Kind::Connector, rows.collect(), sizes);
     let mut lists = BTreeMap::from([(String::new(), store_list(&connectors, &mut store)?)]);
     let mut packs: Vec<Pack<'_>> = (0..sizes.packs).map(|_| Pack::default()).collect();
-    let mut put_in = |name, entry| {
+    let mut add_to_pack = |name, entry| {
         if let Some(pack) = pack_of(name, sizes.packs).and_then(|index| packs.get_mut(index)) {
             pack.names.insert(name, entry);
         }
@@ -186,9 +186,9 @@ pub fn catalog<E>(
         if !is_small {
             lists.insert(name.to_owned(), store_list(prepared, &mut store)?);
         }
-        put_in(name, Entry::Platform(platform, Some(prepared).filter(|_| is_small)));
+        add_to_pack(name, Entry::Platform(platform, Some(prepared).filter(|_| is_small)));
         for alias in &platform.aliases {
-            put_in(alias, Entry::Alias(name));
+            add_to_pack(alias, Entry::Alias(name));
         }
     }
     lists.insert(EVERY_ACTION.to_owned(), store_all_actions(platforms, sizes, &mut store)?);

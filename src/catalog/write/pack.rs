@@ -62,11 +62,11 @@ impl Pack<'_> {
         let names = write_texts(self.names.keys());
         let blocks = self.names.values().flat_map(|entry| entry.blocks(tables));
         let blocks: Vec<Vec<u8>> = blocks.collect();
-        let rows: usize = blocks.iter().map(Vec::len).sum();
+        let block_bytes: usize = blocks.iter().map(Vec::len).sum();
         let entries = self.names.len().saturating_mul(ENTRY_BYTES);
         let table = blocks.len().saturating_mul(12).saturating_add(4);
         let head = table.saturating_add(4).saturating_add(entries).saturating_add(names.len());
-        let mut base = head.saturating_add(rows);
+        let mut base = head.saturating_add(block_bytes);
         let mut rest = number(self.names.len()).to_vec();
         let mut lists: Vec<&[u8]> = Vec::new();
         for entry in self.names.values() {

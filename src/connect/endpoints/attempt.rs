@@ -61,7 +61,7 @@ pub fn handle<'a, P: Ports>(
     let (attempt, connection) = add_statements(context, &id, &mut statements);
     Ok(Handler::new(statements, move |results, _| async move {
         let (attempt, connection) = (results.first(attempt)?, results.first(connection)?);
-        wait_for(context, &id, wait, (attempt, connection), ports).await
+        wait_for_end(context, &id, wait, (attempt, connection), ports).await
     }))
 }
 
@@ -76,7 +76,7 @@ fn add_statements(
 }
 
 /// Waits until the attempt ends.
-async fn wait_for<P: Ports>(
+async fn wait_for_end<P: Ports>(
     context: &Context<'_>,
     id: &ConnectionId,
     mut wait: Wait,
@@ -84,10 +84,10 @@ async fn wait_for<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     loop {
-        let found = attempt.as_ref().ok_or_else(not_found)?;
-        let status = found.status(ports.now());
+        let current = attempt.as_ref().ok_or_else(not_found)?;
+        let status = current.status(ports.now());
         if status != Status::Pending || !wait.pause(ports).await {
-            return attempt_response(found, status, connection.as_ref());
+            return attempt_response(current, status, connection.as_ref());
         }
         let mut statements = Statements::default();
         let (attempt_rows, connection_rows) = add_statements(context, id, &mut statements);

@@ -53,17 +53,17 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let is_exact = platform.is_none() && (statuses.is_empty() || !filter.is_of_identity(&guard));
     let scan_limit = if is_exact { limit.saturating_add(1) } else { SCAN_LIMIT.max(limit) };
     let mut statements = Statements::default();
-    let found = statements.ask::<Attempt>(select_attempts(&guard, &filter, scan_limit));
+    let attempts = statements.ask::<Attempt>(select_attempts(&guard, &filter, scan_limit));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
-        let found = results.all(found)?;
-        let mut left = u64::try_from(found.len()).unwrap_or(u64::MAX);
+        let attempts = results.all(attempts)?;
+        let mut remaining = u64::try_from(attempts.len()).unwrap_or(u64::MAX);
         let (mut rows, mut last) = (Vec::new(), None);
-        for attempt in &found {
+        for attempt in &attempts {
             if rows.len() == limit {
                 break;
             }
-            left = left.saturating_sub(1);
+            remaining = remaining.saturating_sub(1);
             last = Some(&attempt.id);
             let status = attempt.status(now);
             let has_status = statuses.is_empty() || statuses.contains(&status.name());
@@ -73,14 +73,14 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
             }
         }
         let is_cut_off =
-            left > 0 || u64::try_from(found.len()).is_ok_and(|found| found == scan_limit);
+            remaining > 0 || u64::try_from(attempts.len()).is_ok_and(|count| count == scan_limit);
         let next = last.filter(|_| is_cut_off);
         Ok(cursor_page(&rows, &next))
     }))
 }
 
 fn row(attempt: &Attempt, status: Status) -> Row<'_> {
-    // A new attempt already has the id of its future connection.
+    // A new attempt already has the id of its connection, which does not exist before the attempt succeeds.
     let exists = attempt.reconnects == 1 || status == Status::Succeeded;
     Row {
         id: &attempt.id,

@@ -118,7 +118,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         self.ports.set_actor(person_actor(identity, key, self.now, self.request_id));
         let (client, previous) =
             (first_row::<OauthClient>(&sets, 2)?, first_row::<PreviousCredentials>(&sets, 3)?);
-        let failed = match connector {
+        let failure = match connector {
             None => AttemptFailure::new(
                 AttemptErrorCode::Changed,
                 "The catalog no longer has this platform.",
@@ -128,14 +128,14 @@ impl<P: Ports> BrowserContext<'_, P> {
                     self.finish(request, &attempt, &callback, &connector, client, previous);
                 match finish.await? {
                     Ok(()) => return Ok(pages.succeeded_page(request, &attempt, &name)),
-                    Err(failed) => failed,
+                    Err(failure) => failure,
                 }
             }
         };
-        let code = failed.code.as_str();
-        end(self.ports, &attempt.id, self.request_id, code, &failed.detail).await?;
-        let again = self.url_to_repeat(&attempt).filter(|_| can_repeat(failed.code));
-        Ok(pages.failed_page(request, &attempt, (&name, again), &failed))
+        let code = failure.code.as_str();
+        end(self.ports, &attempt.id, self.request_id, code, &failure.detail).await?;
+        let retry_url = self.url_to_repeat(&attempt).filter(|_| can_repeat(failure.code));
+        Ok(pages.failed_page(request, &attempt, (&name, retry_url), &failure))
     }
 
     /// The hash of the state of this browser's last attempt, from its cookie.
@@ -223,7 +223,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         // 3. Check the issuer and the outcome.
         let code = match code(callback, &resolved, connector) {
             Ok(code) => code,
-            Err(failed) => return Ok(Err(failed)),
+            Err(failure) => return Ok(Err(failure)),
         };
 
         // 4. Exchange the code.
@@ -268,15 +268,15 @@ impl<P: Ports> BrowserContext<'_, P> {
         let previous_refresh_token = previous.and_then(|previous| {
             previous.refresh_token(keys, tenant, (&method.id, &client.name), &credentials)
         });
-        credentials.keep_refresh(previous_refresh_token);
+        credentials.keep_refresh_token(previous_refresh_token);
 
         // 6. Store the connection and its credentials.
-        let written =
+        let outcome =
             self.write(attempt, method, &credentials, expires_at, granted.as_deref()).await?;
-        if !matches!(written, StoreOutcome::Done(_)) {
+        if !matches!(outcome, StoreOutcome::Done(_)) {
             self.revoke_unused_tokens(granted_attempt, &credentials).await?;
         }
-        Ok(match written {
+        Ok(match outcome {
             StoreOutcome::Done(_) => Ok(()),
             StoreOutcome::KeyTaken(_) => Err(AttemptFailure::new(
                 AttemptErrorCode::ConnectionExists,
@@ -392,8 +392,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         let tenant = (attempt.account.as_str(), attempt.environment);
         let sets =
             self.ports.batch(vec![statements::select_credentials_of_identity(attempt)]).await?;
-        let others: Vec<PreviousCredentials> = all_rows(&sets, 0)?;
-        if others
+        let other_credentials: Vec<PreviousCredentials> = all_rows(&sets, 0)?;
+        if other_credentials
             .iter()
             .any(|other| !other.is_different_account(&self.config.vault_keys, tenant, credentials))
         {

@@ -55,23 +55,23 @@ impl<P: Ports> BrowserContext<'_, P> {
         &self,
         request: &Request,
         attempt: &Attempt,
-        (name, again): (&str, Option<String>),
-        failed: &AttemptFailure,
+        (name, retry_url): (&str, Option<String>),
+        failure: &AttemptFailure,
     ) -> Response {
-        let heading = match failed.code {
+        let heading = match failure.code {
             AttemptErrorCode::Denied => &connect::NOT_CONNECTED,
             _ => &connect::COULD_NOT_CONNECT,
         };
-        let paragraphs = [reason(failed.code), next_step(failed.code)];
+        let paragraphs = [reason(failure.code), next_step(failure.code)];
         let mut page = self.page(200, heading, &paragraphs, &[("platform", name)]);
         // The detail is in English, and more precise than the text for its code.
         match page.paragraphs.first_mut() {
-            Some(reason) if page.language == Language::English => failed.detail.clone_into(reason),
-            _ => page.detail = Some(failed.detail.clone()),
+            Some(reason) if page.language == Language::English => failure.detail.clone_into(reason),
+            _ => page.detail = Some(failure.detail.clone()),
         }
         page.notification = Some(notification(request, attempt, "failed"));
         // With a return URL, the app's own page shows the failure.
-        if let Some(url) = again.filter(|_| attempt.return_url.is_none()) {
+        if let Some(url) = retry_url.filter(|_| attempt.return_url.is_none()) {
             page.links.push((url, self.wording.say(&connect::TRY_AGAIN, &[])));
         }
         self.with_return_link(page, attempt).response()

@@ -15,13 +15,13 @@ use crate::http::endpoint::Keyed;
 use crate::http::problem::{Code, Problem};
 
 /// Reads `client`. A token uses the client of its session: its user may not choose another one.
-pub(super) fn chosen(
+pub(super) fn requested(
     body: &mut BodyReader,
     restriction: Option<&TokenRestriction>,
 ) -> Result<Option<String>, Problem> {
-    let sent = body.text("client");
-    let Some(restriction) = restriction else { return Ok(sent) };
-    if sent.is_some() && sent != restriction.client {
+    let client = body.text("client");
+    let Some(restriction) = restriction else { return Ok(client) };
+    if client.is_some() && client != restriction.client {
         return Err(outside_token_scope("client"));
     }
     Ok(restriction.client.clone())
@@ -63,7 +63,7 @@ pub(crate) fn problem(
     connector: &Connector,
     method: &AuthMethod,
     (client, name): (Option<&OauthClient>, &str),
-    given: &BTreeMap<String, String>,
+    field_values: &BTreeMap<String, String>,
 ) -> Option<Problem> {
     let Kind::OAuth2(oauth) = &method.kind else { return None };
     let Some(client) = client else { return Some(missing(connector, method, name)) };
@@ -76,18 +76,18 @@ pub(crate) fn problem(
         return Some(Problem::new(Code::OauthClientMissing, detail));
     }
     let variables = client.variables();
-    let is_open = |name: &&str| {
+    let is_undetermined = |name: &&str| {
         let field = method.fields.iter().find(|field| field.name == **name);
         let is_listed = field.is_some_and(|field| {
-            let value = given.get(*name).filter(|value| !value.is_empty());
+            let value = field_values.get(*name).filter(|value| !value.is_empty());
             let is_standard = value.is_none_or(|value| field.default.as_ref() == Some(value));
             field.r#enum.is_some() || field.default.is_some() && is_standard
         });
         !variables.contains_key(*name) && !is_listed
     };
     let names = recipient_fields((oauth, &method.fields), &connector.servers, &variables);
-    let open = names.into_iter().filter(is_open);
-    let names: Vec<String> = open.map(|name| format!("`{name}`")).collect();
+    let undetermined = names.into_iter().filter(is_undetermined);
+    let names: Vec<String> = undetermined.map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         return None;
     }

@@ -20,7 +20,7 @@ use crate::util::rfc3339::rfc3339;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Exchanged<'a> {
+struct TokenResponse<'a> {
     token: &'a str,
     expires_at: Option<String>,
 }
@@ -45,14 +45,14 @@ impl<P: Ports> BrowserContext<'_, P> {
         let (expires_at, key_id) = (token.expires_at, token.key_id.clone());
         let caller = Caller::Token(token);
         let allowed = self.ports.allow(&caller.rate_key().to_string()).await;
-        allowed.map_err(|wait| Problem::too_often(caller.noun(), wait))?;
+        allowed.map_err(|wait| Problem::rate_limited(caller.noun(), wait))?;
         let batch = vec![
             statements::use_code(&hash(code), self.request_id, (&key_id, expires_at), self.now),
             statements::prune_codes(self.now),
         ];
         let sets = self.ports.batch(batch).await?;
         first_row::<UsedCode>(&sets, 0)?.ok_or(AuthenticationError::BadToken)?;
-        let exchanged = Exchanged { token: &text, expires_at: rfc3339(expires_at) };
-        Ok(Response::json(json::bytes(&exchanged), NO_STORE))
+        let response = TokenResponse { token: &text, expires_at: rfc3339(expires_at) };
+        Ok(Response::json(json::bytes(&response), NO_STORE))
     }
 }

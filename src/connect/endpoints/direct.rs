@@ -43,7 +43,7 @@ impl ConnectRequest<'_> {
             TokenEndpoint { oauth: &resolved.oauth, url: &resolved.token_url, client: &opened };
         let request = endpoint.client_credentials(&scopes);
         let tokens = platform::tokens(ports, &resolved.oauth, request).await;
-        let tokens = tokens.map_err(|error| refused(&self.connector.name, &error))?;
+        let tokens = tokens.map_err(|error| token_problem(&self.connector.name, &error))?;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         let mut values = self.values.clone();
         let oauth_method = (self.method, &resolved.oauth, self.connector.servers.as_slice());
@@ -71,7 +71,7 @@ impl ConnectRequest<'_> {
         let (config, name) = (context.config(), &connector.name);
         let auth =
             platform::PlatformAuth { config, connector, method, credentials: &credentials, client };
-        let checked = platform::verify(ports, auth).await.checked(name)?;
+        let outcome = platform::verify(ports, auth).await.check_outcome(name)?;
         platform::fetch_account(ports, config, (connector, method), client, &mut credentials).await;
         let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &context.config().vault_keys;
@@ -104,9 +104,9 @@ impl ConnectRequest<'_> {
             requested_scopes,
             granted_scopes,
             state: machine::stored(
-                checked == CheckOutcome::Accepted || credentials.tokens.is_some(),
+                outcome == CheckOutcome::Accepted || credentials.tokens.is_some(),
             ),
-            unchecked: InconclusiveCheck::from_outcome(checked)
+            unchecked: InconclusiveCheck::from_outcome(outcome)
                 .filter(|_| credentials.tokens.is_none()),
             awaits_cut_over: false,
             names: context.config().account_names,
@@ -140,7 +140,7 @@ impl ConnectRequest<'_> {
 }
 
 /// The error if the platform does not issue a token to the app.
-fn refused(name: &str, error: &TokenError) -> Problem {
+fn token_problem(name: &str, error: &TokenError) -> Problem {
     match error.kind {
         TokenErrorKind::Temporary | TokenErrorKind::Unreadable => platform::unreachable(name),
         _ => {
@@ -153,7 +153,7 @@ fn refused(name: &str, error: &TokenError) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::refused;
+    use super::token_problem;
     use crate::http::problem::Code;
     use crate::oauth::{TokenError, TokenErrorKind};
 
@@ -174,7 +174,7 @@ mod tests {
                 retry_after_ms: None,
                 tenant: None,
             };
-            assert_eq!(refused("Acme", &error).code, code);
+            assert_eq!(token_problem("Acme", &error).code, code);
         }
     }
 }

@@ -145,8 +145,9 @@ impl<P: Ports> BrowserContext<'_, P> {
             return Ok(page.response());
         }
         let keys = &self.config.vault_keys;
-        let known = Browser::authenticated(request, keys).map(|browser| browser.secret.to_owned());
-        let cookie = known.or_else(|| keys.mint(Purpose::Browser, self.ports));
+        let sent_cookie =
+            Browser::authenticated(request, keys).map(|browser| browser.secret.to_owned());
+        let cookie = sent_cookie.or_else(|| keys.mint(Purpose::Browser, self.ports));
         let cookie = cookie.ok_or_else(no_vault_keys)?;
         let (hash_of_link, cookie_hash) = (hash(link), hash(&cookie));
         self.complete_move(&hash_of_link).await?;
@@ -214,8 +215,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         Some(url)
     }
 
-    /// The URL at which the connect window repeats an attempt that started there, with the same token. Returns `None` when the
-    /// token has expired. The page of the URL belongs to the browser of the attempt.
+    /// The URL at which the connect window repeats an attempt that started there, with the same token. Returns `None`
+    /// when the token has expired. Only pages for the browser of the attempt may contain the URL.
     pub(super) fn url_to_repeat(&self, attempt: &Attempt) -> Option<String> {
         let token = self.config.sessions.verify(&self.secrets(attempt).ok()??.window?)?;
         self.window_url(attempt, &token).filter(|_| self.now < token.expires_at)
@@ -232,9 +233,10 @@ impl<P: Ports> BrowserContext<'_, P> {
         }
         let allowed = self.ports.allow(&format!("connect {}", hash(secret))).await;
         let detail = "This link was opened too often. Wait, then open it again.";
-        allowed
-            .map(|()| None)
-            .map_err(|wait| Problem { detail: detail.into(), ..Problem::too_often("link", wait) })
+        allowed.map(|()| None).map_err(|wait| Problem {
+            detail: detail.into(),
+            ..Problem::rate_limited("link", wait)
+        })
     }
 
     /// Completes an interrupted move of the attempt's account, if another shard forwarded the request.

@@ -43,7 +43,8 @@ pub fn redirect_uri(origin: &str) -> String {
     format!("{origin}/connect/callback")
 }
 
-/// Reads the checked body of a request without parameters whose secrets are encrypted when they are stored.
+/// Reads and checks a body with secrets to store, for endpoints without query parameters. Fails if the service has no
+/// key to encrypt them.
 pub(crate) fn body_with_secrets(context: &Context<'_>) -> Result<BodyReader, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
@@ -105,14 +106,15 @@ impl<'a> Browser<'a> {
         cookies.find_map(|value| {
             let (secret, attempt) =
                 value.split_once('.').map_or((value, None), |(secret, rest)| (secret, Some(rest)));
-            let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+            let is_allowed =
+                |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
             let is_hash = |text: &&str| {
                 let length = text.len().saturating_sub(HASH_LEN);
                 (length == 0 || length == DIGITS)
                     && text.len() >= HASH_LEN
                     && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
             };
-            let has_shape = secret.len() == 43 && secret.bytes().all(letter);
+            let has_shape = secret.len() == 43 && secret.bytes().all(is_allowed);
             has_shape.then(|| Self { secret, attempt: attempt.filter(is_hash) })
         })
     }
@@ -168,56 +170,59 @@ mod tests {
     use crate::credentials::OpenError;
     use crate::http::message::Request;
 
-    fn with(headers: &[(&str, &str)]) -> Request {
-        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let headers = headers.iter().map(own).collect();
+    fn request_with(headers: &[(&str, &str)]) -> Request {
+        let to_owned_pair =
+            |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let headers = headers.iter().map(to_owned_pair).collect();
         Request { origin: "https://vault.example".into(), headers, ..Request::default() }
     }
 
     #[test]
     fn only_a_cookie_of_this_service_identifies_a_browser() {
-        let good = format!("{}-_z", "A".repeat(40));
+        let secret = format!("{}-_z", "A".repeat(40));
         for (value, is_ours) in [
-            (good.clone(), true),
+            (secret.clone(), true),
             ("A".repeat(42), false),
             ("A".repeat(44), false),
             (format!("{}.", "A".repeat(42)), false),
             (format!("{}\"", "A".repeat(42)), false),
             (String::new(), false),
         ] {
-            let request = with(&[("cookie", &format!("a=b; __Host-connect={value}; c=d"))]);
+            let request = request_with(&[("cookie", &format!("a=b; __Host-connect={value}; c=d"))]);
             assert_eq!(browser(&request), is_ours.then_some(value.as_str()), "{value}");
         }
         for shard in [Shard::FIRST, Shard::new(77).unwrap()] {
-            let cookie = format!("__Host-connect={}", cookie_for(&good, shard, "a state"));
-            let request = with(&[("cookie", &cookie)]);
+            let cookie = format!("__Host-connect={}", cookie_for(&secret, shard, "a state"));
+            let request = request_with(&[("cookie", &cookie)]);
             let found = Browser::from_request(&request).unwrap();
             assert_eq!(
                 (found.secret, found.attempt()),
-                (good.as_str(), Some((shard, hash("a state").as_str())))
+                (secret.as_str(), Some((shard, hash("a state").as_str())))
             );
         }
         for attempt in ["", "x", &"a".repeat(63), &"a".repeat(65), &"-".repeat(64)] {
-            let request = with(&[("cookie", &format!("__Host-connect={good}.{attempt}"))]);
+            let request =
+                request_with(&[("cookie", &format!("__Host-connect={secret}.{attempt}"))]);
             let found = Browser::from_request(&request).unwrap();
-            assert_eq!((found.secret, found.attempt()), (good.as_str(), None), "{attempt}");
+            assert_eq!((found.secret, found.attempt()), (secret.as_str(), None), "{attempt}");
         }
-        let other = with(&[("cookie", &format!("connect={good}; __Host-connected={good}"))]);
-        assert_eq!((browser(&other), browser(&with(&[]))), (None, None));
+        let other =
+            request_with(&[("cookie", &format!("connect={secret}; __Host-connected={secret}"))]);
+        assert_eq!((browser(&other), browser(&request_with(&[]))), (None, None));
     }
 
     #[test]
     fn is_own_page_checks_origin_and_fetch_metadata() {
-        let own = ("origin", "https://vault.example");
+        let own_origin = ("origin", "https://vault.example");
         for (headers, is_own) in [
-            (&[own][..], true),
-            (&[own, ("sec-fetch-site", "same-origin")], true),
-            (&[own, ("sec-fetch-site", "cross-site")], false),
+            (&[own_origin][..], true),
+            (&[own_origin, ("sec-fetch-site", "same-origin")], true),
+            (&[own_origin, ("sec-fetch-site", "cross-site")], false),
             (&[("origin", "https://evil.example"), ("sec-fetch-site", "same-origin")], false),
             (&[("sec-fetch-site", "same-origin")], false),
             (&[], false),
         ] {
-            assert_eq!(is_own_page(&with(headers)), is_own, "{headers:?}");
+            assert_eq!(is_own_page(&request_with(headers)), is_own, "{headers:?}");
         }
     }
 

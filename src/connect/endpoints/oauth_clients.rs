@@ -28,7 +28,8 @@ use crate::util::case_fold::fold;
 use crate::util::json;
 use crate::util::patterns::Matcher;
 
-/// The maximum size of what the list of OAuth clients contains of one, in bytes: its page has up to 500.
+/// The maximum size of a client's scopes, parameters and variables as JSON, in bytes. A page of the list contains up to
+/// 500 clients.
 const MAX_CLIENT_BYTES: usize = 8192;
 /// The maximum number of OAuth clients of an account and environment.
 const MAX_CLIENTS: u64 = 1000;
@@ -121,13 +122,14 @@ fn no_client(platform: &str, name: &str) -> Problem {
 
 /// The warning for a client without scopes. Returns `None` if the methods have no scopes.
 fn no_scopes_warning(platform: &str, methods: &[&&AuthMethod]) -> Option<String> {
-    let known = methods.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
-    let known: Vec<String> =
-        known.take(MAX_SUGGESTED_SCOPES).map(|scope| format!("`{}`", scope.name)).collect();
-    (!known.is_empty()).then(|| {
+    let scopes =
+        methods.iter().filter_map(|method| method.oauth2()).flat_map(|oauth| &oauth.scopes);
+    let scopes: Vec<String> =
+        scopes.take(MAX_SUGGESTED_SCOPES).map(|scope| format!("`{}`", scope.name)).collect();
+    (!scopes.is_empty()).then(|| {
         format!(
             "The client requests no scopes, so {platform} grants only what it grants by default. Set those that your calls need, such as {}: `authMethods` of the connector lists all.",
-            known.join(", ")
+            scopes.join(", ")
         )
     })
 }
@@ -142,9 +144,9 @@ fn secret_required(changed: &str) -> Problem {
     Problem::from_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
-/// Returns what is wrong if a private key is required and a secret was sent, or the other way round.
+/// Returns what is wrong with the secret: it is not a private key although the methods require one, or the reverse.
 fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> {
-    let takes_key = |method: &&&AuthMethod| {
+    let takes_private_key = |method: &&&AuthMethod| {
         method.oauth2().is_some_and(|oauth| oauth.token_auth == TokenAuth::PrivateKeyJwt)
     };
     if methods.is_empty() {
@@ -152,9 +154,9 @@ fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> 
     }
     if !PrivateKey::is_jwk(secret) {
         let message = "must be the private key, as a JSON Web Key: the platform takes no secret";
-        return methods.iter().all(takes_key).then_some(message);
+        return methods.iter().all(takes_private_key).then_some(message);
     }
-    if !methods.iter().all(takes_key) {
+    if !methods.iter().all(takes_private_key) {
         return Some("is a private key: name the method that takes one in `authMethod`");
     }
     let message = "must be a private RSA key, or a private key of the curve P-256";
@@ -210,7 +212,7 @@ struct SentClient {
 }
 
 impl SentClient {
-    /// Reads the body, and reports what the OAuth methods of the platform reject.
+    /// Reads the body, and reports the values that the platform's OAuth methods do not accept.
     fn read<P: Ports>(
         mut body: BodyReader,
         connector: &Connector,
@@ -311,11 +313,12 @@ pub async fn store<P: Ports>(
         return Err(secret_required("authMethod"));
     }
     let redirect_uri = redirect_uri(&context.request.origin);
-    let stored = document(&client, &redirect_uri, sent.warning.as_slice())?;
-    let mut response = Response::json(stored, NO_STORE);
-    // A first try whose response was lost may already have created it.
-    let is_own = |previous: OauthClient| ports.was_repeated() && previous.created_at == context.now;
-    if previous.is_none_or(is_own) {
+    let client_json = document(&client, &redirect_uri, sent.warning.as_slice())?;
+    let mut response = Response::json(client_json, NO_STORE);
+    // A first try whose response was lost may already have created the client.
+    let is_from_first_try =
+        |previous: OauthClient| ports.was_repeated() && previous.created_at == context.now;
+    if previous.is_none_or(is_from_first_try) {
         response.status = 201;
     }
     Ok(response)
@@ -375,10 +378,10 @@ fn check_variables<P: Ports>(
 ) {
     let matcher = Matcher::new(ports);
     for (name, value) in variables {
-        let found = methods.iter().find_map(|method| {
+        let method_and_field = methods.iter().find_map(|method| {
             Some((method, method.fields.iter().find(|field| field.name == *name)?))
         });
-        let Some((method, field)) = found else {
+        let Some((method, field)) = method_and_field else {
             body.invalid(&["variables", name], "is not a variable of the platform's OAuth methods");
             continue;
         };

@@ -125,8 +125,9 @@ impl Page {
             let _ = writeln!(body, "<form method=\"post\" action=\"{path}\">\n{controls}</form>");
         }
         let has_form = self.button.is_some() || self.form.is_some();
-        let is_own = |(url, _): &(String, String)| url.starts_with('/');
-        let home = self.app_url.as_ref().filter(|_| self.links.iter().all(is_own) && !has_form);
+        let is_own_path = |(url, _): &(String, String)| url.starts_with('/');
+        let home =
+            self.app_url.as_ref().filter(|_| self.links.iter().all(is_own_path) && !has_form);
         let home = home.map(|url| (url.clone(), self.go_back.clone()));
         for (url, text) in self.links.iter().chain(&home) {
             let (url, text) = (escape(url), escape(text));

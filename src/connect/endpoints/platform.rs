@@ -30,7 +30,7 @@ pub enum Verdict {
     Accepted,
     /// Contains the HTTP status.
     Rejected(u16),
-    /// The connector has no request for that.
+    /// Nothing was sent: the connector has no `verify` request that the service can send.
     NotChecked,
     /// The response, with this HTTP status, neither accepts nor rejects them.
     Inconclusive(u16),
@@ -47,16 +47,16 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome {
     Accepted,
-    /// The connector has no request for that.
+    /// Nothing was sent: the connector has no `verify` request that the service can send.
     NotChecked,
     /// The check was inconclusive; the HTTP status, if there was a response.
     NoResult(Option<u16>),
 }
 
 impl Verdict {
-    /// Fails only if the platform rejects the credentials: an inconclusive check does not prevent storing them. `name` is the
-    /// platform's.
-    pub fn checked(self, name: &str) -> Result<CheckOutcome, Problem> {
+    /// Fails only if the platform rejects the credentials: an inconclusive check does not prevent storing them. `name`
+    /// is the name of the platform.
+    pub fn check_outcome(self, name: &str) -> Result<CheckOutcome, Problem> {
         match self {
             Self::Accepted => Ok(CheckOutcome::Accepted),
             Self::NotChecked => Ok(CheckOutcome::NotChecked),
@@ -98,7 +98,7 @@ impl PlatformAuth<'_> {
         Err(Problem::new(Code::OauthClientMissing, detail))
     }
 
-    /// The headers and parameters of each request. Leaves out those that need an OAuth client that does not exist.
+    /// The headers and parameters of each request. Omits those that need a missing OAuth client.
     pub fn available_auth(self) -> Result<RequestAuth, Problem> {
         let Self { config, connector, method, credentials, client } = self;
         let common = &connector.headers;
@@ -221,16 +221,18 @@ pub async fn look_up<P: Http + Patterns>(
     let auth = PlatformAuth { config, connector, method, credentials, client };
     let request = Request { method: Method::Get, path, body: None };
     let body = fetch_json(ports, auth, &request).await;
-    let values = looked_up(&connector.name, (method, oauth), body.as_ref(), &credentials.fields)?;
+    let values =
+        lookup_values(&connector.name, (method, oauth), body.as_ref(), &credentials.fields)?;
     let oauth_method = (method, oauth, connector.servers.as_slice());
     let variables = client.map(OauthClient::variables).unwrap_or_default();
     apply_platform_values(&mut credentials.fields, oauth_method, &variables, values, ports);
     Ok(())
 }
 
-/// The fields that the platform returned, with their values. What the user entered to choose an account must match one, even
-/// if the user also entered the looked-up field: an app can fix the first, and the user could enter another account in the second.
-fn looked_up(
+/// The fields that the platform returned, with their values. If the user entered a value that selects an account, an
+/// account must match it, even if the user also entered the looked-up field: the app can fix the selecting value, and
+/// the user must not avoid it by entering the field of another account.
+fn lookup_values(
     name: &str,
     (method, oauth): (&AuthMethod, &OAuth2),
     body: Option<&Value>,
@@ -238,10 +240,10 @@ fn looked_up(
 ) -> Result<Vec<(String, String)>, String> {
     let mut values = Vec::new();
     let response = body.unwrap_or(&Value::Null);
-    for (source, found) in response::field_values(oauth, SourceKind::Lookup, response, entered) {
-        let known = entered.get(&source.field);
+    for (source, returned) in response::field_values(oauth, SourceKind::Lookup, response, entered) {
+        let entered_value = entered.get(&source.field);
         let is_chosen = variables(&source.at).any(|name| entered.contains_key(name));
-        match found.as_slice() {
+        match returned.as_slice() {
             [only] => values.push((source.field.clone(), only.clone())),
             [] if is_chosen && body.is_none() => {
                 return Err(format!(
@@ -251,12 +253,13 @@ fn looked_up(
             [] if is_chosen => {
                 return Err(format!("{name} returned no account that matches what you entered."));
             }
-            [] if known.is_none() && body.is_some() => {
+            [] if entered_value.is_none() && body.is_some() => {
                 return Err(format!("{name} returned no account."));
             }
-            [_, _, ..] if known.is_none_or(|known| !found.contains(known)) => {
-                let missing = variables(&source.at).find(|name| !entered.contains_key(*name));
-                let chooser = missing.unwrap_or(&source.field);
+            [_, _, ..] if entered_value.is_none_or(|value| !returned.contains(value)) => {
+                let missing_variable =
+                    variables(&source.at).find(|name| !entered.contains_key(*name));
+                let chooser = missing_variable.unwrap_or(&source.field);
                 let field = method.fields.iter().find(|field| field.name == chooser);
                 let label = field.map_or(chooser, |field| &field.label);
                 return Err(format!(
@@ -326,18 +329,18 @@ pub async fn exchange_for_long_lived<P: Http + Clock>(
     let request =
         exchange.and_then(|exchange| endpoint.with_access_token(exchange, &tokens.access_token));
     let Some(request) = request else { return Ok(tokens) };
-    let longer = self::tokens(ports, endpoint.oauth, request).await?;
+    let long_lived = self::tokens(ports, endpoint.oauth, request).await?;
     let (mut members, mut field_values) = (tokens.members, tokens.field_values);
-    members.extend(longer.members);
-    field_values.extend(longer.field_values);
+    members.extend(long_lived.members);
+    field_values.extend(long_lived.field_values);
     Ok(Tokens {
-        refresh_token: longer.refresh_token.or(tokens.refresh_token),
-        scopes: longer.scopes.or(tokens.scopes),
-        subject: tokens.subject.or(longer.subject),
-        subject_name: tokens.subject_name.or(longer.subject_name),
+        refresh_token: long_lived.refresh_token.or(tokens.refresh_token),
+        scopes: long_lived.scopes.or(tokens.scopes),
+        subject: tokens.subject.or(long_lived.subject),
+        subject_name: tokens.subject_name.or(long_lived.subject_name),
         members,
         field_values,
-        ..longer
+        ..long_lived
     })
 }
 

@@ -26,24 +26,25 @@ impl PreviousCredentials {
         &self,
         keys: &VaultKeys,
         tenant: (&str, Environment),
-        now: &Credentials,
+        new: &Credentials,
     ) -> bool {
-        self.open(keys, tenant).is_some_and(|previous| previous.is_of_other_account(now))
+        self.open(keys, tenant).is_some_and(|previous| previous.belongs_to_other_account(new))
     }
 
-    /// The same, also for another site or account of the same user, which the `account` request may not distinguish.
+    /// Like [`Self::is_different_account`], but also returns `true` for another site or account of the same user, which
+    /// the `account` request may not distinguish.
     pub(super) fn is_different_account_or_site(
         &self,
         keys: &VaultKeys,
         tenant: (&str, Environment),
-        (method, now): (&AuthMethod, &Credentials),
+        (method, new): (&AuthMethod, &Credentials),
     ) -> bool {
         let Some(previous) = self.open(keys, tenant) else { return false };
         let differs = |field| {
-            let values = previous.fields.get(field).zip(now.fields.get(field));
-            values.is_some_and(|(previous, now)| previous != now)
+            let values = previous.fields.get(field).zip(new.fields.get(field));
+            values.is_some_and(|(previous, new)| previous != new)
         };
-        previous.is_of_other_account(now) || method.chosen_by_lookup().any(differs)
+        previous.belongs_to_other_account(new) || method.selecting_lookup_fields().any(differs)
     }
 
     /// The previous refresh token, for new credentials without one: many platforms send it only at the first sign-in. Returns
@@ -53,14 +54,14 @@ impl PreviousCredentials {
         keys: &VaultKeys,
         tenant: (&str, Environment),
         (method, client): (&str, &str),
-        now: &Credentials,
+        new: &Credentials,
     ) -> Option<String> {
         let has_ended = self.reason_code.as_deref() == Some(machine::GRANT_ENDED);
         if has_ended || self.auth_method != method || self.client != client {
             return None;
         }
         let previous = self.open(keys, tenant)?;
-        let is_same = previous.account.is_some() && previous.account == now.account;
+        let is_same = previous.account.is_some() && previous.account == new.account;
         previous.tokens.filter(|_| is_same)?.refresh
     }
 

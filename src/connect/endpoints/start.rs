@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chosen_client;
 use super::previous_credentials::PreviousCredentials;
-use super::window_link::{Choice, choose, takes_fields};
+use super::window_link::{Choice, choose_method, takes_fields};
 use super::{connector, no_vault_keys};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::{Caller, Principal};
@@ -40,13 +40,13 @@ use crate::util::json;
 
 /// The rows that are selected together with the caller's key.
 #[derive(Debug, Clone, Copy)]
-struct FoundRows {
+struct SelectedRows {
     connection: Rows<Connection>,
     previous: Rows<PreviousCredentials>,
     client: Rows<OauthClient>,
 }
 
-/// A planned request.
+/// A request whose statements are prepared. The caller is not authenticated yet.
 #[derive(Debug)]
 struct NewConnect<'a> {
     context: &'a Context<'a>,
@@ -54,7 +54,7 @@ struct NewConnect<'a> {
     target: RequestedTarget,
     /// The name of the chosen OAuth client.
     client: Option<String>,
-    found: FoundRows,
+    selected: SelectedRows,
 }
 
 /// The connection that the request names.
@@ -76,8 +76,8 @@ struct Owner {
     identity_type: IdentityType,
 }
 
-/// Plans the request. The connector of a new connection is read from the catalog before the key is authenticated, so that one
-/// query is enough. An unauthenticated caller does not see the result.
+/// Prepares the request. The connector of a new connection is read from the catalog before the key is authenticated, so
+/// that one query is enough. An unauthenticated caller does not see the result.
 pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -86,13 +86,13 @@ pub async fn handle<'a, P: Ports>(
     let mut body = context.body()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let restriction = context.caller.restriction();
-    let client = chosen_client::chosen(&mut body, restriction)?;
+    let client = chosen_client::requested(&mut body, restriction)?;
     if let Some(id) = body.text("connection") {
         return by_id(context, body, &id, client, ports);
     }
-    let is_sent = body.has("platform");
+    let has_platform = body.has("platform");
     let platform = body.text("platform").map(|platform| fold(&platform));
-    if !is_sent {
+    if !has_platform {
         body.invalid(&["platform"], "is required, or else `connection`");
     }
     let owner = owner(&mut body, restriction)?;
@@ -129,7 +129,7 @@ pub async fn handle<'a, P: Ports>(
         restriction.is_none_or(|restriction| restriction.has_platform(&connector.platform));
     let platform = if is_allowed { connector.platform.clone() } else { requested };
     let key = [platform.as_str(), &label, &owner.identity];
-    let found = FoundRows {
+    let selected = SelectedRows {
         connection: statements.ask(one::select_by_key(&guard, &platform, &label, &owner.identity)),
         previous: statements.ask(statements::select_credentials_by_key(
             &guard,
@@ -140,10 +140,10 @@ pub async fn handle<'a, P: Ports>(
         client: statements.ask(statements::select_client_by_key(&guard, key, client.as_deref())),
     };
     let target = RequestedTarget::ByKey { connector: Box::new(connector), platform, label, owner };
-    with_keys(NewConnect { context, body, target, client, found }, statements, ports)
+    into_handler(NewConnect { context, body, target, client, selected }, statements, ports)
 }
 
-/// Plans a request that names its connection by id.
+/// Prepares a request that names its connection by id.
 fn by_id<'a, P: Ports>(
     context: &'a Context<'a>,
     mut body: BodyReader,
@@ -159,7 +159,7 @@ fn by_id<'a, P: Ports>(
     body.finish()?;
     let (guard, id) = (context.guard(), ConnectionId::parse(id).unwrap_or_default());
     let mut statements = Statements::default();
-    let found = FoundRows {
+    let selected = SelectedRows {
         connection: statements.ask(one::select(&guard, &id)),
         previous: statements.ask(statements::select_credentials(&guard, &id)),
         client: statements.ask(statements::select_chosen_client_for(
@@ -168,11 +168,11 @@ fn by_id<'a, P: Ports>(
             client.as_deref(),
         )),
     };
-    let new = NewConnect { context, body, target: RequestedTarget::ById, client, found };
-    with_keys(new, statements, ports)
+    let new = NewConnect { context, body, target: RequestedTarget::ById, client, selected };
+    into_handler(new, statements, ports)
 }
 
-fn with_keys<'a, P: Ports>(
+fn into_handler<'a, P: Ports>(
     new: NewConnect<'a>,
     statements: Statements,
     ports: &'a Metered<'a, P>,
@@ -190,11 +190,11 @@ fn owner(
     body: &mut BodyReader,
     restriction: Option<&TokenRestriction>,
 ) -> Result<Option<Owner>, Problem> {
-    let (sent, sent_type) = (body.has("identity"), body.has("identityType"));
+    let (has_identity, has_type) = (body.has("identity"), body.has("identityType"));
     let identity = body.text("identity");
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     let Some(restriction) = restriction else {
-        for (name, is_sent) in [("identity", sent), ("identityType", sent_type)] {
+        for (name, is_sent) in [("identity", has_identity), ("identityType", has_type)] {
             if !is_sent {
                 body.invalid(&[name], "is required");
             }
@@ -205,9 +205,7 @@ fn owner(
     if identity.as_ref().is_some_and(|identity| *identity != restriction.identity) {
         return Err(outside_token_scope("identity"));
     }
-    if restriction.identity_type.is_some()
-        && sent_type
-        && identity_type != restriction.identity_type
+    if restriction.identity_type.is_some() && has_type && identity_type != restriction.identity_type
     {
         return Err(outside_token_scope("identityType"));
     }
@@ -251,14 +249,14 @@ impl NewConnect<'_> {
         results: &Results,
         ports: &Metered<'_, P>,
     ) -> Result<Response, Problem> {
-        let Self { context, mut body, target, client: chosen, found } = self;
+        let Self { context, mut body, target, client: chosen, selected } = self;
         let (name, tags) = (body.text("name"), body.texts("tags").map(|tags| json::text(&tags)));
-        let existing = results.first(found.connection)?;
-        let described = (name.as_deref(), tags.as_deref());
+        let existing = results.first(selected.connection)?;
+        let name_and_tags = (name.as_deref(), tags.as_deref());
         let (connector, connection) =
-            resolve_target(context, target, existing, described, ports).await?;
-        let previous = results.first(found.previous)?;
-        let client = results.first(found.client)?;
+            resolve_target(context, target, existing, name_and_tags, ports).await?;
+        let previous = results.first(selected.previous)?;
+        let client = results.first(selected.client)?;
         let current =
             previous.as_ref().map(|previous: &PreviousCredentials| previous.client.as_str());
         let client_name = chosen_client::name(chosen.as_deref(), current).to_owned();
@@ -268,19 +266,21 @@ impl NewConnect<'_> {
             .as_deref()
             .or(previous.as_ref().map(|previous| previous.auth_method.as_str()));
         let wants_link = body.boolean("link").unwrap_or(false);
-        let (method, is_user_choice) = match choose(&connector, id, wants_link, client.as_ref()) {
-            Ok(Choice::Method(method)) => (method, false),
-            Ok(Choice::ByUser(first)) => (first, true),
-            Err(message) => return Err(body.refuse(&["authMethod"], &message, None)),
-        };
+        let (method, is_user_choice) =
+            match choose_method(&connector, id, wants_link, client.as_ref()) {
+                Ok(Choice::Method(method)) => (method, false),
+                Ok(Choice::ByUser(first)) => (first, true),
+                Err(message) => return Err(body.refuse(&["authMethod"], &message, None)),
+            };
         let client = client.filter(|client| client.is_for(&method.id));
         let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
-        let mut given = body.text_members("fields").unwrap_or_default();
+        let mut field_values = body.text_members("fields").unwrap_or_default();
         let fixed = body.text_members("fixedFields").unwrap_or_default();
-        let sent = Presets { fields: given.clone(), fixed, lang: body.text("lang") };
+        let sent = Presets { fields: field_values.clone(), fixed, lang: body.text("lang") };
         let presets = sent.clone().with_token_presets(context.caller, &mut body);
-        presets.apply(method, &mut given);
-        let in_window = wants_link && (is_user_choice || takes_fields(method, &given, &variables));
+        presets.apply(method, &mut field_values);
+        let in_window =
+            wants_link && (is_user_choice || takes_fields(method, &field_values, &variables));
         // Without the window, `fields` are checked as the user's own.
         let fields = if in_window { sent.fields } else { BTreeMap::new() };
         let offered =
@@ -306,7 +306,8 @@ impl NewConnect<'_> {
             }
             return request.start_in_window(body, ports).await;
         }
-        let oauth_problem = request.fill(&mut body, given, (client.as_ref(), variables), ports);
+        let oauth_problem =
+            request.fill(&mut body, field_values, (client.as_ref(), variables), ports);
         let return_url = return_url(context, &mut body);
         let scopes = body.texts("scopes");
         request.complete(body, (client, oauth_problem), scopes, return_url, ports).await
@@ -322,8 +323,8 @@ async fn resolve_target<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<(Connector, ConnectTarget), Problem> {
     // Each reconnection stores events, so a full database accepts only those that repair a connection.
-    let repairs = |holder: &Connection| holder.state.is_broken();
-    if existing.as_ref().is_some_and(|holder| !repairs(holder) || (name, tags) != (None, None)) {
+    let is_repair = |holder: &Connection| holder.state.is_broken();
+    if existing.as_ref().is_some_and(|holder| !is_repair(holder) || (name, tags) != (None, None)) {
         context.ensure_capacity()?;
     }
     Ok(match (target, existing) {
@@ -347,8 +348,8 @@ async fn resolve_target<P: Ports>(
         }
         (RequestedTarget::ByKey { connector, owner, .. }, Some(holder)) => {
             // A token with an identity type can reconnect only connections of that type.
-            let is_own = holder.identity_type == owner.identity_type;
-            if holder.state != State::Failed || !is_own {
+            let has_owner_type = holder.identity_type == owner.identity_type;
+            if holder.state != State::Failed || !has_owner_type {
                 return Err(key_taken(&holder, context.caller));
             }
             (*connector, ConnectTarget::Existing(Box::new(holder)))
@@ -405,22 +406,24 @@ impl ConnectRequest<'_> {
     fn fill<P: Ports>(
         &mut self,
         body: &mut BodyReader,
-        mut given: BTreeMap<String, String>,
+        mut field_values: BTreeMap<String, String>,
         (client, variables): (Option<&OauthClient>, BTreeMap<String, String>),
         ports: &Metered<'_, P>,
     ) -> Option<Problem> {
         let (connector, method) = (self.connector, self.method);
         if method.is_oauth2() {
-            let known = |name: &String| method.fields.iter().any(|field| field.name == *name);
-            given.extend(variables.into_iter().filter(|(name, _)| known(name)));
+            let is_field = |name: &String| method.fields.iter().any(|field| field.name == *name);
+            field_values.extend(variables.into_iter().filter(|(name, _)| is_field(name)));
         } else if body.has("scopes") {
             body.invalid(&["scopes"], "applies only to OAuth 2.0 methods");
         }
         let oauth_problem =
-            chosen_client::problem(connector, method, (client, &self.client), &given);
-        self.values = method.fill(connector, &given, ports, |name, message| {
+            chosen_client::problem(connector, method, (client, &self.client), &field_values);
+        self.values = method.fill(connector, &field_values, ports, |name, message| {
             // Report the missing OAuth client first: the user can do nothing about it.
-            if oauth_problem.is_none() || given.get(name).is_some_and(|value| !value.is_empty()) {
+            if oauth_problem.is_none()
+                || field_values.get(name).is_some_and(|value| !value.is_empty())
+            {
                 body.invalid(&["fields", name], &message);
             }
         });

@@ -12,7 +12,7 @@ use crate::auth::{Caller, Shard};
 use crate::branding::Branding;
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
-    Attempt, AttemptSecrets, LIFETIME_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, MAX_STARTED,
+    Attempt, AttemptSecrets, LIFETIME_MS, MAX_OPEN_PER_ACCOUNT, MAX_OPEN_PER_IDENTITY, MAX_STARTED,
     StoredStatus,
 };
 use crate::connect::statements;
@@ -58,9 +58,9 @@ struct PendingAttempt<'a> {
 }
 
 impl ConnectRequest<'_> {
-    /// Stores an attempt and returns its link. The link leads to the platform, with PKCE or not and with these
-    /// [`code_parties`](crate::connect::attempt::code_parties), or to the connect window if `at_platform` is `None`: there the
-    /// user enters secrets, which must not be sent through a chat.
+    /// Stores an attempt and returns its link. `at_platform` has the PKCE method and the
+    /// [`code_parties`](crate::connect::attempt::code_parties) of a link that leads to the platform. If it is `None`,
+    /// the link leads to the connect window: there the user enters secrets, which must not be sent through a chat.
     pub(super) async fn start_attempt<P: Ports>(
         self,
         ports: &Metered<'_, P>,
@@ -97,7 +97,8 @@ impl ConnectRequest<'_> {
                 verifier: verifier.map(|verifier| verifier.as_str().to_owned()),
                 fields: self.values.clone(),
                 parties,
-                // Only for the browser that has the token: anyone may open the link of an attempt that is bound to none.
+                // Only for the browser that has the token: anyone may open the link of an attempt that is bound to no
+                // browser.
                 window: session.filter(|_| cookie.is_some()).and_then(|token| sessions.sign(token)),
             };
             self.seal(&id, &secrets, ports)
@@ -120,7 +121,7 @@ impl ConnectRequest<'_> {
             None => (format!("{}/connect/go/{link}", request.origin), None),
         };
         insert(ports, context.caller, &attempt, [&link_hash, &state_hash], (link, now)).await?;
-        Ok(started(&attempt, authorization_url, &request.origin))
+        Ok(pending_response(&attempt, authorization_url, &request.origin))
     }
 
     /// An attempt that is bound to no browser, has no secrets and requests no scopes.
@@ -163,7 +164,7 @@ impl ConnectRequest<'_> {
 }
 
 /// The response for a started attempt.
-fn started(attempt: &Attempt, authorization_url: String, origin: &str) -> Response {
+fn pending_response(attempt: &Attempt, authorization_url: String, origin: &str) -> Response {
     let pending = PendingAttempt {
         id: &attempt.id,
         status: "pending",
@@ -259,27 +260,27 @@ impl ConnectTarget {
     /// identity type.
     fn attempt_fields(&self) -> (u8, [&String; 6], IdentityType) {
         match self {
-            Self::New(it) => {
+            Self::New(connection) => {
                 let texts = [
-                    &it.id,
-                    &it.platform,
-                    &it.platform_version,
-                    &it.description,
-                    &it.identity,
-                    &it.label,
+                    &connection.id,
+                    &connection.platform,
+                    &connection.platform_version,
+                    &connection.description,
+                    &connection.identity,
+                    &connection.label,
                 ];
-                (0, texts, it.identity_type)
+                (0, texts, connection.identity_type)
             }
-            Self::Existing(it) => {
+            Self::Existing(connection) => {
                 let texts = [
-                    &it.id,
-                    &it.platform,
-                    &it.platform_version,
-                    &it.description,
-                    &it.identity,
-                    &it.label,
+                    &connection.id,
+                    &connection.platform,
+                    &connection.platform_version,
+                    &connection.description,
+                    &connection.identity,
+                    &connection.label,
                 ];
-                (1, texts, it.identity_type)
+                (1, texts, connection.identity_type)
             }
         }
     }
@@ -289,7 +290,7 @@ impl ConnectTarget {
 const WAIT: RetryAfter = RetryAfter(600);
 
 fn too_many_attempts(open: &OpenAttempts, is_by_token: bool) -> Problem {
-    if is_by_token && open.of_identity < MAX_OF_IDENTITY && open.started >= MAX_STARTED {
+    if is_by_token && open.of_identity < MAX_OPEN_PER_IDENTITY && open.started >= MAX_STARTED {
         let detail = format!(
             "This identity has started {MAX_STARTED} connect attempts within 10 minutes, which is the maximum. Wait, then retry."
         );
@@ -298,10 +299,10 @@ fn too_many_attempts(open: &OpenAttempts, is_by_token: bool) -> Problem {
             ..Problem::new(Code::TooManyRequests, detail)
         };
     }
-    let (subject, max) = if open.of_identity >= MAX_OF_IDENTITY {
-        ("This identity", MAX_OF_IDENTITY)
+    let (subject, max) = if open.of_identity >= MAX_OPEN_PER_IDENTITY {
+        ("This identity", MAX_OPEN_PER_IDENTITY)
     } else {
-        ("This account", MAX_OF_ACCOUNT)
+        ("This account", MAX_OPEN_PER_ACCOUNT)
     };
     let detail = format!(
         "{subject} has {max} open connect attempts, which is the maximum. Finish one, or wait until they expire."

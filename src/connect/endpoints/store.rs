@@ -39,6 +39,7 @@ pub struct ConnectedAccount<'a> {
     pub unchecked: Option<InconclusiveCheck>,
     /// Whether another service still refreshes the credentials.
     pub awaits_cut_over: bool,
+    /// Whether names of accounts at platforms are stored.
     pub names: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -52,9 +53,9 @@ pub struct InconclusiveCheck {
 }
 
 impl InconclusiveCheck {
-    /// Returns `None` if the check had a result, or there was none.
-    pub const fn from_outcome(checked: CheckOutcome) -> Option<Self> {
-        match checked {
+    /// Returns `None` if the check had a result, or if nothing was checked.
+    pub const fn from_outcome(outcome: CheckOutcome) -> Option<Self> {
+        match outcome {
             CheckOutcome::NoResult(status) => Some(Self { status }),
             CheckOutcome::Accepted | CheckOutcome::NotChecked => None,
         }
@@ -107,7 +108,7 @@ pub async fn store<P: Db + Random>(
     let tokens = account.credentials.tokens.as_ref();
     let requested = account.requested_scopes;
     let granted = account.granted_scopes.unwrap_or(requested);
-    let missing = missing(requested, granted);
+    let missing_scopes = missing(requested, granted);
     let environment = account.environment.as_str();
     let connected = AccountWrite {
         account: account.account,
@@ -127,7 +128,7 @@ pub async fn store<P: Db + Random>(
             is_revocable: !account.awaits_cut_over
                 && account.method.oauth2().is_some_and(|oauth| oauth.revocation_url.is_some()),
             scopes: &json::text(&granted),
-            missing_scopes: &json::text(&missing),
+            missing_scopes: &json::text(&missing_scopes),
             unchecked: account.unchecked.map(|unchecked| unchecked.status),
             awaits_cut_over: account.awaits_cut_over,
         },
@@ -146,13 +147,13 @@ pub async fn store<P: Db + Random>(
         batch.push(connected.succeed(attempt));
     }
     batch.push(connected.succeed_in_window());
-    let found = batch.len();
+    let holder_index = batch.len();
     batch.push(match &target {
         StoreTarget::New { new, .. } => select_holder(account.account, environment, new),
         StoreTarget::Existing { id, .. } => select_connection(account.account, environment, id),
     });
     let sets = ports.batch(batch).await?;
-    let Some(connection) = first_row::<Connection>(&sets, found)? else {
+    let Some(connection) = first_row::<Connection>(&sets, holder_index)? else {
         return Ok(StoreOutcome::NothingWritten);
     };
     Ok(if connection.id != id {

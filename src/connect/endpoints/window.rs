@@ -25,7 +25,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         if let Some(token) = token {
             let caller = Caller::Token(token);
             let allowed = self.ports.allow(&caller.rate_key().to_string()).await;
-            allowed.map_err(|wait| Problem::too_often(caller.noun(), wait))?;
+            allowed.map_err(|wait| Problem::rate_limited(caller.noun(), wait))?;
             if let Some(token) = caller.token() {
                 let sets = self.ports.batch(vec![select_of_key(&token.key_id)]).await?;
                 branding = first_row(&sets, 0)?.unwrap_or_default();
@@ -42,9 +42,9 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
     let ancestors = match &config.allowed_origins {
         AllowedOrigins::Any => "*".to_owned(),
         AllowedOrigins::Listed(origins) => {
-            let good =
+            let is_valid =
                 |origin: &&String| !origin.contains([' ', ';', ',', '\'']) && origin.is_ascii();
-            let origins = origins.iter().filter(good).map(String::as_str);
+            let origins = origins.iter().filter(is_valid).map(String::as_str);
             ["'self'"].into_iter().chain(origins).collect::<Vec<_>>().join(" ")
         }
     };
@@ -60,8 +60,8 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
     );
     // The cookie is set again even if the browser has it, so that it outlives the attempts that start in this window.
     let keys = &config.vault_keys;
-    let known = Browser::authenticated(request, keys).map(Browser::cookie);
-    if let Some(cookie) = known.or_else(|| keys.mint(Purpose::Browser, random)) {
+    let sent_cookie = Browser::authenticated(request, keys).map(Browser::cookie);
+    if let Some(cookie) = sent_cookie.or_else(|| keys.mint(Purpose::Browser, random)) {
         response.add("set-cookie", set_cookie(&cookie));
     }
     // An app that opens the window as a popup receives the result from it.
@@ -99,9 +99,9 @@ mod tests {
             "https://b\u{fc}cher.example",
             "https://g.example",
         ];
-        let these = AllowedOrigins::Listed(origins.map(str::to_owned).into());
+        let listed = AllowedOrigins::Listed(origins.map(str::to_owned).into());
         for (allowed_origins, ancestors) in [
-            (these, "frame-ancestors 'self' https://a.example https://g.example"),
+            (listed, "frame-ancestors 'self' https://a.example https://g.example"),
             (AllowedOrigins::Listed(Vec::new()), "frame-ancestors 'self'"),
             (AllowedOrigins::Any, "frame-ancestors *"),
         ] {

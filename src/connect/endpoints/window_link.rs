@@ -25,7 +25,7 @@ pub(super) enum Choice<'a> {
 }
 
 /// The method of a request. The error is the end of a sentence that begins with `authMethod`.
-pub(super) fn choose<'c>(
+pub(super) fn choose_method<'c>(
     connector: &'c Connector,
     id: Option<&str>,
     wants_link: bool,
@@ -64,11 +64,11 @@ fn choice_of_link<'a>(
 /// Whether the user has to enter values for a method, or may choose one of several accounts.
 pub(super) fn takes_fields(
     method: &AuthMethod,
-    given: &BTreeMap<String, String>,
+    field_values: &BTreeMap<String, String>,
     variables: &BTreeMap<String, String>,
 ) -> bool {
     let Some(oauth) = method.oauth2() else { return true };
-    let has = |name: &str| [given, variables].iter().any(|all| all.contains_key(name));
+    let has = |name: &str| [field_values, variables].iter().any(|all| all.contains_key(name));
     let chooses = |source: &FieldSource| {
         !has(&source.field) && variables_of(&source.at).any(|name| !has(name))
     };

@@ -3,7 +3,9 @@
 use super::statement;
 use crate::auth::statements::{Guard, key_is_valid};
 use crate::branding::statements as branding;
-use crate::connect::attempt::{Attempt, EXCHANGE_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY, MAX_STARTED};
+use crate::connect::attempt::{
+    Attempt, EXCHANGE_MS, MAX_OPEN_PER_ACCOUNT, MAX_OPEN_PER_IDENTITY, MAX_STARTED,
+};
 use crate::connections::model::ConnectionId;
 use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
 use crate::connections::statements::sql::{COLUMNS, Sql};
@@ -21,8 +23,8 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     };
     let of_identity = format!(" AND a.environment = ?3 AND a.identity = {identity}");
     [
-        count("connect_attempts_by_identity", &of_identity, MAX_OF_IDENTITY),
-        count("connect_attempts_by_account", " AND a.environment = ?3", MAX_OF_ACCOUNT),
+        count("connect_attempts_by_identity", &of_identity, MAX_OPEN_PER_IDENTITY),
+        count("connect_attempts_by_account", " AND a.environment = ?3", MAX_OPEN_PER_ACCOUNT),
     ]
 }
 
@@ -40,7 +42,7 @@ pub const CLEAR_ENDED_ATTEMPT: &str = "sealed = NULL, tags = NULL, presets = iif
 
 /// Empties up to 100 attempts that expired or were interrupted.
 pub fn empty_expired(now: u64) -> Statement {
-    // The condition in parentheses is that of the index.
+    // The condition in parentheses repeats that of the index, so that SQLite uses it.
     statement(
         format!(
             "UPDATE connect_attempts SET {CLEAR_ENDED_ATTEMPT} WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_to_empty WHERE expires_at < ?1 AND (sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL) AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 100)"
@@ -136,7 +138,7 @@ pub fn insert_attempt(
         has_capacity = format!("{has_capacity} AND {started} < {MAX_STARTED}");
     }
     let sql = format!(
-        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at, client, presets) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26 WHERE {of_identity} < {MAX_OF_IDENTITY} AND {of_account} < {MAX_OF_ACCOUNT} AND {has_capacity} ON CONFLICT DO NOTHING"
+        "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at, client, presets) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26 WHERE {of_identity} < {MAX_OPEN_PER_IDENTITY} AND {of_account} < {MAX_OPEN_PER_ACCOUNT} AND {has_capacity} ON CONFLICT DO NOTHING"
     );
     Statement { sql: sql.into(), params }
 }
@@ -197,12 +199,12 @@ impl AttemptFilter<'_> {
         };
         // An exchanging attempt is pending, or failed if it was interrupted. There are few such rows.
         let exchanging = includes(Pending) || includes(Failed);
-        let others = [
+        let other_conditions = [
             exchanging.then_some("c.status = 'exchanging'"),
             includes(Succeeded).then_some("c.status = 'succeeded'"),
             includes(Failed).then_some("c.status = 'failed'"),
         ];
-        [pending].into_iter().chain(others).flatten().collect()
+        [pending].into_iter().chain(other_conditions).flatten().collect()
     }
 }
 

@@ -145,9 +145,9 @@ pub fn select_start_urls() -> Statement {
 /// The refreshes that a changed client makes possible again are spread over this time, in milliseconds.
 const RETRY_SPREAD: u64 = 10 * 60 * 1000;
 
-/// Schedules the connections whose refresh failed because the platform rejected the OAuth client, since the client has changed.
-/// Each becomes due at a random time, to spread the requests to the platform. A connection that is used before is refreshed at
-/// once.
+/// After a change of the OAuth client, schedules the connections whose refresh failed because the platform rejected it.
+/// Each becomes due at a random time, to spread the requests to the platform. A connection that is used before then is
+/// refreshed at once.
 pub fn retry_rejected(principal: &Principal, platform: &str, name: &str, now: u64) -> Statement {
     statement(
         "UPDATE credentials INDEXED BY credentials_rejected SET next_attempt_at = min(next_attempt_at, ?4 + abs(random() % ?5)), failing_since = NULL WHERE account = ?1 AND environment = ?2 AND reason_code = 'client_rejected' AND next_attempt_at > ?4 AND client = ?6 AND EXISTS (SELECT 1 FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = connection_id AND c.platform = ?3)",

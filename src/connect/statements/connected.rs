@@ -72,12 +72,12 @@ impl AccountWrite<'_> {
     /// The condition that the request still has its claim; `1` without an attempt.
     fn condition(&self, params: &mut Params) -> String {
         let Some(attempt) = self.attempt else { return "1".to_owned() };
-        let late = self.now.saturating_sub(EXCHANGE_MS);
+        let min_claimed_at = self.now.saturating_sub(EXCHANGE_MS);
         let (attempt, request) =
             (params.bind(Param::text(attempt)), params.bind(Param::text(self.request)));
-        let late = params.bind(Param::integer(late));
+        let min_claimed_at = params.bind(Param::integer(min_claimed_at));
         let condition = STILL_CLAIMED.replace("?A", &attempt).replace("?R", &request);
-        format!("EXISTS ({})", condition.replace("?T", &late))
+        format!("EXISTS ({})", condition.replace("?T", &min_claimed_at))
     }
 
     /// Inserts the connection, unless another one has its key or a limit is reached. Idempotent.

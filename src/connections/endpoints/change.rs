@@ -39,7 +39,7 @@ pub(super) fn apply<'a>(
     let render: Box<Render<'a>> = Box::new(move |results, _| {
         let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         // Either this request, perhaps an earlier try, wrote this version, or the required version is unchanged.
-        if found.written_by == request || precondition.holds(found.version) {
+        if found.written_by == request || precondition.is_satisfied_by(found.version) {
             connection_response(&found)
         } else {
             Err(precondition_failed())

@@ -9,7 +9,9 @@ use crate::catalog::reader::Catalog;
 use crate::connections::draft::NewConnection;
 use crate::connections::model::Connection;
 use crate::connections::rules::DEFAULT_LABEL;
-use crate::connections::statements::limits::{MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+use crate::connections::statements::limits::{
+    MAX_CONNECTIONS_PER_ACCOUNT, MAX_CONNECTIONS_PER_IDENTITY,
+};
 use crate::connections::statements::one;
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
@@ -39,7 +41,7 @@ impl Connector {
     }
 }
 
-/// Plans the request. The connector is looked up before the key is authenticated, so that storage is queried only
+/// Prepares the request. The connector is looked up before the key is authenticated, so that storage is queried only
 /// once; a rejected caller learns nothing about the result. Suggestions for an unknown platform are looked up later.
 pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
@@ -91,7 +93,7 @@ pub async fn handle<'a, P: Ports>(
     }))
 }
 
-/// Another connection has the key. It is named if the caller may see it.
+/// The error if another connection has the key. It names the connection if the caller may see it.
 pub(crate) fn connection_exists(holder: &Connection, caller: &Caller) -> Problem {
     if !caller.restriction().is_none_or(|restriction| holder.is_within(restriction)) {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
@@ -103,33 +105,33 @@ pub(crate) fn connection_exists(holder: &Connection, caller: &Caller) -> Problem
     }
 }
 
-/// The maximum number of connections is reached.
+/// The error if the maximum number of connections is reached.
 pub(crate) fn connection_limit_reached(caller: &Caller) -> Problem {
     let detail = if caller.token().is_some() {
         format!(
-            "This identity has {MAX_OF_IDENTITY} connections, the maximum that its tokens can create, or the account has {MAX_OF_ACCOUNT}. Delete connections that are no longer needed."
+            "This identity has {MAX_CONNECTIONS_PER_IDENTITY} connections, the maximum that its tokens can create, or the account has {MAX_CONNECTIONS_PER_ACCOUNT}. Delete connections that are no longer needed."
         )
     } else {
         format!(
-            "This environment of the account has {MAX_OF_ACCOUNT} connections, which is the maximum. Delete connections that are no longer needed."
+            "This environment of the account has {MAX_CONNECTIONS_PER_ACCOUNT} connections, which is the maximum. Delete connections that are no longer needed."
         )
     };
     Problem::new(Code::ConnectionLimit, detail)
 }
 
-/// The token is restricted to another value of this field.
+/// The error for a token that is restricted to another value of this field.
 pub(crate) fn outside_token_scope(field: &str) -> Problem {
     let detail = format!("This token is restricted to another `{field}`: see `GET /v1/whoami`.");
     Problem::new(Code::InsufficientScope, detail)
 }
 
-/// The token is restricted to connections that exist.
+/// The error for a token that is restricted to certain connections, and therefore can't create any.
 pub(crate) fn outside_token_connections() -> Problem {
     let detail = "This token is restricted to some connections, and can't create others: see `connections` of `GET /v1/whoami`.";
     Problem::new(Code::InsufficientScope, detail)
 }
 
-/// A required field is missing after validation, which can't happen.
+/// The error if a required field is missing after validation, which can't happen.
 pub(crate) fn internal_missing_field() -> Problem {
     let detail = "Something went wrong in the service: it did not report the missing field.";
     Problem::new(Code::Internal, detail)

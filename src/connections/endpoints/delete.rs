@@ -33,7 +33,9 @@ pub fn handle<'a, P: Ports>(
     }
     Ok(Handler::new(statements, move |results, _| async move {
         match results.first(connection)? {
-            Some(found) if !precondition.holds(found.version) => return Err(precondition_failed()),
+            Some(connection) if !precondition.is_satisfied_by(connection.version) => {
+                return Err(precondition_failed());
+            }
             // If the batch was sent twice, the first try has probably deleted it.
             None if !results.repeated => return Err(Problem::no_connection()),
             _ => {}

@@ -9,7 +9,7 @@ use crate::connections::cursor::Cursor;
 use crate::connections::filter::{ConnectionFilter, Start, Tags};
 use crate::connections::key::ConnectionKey;
 use crate::connections::model::Connection;
-use crate::connections::statements::list::{ListStatements, in_order, list, skipped};
+use crate::connections::statements::list::{ListStatements, in_order, list, skipped_rows};
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Request, Response};
@@ -22,8 +22,8 @@ use crate::terms::Environment;
 use crate::util::case_fold::fold;
 use crate::util::percent::decode_form;
 
-/// The usual size of a row without its tags.
-const ROW_BYTES: usize = 600;
+/// The typical size of a row without its tags, in bytes.
+const TYPICAL_ROW_BYTES: usize = 600;
 
 /// The requested filter and page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ struct ListRequest {
 }
 
 /// Reports parameters that can't be combined.
-pub fn check_together(query: &mut QueryReader<'_>) {
+pub fn check_combinations(query: &mut QueryReader<'_>) {
     if query.text("after").is_some() && query.has("page") {
         query.invalid("after", "cannot be combined with `page`");
     }
@@ -53,7 +53,7 @@ fn read_query(
     restriction: Option<&TokenRestriction>,
     cursor: impl FnOnce(&str, &str) -> Option<Cursor>,
 ) -> Result<ListRequest, Problem> {
-    check_together(&mut reader);
+    check_combinations(&mut reader);
     let folded = |parameter| reader.text(parameter).map(|text| fold(&text));
     let identity_type = reader.text("identityType");
     let state = reader.text("state");
@@ -128,25 +128,29 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let rows_of_list =
         ask(&mut statements, list(&context.guard(), &filter, &start, rows, max_rows));
     Ok(Handler::render(statements, move |results, _| {
-        let found = gather(results, &rows_of_list, &start, rows, max_rows)?;
-        if let Some(excess) = found.excess {
+        let list_page = gather(results, &rows_of_list, &start, rows, max_rows)?;
+        if let Some(excess) = list_page.excess {
             let is_token = caller.restriction().is_some();
             return Err(too_broad(&filter, &excess, max_rows, is_token));
         }
-        let ListPage { total, mut page, .. } = found;
+        let ListPage { total, mut page, .. } = list_page;
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let has_more = page.len() > limit;
         page.truncate(limit);
-        let names = context.config().account_names;
+        let shows_names = context.config().account_names;
         let row = |row: &Connection| {
-            if filter.shows_account { document_with_account(row, names) } else { document(row) }
+            if filter.shows_account {
+                document_with_account(row, shows_names)
+            } else {
+                document(row)
+            }
         };
         let next = page.last().filter(|_| has_more).map(|last| Cursor {
             page: paging.page.saturating_add(1),
             created_at: last.created_at,
             id: last.id.clone(),
         });
-        let size = |row: &Connection| row.tags.len().saturating_add(ROW_BYTES);
+        let size = |row: &Connection| row.tags.len().saturating_add(TYPICAL_ROW_BYTES);
         let mut document = ListDocument::with_capacity(page.iter().map(size).sum());
         for connection in page {
             document.push(&row(&connection)?);
@@ -241,7 +245,7 @@ fn gather(
         }
         ListRows::Counted { total, page } => {
             let total = sum(*total)?;
-            let skipped = skipped(start, total, rows, max_rows);
+            let skipped = skipped_rows(start, total, rows, max_rows);
             let excess = (skipped > max_rows).then_some(ExcessReason::Page { skipped });
             ListPage { total, page: in_order(results.all(*page)?), excess }
         }
@@ -272,8 +276,8 @@ fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
     let skipped = match start {
         Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
         Start::After(cursor) => {
-            let at = (cursor.created_at, cursor.id.as_str());
-            all.partition_point(|row| row.position() >= at)
+            let position = (cursor.created_at, cursor.id.as_str());
+            all.partition_point(|row| row.position() >= position)
         }
     };
     all.into_iter().skip(skipped).take(usize::try_from(rows).unwrap_or(usize::MAX)).collect()

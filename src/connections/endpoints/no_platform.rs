@@ -1,4 +1,4 @@
-//! A new connection to a platform that the catalog does not have.
+//! The error for a new connection to a platform that the catalog does not have.
 
 use crate::auth::restriction::has_platform;
 use crate::catalog::reader::Catalog;
@@ -19,8 +19,8 @@ pub async fn no_platform<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let platforms = context.caller.platforms();
-    let known = Catalog::open(context.service.catalog(), ports).await?.platforms().await?;
-    let known = known.lines().filter(|known| has_platform(platforms, known));
+    let platform_list = Catalog::open(context.service.catalog(), ports).await?.platforms().await?;
+    let known = platform_list.lines().filter(|known| has_platform(platforms, known));
     let (message, suggestion) = unknown_platform(platform, known);
     Err(body.refuse(&["platform"], &message, suggestion))
 }

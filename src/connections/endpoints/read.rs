@@ -19,8 +19,8 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     Ok(Handler::render(statements, move |results, _| {
         let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
         let tag = entity_tag(&connection.id, connection.version);
-        let known = context.request.header("if-none-match");
-        if known.is_some_and(|known| etag::matches(known, &tag)) {
+        let if_none_match = context.request.header("if-none-match");
+        if if_none_match.is_some_and(|value| etag::matches(value, &tag)) {
             let mut response = Response::empty(304);
             response.add("cache-control", NO_STORE);
             response.add("etag", tag);

@@ -19,7 +19,7 @@ pub(crate) fn document_with_account(
     shows_names: bool,
 ) -> Result<Vec<u8>, Problem> {
     let mut document = document(connection)?;
-    // Reopen the object.
+    // Removes the closing brace, so that a member can follow.
     document.pop();
     document.extend_from_slice(b",\"account\":");
     document.extend_from_slice(&json::bytes(&connection.account(shows_names)));

@@ -1,4 +1,4 @@
-//! `PUT /v1/vault/connections/{id}/state`: sets the health of a connection whose credentials are held elsewhere.
+//! `PUT /v1/vault/connections/{id}/state`: sets the health of a connection whose credentials another service holds.
 
 use serde_json::{Map, Value};
 

@@ -60,7 +60,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         (context.guard(), context.connection_id(), Statements::default());
     let state = statements.ask::<StateRow>(select_state(&guard, &id));
     let credentials = statements.ask::<CredentialsRow>(select_credentials(&guard, &id));
-    let names = context.config().account_names;
+    let shows_names = context.config().account_names;
     Ok(Handler::render(statements, move |results, _| {
         let row = results.first(state)?.ok_or_else(Problem::no_connection)?;
         let credentials = results.first(credentials)?;
@@ -72,7 +72,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
                 detail: credentials.reason_detail.as_deref(),
                 http_status: credentials.reason_status,
             }),
-            // Reported by the service that holds the credentials.
+            // The service that holds the credentials has reported this reason.
             _ => row.state_reason.as_deref().map(|detail| Reason {
                 code: "reported",
                 detail: Some(detail),
@@ -106,7 +106,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
             account: PlatformAccount::from_columns(
                 row.platform_account_id.as_ref(),
                 row.platform_account_name.as_ref(),
-                names,
+                shows_names,
             ),
         };
         Ok(Response::json(json::bytes(&status), NO_STORE))

@@ -99,14 +99,14 @@ fn tag_faults(filter: &ConnectionFilter, tags: u64, columns: u64) -> Vec<Fault> 
         _ => format!("has {tags} connections"),
     };
     let mut faults = vec![fault("tags", &tag_fault)];
-    let given = [
+    let column_filters = [
         ("platform", filter.platform.is_some()),
         ("platformVersion", filter.platform_version.is_some()),
         ("identityType", filter.identity_type.is_some()),
         ("state", filter.state.is_some()),
     ];
     let names: Vec<&str> =
-        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
+        column_filters.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();
     let verb = if names.len() > 1 {
         "matches, together with the other filters except `tags`,"
     } else {

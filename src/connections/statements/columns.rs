@@ -1,4 +1,4 @@
-//! The index for a filter's equalities on columns.
+//! Selects the index for filters that compare columns with one value.
 
 use crate::connections::filter::ConnectionFilter;
 use crate::terms::{IdentityType, State};

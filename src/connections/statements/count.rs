@@ -33,11 +33,11 @@ impl ConnectionFilter {
         let mut values = vec![String::new()];
         let mut add = |name, texts: &[&str]| {
             dimension.push(name);
-            let extended = |value: &String| {
-                let before = if value.is_empty() { String::new() } else { format!("{value}/") };
-                texts.iter().map(move |text| format!("{before}{text}")).collect::<Vec<_>>()
+            let with_texts = |value: &String| {
+                let prefix = if value.is_empty() { String::new() } else { format!("{value}/") };
+                texts.iter().map(move |text| format!("{prefix}{text}")).collect::<Vec<_>>()
             };
-            values = values.iter().flat_map(extended).collect();
+            values = values.iter().flat_map(with_texts).collect();
         };
         if let Some(platform) = &self.platform {
             add("platform", &[platform]);
@@ -46,15 +46,15 @@ impl ConnectionFilter {
             add("platformVersion", &[version]);
         }
         // Counters by state are split by identity type, and those by version and identity type are split by state.
-        let finest = columns.state || (columns.version && columns.identity_type);
+        let needs_split_counters = columns.state || (columns.version && columns.identity_type);
         match self.identity_type {
             Some(identity_type) => add("identityType", &[identity_type.as_str()]),
-            None if finest => add("identityType", &IdentityType::NAMES),
+            None if needs_split_counters => add("identityType", &IdentityType::NAMES),
             None => {}
         }
         match self.state {
             Some(state) => add("state", &[state.as_str()]),
-            None if finest => add("state", &State::NAMES),
+            None if needs_split_counters => add("state", &State::NAMES),
             None => {}
         }
         let dimension = if dimension.is_empty() { "all".into() } else { dimension.join("/") };

@@ -2,16 +2,16 @@
 //! can't fill its account.
 
 /// The maximum number of connections of an account in one environment.
-pub const MAX_OF_ACCOUNT: u64 = 2_000_000;
+pub const MAX_CONNECTIONS_PER_ACCOUNT: u64 = 2_000_000;
 /// The maximum number of connections of an identity that its tokens may create. Keys have no such limit.
-pub const MAX_OF_IDENTITY: u64 = 500;
+pub const MAX_CONNECTIONS_PER_IDENTITY: u64 = 500;
 
 /// The SQL condition that an account is below its limit. Both arguments are placeholders or columns.
 pub fn account_has_capacity(account: &str, environment: &str) -> String {
     format!(
         "(SELECT coalesce(sum(t.n), 0) FROM connection_counts t WHERE t.account = {account} \
          AND t.environment = {environment} AND t.active IN (0, 1) AND t.dimension = 'all' \
-         AND t.value = '') < {MAX_OF_ACCOUNT}"
+         AND t.value = '') < {MAX_CONNECTIONS_PER_ACCOUNT}"
     )
 }
 
@@ -25,6 +25,6 @@ pub fn identity_has_capacity(
         "(SELECT count(*) FROM (SELECT 1 FROM connections t INDEXED BY connections_by_identity \
          WHERE t.account = {account} AND t.environment = {environment} AND t.active IN (0, 1) \
          AND t.identity_folded = {folded} AND t.identity = {identity} \
-         LIMIT {MAX_OF_IDENTITY})) < {MAX_OF_IDENTITY}"
+         LIMIT {MAX_CONNECTIONS_PER_IDENTITY})) < {MAX_CONNECTIONS_PER_IDENTITY}"
     )
 }

@@ -65,7 +65,7 @@ pub fn list(
 }
 
 /// How many rows are skipped before a page of a counted list, from the nearer end if the page is deep.
-pub const fn skipped(start: &Start, total: u64, rows: u64, max_rows: u64) -> u64 {
+pub const fn skipped_rows(start: &Start, total: u64, rows: u64, max_rows: u64) -> u64 {
     match start {
         Start::Offset(offset) if *offset >= total => 0,
         Start::Offset(offset) if *offset > max_rows => {
@@ -103,7 +103,7 @@ struct PagePosition<'a> {
 
 impl PagePosition<'_> {
     /// Whether the page is so deep that it is read from the far end.
-    fn is_far(&self) -> bool {
+    fn is_read_from_end(&self) -> bool {
         matches!(self.start, Start::Offset(offset) if *offset > self.max_rows)
     }
 }
@@ -147,7 +147,7 @@ impl Sql<'_> {
         filter: &ConnectionFilter,
         position: &PagePosition<'_>,
     ) -> &mut Self {
-        let direction = if position.is_far() { " ASC" } else { " DESC" };
+        let direction = if position.is_read_from_end() { " ASC" } else { " DESC" };
         self.push(" ORDER BY ")
             .push(created_at)
             .push(direction)
@@ -158,7 +158,7 @@ impl Sql<'_> {
             Start::Offset(offset) if *offset > 0 => *offset,
             _ => return self.push(" LIMIT ").integer(position.rows),
         };
-        if !position.is_far() {
+        if !position.is_read_from_end() {
             self.push(" LIMIT iif(")
                 .integer(offset)
                 .push(" < ")

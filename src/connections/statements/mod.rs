@@ -8,7 +8,7 @@
 //!
 //! | filter of a list | where its total is counted |
 //! |---|---|
-//! | columns, or one tag | `count`: counters that triggers keep |
+//! | columns, or one tag | `count`: counters that triggers maintain |
 //! | identity, account at the platform, name, `q` | `search`: the matching rows |
 //! | several tags, or tags with columns | `plans` |
 //! | keys | `connections::endpoints::list`: the number of rows |

@@ -15,7 +15,7 @@ impl Sql<'_> {
         self.push(" ORDER BY ").push(table).push(".created_at DESC, ").push(table).push(".id DESC")
     }
 
-    pub(super) fn window(&mut self, start: &Start, rows: u64) -> &mut Self {
+    pub(super) fn limit_and_offset(&mut self, start: &Start, rows: u64) -> &mut Self {
         self.push(" LIMIT ").integer(rows).skip(start)
     }
 

@@ -150,7 +150,9 @@ impl<'a> QueryPlans<'a> {
                     total.push("SELECT count(*) AS total").walk(self, index, plan, false);
                     page.select(self.filter);
                     let table = page.walk(self, index, plan, true);
-                    page.after(table, self.start).in_order(table).window(self.start, rows);
+                    page.after(table, self.start)
+                        .in_order(table)
+                        .limit_and_offset(self.start, rows);
                 }
             }
             (total.finish(), page.finish())
@@ -226,11 +228,11 @@ impl Sql<'_> {
     fn is_chosen(&mut self, plans: &QueryPlans<'_>, index: usize) -> &mut Self {
         let Some(plan) = plans.candidates.get(index) else { return self.push("false") };
         self.cost(plans, *plan).push(" <= ").integer(plans.max_cost);
-        for (other, than) in
-            plans.candidates.iter().enumerate().filter(|(other, _)| *other != index)
+        for (other_index, other_plan) in
+            plans.candidates.iter().enumerate().filter(|(other_index, _)| *other_index != index)
         {
             self.push(" AND ").cost(plans, *plan);
-            self.push(if other < index { " < " } else { " <= " }).cost(plans, *than);
+            self.push(if other_index < index { " < " } else { " <= " }).cost(plans, *other_plan);
         }
         self
     }
@@ -348,7 +350,7 @@ impl Sql<'_> {
             self.integer(last_row).push(", 0))");
         }
         self.push(" ORDER BY 1 DESC, 2 DESC, 3 DESC")
-            .window(plans.start, rows)
+            .limit_and_offset(plans.start, rows)
             .push(") m")
             .rows_of("m")
     }

@@ -14,7 +14,7 @@ const MATCH: u64 = 3;
 /// The cost of a match whose connection is looked up for the total and the page, in rows.
 const MATCH_WITH_LOOKUP: u64 = 24;
 
-/// A search by the most selective of these filters.
+/// A search by the most selective of the filters for identity, account, name and `q`.
 #[derive(Debug)]
 pub(super) struct Search<'a> {
     filter: &'a ConnectionFilter,
@@ -27,21 +27,22 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// The search for a filter; `max_rows` is how many rows a list may read. Returns `None` when the filter has none of
-    /// these.
+    /// The search for a filter; `max_rows` is the number of rows that a list may read. Returns `None` for a filter by
+    /// neither identity, account, name nor `q`.
     pub(super) fn new(filter: &'a ConnectionFilter, max_rows: u64) -> Option<Self> {
         let mut rest = filter.clone();
         rest.shows_account = false;
-        let main = [&mut rest.identity, &mut rest.account, &mut rest.name, &mut rest.q];
-        main.into_iter().find_map(Option::take)?;
-        let nothing = ConnectionFilter { active: filter.active, ..ConnectionFilter::default() };
-        let needs_lookup = rest != nothing;
-        let each = if needs_lookup { MATCH_WITH_LOOKUP } else { MATCH };
+        let search_filters = [&mut rest.identity, &mut rest.account, &mut rest.name, &mut rest.q];
+        search_filters.into_iter().find_map(Option::take)?;
+        let no_other_filters =
+            ConnectionFilter { active: filter.active, ..ConnectionFilter::default() };
+        let needs_lookup = rest != no_other_filters;
+        let match_cost = if needs_lookup { MATCH_WITH_LOOKUP } else { MATCH };
         Some(Self {
             filter,
             rest,
             needs_lookup,
-            max_matches: max_rows.checked_div(each).unwrap_or_default(),
+            max_matches: max_rows.checked_div(match_cost).unwrap_or_default(),
         })
     }
 
@@ -74,10 +75,10 @@ impl<'a> Search<'a> {
         sql.select(self.filter).push(" FROM (");
         if self.needs_lookup {
             sql.matches(self, Some(start)).push(") m").rows_of("m").push(" WHERE true");
-            sql.conditions(&self.rest).in_order("m").window(start, rows);
+            sql.conditions(&self.rest).in_order("m").limit_and_offset(start, rows);
         } else {
             sql.push("SELECT * FROM (").matches(self, Some(start)).push(") m").in_order("m");
-            sql.window(start, rows).push(") m").rows_of("m");
+            sql.limit_and_offset(start, rows).push(") m").rows_of("m");
         }
         sql.finish()
     }

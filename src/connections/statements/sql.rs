@@ -1,4 +1,4 @@
-//! A builder for SQL.
+//! Builds SQL statements with bound parameters, guarded by the row of the caller's key.
 
 use std::borrow::Cow;
 
@@ -94,9 +94,9 @@ impl<'a> Sql<'a> {
     /// Adds a parameter. Returns its placeholder.
     pub(crate) fn placeholder(&mut self, param: Param) -> String {
         // Equal values share a parameter, since a statement may have at most a hundred.
-        let known = self.params.iter().position(|known| *known == param);
-        let at = known.unwrap_or(self.params.len());
-        if known.is_none() {
+        let bound_at = self.params.iter().position(|known| *known == param);
+        let at = bound_at.unwrap_or(self.params.len());
+        if bound_at.is_none() {
             self.params.push(param);
         }
         format!("?{}", at.saturating_add(1))

@@ -5,7 +5,7 @@ use crate::auth::statements::Guard;
 use crate::ports::Statement;
 
 /// The maximum number of platforms in a summary.
-pub const PLATFORMS: u64 = 50;
+pub const MAX_SUMMARY_PLATFORMS: u64 = 50;
 
 /// Selects the counters except those of platforms: `active`, `dimension`, `value`, `n`. Reads at most 14 rows; for a
 /// token, a few for each connection of its identity.
@@ -49,7 +49,7 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
             WHERE ");
         sql.guard().push(" ORDER BY n.n DESC, n.value LIMIT ");
     }
-    sql.integer(PLATFORMS);
+    sql.integer(MAX_SUMMARY_PLATFORMS);
     sql.finish()
 }
 
@@ -59,7 +59,7 @@ pub fn connected_platforms(guard: &Guard<'_>) -> Statement {
     sql.push("SELECT DISTINCT c.platform")
         .visible_connections("1", "")
         .push(" ORDER BY 1 LIMIT ")
-        .integer(PLATFORMS);
+        .integer(MAX_SUMMARY_PLATFORMS);
     sql.finish()
 }
 

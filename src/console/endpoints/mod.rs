@@ -89,7 +89,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
     async fn check_rate(&self, rate_key: &str) -> Result<(), Problem> {
         let name = hash(&format!("console {} {rate_key}", self.id));
         let allowed = self.ports.allow(&name).await;
-        allowed.map_err(|wait| Problem::too_often("sign-in", wait))
+        allowed.map_err(|wait| Problem::rate_limited("sign-in", wait))
     }
 
     /// Runs statements in one batch, in the shard of the sign-in.

@@ -40,9 +40,9 @@ pub(super) fn key_ended_page() -> Page {
 
 impl<P: Ports> ConsoleContext<'_, P> {
     /// A page with a link that starts the sign-in again.
-    fn page_to_retry(&self, status: u16, heading: &str, paragraphs: &[&str]) -> Page {
-        let again = (address(self.base, self.id), "Sign in again".to_owned());
-        Page { links: vec![again], ..page(status, heading, paragraphs) }
+    fn retry_page(&self, status: u16, heading: &str, paragraphs: &[&str]) -> Page {
+        let retry_link = (address(self.base, self.id), "Sign in again".to_owned());
+        Page { links: vec![retry_link], ..page(status, heading, paragraphs) }
     }
 
     /// Asks whether to sign in to this account.
@@ -67,7 +67,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
     }
 
     pub(super) fn expired_page(&self) -> Page {
-        self.page_to_retry(
+        self.retry_page(
             410,
             "This sign-in is no longer valid",
             &[
@@ -80,7 +80,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         let explanation =
             format!("{} did not sign you in: you cancelled, or have no access.", sign_in.host());
         let advice = "If you should have access, contact the people who manage it there.";
-        self.page_to_retry(403, "You are not signed in", &[&explanation, advice])
+        self.retry_page(403, "You are not signed in", &[&explanation, advice])
     }
 
     pub(super) fn no_role_page(&self, sign_in: &SignIn, person: &str) -> Page {
@@ -91,21 +91,20 @@ impl<P: Ports> ConsoleContext<'_, P> {
         );
         let advice =
             "Ask the people who manage your account to give you a role, then sign in again.";
-        self.page_to_retry(403, "You have no access", &[&explanation, advice])
+        self.retry_page(403, "You have no access", &[&explanation, advice])
     }
 
     pub(super) fn not_behind_access_page(&self, sign_in: &SignIn) -> Page {
         let explanation = format!("{} has not confirmed who you are.", sign_in.host());
         let advice = "Open the console at the address that Cloudflare Access protects. If you have, ask the people who manage your account to compare the team domain and the audience of the sign-in with those of the Access application.";
-        self.page_to_retry(403, "You are not signed in", &[&explanation, advice])
+        self.retry_page(403, "You are not signed in", &[&explanation, advice])
     }
 
     /// The page shown if the provider does not respond as it should. `reason` is for the log.
     pub(super) fn unavailable_page(&self, sign_in: &SignIn, reason: &str) -> Response {
         let explanation = format!("Signing in at {} does not work at the moment.", sign_in.host());
         let advice = "Try again later. If that does not help, ask the people who manage your account to check the settings of the sign-in.";
-        let page =
-            self.page_to_retry(503, "You can't sign in at the moment", &[&explanation, advice]);
+        let page = self.retry_page(503, "You can't sign in at the moment", &[&explanation, advice]);
         let log = Some(format!("sign-in to the console: {reason}"));
         Response { log, ..page.response() }
     }

@@ -103,8 +103,9 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     }
     let is_team = |domain: &str| {
         let team = domain.strip_suffix(ACCESS_HOST).unwrap_or_default();
-        let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        (1..=63).contains(&team.len()) && team.bytes().all(letter)
+        let is_letter =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        (1..=63).contains(&team.len()) && team.bytes().all(is_letter)
     };
     if body.peek("teamDomain").is_some_and(|domain| !is_team(domain)) {
         let message = "must be the domain of your team, such as `acme.cloudflareaccess.com`";
@@ -138,7 +139,11 @@ fn read_roles(body: &mut BodyReader) -> Roles {
             } else {
                 let message = format!("must be one of {}", joined(&Scope::NAMES, ", "));
                 let suggestion = nearest(text, Scope::NAMES, 1).pop();
-                body.invalid_like(&["roles", &role, &index.to_string()], &message, suggestion);
+                body.invalid_with_suggestion(
+                    &["roles", &role, &index.to_string()],
+                    &message,
+                    suggestion,
+                );
             }
         }
         roles.insert(role, granted.into_iter().collect());
@@ -154,7 +159,7 @@ async fn store<P: Ports>(
     principal: &Principal,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    // Otherwise a key or a person could give others, or themselves, scopes that they do not have.
+    // The caller must have all of these scopes. Otherwise it could give scopes that it lacks to others, or to itself.
     let granted = roles.values().flat_map(|scopes| scopes.iter());
     context.ensure_holds(principal.scopes, granted)?;
     let keeps_sealed = !body.has("clientSecret");

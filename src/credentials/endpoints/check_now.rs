@@ -56,13 +56,13 @@ async fn check<P: Ports>(
     let is_client_fixed =
         row.waits_for_client() && client.is_some_and(|client| client.rejected_since.is_none());
     let next = row.next_attempt_at.filter(|_| !is_client_fixed).unwrap_or_default();
-    let left = next.saturating_sub(context.now).div_ceil(1000);
-    if left > 0 {
+    let wait_seconds = next.saturating_sub(context.now).div_ceil(1000);
+    if wait_seconds > 0 {
         let detail = format!(
-            "After a failure, the service waits before it calls the platform again. Retry in {left} seconds."
+            "After a failure, the service waits before it calls the platform again. Retry in {wait_seconds} seconds."
         );
         let problem = Problem::new(Code::TooManyRequests, detail);
-        return Err(Problem { retry_after: u32::try_from(left).ok(), ..problem });
+        return Err(Problem { retry_after: u32::try_from(wait_seconds).ok(), ..problem });
     }
     let (account, environment) = (&principal.account, principal.environment);
     let select = select_connection(account, environment.as_str(), &connection.id);

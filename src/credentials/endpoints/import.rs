@@ -33,7 +33,7 @@ use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::model::Credentials;
 use crate::http::body::{BodyReader, refusal};
 use crate::http::context::Context;
-use crate::http::fields::{CREDENTIALS_FIELDS, IMPORTED_FIELDS};
+use crate::http::fields::{CREDENTIALS_FIELDS, IMPORTED_CONNECTION_FIELDS};
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::{Code, Problem};
@@ -71,7 +71,7 @@ enum Outcome {
 }
 
 /// The result of an item.
-struct Imported {
+struct ItemResult {
     outcome: Outcome,
     connection: String,
 }
@@ -88,7 +88,7 @@ struct ItemView<'a, E> {
 }
 
 #[derive(Serialize)]
-struct View<T> {
+struct ResultsView<T> {
     results: Vec<T>,
 }
 
@@ -161,21 +161,21 @@ impl<P: Ports> Import<'_, P> {
                 Err(problem) => Err(problem),
             };
             match result {
-                // A repeated request continues here, because it does not change what is stored.
+                // The caller can repeat the request: items that are already stored are not changed again.
                 Err(problem) if problem.code == Code::Unavailable => return Err(problem),
                 result => {
                     let pointer = format!("/connections/{index}");
-                    imported.push(result.map_err(|problem| problem.within(&pointer)));
+                    imported.push(result.map_err(|problem| problem.with_pointer_prefix(&pointer)));
                 }
             }
         }
         Ok(self.response(&imported))
     }
 
-    fn response(&self, imported: &[Result<Imported, Problem>]) -> Response {
+    fn response(&self, imported: &[Result<ItemResult, Problem>]) -> Response {
         let (base, request) = (&self.context.request.origin, self.context.request_id);
         let results = imported.iter().map(|result| match result {
-            Ok(Imported { outcome, connection }) => {
+            Ok(ItemResult { outcome, connection }) => {
                 ItemView { outcome: *outcome, connection_id: Some(connection), error: None }
             }
             Err(problem) => {
@@ -183,15 +183,15 @@ impl<P: Ports> Import<'_, P> {
                 ItemView { outcome: Outcome::Failed, connection_id: None, error }
             }
         });
-        Response::json(json::bytes(&View { results: results.collect() }), NO_STORE)
+        Response::json(json::bytes(&ResultsView { results: results.collect() }), NO_STORE)
     }
 
     /// Checks the items, and looks up their platforms.
     async fn read(&self, values: Vec<Value>) -> Result<Vec<Result<Item, Problem>>, Problem> {
         let catalog = Catalog::open(self.context.service.catalog(), self.ports).await?;
-        let (mut known, mut items) = (BTreeMap::new(), Vec::<Result<Item, Problem>>::new());
+        let (mut connectors, mut items) = (BTreeMap::new(), Vec::<Result<Item, Problem>>::new());
         for value in values {
-            let item = self.read_item(value, &catalog, &mut known).await;
+            let item = self.read_item(value, &catalog, &mut connectors).await;
             let item = item.and_then(|item| {
                 let key = |item: &Item| {
                     let NewConnection { platform, label, identity, .. } = &item.new;
@@ -217,16 +217,16 @@ impl<P: Ports> Import<'_, P> {
         &self,
         value: Value,
         catalog: &Catalog<'_, Metered<'_, P>>,
-        known: &mut BTreeMap<String, Rc<Connector>>,
+        connectors: &mut BTreeMap<String, Rc<Connector>>,
     ) -> Result<Item, Problem> {
-        let mut body = BodyReader::from_value(value, &IMPORTED_FIELDS)?;
+        let mut body = BodyReader::from_value(value, &IMPORTED_CONNECTION_FIELDS)?;
         body.finish()?;
         let credentials = body.value("credentials").ok_or_else(internal_missing_field)?;
         let mut credentials = BodyReader::from_value(credentials, &CREDENTIALS_FIELDS)
-            .map_err(|problem| problem.within("/credentials"))?;
-        credentials.finish().map_err(|problem| problem.within("/credentials"))?;
+            .map_err(|problem| problem.with_pointer_prefix("/credentials"))?;
+        credentials.finish().map_err(|problem| problem.with_pointer_prefix("/credentials"))?;
         let platform = fold(&body.text("platform").ok_or_else(internal_missing_field)?);
-        let connector = if let Some(connector) = known.get(&platform) {
+        let connector = if let Some(connector) = connectors.get(&platform) {
             Rc::clone(connector)
         } else {
             let Some(found) = connector(catalog, &platform).await? else {
@@ -234,7 +234,7 @@ impl<P: Ports> Import<'_, P> {
                 return Err(internal_missing_field());
             };
             let found = Rc::new(found);
-            known.insert(platform, Rc::clone(&found));
+            connectors.insert(platform, Rc::clone(&found));
             found
         };
         let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
@@ -257,7 +257,7 @@ impl<P: Ports> Import<'_, P> {
     }
 
     /// Imports one connection, in at most one batch.
-    async fn import(&self, item: Item, stored: StoredRows) -> Result<Imported, Problem> {
+    async fn import(&self, item: Item, stored: StoredRows) -> Result<ItemResult, Problem> {
         let Item { connector, new, client, client_id, credentials } = item;
         let current_client = stored.credentials.as_ref().map(|row| row.client.as_str());
         let name = chosen_client::name(client.as_deref(), current_client);
@@ -268,7 +268,7 @@ impl<P: Ports> Import<'_, P> {
             Some(name),
             self.ports,
         )
-        .map_err(|problem| problem.within("/credentials"))?;
+        .map_err(|problem| problem.with_pointer_prefix("/credentials"))?;
         if client.is_some() && !submitted.method.is_oauth2() {
             return Err(refusal(&["client"], "applies only to OAuth 2.0 methods"));
         }
@@ -289,7 +289,7 @@ impl<P: Ports> Import<'_, P> {
                 (false, false) => Some(Outcome::Skipped),
             };
             if let Some(outcome) = unchanged {
-                return Ok(Imported { outcome, connection: connection.id.clone() });
+                return Ok(ItemResult { outcome, connection: connection.id.clone() });
             }
         }
         let account = ConnectedAccount {
@@ -321,7 +321,7 @@ impl<P: Ports> Import<'_, P> {
             }
         };
         match store(self.ports, &self.context.config().vault_keys, &account, target).await? {
-            StoreOutcome::Done(connection) => Ok(Imported { outcome, connection: connection.id }),
+            StoreOutcome::Done(connection) => Ok(ItemResult { outcome, connection: connection.id }),
             StoreOutcome::KeyTaken(holder) => Err(connection_exists(&holder, self.context.caller)),
             StoreOutcome::NothingWritten if stored.connection.is_none() => {
                 Err(connection_limit_reached(self.context.caller))
@@ -343,7 +343,7 @@ impl<P: Ports> Import<'_, P> {
         let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &self.context.config().vault_keys;
         let opened = Credentials::open(keys, tenant, connection, &row.sealed);
-        // The account was found by this service, not imported.
+        // An import contains no account: this service has looked it up.
         let without_account = |opened| Credentials { account: None, account_name: None, ..opened };
         let SubmittedCredentials { method, credentials, expires_at, scopes, .. } = submitted;
         let is_same_expiry = !submitted.has_access() || row.expires_at == *expires_at;

@@ -102,7 +102,7 @@ fn render(
         CredentialType::Bearer => &["token"],
         CredentialType::AwsSigv4 => &["accessKeyId", "secretAccessKey", "sessionToken", "region"],
     };
-    let mut document = Document(Vec::new());
+    let mut document = OrderedMembers(Vec::new());
     let mut add = |name: &'static str, value: Value| document.0.push((name, value));
     add("type", credentials.kind.as_str().into());
     add("authMethod", row.auth_method.as_str().into());
@@ -146,9 +146,9 @@ fn render(
 }
 
 /// Serializes members in the order in which they were added.
-struct Document(Vec<(&'static str, Value)>);
+struct OrderedMembers(Vec<(&'static str, Value)>);
 
-impl Serialize for Document {
+impl Serialize for OrderedMembers {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }

@@ -75,7 +75,7 @@ async fn set<P: Ports>(
             Verdict::Rejected(401) if credentials.is_refreshable(method) => {
                 CheckOutcome::NotChecked
             }
-            verdict => verdict.checked(&connector.name)?,
+            verdict => verdict.check_outcome(&connector.name)?,
         };
         platform::fetch_account(ports, config, (connector, method), client, credentials).await;
     }

@@ -1,4 +1,4 @@
-//! Credentials that another service holds, as the body of a request contains them.
+//! Reads credentials that another service holds from the body of a request.
 
 use std::collections::BTreeMap;
 
@@ -44,13 +44,13 @@ pub(super) struct SubmittedCredentials<'c> {
 }
 
 impl<'c> SubmittedCredentials<'c> {
-    /// Reads the fields of [`crate::http::fields::CREDENTIALS_FIELDS`]. Fails without the OAuth client named `needed`,
-    /// because a refresh needs it.
+    /// Reads the fields of [`crate::http::fields::CREDENTIALS_FIELDS`]. Fails without the OAuth client named
+    /// `required_client`, because a refresh needs it.
     pub fn read(
         mut body: BodyReader,
         connector: &'c Connector,
         client: Option<OauthClient>,
-        needed: Option<&str>,
+        required_client: Option<&str>,
         patterns: &impl Patterns,
     ) -> Result<Self, Problem> {
         let kind: Option<CredentialType> = body.text("type").and_then(|text| text.parse().ok());
@@ -59,13 +59,14 @@ impl<'c> SubmittedCredentials<'c> {
             Ok(method) => method,
             Err((field, message)) => return Err(body.refuse(&[field], &message, None)),
         };
-        let mut given = body.text_members("fields").unwrap_or_default();
-        given.retain(|_, value| !value.is_empty());
+        let mut field_values = body.text_members("fields").unwrap_or_default();
+        field_values.retain(|_, value| !value.is_empty());
         let client = client.filter(|client| client.is_for(&method.id));
-        resolve_recipient_fields(&mut body, &mut given, method, connector, client.as_ref());
-        let problem_of =
-            |name| chosen_client::problem(connector, method, (client.as_ref(), name), &given);
-        if let Some(problem) = needed.and_then(problem_of) {
+        resolve_recipient_fields(&mut body, &mut field_values, method, connector, client.as_ref());
+        let problem_of = |name| {
+            chosen_client::problem(connector, method, (client.as_ref(), name), &field_values)
+        };
+        if let Some(problem) = required_client.and_then(problem_of) {
             return Err(problem);
         }
         let mut secrets = read_secrets(&mut body, kind);
@@ -82,10 +83,11 @@ impl<'c> SubmittedCredentials<'c> {
                 members: BTreeMap::new(),
             })
         } else {
-            given.extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
+            field_values
+                .extend(secrets.into_iter().map(|(name, secret)| (name.to_owned(), secret)));
             None
         };
-        let fields = method.fill(connector, &given, patterns, |name, message| {
+        let fields = method.fill(connector, &field_values, patterns, |name, message| {
             let is_secret = SECRETS.iter().any(|(secret, _)| *secret == name);
             let path: &[&str] = if is_secret { &[name] } else { &["fields", name] };
             body.invalid(path, &message);
@@ -100,7 +102,7 @@ impl<'c> SubmittedCredentials<'c> {
         self.credentials.tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty())
     }
 
-    /// When the access token expires. Without one, the first use refreshes.
+    /// When the access token expires. Without an access token, `now`, so that the first use refreshes.
     pub fn expires_at(&self, now: u64) -> Option<u64> {
         if self.has_access() { self.expires_at } else { Some(now) }
     }
@@ -134,7 +136,7 @@ fn method_for<'c>(
 /// values, so any other is reported.
 fn resolve_recipient_fields(
     body: &mut BodyReader,
-    given: &mut BTreeMap<String, String>,
+    field_values: &mut BTreeMap<String, String>,
     method: &AuthMethod,
     connector: &Connector,
     client: Option<&OauthClient>,
@@ -142,9 +144,9 @@ fn resolve_recipient_fields(
     let Some(oauth) = method.oauth2() else { return };
     let variables = client.map(OauthClient::variables).unwrap_or_default();
     for name in recipient_fields((oauth, &method.fields), &connector.servers, &variables) {
-        match (variables.get(name), given.get(name)) {
+        match (variables.get(name), field_values.get(name)) {
             (Some(client_value), None) => {
-                given.insert(name.to_owned(), client_value.clone());
+                field_values.insert(name.to_owned(), client_value.clone());
             }
             (Some(client_value), Some(value)) if client_value == value => {}
             (_, Some(value)) if !is_listed(&method.fields, name, value) => {

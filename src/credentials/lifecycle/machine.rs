@@ -25,7 +25,7 @@ pub const STATE_AFTER_SUCCESS: State = State::Operational;
 
 /// The reason code of new credentials whose check was inconclusive.
 pub const NOT_CHECKED: &str = "not_checked";
-/// Its human-readable text.
+/// The human-readable text of [`NOT_CHECKED`].
 pub const NOT_CHECKED_DETAIL: &str =
     "The platform did not say whether it accepts the credentials. They were stored.";
 
@@ -86,8 +86,8 @@ impl HealthFailure {
         matches!(self, Self::GrantRejected | Self::CredentialsRejected)
     }
 
-    /// Whether the platform has refused this connection. An outage refuses nothing, and a rejected client concerns all
-    /// connections.
+    /// Whether the platform has refused this connection. During an outage it refuses nothing, and a rejected client affects
+    /// every connection of that client.
     const fn is_refusal(self) -> bool {
         self.is_final_when_repeated()
             || matches!(self, Self::Denied | Self::RequestRejected | Self::Unauthorized)
@@ -167,8 +167,8 @@ pub fn after_failure(
     let pause = BACKOFF_MS.get(index).copied().unwrap_or(longest);
     let is_client_rejected = failure.code() == HealthFailure::ClientRejected.code();
     let pause = if is_client_rejected { pause.min(PROBE_MS) } else { pause };
-    // 80 % to 120 % of the pause, in 255 steps. Whole percents would let connections that failed together retry in the
-    // same minute again and again.
+    // The pause varies from 80 % to 120 %, in 255 steps. With whole percents, connections that failed together would retry
+    // in the same minute again and again.
     let spread = |jitter: u8| {
         let share = u64::from(jitter).saturating_mul(40).saturating_add(80 * 255);
         pause.saturating_mul(share).saturating_div(100 * 255)

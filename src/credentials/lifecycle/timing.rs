@@ -7,15 +7,15 @@ pub const DEADLINE_MS: u32 = 20_000;
 pub const LEASE_MS: u64 = 30_000;
 /// How long a request without a valid token waits for another request's refresh, in milliseconds.
 pub const WAIT_MS: u32 = 5_000;
-/// A token with less time left than this is refreshed, in milliseconds.
+/// A token that expires in less than this is refreshed, in milliseconds.
 const MARGIN_MS: u64 = 5 * 60 * 1000;
-/// The same for a token that lasts at most `SHORT_LIFE_MS`. Exact Online's last ten minutes, and it refuses to refresh
-/// one that has more than 30 seconds left: <https://github.com/picqer/exact-php-client/issues/475>.
+/// The same for a token that lasts at most `SHORT_LIFE_MS`. Tokens of Exact Online last ten minutes, and it refuses to
+/// refresh one that has more than 30 seconds left: <https://github.com/picqer/exact-php-client/issues/475>.
 const SHORT_MARGIN_MS: u64 = 30 * 1000;
 const SHORT_LIFE_MS: u64 = 10 * 60 * 1000;
 
-/// Whether an access token must be refreshed before use: if less than five minutes or a tenth of its lifetime is left,
-/// whichever is less, and less than 30 seconds of a short-lived one.
+/// Whether an access token must be refreshed before use: less than a tenth of its lifetime is left, and less than five
+/// minutes, or 30 seconds for a short-lived token.
 pub fn is_due(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
     let Some(expires_at) = expires_at else { return false };
     let life = expires_at.saturating_sub(issued_at.unwrap_or(now));

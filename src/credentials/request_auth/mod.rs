@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64ct::{Base64, Encoding as _};
 
-use crate::catalog::detail::{AuthMethod, In, Kind, Parameters, variables};
+use crate::catalog::detail::{ApiKeyLocation, AuthMethod, Kind, Parameters, variables};
 use crate::credentials::model::Credentials;
 use crate::oauth::Client;
 use crate::ports::user_agent;
@@ -68,14 +68,14 @@ pub struct AuthPlacement<'a> {
 }
 
 /// Whether a template has this variable.
-fn has(template: &str, name: &str) -> bool {
+fn has_variable(template: &str, name: &str) -> bool {
     variables(template).any(|variable| variable == name)
 }
 
-/// Whether requests of a method carry this variable of the OAuth client.
+/// Whether the requests of a method contain this variable of the OAuth client.
 pub fn needs(common: &Parameters, method: &AuthMethod, variable: &str) -> bool {
     let templates = common.values().chain(method.headers.values()).chain(method.query.values());
-    method.is_oauth2() && templates.into_iter().any(|template| has(template, variable))
+    method.is_oauth2() && templates.into_iter().any(|template| has_variable(template, variable))
 }
 
 impl AuthPlacement<'_> {
@@ -114,8 +114,8 @@ impl AuthPlacement<'_> {
             Kind::AwsSigv4 { .. } => return,
         };
         let mut templates = self.common.values().chain(method.headers.values());
-        if templates.any(|template| has(template, variable))
-            || method.query.values().any(|template| has(template, variable))
+        if templates.any(|template| has_variable(template, variable))
+            || method.query.values().any(|template| has_variable(template, variable))
         {
             return;
         }
@@ -127,7 +127,7 @@ impl AuthPlacement<'_> {
         match &method.kind {
             Kind::OAuth2(_) => {
                 if let Some(tokens) = &credentials.tokens {
-                    // `Bearer` even if the platform calls the type something else, such as Slack’s `bot`.
+                    // Sends `Bearer` even if the platform uses another name for the type, such as Slack's `bot`.
                     authorize(format!("Bearer {}", tokens.access));
                 }
             }
@@ -141,13 +141,13 @@ impl AuthPlacement<'_> {
             Kind::ApiKey(key) => {
                 let text = with_prefix(&key.prefix, &field("apiKey"));
                 match key.r#in {
-                    In::Header => {
+                    ApiKeyLocation::Header => {
                         auth.headers.insert(key.name.to_ascii_lowercase(), secret(text));
                     }
-                    In::Query => {
+                    ApiKeyLocation::Query => {
                         auth.query.insert(key.name.clone(), secret(text));
                     }
-                    In::Cookie => {
+                    ApiKeyLocation::Cookie => {
                         let cookie = format!("{}={}", key.name, encode(&text));
                         auth.headers.insert("cookie".to_owned(), secret(cookie));
                     }
@@ -220,7 +220,7 @@ pub fn unsendable_reason(
     value: &str,
 ) -> Option<&'static str> {
     let is_user_name = match &method.kind {
-        Kind::Basic { username: Some(template), .. } => has(template, field),
+        Kind::Basic { username: Some(template), .. } => has_variable(template, field),
         Kind::Basic { username: None, .. } => field == "username",
         _ => false,
     };
@@ -228,14 +228,14 @@ pub fn unsendable_reason(
         return Some("must have no `:`, which would end it where it is sent (RFC 7617)");
     }
     let is_header_secret = match (&method.kind, field) {
-        (Kind::ApiKey(key), "apiKey") => key.r#in == In::Header,
+        (Kind::ApiKey(key), "apiKey") => key.r#in == ApiKeyLocation::Header,
         (Kind::Bearer { .. }, "token")
         | (Kind::AwsSigv4 { .. }, "accessKeyId" | "sessionToken") => true,
         _ => false,
     };
     let mut headers = common.iter().chain(&method.headers);
-    let is_in_header_template =
-        headers.any(|(name, value)| !name.eq_ignore_ascii_case("cookie") && has(value, field));
+    let is_in_header_template = headers
+        .any(|(name, value)| !name.eq_ignore_ascii_case("cookie") && has_variable(value, field));
     let is_sendable =
         value.trim() == value && value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let message =
@@ -260,8 +260,8 @@ fn is_default(name: &str, value: &str) -> bool {
     }
 }
 
-/// A header's name in lower case, with hyphens in place of all other punctuation. Servers with names as in CGI (WSGI, Rack,
-/// PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some of them every character except letters and digits.
+/// A header's name in lower case, with hyphens in place of all other punctuation. Servers that name headers like CGI (WSGI,
+/// Rack, PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some do so for every character except letters and digits.
 pub fn with_hyphens(name: &str) -> String {
     name.bytes().map(hyphen).map(char::from).collect()
 }
@@ -270,7 +270,7 @@ const fn hyphen(byte: u8) -> u8 {
     if byte.is_ascii_alphanumeric() { byte } else { b'-' }
 }
 
-/// Whether two names in lower case are those of one header, whichever punctuation they have.
+/// Whether two lower-case names stand for the same header. They may differ in punctuation.
 pub fn is_same_header(one: &str, other: &str) -> bool {
     let [one, other] =
         [one, other].map(|name| name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()));
@@ -281,7 +281,7 @@ impl RequestAuth {
     /// The first of the headers that a caller must not send, because their templates contain secrets.
     pub fn reserved_header<'h>(&self, headers: &'h [(String, String)]) -> Option<&'h str> {
         let names = headers.iter().map(|(name, _)| name.as_str());
-        // Cookies are merged instead.
+        // A caller may send cookies: they are merged.
         let is_reserved = |name: &str| self.reserved.iter().any(|own| is_same_header(own, name));
         names.into_iter().find(|name| *name != "cookie" && is_reserved(name))
     }

@@ -45,7 +45,7 @@ fn rejects_values_that_a_header_cannot_contain() {
     let bearer = json!({"id": "t", "type": "bearer", "prefix": "Bearer", "fields": []});
     let amazon =
         json!({"id": "a", "type": "aws_sigv4", "service": "s3", "regions": [], "fields": []});
-    for (method, field, value, fits) in [
+    for (method, field, value, is_sendable) in [
         (key("header"), "apiKey", "k-1", true),
         (key("header"), "apiKey", "token=\"a b\", more", true),
         (key("header"), "apiKey", "ключ", false),
@@ -54,7 +54,7 @@ fn rejects_values_that_a_header_cannot_contain() {
         (key("header"), "apiKey", " k", false),
         (key("header"), "apiKey", "k ", false),
         (key("header"), "apiKey", " ", false),
-        // These are encoded, and so is a variable of a URL.
+        // Values in the query, in cookies and in URLs are encoded.
         (key("query"), "apiKey", " ключ ", true),
         (key("cookie"), "apiKey", "ключ;", true),
         (key("header"), "region", "ключ", true),
@@ -71,7 +71,7 @@ fn rejects_values_that_a_header_cannot_contain() {
         let method: AuthMethod = serde_json::from_value(method).unwrap();
         let common = Parameters::new();
         let found = unsendable_reason(&common, &method, field, value);
-        assert_eq!(found.is_none(), fits, "{field}: {value}");
+        assert_eq!(found.is_none(), is_sendable, "{field}: {value}");
     }
 }
 
@@ -183,7 +183,7 @@ fn templates_add_headers_and_parameters() {
     let credentials = json!({"type": "api_key", "fields": {"apiKey": "k", "appKey": "a;b"}});
     let credentials: Credentials = serde_json::from_value(credentials).unwrap();
     for (common, more, headers, query) in [
-        // Several credentials. The method's header overrides the connector's.
+        // The method has two secrets. Its header overrides the connector's.
         (
             json!({"Version": "1", "X-Kind": "json"}),
             json!({"headers": {"version": "2", "X-App": "{appKey}"}}),
@@ -214,12 +214,12 @@ fn templates_add_headers_and_parameters() {
             json!({}),
         ),
     ] {
-        let mut whole =
+        let mut method_json =
             json!({"type": "api_key", "in": "header", "name": "X-Key", "fields": fields});
         for (name, value) in more.as_object().unwrap() {
-            whole[name] = value.clone();
+            method_json[name] = value.clone();
         }
-        let auth = place(&common, &method(&whole), &credentials, None);
+        let auth = place(&common, &method(&method_json), &credentials, None);
         assert_eq!((shown(&auth.headers), shown(&auth.query)), (headers, query));
     }
 }
@@ -266,7 +266,7 @@ fn templates_place_the_oauth_token_and_the_client_data() {
 
 #[test]
 fn a_caller_can_replace_values_without_secrets() {
-    let whole = json!({
+    let method_json = json!({
         "type": "bearer", "prefix": "Bearer",
         "fields": [{"name": "token", "label": "T", "secret": true}, {"name": "org", "label": "O"}],
         "headers": {"Version": "1", "Org": "{org}", "Key": "{token}", "Accept": "application/x", "User-Agent": "a"},
@@ -274,24 +274,24 @@ fn a_caller_can_replace_values_without_secrets() {
     });
     let credentials = json!({"type": "bearer", "fields": {"token": "t", "org": "o"}});
     let credentials: Credentials = serde_json::from_value(credentials).unwrap();
-    let auth = place(&json!({}), &method(&whole), &credentials, None);
+    let auth = place(&json!({}), &method(&method_json), &credentials, None);
     let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
         pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
     };
     assert_eq!(auth.reserved_header(&pairs(&[("version", "2"), ("org", "x")])), None);
     assert_eq!(auth.reserved_header(&pairs(&[("version", "2"), ("key", "x")])), Some("key"));
     for [own, spelled] in [["x-api-key", "x_api_key"], ["api_key", "api-key"], ["a-b_c", "a_b-c"]] {
-        let whole = json!({
+        let method_json = json!({
             "type": "bearer", "prefix": "Bearer", "headers": {own: "{token}"},
             "fields": [{"name": "token", "label": "T", "secret": true}],
         });
-        let auth = place(&json!({}), &method(&whole), &credentials, None);
+        let auth = place(&json!({}), &method(&method_json), &credentials, None);
         assert_eq!(auth.reserved_header(&pairs(&[(spelled, "x")])), Some(spelled));
         assert_eq!(auth.apply_to(pairs(&[(spelled, "x")])), pairs(&[(own, "t")]));
     }
     let sent = pairs(&[("version", "2"), ("accept", "*/*"), ("user-agent", "connector-vault")]);
-    let mut over = auth.clone().apply_to(sent);
-    over.sort();
+    let mut merged = auth.clone().apply_to(sent);
+    merged.sort();
     let expected = [
         ("accept", "application/x"),
         ("key", "t"),
@@ -299,13 +299,13 @@ fn a_caller_can_replace_values_without_secrets() {
         ("user-agent", "a"),
         ("version", "2"),
     ];
-    assert_eq!(over, pairs(&expected));
+    assert_eq!(merged, pairs(&expected));
     let sent = pairs(&[("accept", "text/csv"), ("user-agent", "theirs")]);
-    let over = auth.clone().apply_to(sent);
+    let merged = auth.clone().apply_to(sent);
     assert!(
         pairs(&[("accept", "text/csv"), ("user-agent", "theirs")])
             .iter()
-            .all(|name| over.contains(name))
+            .all(|name| merged.contains(name))
     );
     assert_eq!(auth.url("https://a.example/?v=2"), "https://a.example/?v=2&k=t");
     assert_eq!(auth.url("https://a.example/"), "https://a.example/?k=t&v=1");
@@ -337,11 +337,17 @@ fn templates_determine_the_basic_authentication_pair() {
 
 #[test]
 fn rejects_values_that_a_header_template_cannot_contain() {
-    let whole = json!({
+    let method_json = json!({
         "type": "api_key", "in": "query", "name": "k", "headers": {"X-A": "{a}", "Cookie": "c={c}"}, "query": {"q": "{b}"},
     });
-    let (whole, common) = (method(&whole), [("X-D".to_owned(), "{d}".to_owned())].into());
-    for (field, fits) in [("a", false), ("b", true), ("c", true), ("d", false), ("apiKey", true)] {
-        assert_eq!(unsendable_reason(&common, &whole, field, "ключ").is_none(), fits, "{field}");
+    let (method, common) = (method(&method_json), [("X-D".to_owned(), "{d}".to_owned())].into());
+    for (field, is_sendable) in
+        [("a", false), ("b", true), ("c", true), ("d", false), ("apiKey", true)]
+    {
+        assert_eq!(
+            unsendable_reason(&common, &method, field, "ключ").is_none(),
+            is_sendable,
+            "{field}"
+        );
     }
 }

@@ -1,3 +1,3 @@
-//! The endpoint of events.
+//! The endpoint that lists events.
 
 pub mod feed;

@@ -1,5 +1,5 @@
-//! The bytes of bodies that an isolate holds at once: those of platforms' responses, and those of callers' requests. An isolate
-//! has 128 MB for all of its requests, and a response of up to 8 MiB is copied as it is decoded and rendered.
+//! Limits how many bytes of bodies an isolate holds at once: of platforms' responses, and of callers' requests. An
+//! isolate has 128 MB for all of its requests, and a response of up to 8 MiB is copied as it is decoded and rendered.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -8,15 +8,15 @@ use crate::http::problem::{Code, Problem};
 
 /// The maximum number of bytes that are held at once.
 pub const MAX_TOTAL: usize = 24 << 20;
-/// The part of them that one account can hold, so that others keep room.
-pub const MAX_OF_ACCOUNT: usize = 16 << 20;
-/// The part of them that one user of an account can hold, with tokens.
-pub const MAX_OF_IDENTITY: usize = 8 << 20;
+/// The maximum number that one account holds, so that there is room for others.
+pub const MAX_PER_ACCOUNT: usize = 16 << 20;
+/// The maximum number that one user of an account holds, with tokens.
+pub const MAX_PER_IDENTITY: usize = 8 << 20;
 /// The bytes that a call which may change something reserves before it is sent, so that a response of this size is
 /// never lost. It is small, because a slow platform may keep hundreds of calls waiting.
 pub const INITIAL_RESERVATION: usize = 64 << 10;
-/// After this time, in milliseconds, a reservation no longer counts. No call takes as long: the runtime has ended its request
-/// without dropping it, for example because it used too much CPU.
+/// After this time, in milliseconds, a reservation no longer counts. No call takes that long: the runtime has ended its
+/// request without dropping it, for example because it used too much CPU.
 const LAPSE_MS: u64 = 5 * 60 * 1000;
 
 /// The budget of an isolate.
@@ -41,11 +41,11 @@ struct Share {
     bytes: Cell<usize>,
 }
 
-/// The part of the budget that a call holds, until it is dropped.
+/// The part of the budget that a call holds. Dropping it releases that part.
 #[derive(Debug)]
 pub struct Reservation {
     shares: Rc<RefCell<Vec<Rc<Share>>>>,
-    own: Rc<Share>,
+    own_share: Rc<Share>,
     was_refused: Cell<bool>,
 }
 
@@ -68,7 +68,7 @@ impl BodyBudget {
         holder: Holder<'_>,
         now: u64,
     ) -> Result<Rc<Reservation>, Problem> {
-        let own = Rc::new(Share {
+        let own_share = Rc::new(Share {
             since: now,
             account: holder.account.to_owned(),
             identity: holder.identity.map(str::to_owned),
@@ -76,10 +76,10 @@ impl BodyBudget {
         });
         let Ok(mut all) = self.0.try_borrow_mut() else { return Err(exhausted()) };
         all.retain(|share| now.saturating_sub(share.since) < LAPSE_MS);
-        all.push(Rc::clone(&own));
+        all.push(Rc::clone(&own_share));
         drop(all);
         let shares = Rc::clone(&self.0);
-        let reservation = Rc::new(Reservation { shares, own, was_refused: Cell::new(false) });
+        let reservation = Rc::new(Reservation { shares, own_share, was_refused: Cell::new(false) });
         if reservation.grow_to(bytes) { Ok(reservation) } else { Err(exhausted()) }
     }
 
@@ -92,10 +92,10 @@ impl BodyBudget {
 impl Reservation {
     /// Reserves this many bytes in total. Returns `false` when the isolate or the caller would hold too much.
     pub fn grow_to(&self, bytes: usize) -> bool {
-        let more = bytes.saturating_sub(self.own.bytes.get());
+        let more = bytes.saturating_sub(self.own_share.bytes.get());
         let fits = more == 0 || self.has_room(more);
         if fits {
-            self.own.bytes.set(self.own.bytes.get().saturating_add(more));
+            self.own_share.bytes.set(self.own_share.bytes.get().saturating_add(more));
         } else {
             self.was_refused.set(true);
         }
@@ -104,29 +104,29 @@ impl Reservation {
 
     fn has_room(&self, more: usize) -> bool {
         let Ok(shares) = self.shares.try_borrow() else { return false };
-        let (mut all, mut of_account, mut of_identity) = (more, more, more);
+        let (mut total, mut account_bytes, mut identity_bytes) = (more, more, more);
         for share in shares.iter() {
             let bytes = share.bytes.get();
-            all = all.saturating_add(bytes);
-            if share.account == self.own.account {
-                of_account = of_account.saturating_add(bytes);
-                if share.identity == self.own.identity {
-                    of_identity = of_identity.saturating_add(bytes);
+            total = total.saturating_add(bytes);
+            if share.account == self.own_share.account {
+                account_bytes = account_bytes.saturating_add(bytes);
+                if share.identity == self.own_share.identity {
+                    identity_bytes = identity_bytes.saturating_add(bytes);
                 }
             }
         }
-        all <= MAX_TOTAL
-            && of_account <= MAX_OF_ACCOUNT
-            && (self.own.identity.is_none() || of_identity <= MAX_OF_IDENTITY)
+        total <= MAX_TOTAL
+            && account_bytes <= MAX_PER_ACCOUNT
+            && (self.own_share.identity.is_none() || identity_bytes <= MAX_PER_IDENTITY)
     }
 
-    /// Gives back what is reserved beyond this many bytes.
+    /// Releases the bytes beyond this number.
     pub fn shrink_to(&self, bytes: usize) {
-        self.own.bytes.set(self.own.bytes.get().min(bytes));
+        self.own_share.bytes.set(self.own_share.bytes.get().min(bytes));
     }
 
-    /// Fails when the response of a call that can be repeated did not fit. After a change, the response is returned
-    /// without its body instead.
+    /// Fails when the response of a call that can be repeated did not fit. After a call that may have changed
+    /// something, the response is returned without its body instead.
     pub fn check(&self, method: &str) -> Result<(), Problem> {
         if self.was_refused.get() && is_safe(method) { Err(exhausted()) } else { Ok(()) }
     }
@@ -135,7 +135,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if let Ok(mut shares) = self.shares.try_borrow_mut() {
-            shares.retain(|share| !Rc::ptr_eq(share, &self.own));
+            shares.retain(|share| !Rc::ptr_eq(share, &self.own_share));
         }
     }
 }
@@ -152,7 +152,7 @@ pub(crate) fn exhausted() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::{
-        BodyBudget, Holder, INITIAL_RESERVATION, LAPSE_MS, MAX_OF_ACCOUNT, MAX_OF_IDENTITY,
+        BodyBudget, Holder, INITIAL_RESERVATION, LAPSE_MS, MAX_PER_ACCOUNT, MAX_PER_IDENTITY,
         MAX_TOTAL,
     };
 
@@ -163,14 +163,14 @@ mod tests {
     fn a_reservation_grows_within_the_budget_and_ends_with_its_call() {
         let budget = BodyBudget::default();
         let other = budget.reserve("GET", OTHER, 0).unwrap();
-        assert!(other.grow_to(MAX_TOTAL - MAX_OF_ACCOUNT));
+        assert!(other.grow_to(MAX_TOTAL - MAX_PER_ACCOUNT));
         let (read, write) =
             (budget.reserve("GET", ACME, 0).unwrap(), budget.reserve("POST", ACME, 0).unwrap());
-        let used = MAX_TOTAL - MAX_OF_ACCOUNT + INITIAL_RESERVATION;
+        let used = MAX_TOTAL - MAX_PER_ACCOUNT + INITIAL_RESERVATION;
         assert_eq!(budget.held(), used);
         for (bytes, fits, held) in [
             (1, true, used + 1),
-            (MAX_OF_ACCOUNT - INITIAL_RESERVATION, true, MAX_TOTAL),
+            (MAX_PER_ACCOUNT - INITIAL_RESERVATION, true, MAX_TOTAL),
             (1, true, MAX_TOTAL),
             (MAX_TOTAL, false, MAX_TOTAL),
             (usize::MAX, false, MAX_TOTAL),
@@ -198,36 +198,36 @@ mod tests {
     }
 
     #[test]
-    fn one_account_or_user_leaves_room_to_others() {
+    fn one_account_or_user_leaves_room_for_others() {
         let budget = BodyBudget::default();
-        let of = |account, identity| {
+        let reserve = |account, identity| {
             budget.reserve("GET", Holder { account, identity: Some(identity) }, 0).unwrap()
         };
         let held: Vec<_> = [
-            ("acme", "ann", MAX_OF_IDENTITY, true),
+            ("acme", "ann", MAX_PER_IDENTITY, true),
             ("acme", "ann", 1, false),
-            ("acme", "bob", MAX_OF_ACCOUNT - MAX_OF_IDENTITY, true),
+            ("acme", "bob", MAX_PER_ACCOUNT - MAX_PER_IDENTITY, true),
             ("acme", "bob", 1, false),
             ("acme", "cid", 1, false),
-            ("other", "ann", MAX_TOTAL - MAX_OF_ACCOUNT, true),
+            ("other", "ann", MAX_TOTAL - MAX_PER_ACCOUNT, true),
             ("third", "ann", 1, false),
         ]
         .map(|(account, identity, bytes, fits)| {
-            let reservation = of(account, identity);
+            let reservation = reserve(account, identity);
             assert_eq!(reservation.grow_to(bytes), fits, "{account} {identity} {bytes}");
             reservation
         })
         .into();
         drop(held);
         // A key acts for all users of its account.
-        let own = budget.reserve("GET", ACME, 0).unwrap();
-        assert!(own.grow_to(MAX_OF_ACCOUNT) && !own.grow_to(MAX_OF_ACCOUNT + 1));
+        let by_key = budget.reserve("GET", ACME, 0).unwrap();
+        assert!(by_key.grow_to(MAX_PER_ACCOUNT) && !by_key.grow_to(MAX_PER_ACCOUNT + 1));
     }
 
     #[test]
     fn a_reservation_that_is_never_dropped_lapses() {
         let budget = BodyBudget::default();
-        let abandoned = budget.reserve_bytes(MAX_OF_ACCOUNT, ACME, 1).unwrap();
+        let abandoned = budget.reserve_bytes(MAX_PER_ACCOUNT, ACME, 1).unwrap();
         assert!(budget.reserve("POST", ACME, LAPSE_MS).is_err());
         let live = budget.reserve("POST", ACME, LAPSE_MS + 1).unwrap();
         assert_eq!(budget.held(), INITIAL_RESERVATION);

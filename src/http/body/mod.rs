@@ -60,13 +60,13 @@ pub enum FieldCheck {
     Texts(usize, Rule),
     /// An array of these names, with at most as many items as there are names.
     Names(&'static [&'static str]),
-    /// Values for which the function reports no fault. Checks that only some bodies need are functions, so that modules which
-    /// do not use them do not contain them.
-    Own(OwnCheck),
+    /// Values for which the function reports no fault. Checks that only some bodies need are functions, so that builds
+    /// without these bodies do not contain them.
+    Custom(CustomCheck),
 }
 
 /// Checks a field's value and adds its faults.
-pub type OwnCheck = fn(&mut BodyReader, &'static str, &Value);
+pub type CustomCheck = fn(&mut BodyReader, &'static str, &Value);
 
 /// The maximum number of members of an object of strings.
 pub const MAX_MEMBERS: usize = 50;
@@ -98,7 +98,7 @@ impl BodyReader {
         };
         let mut reader = Self { fields: Vec::new(), faults: Vec::new() };
         for (name, value) in members {
-            reader.take(&name, value, known);
+            reader.read_member(&name, value, known);
         }
         for Field { name, .. } in known.iter().filter(|field| field.required) {
             if !reader.has(name) {
@@ -115,12 +115,12 @@ impl BodyReader {
         Ok(reader)
     }
 
-    fn take(&mut self, name: &str, value: Value, known: &[Field]) {
+    fn read_member(&mut self, name: &str, value: Value, known: &[Field]) {
         let Some(field) = known.iter().find(|field| field.name == name) else {
-            let (code, what) = (Code::InvalidBody, "a field of this body");
+            let (code, noun) = (Code::InvalidBody, "a field of this body");
             let known: Vec<&str> = known.iter().map(|field| field.name).collect();
             return self
-                .note(&[name], |location| Fault::unknown(code, location, name, what, &known));
+                .add_fault(&[name], |location| Fault::unknown(code, location, name, noun, &known));
         };
         if self.has(name) {
             return self.invalid(&[name], "is given more than once");
@@ -155,7 +155,7 @@ impl BodyReader {
             FieldCheck::OneOf(names) => {
                 if !text.is_some_and(|text| names.contains(&text)) {
                     let code = Code::InvalidBody;
-                    self.note(&[name], |location| {
+                    self.add_fault(&[name], |location| {
                         Fault::unknown_value(code, location, name, text, names)
                     });
                 }
@@ -167,13 +167,13 @@ impl BodyReader {
                 self.check_names(name, value, names);
                 objection
             }
-            FieldCheck::Own(check) => {
+            FieldCheck::Custom(check) => {
                 check(self, name, value);
                 None
             }
         };
-        if let Some(what) = objection {
-            self.invalid(&[name], what);
+        if let Some(message) = objection {
+            self.invalid(&[name], message);
         }
     }
 
@@ -192,8 +192,8 @@ impl BodyReader {
             );
         }
         for (index, item) in items.iter().enumerate() {
-            if let Some(what) = item.as_text().map_or(Some("must be a string"), rule) {
-                self.invalid(&[field, &format!("{index}")], what);
+            if let Some(message) = item.as_text().map_or(Some("must be a string"), rule) {
+                self.invalid(&[field, &format!("{index}")], message);
             }
         }
         None
@@ -204,8 +204,8 @@ impl BodyReader {
         let items = if let Value::Array(items) = value { items.as_slice() } else { &[] };
         let objection = self.check_items(field, value, max, rule);
         let none = items.is_empty().then_some("must have at least one item, or be left out");
-        if let Some(what) = objection.or(none) {
-            self.invalid(&[field], what);
+        if let Some(message) = objection.or(none) {
+            self.invalid(&[field], message);
         }
         for (index, item) in items.iter().enumerate() {
             // An array that is too long already has its fault, and comparing all items would be slow.
@@ -228,9 +228,9 @@ impl BodyReader {
             let text = item.as_text().filter(|text| !names.contains(text));
             // Comparing many strings would be slow.
             if let Some(text) = text.filter(|_| self.faults.len() < MAX_FAULTS) {
-                let what = format!("must be one of {}", joined(names, ", "));
+                let message = format!("must be one of {}", joined(names, ", "));
                 let suggestion = nearest(text, names.iter().copied(), 1).pop();
-                self.invalid_like(&[field, &format!("{index}")], &what, suggestion);
+                self.invalid_with_suggestion(&[field, &format!("{index}")], &message, suggestion);
             }
         }
     }
@@ -246,9 +246,9 @@ impl BodyReader {
             return self.invalid(&[field], "must be an object whose values are strings");
         };
         if members.len() > MAX_MEMBERS {
-            let what =
+            let message =
                 format!("has {} members, but at most {MAX_MEMBERS} are allowed", members.len());
-            return self.invalid(&[field], &what);
+            return self.invalid(&[field], &message);
         }
         for (index, (name, value)) in members.iter().enumerate() {
             let objection = match value.as_text() {
@@ -258,16 +258,17 @@ impl BodyReader {
                 }
                 Some(text) => rule(name, text),
             };
-            if let Some(what) = objection {
-                self.invalid(&[field, name], what);
+            if let Some(message) = objection {
+                self.invalid(&[field, name], message);
             }
         }
     }
 
     /// Adds a fault for each duplicate member in the value, at any depth: parsers disagree on which one counts.
-    pub fn check_repeated(&mut self, path: &[&str], value: &Value) {
-        value
-            .each_repeated(path, &mut |location| self.invalid(location, "is given more than once"));
+    pub fn check_duplicates(&mut self, path: &[&str], value: &Value) {
+        value.each_duplicate(path, &mut |location| {
+            self.invalid(location, "is given more than once");
+        });
     }
 
     /// Checks that the value is a whole number from `min` to `max`.
@@ -278,31 +279,36 @@ impl BodyReader {
     }
 
     /// Adds a fault, up to [`MAX_FAULTS`].
-    fn note(&mut self, path: &[&str], fault: impl FnOnce(Location) -> Fault) {
+    fn add_fault(&mut self, path: &[&str], fault: impl FnOnce(Location) -> Fault) {
         if self.faults.len() < MAX_FAULTS {
             let fault = fault(Location::Pointer(pointer(path)));
             self.faults.push(fault);
         }
     }
 
-    /// Adds a fault of the value at `path`; `what` completes a sentence that begins with its name.
-    pub fn invalid(&mut self, path: &[&str], what: &str) {
-        self.invalid_like(path, what, None);
+    /// Adds a fault of the value at `path`; `message` completes a sentence that begins with its name.
+    pub fn invalid(&mut self, path: &[&str], message: &str) {
+        self.invalid_with_suggestion(path, message, None);
     }
 
     /// Like [`Self::invalid`], with a suggestion.
-    pub fn invalid_like(&mut self, path: &[&str], what: &str, suggestion: Option<String>) {
+    pub fn invalid_with_suggestion(
+        &mut self,
+        path: &[&str],
+        message: &str,
+        suggestion: Option<String>,
+    ) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(invalid(path, what, suggestion));
+            self.faults.push(invalid(path, message, suggestion));
         }
     }
 
     /// Whether a fault of the value at `path` was added.
     pub fn has_fault(&self, path: &[&str]) -> bool {
         let pointer = pointer(path);
-        let is_here =
-            |fault: &Fault| matches!(&fault.location, Location::Pointer(it) if *it == pointer);
-        self.faults.iter().any(is_here)
+        let is_at_path =
+            |fault: &Fault| matches!(&fault.location, Location::Pointer(text) if *text == pointer);
+        self.faults.iter().any(is_at_path)
     }
 
     /// Takes a field's value. Returns `None` when it was not sent.
@@ -367,8 +373,8 @@ impl BodyReader {
     }
 
     /// The problem with all faults so far, and one more at `path`.
-    pub fn refuse(self, path: &[&str], what: &str, suggestion: Option<String>) -> Problem {
-        let last = invalid(path, what, suggestion);
+    pub fn refuse(self, path: &[&str], message: &str, suggestion: Option<String>) -> Problem {
+        let last = invalid(path, message, suggestion);
         let mut faults = self.faults;
         if faults.len() < MAX_FAULTS {
             faults.push(last.clone());
@@ -403,14 +409,14 @@ fn invalid_body(detail: String) -> Problem {
 }
 
 /// The problem for a body with one fault at `path`.
-pub fn refusal(path: &[&str], what: &str) -> Problem {
-    Problem::from_fault(invalid(path, what, None))
+pub fn refusal(path: &[&str], message: &str) -> Problem {
+    Problem::from_fault(invalid(path, message, None))
 }
 
-/// The fault of the value at `path`; `what` completes a sentence that begins with its name.
-fn invalid(path: &[&str], what: &str, suggestion: Option<String>) -> Fault {
+/// The fault of the value at `path`; `message` completes a sentence that begins with its name.
+fn invalid(path: &[&str], message: &str, suggestion: Option<String>) -> Fault {
     let location = Location::Pointer(pointer(path));
-    let detail = format!("`{}` {what}", joined(path, "/"));
+    let detail = format!("`{}` {message}", joined(path, "/"));
     Fault { code: Code::InvalidBody, location, detail, suggestion }
 }
 

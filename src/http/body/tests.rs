@@ -5,7 +5,7 @@ const KNOWN: [Field; 3] = [
     Field::optional("b", FieldCheck::TextOrNull(|_| None), ""),
     Field::optional(
         "texts",
-        FieldCheck::Own(|reader, field, value| {
+        FieldCheck::Custom(|reader, field, value| {
             reader.check_texts(field, value, |_, _| None);
         }),
         "",
@@ -26,7 +26,7 @@ fn distinguishes_null_from_a_string_and_a_missing_member() {
 }
 
 #[test]
-fn an_object_of_texts_has_few_and_distinct_members() {
+fn rejects_an_object_of_texts_with_too_many_or_duplicate_members() {
     let members = |count: usize| {
         let members: Vec<String> = (0..count).map(|index| format!("\"m{index}\":\"x\"")).collect();
         format!("{{\"texts\":{{{}}}}}", members.join(","))
@@ -46,9 +46,9 @@ fn an_object_of_texts_has_few_and_distinct_members() {
 
 #[test]
 fn a_problem_lists_a_limited_number_of_errors() {
-    for (noted, listed) in [(0, 1), (MAX_FAULTS - 1, MAX_FAULTS), (MAX_FAULTS, MAX_FAULTS)] {
+    for (added, listed) in [(0, 1), (MAX_FAULTS - 1, MAX_FAULTS), (MAX_FAULTS, MAX_FAULTS)] {
         let mut reader = read("{}");
-        for _ in 0..noted {
+        for _ in 0..added {
             reader.invalid(&["a"], "is wrong");
         }
         assert_eq!(reader.refuse(&["b"], "is wrong", None).errors.len(), listed);

@@ -39,7 +39,7 @@ pub struct Config {
     pub usage_days: u64,
     /// The calls to platforms that write an event.
     pub call_events: CallEvents,
-    /// The maximum number of events of a tenant's calls on a day.
+    /// The maximum number of call events per tenant and day.
     pub call_events_per_day: u64,
     /// Whether names of accounts at platforms are stored and shown.
     pub account_names: bool,
@@ -316,8 +316,8 @@ fn allowed_origins(origins: &str) -> AllowedOrigins {
     if items(origins).any(|origin| origin == "*") {
         return AllowedOrigins::Any;
     }
-    let plain = |origin: &str| origin.trim_end_matches('/').to_ascii_lowercase();
-    AllowedOrigins::Listed(items(origins).map(plain).collect())
+    let normalize = |origin: &str| origin.trim_end_matches('/').to_ascii_lowercase();
+    AllowedOrigins::Listed(items(origins).map(normalize).collect())
 }
 
 /// The URI of a contact: an e-mail address or a URI (`https:`, `mailto:`, `tel:`). Returns `None` for anything else.
@@ -349,7 +349,7 @@ fn app_url(text: &str) -> Option<String> {
     rules::url(text).is_none().then(|| text.to_owned())
 }
 
-/// The origin of an `https` URL, or of an `http` URL of this machine.
+/// The origin of an `https` URL, or of an `http` URL on this machine.
 fn base_url(text: &str) -> Option<String> {
     let url = text.strip_suffix('/').unwrap_or(text);
     let host = url.strip_prefix("http://").map(|rest| rest.split(':').next().unwrap_or_default());

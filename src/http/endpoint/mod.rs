@@ -15,7 +15,7 @@ pub use table::{Keyed, Open};
 /// The path of requests that are forwarded to platforms.
 const PROXY_PATH: &str = "/v1/vault/connections/{id}/proxy/{path}";
 
-/// The parameter for the whole rest of a path, which stays percent-encoded.
+/// The parameter for the rest of a path, which stays percent-encoded.
 pub(super) const REST: &str = "{path}";
 
 /// An endpoint's row in the table.
@@ -33,7 +33,7 @@ pub struct EndpointSpec {
     pub max_body: usize,
     /// Whether the endpoint honours `If-Match`.
     pub if_match: bool,
-    adds: bool,
+    adds_rows: bool,
     on_replica: bool,
 }
 
@@ -46,7 +46,7 @@ impl EndpointSpec {
             body: None,
             max_body: MAX_BODY,
             if_match: false,
-            adds: false,
+            adds_rows: false,
             on_replica: false,
         }
     }
@@ -67,9 +67,9 @@ impl EndpointSpec {
         Self { if_match: true, ..self }
     }
 
-    /// See [`Keyed::adds`].
-    const fn adding(self) -> Self {
-        Self { adds: true, ..self }
+    /// See [`Keyed::adds_rows`].
+    const fn adding_rows(self) -> Self {
+        Self { adds_rows: true, ..self }
     }
 
     /// See [`Keyed::allows_replica`].
@@ -78,7 +78,7 @@ impl EndpointSpec {
     }
 }
 
-/// The requirement of an endpoint for a key or a token.
+/// The key or token that an endpoint requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// A valid key or token, confirmed by storage.
@@ -111,7 +111,7 @@ pub enum Endpoint {
 
 impl Keyed {
     /// The endpoint with this `operationId`: the variant's name, ignoring case.
-    pub fn named(operation: &str) -> Option<Self> {
+    pub fn from_operation_id(operation: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|keyed| keyed.name().eq_ignore_ascii_case(operation))
     }
 
@@ -123,8 +123,8 @@ impl Keyed {
     /// Whether the endpoint makes the database larger, so that it is refused when the database is nearly full. Endpoints that
     /// keep connections alive are not refused. [`Self::Connect`] may reconnect, and [`Self::CreateAgentGrant`] checks its
     /// body first, so both check the capacity themselves.
-    pub const fn adds(self) -> bool {
-        self.spec().adds
+    pub const fn adds_rows(self) -> bool {
+        self.spec().adds_rows
     }
 
     /// Whether the endpoint accepts and returns a bookmark in `x-vault-bookmark`. True for endpoints that use the

@@ -104,7 +104,7 @@ macro_rules! endpoints {
             }
         }
 
-        /// Prepares a request's handler. Fails with all faults that show before storage is queried.
+        /// Prepares a request's handler. Fails with all faults that can be found before storage is queried.
         pub(in crate::http) async fn prepare<'a, P: Ports>(
             $context: &'a Context<'a>,
             $ports: &'a Metered<'a, P>,
@@ -137,7 +137,7 @@ macro_rules! endpoints {
                 Endpoint::Keyed(self).spec()
             }
 
-            /// The requirement of the endpoint for a caller's key or token.
+            /// The key or token that the endpoint requires.
             pub const fn access(self) -> Access {
                 match self {
                     $(Self::$name => $access),+
@@ -241,7 +241,7 @@ endpoints! {
             => connections::list::handle(context),
                 docs::connections::LIST;
         CreateConnection(Access::Scope(Scope::ConnectionsWrite)): post("/v1/vault/connections")
-            .with_body(&CREATE_FIELDS).adding()
+            .with_body(&CREATE_FIELDS).adding_rows()
             => connections::create::handle(context, ports).await,
                 docs::connections::CREATE;
         ReadConnection(Access::Scope(Scope::ConnectionsRead)): get("/v1/vault/connections/{id}").on_replica()
@@ -249,7 +249,7 @@ endpoints! {
                 docs::connections::READ;
         /// Changes the tags of a connection.
         UpdateConnection(Access::Scope(Scope::ConnectionsWrite)): patch("/v1/vault/connections/{id}")
-            .with_body(&UPDATE_FIELDS).with_if_match().adding()
+            .with_body(&UPDATE_FIELDS).with_if_match().adding_rows()
             => connections::update::handle(context),
                 docs::connections::UPDATE;
         DeleteConnection(Access::Scope(Scope::ConnectionsWrite)): delete("/v1/vault/connections/{id}").with_if_match()
@@ -260,7 +260,7 @@ endpoints! {
             => connections::state::handle(context),
                 docs::connections::SET_STATE;
         SetConnectionName(Access::Scope(Scope::ConnectionsWrite)): put("/v1/vault/connections/{id}/name")
-            .with_body(&NAME_FIELDS).with_if_match().adding()
+            .with_body(&NAME_FIELDS).with_if_match().adding_rows()
             => connections::name::handle(context),
                 docs::connections::SET_NAME;
         /// The health of a connection, with its reasons.
@@ -311,7 +311,7 @@ endpoints! {
                 docs::platform_calls::proxy(Method::Delete);
         /// Connects an account.
         Connect(Access::Scope(Scope::ConnectionsConnect)): post("/v1/vault/connect").with_body(&CONNECT_FIELDS)
-            // Boxed: the future of every request would otherwise have its size.
+            // Boxed, or the future of every request would be as large as this one.
             => Box::pin(connect::start::handle(context, ports)).await,
                 docs::connect::START;
         /// Connect attempts, newest first.
@@ -364,7 +364,7 @@ endpoints! {
         ListWebhooks(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks").on_replica()
             => webhooks::read::list(context),
                 docs::webhooks::LIST;
-        CreateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks").with_body(&NEW_WEBHOOK_FIELDS).adding()
+        CreateWebhook(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks").with_body(&NEW_WEBHOOK_FIELDS).adding_rows()
             => webhooks::signed::create(context, ports),
                 docs::webhooks::CREATE;
         GetWebhook(Access::Scope(Scope::WebhooksRead)): get("/v1/webhooks/{id}").on_replica()
@@ -387,7 +387,7 @@ endpoints! {
                 docs::webhooks::TEST;
         /// Sends events to a webhook again.
         ReplayEvents(Access::Scope(Scope::WebhooksWrite)): post("/v1/webhooks/{id}/replay")
-            .with_body(&REPLAY_FIELDS).adding()
+            .with_body(&REPLAY_FIELDS).adding_rows()
             => webhooks::write::replay(context),
                 docs::webhooks::REPLAY;
         /// The deliveries of a webhook.
@@ -400,10 +400,10 @@ endpoints! {
             => api_keys::list(context),
                 docs::keys::LIST;
         /// Creates an API key.
-        CreateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys").with_body(&KEY_FIELDS).adding()
+        CreateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys").with_body(&KEY_FIELDS).adding_rows()
             => api_keys::create(context, ports),
                 docs::keys::CREATE;
-        /// Replaces an API key by one with the same scopes.
+        /// Replaces an API key with one that has the same scopes.
         RotateKey(Access::Scope(Scope::KeysWrite)): post("/v1/keys/{id}/rotate") => api_keys::rotate(context, ports),
                 docs::keys::ROTATE;
         /// Revokes an API key.

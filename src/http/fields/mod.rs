@@ -12,7 +12,7 @@ use crate::catalog::key::platform;
 use crate::connect::rules as connect_rules;
 use crate::connections::model::ConnectionId;
 use crate::connections::rules;
-use crate::http::body::{Field, FieldCheck, OwnCheck};
+use crate::http::body::{CustomCheck, Field, FieldCheck};
 use crate::texts::language;
 use crate::util::nearest::{nearest, shown};
 
@@ -47,13 +47,13 @@ const fn access(about: &'static str) -> Field {
     optional("access", FieldCheck::OneOf(&Access::NAMES), about)
 }
 const fn actions(about: &'static str) -> Field {
-    own(
+    custom(
         "actions",
         |body, name, value| body.check_set(name, value, MAX_ACTIONS, check_action),
         about,
     )
 }
-const CONNECTIONS: Field = own(
+const CONNECTIONS: Field = custom(
     "connections",
     |body, name, value| body.check_set(name, value, MAX_CONNECTIONS, id),
     "Only the connections with these ids, and no new ones. If omitted, all of the identity.",
@@ -61,10 +61,10 @@ const CONNECTIONS: Field = own(
 
 /// Values of the fields of an auth method.
 const fn values(about: &'static str) -> Field {
-    own("fields", |body, name, value| body.check_texts(name, value, connect_rules::field), about)
+    custom("fields", |body, name, value| body.check_texts(name, value, connect_rules::field), about)
 }
 const fn fixed_values(about: &'static str) -> Field {
-    own(
+    custom(
         "fixedFields",
         |body, name, value| body.check_texts(name, value, connect_rules::field),
         about,
@@ -79,7 +79,7 @@ const LANG: Field = optional(
 );
 
 /// Any value without duplicate members.
-const FREE: OwnCheck = |body, name, value| body.check_repeated(&[name], value);
+const NO_DUPLICATES: CustomCheck = |body, name, value| body.check_duplicates(&[name], value);
 
 const fn required(name: &'static str, check: FieldCheck, about: &'static str) -> Field {
     Field::required(name, check, about)
@@ -89,8 +89,8 @@ const fn optional(name: &'static str, check: FieldCheck, about: &'static str) ->
     Field::optional(name, check, about)
 }
 
-const fn own(name: &'static str, check: OwnCheck, about: &'static str) -> Field {
-    optional(name, FieldCheck::Own(check), about)
+const fn custom(name: &'static str, check: CustomCheck, about: &'static str) -> Field {
+    optional(name, FieldCheck::Custom(check), about)
 }
 
 fn id(text: &str) -> Option<&'static str> {
@@ -108,8 +108,8 @@ pub(crate) fn unknown_platform<'a>(
     platform: &str,
     known: impl Iterator<Item = &'a str>,
 ) -> (String, Option<String>) {
-    let what = format!("is `{}`, which is not in the catalog", shown(platform));
-    (what, nearest(platform, known, 1).pop())
+    let message = format!("is `{}`, which is not in the catalog", shown(platform));
+    (message, nearest(platform, known, 1).pop())
 }
 
 /// Checks a platform's name, ignoring case.

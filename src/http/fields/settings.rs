@@ -1,8 +1,9 @@
 //! The fields of an account's settings: keys and tokens, webhooks, sign-in.
 
 use super::{
-    CONNECTIONS, FREE, LANG, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, access, actions, any,
-    client, fixed_values, optional, own, platform_in_any_case, required, scopes, values,
+    CONNECTIONS, LANG, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NO_DUPLICATES, access,
+    actions, any, client, custom, fixed_values, optional, platform_in_any_case, required, scopes,
+    values,
 };
 use crate::agents::sign_in::SignInType;
 use crate::auth::limits::Confirm;
@@ -28,14 +29,14 @@ pub const SESSION_FIELDS: [Field; 14] = [
         FieldCheck::OneOf(&IdentityType::NAMES),
         "Only connections of this identity type; all types if omitted.",
     ),
-    own(
+    custom(
         "scopes",
         |body, name, value| {
             body.check_set_of(name, value, &Scope::OF_TOKENS.map(Scope::as_str));
         },
         "The scopes of the token, a subset of the API key's. If omitted, the key's read scopes.",
     ),
-    own(
+    custom(
         "platforms",
         |body, name, value| {
             body.check_set(name, value, MAX_PLATFORMS, platform_in_any_case);
@@ -43,10 +44,10 @@ pub const SESSION_FIELDS: [Field; 14] = [
         "Only these platforms of the catalog, ignoring case, both in the vault and in the catalog; all if omitted.",
     ),
     access(
-        "`read` allows calls to platforms with `GET`, `HEAD` and GraphQL queries only. If omitted, with every method.",
+        "`read` allows calls to platforms with `GET`, `HEAD` and GraphQL queries only. If omitted, the token can call with every method.",
     ),
     actions(
-        "Only these actions of platforms, each as `platform/key` or `platform/prefix*`, and no other calls: the token can't use the proxy. Restricts `platforms` to theirs. All calls if omitted.",
+        "Only these actions of platforms, each as `platform/key` or `platform/prefix*`, and no other calls: the token can't use the proxy. Restricts `platforms` to the platforms of these actions. All calls if omitted.",
     ),
     CONNECTIONS,
     optional(
@@ -57,7 +58,7 @@ pub const SESSION_FIELDS: [Field; 14] = [
     client(
         "The name of the OAuth client with which the token connects accounts; its user can't choose another one. If omitted, `default`, and a connection that is reconnected keeps its own.",
     ),
-    own(
+    custom(
         "origins",
         |body, name, value| body.check_set(name, value, MAX_ORIGINS, check_origin),
         "Only pages of these web origins, and the service's own, can use the token; all origins if omitted. Write each as a browser sends it: in lower case, without a path, without the scheme's default port. `http` is allowed for `localhost` and `127.0.0.1` only. The operator decides separately which origins may call the service.",
@@ -66,10 +67,10 @@ pub const SESSION_FIELDS: [Field; 14] = [
         "Values for the fields of the platform's auth methods, which the user can change in the connect window. No secrets. Needs `platforms` with one platform.",
     ),
     fixed_values(
-        "As `fields`, but the user can't change them: the token connects accounts with these values only. A value that decides which host receives an OAuth client's secret must be in the client's `variables` instead.",
+        "Like `fields`, but the user can't change them: the token connects accounts with these values only. A value that decides which host receives an OAuth client's secret must be in the client's `variables` instead.",
     ),
     LANG,
-    own(
+    custom(
         "ttlSeconds",
         |body, name, value| body.check_integer(name, value, MIN_TTL, MAX_TTL),
         "The lifetime of the token in seconds; it never outlives the API key.",
@@ -197,7 +198,7 @@ pub const CONSOLE_SIGN_IN_FIELDS: [Field; 9] = [
     ),
     required(
         "roles",
-        FieldCheck::Own(FREE),
+        FieldCheck::Custom(NO_DUPLICATES),
         "The scopes of each value of the claim: 1 to 50 values. The caller must have each of the scopes.",
     ),
 ];
@@ -213,7 +214,7 @@ pub const BRANDING_FIELDS: [Field; 4] = [
     optional(
         "color",
         FieldCheck::TextOrNull(branding_rules::color),
-        "The colour of buttons and links, as in `#1a2b3c`. The service chooses the text on it, and darkens or lightens links as far as they need it to be readable.",
+        "The colour of buttons and links, as in `#1a2b3c`. The service chooses the text on it, and darkens or lightens links as far as needed to make them readable.",
     ),
     optional(
         "url",
@@ -235,12 +236,12 @@ pub const GRANT_FIELDS: [Field; 8] = [
         FieldCheck::OneOf(&IdentityType::NAMES),
         "The type of the identity. If omitted, connections of every type count.",
     ),
-    own(
+    custom(
         "platforms",
         |body, name, value| body.check_set(name, value, MAX_PLATFORMS, platform),
         "Only these platforms. If omitted, all.",
     ),
-    access("`read` lets the user grant no more than reading."),
+    access("With `read`, the user can grant read access only."),
     actions(
         "Only these actions, each as `platform/key` or `platform/prefix*`; together at most 4,500 characters. If omitted, all.",
     ),
@@ -267,7 +268,7 @@ pub const KEY_FIELDS: [Field; 3] = [
     optional("name", FieldCheck::TextOrNull(rules::name), "Its purpose; `null` for none."),
     required(
         "scopes",
-        FieldCheck::Own(|body, name, value| {
+        FieldCheck::Custom(|body, name, value| {
             body.check_set_of(name, value, &Scope::NAMES);
         }),
         "Its scopes, all of which the key of this request must have too.",

@@ -1,7 +1,8 @@
-//! The fields of connections, of what connects them, and of calls.
+//! The fields of connections, connect attempts, OAuth clients, imports and calls.
 
 use super::{
-    FREE, LANG, any, client, fixed_values, id, optional, own, required, scopes, tags, values,
+    LANG, NO_DUPLICATES, any, client, custom, fixed_values, id, optional, required, scopes, tags,
+    values,
 };
 use crate::catalog::key::platform_version;
 use crate::connect::rules as connect_rules;
@@ -153,14 +154,14 @@ pub const CLIENT_FIELDS: [Field; 8] = [
     scopes(
         "The scopes to request when a request to connect names none. Together with `authorizationParameters` and `variables`, at most 8192 bytes as JSON.",
     ),
-    own(
+    custom(
         "authorizationParameters",
         |body, name, value| {
             body.check_texts(name, value, connect_rules::parameter);
         },
         "Additional parameters of the authorization request. Security-relevant ones can't be set.",
     ),
-    own(
+    custom(
         "variables",
         |body, name, value| body.check_texts(name, value, connect_rules::field),
         "Values of the variables in the platform's URLs. A variable that determines which host receives the client's secret must be set here, unless the catalog lists its values.",
@@ -179,24 +180,24 @@ pub const CLIENT_FIELDS: [Field; 8] = [
 
 /// The input of an action, which the endpoint also checks against the action's schema, and the limits on the response.
 pub const INPUT_FIELDS: [Field; 8] = [
-    own("path", FREE, "The parameters of the path, by name."),
-    own("query", FREE, "The parameters of the query, by name."),
-    own("header", FREE, "The parameters that are headers, by name."),
-    own("cookie", FREE, "The parameters that are cookies, by name."),
-    own("body", FREE, "The request's body."),
-    own(
+    custom("path", NO_DUPLICATES, "The parameters of the path, by name."),
+    custom("query", NO_DUPLICATES, "The parameters of the query, by name."),
+    custom("header", NO_DUPLICATES, "The parameters that are headers, by name."),
+    custom("cookie", NO_DUPLICATES, "The parameters that are cookies, by name."),
+    custom("body", NO_DUPLICATES, "The request's body."),
+    custom(
         "arguments",
-        FREE,
-        "Instead of these: the input as one flat object, as the action's detail describes it with `for=model`.",
+        NO_DUPLICATES,
+        "Instead of `path`, `query`, `header`, `cookie` and `body`: the input as one flat object, as the action's detail describes it with `for=model`.",
     ),
-    own(
+    custom(
         "select",
-        FREE,
+        NO_DUPLICATES,
         "Only these parts of the response's body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item.",
     ),
-    own(
+    custom(
         "maxBytes",
-        FREE,
+        NO_DUPLICATES,
         "The maximum size of the response in bytes: 500–8388608. `omitted` lists the parts that do not fit.",
     ),
 ];
@@ -245,21 +246,22 @@ pub const CREDENTIALS_FIELDS: [Field; 15] = [
         "With `aws_sigv4`: the token of a temporary session.",
     ),
     optional("region", FieldCheck::Text(connect_rules::secret), "With `aws_sigv4`: the region."),
-    values("More of the method's `fields`, such as variables of the platform's URLs."),
+    values("Other values of the method's `fields`, such as variables of the platform's URLs."),
 ];
 
 /// The maximum number of connections in an import.
-pub const MAX_IMPORTED: usize = 20;
+pub const MAX_IMPORTED_CONNECTIONS: usize = 20;
 
-/// Connections from another service. The endpoint checks each by [`IMPORTED_FIELDS`].
+/// Connections from another service. The endpoint checks each against [`IMPORTED_CONNECTION_FIELDS`].
 pub const IMPORT_FIELDS: [Field; 2] = [
     required(
         "connections",
-        FieldCheck::Own(|body, name, value| {
+        FieldCheck::Custom(|body, name, value| {
             let items = if let Value::Array(items) = value { items.len() } else { 0 };
-            if !(1..=MAX_IMPORTED).contains(&items) {
-                let what = format!("must be an array of 1 to {MAX_IMPORTED} connections");
-                body.invalid(&[name], &what);
+            if !(1..=MAX_IMPORTED_CONNECTIONS).contains(&items) {
+                let message =
+                    format!("must be an array of 1 to {MAX_IMPORTED_CONNECTIONS} connections");
+                body.invalid(&[name], &message);
             }
         }),
         "The connections.",
@@ -267,12 +269,12 @@ pub const IMPORT_FIELDS: [Field; 2] = [
     optional(
         "cutOver",
         FieldCheck::Boolean,
-        "Whether the other service no longer refreshes these connections, so that this one does. Ends the waiting of connections that an earlier import created.",
+        "Whether the other service no longer refreshes these connections, so that this one does. Connections that an earlier import created then no longer wait for the cut-over.",
     ),
 ];
 
-/// A connection in an import. The endpoint checks the credentials by [`CREDENTIALS_FIELDS`].
-pub const IMPORTED_FIELDS: [Field; 9] = [
+/// A connection in an import. The endpoint checks the credentials against [`CREDENTIALS_FIELDS`].
+pub const IMPORTED_CONNECTION_FIELDS: [Field; 9] = [
     required("platform", FieldCheck::Text(any), "The platform's identifier, ignoring case."),
     required(
         "identity",
@@ -297,7 +299,7 @@ pub const IMPORTED_FIELDS: [Field; 9] = [
     ),
     required(
         "credentials",
-        FieldCheck::Own(|_, _, _| {}),
+        FieldCheck::Custom(|_, _, _| {}),
         "The credentials, as in `PUT …/credentials`.",
     ),
 ];

@@ -130,13 +130,14 @@ impl Problem {
     }
 
     /// The caller exceeds the rate limit. `noun` names the caller: a key or a token.
-    pub fn too_often(noun: &str, wait: RetryAfter) -> Self {
+    pub fn rate_limited(noun: &str, wait: RetryAfter) -> Self {
         let detail = format!("This {noun} has sent too many requests. Wait, then retry.");
         Self { retry_after: Some(wait.0), ..Self::new(Code::TooManyRequests, detail) }
     }
 
-    /// The same problem for a body that is a part of another one, at the pointer `base`.
-    pub(crate) fn within(mut self, base: &str) -> Self {
+    /// The same problem for a body that is a part of another one: puts the pointer `base` before the pointers of the
+    /// faults.
+    pub(crate) fn with_pointer_prefix(mut self, base: &str) -> Self {
         for fault in &mut self.errors {
             if let Location::Pointer(pointer) = &mut fault.location {
                 pointer.insert_str(0, base);
@@ -261,22 +262,23 @@ struct Document<'a> {
 }
 
 impl Fault {
-    /// `name` is not one of `known`. `what` completes the message, for example `a field of this body`.
+    /// The fault for a name that is not one of `known`. `noun` completes the message, for example `a field of this
+    /// body`.
     pub(crate) fn unknown(
         code: Code,
         location: Location,
         name: &str,
-        what: &str,
+        noun: &str,
         known: &[&str],
     ) -> Self {
         let suggestion = nearest(name, known.iter().copied(), 1).pop();
         let meant = suggestion.as_ref().map(|name| format!("; did you mean `{name}`?"));
         let meant = meant.unwrap_or_default();
-        let detail = format!("`{}` is not {what}{meant}", shown(name));
+        let detail = format!("`{}` is not {noun}{meant}", shown(name));
         Self { code, location, detail, suggestion }
     }
 
-    /// The value of `name` is not one of `known`; `text` is the value, if it was a string.
+    /// The fault for a value of `name` that is not one of `known`. `text` is the value, if it is a string.
     pub(crate) fn unknown_value(
         code: Code,
         location: Location,
@@ -291,11 +293,11 @@ impl Fault {
 }
 
 /// Joins strings. The standard library's `join` adds more code to the module.
-pub(crate) fn joined(texts: &[&str], between: &str) -> String {
+pub(crate) fn joined(texts: &[&str], separator: &str) -> String {
     let mut all = String::new();
     for (index, text) in texts.iter().enumerate() {
         if index > 0 {
-            all.push_str(between);
+            all.push_str(separator);
         }
         all.push_str(text);
     }
@@ -312,7 +314,7 @@ impl From<StorageError> for Problem {
         let mut problem = Self::unavailable(error.cause);
         if is_moved {
             problem.detail = "The account is being moved to another database, and nothing can be changed for up to five seconds. Try again shortly.".into();
-            // Expected, so not logged.
+            // A move is expected, so it is not logged.
             problem.cause = None;
         }
         problem

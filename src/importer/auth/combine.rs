@@ -1,8 +1,8 @@
 //! Combines security schemes that an operation requires together into one method with the secrets of all of them.
 
 use super::templates::check;
-use super::{MAX_DESCRIPTION, default_fields, fields, is_same, rank, slug};
-use crate::catalog::detail::{ApiKey, AuthMethod, Field, In, Kind, Parameters};
+use super::{MAX_DESCRIPTION, default_fields, fields, is_same_except_scopes, rank, slug};
+use crate::catalog::detail::{ApiKey, ApiKeyLocation, AuthMethod, Field, Kind, Parameters};
 use crate::credentials::request_auth::{CLIENT_ID, with_prefix};
 use crate::importer::scalar::FirstText;
 use crate::importer::server::{self, ResolvedServers};
@@ -19,12 +19,16 @@ pub struct InterpretedScheme<'d> {
 impl InterpretedScheme<'_> {
     fn is_same(&self, other: &Self) -> bool {
         self.kinds.len() == other.kinds.len()
-            && self.kinds.iter().zip(&other.kinds).all(|(one, other)| is_same(one, other))
+            && self
+                .kinds
+                .iter()
+                .zip(&other.kinds)
+                .all(|(one, other)| is_same_except_scopes(one, other))
     }
 }
 
 /// Removes equivalent schemes from an alternative, such as two flows of one authorization server.
-pub fn distinct<'m, 'd>(
+pub fn distinct_schemes<'m, 'd>(
     schemes: &'m [InterpretedScheme<'d>],
     names: &[String],
 ) -> Vec<&'m InterpretedScheme<'d>> {
@@ -38,7 +42,8 @@ pub fn distinct<'m, 'd>(
     distinct
 }
 
-/// The methods that satisfy all of these schemes at once: the strongest one, with the keys of the others in addition.
+/// The methods that satisfy all of these schemes at once: those of the strongest scheme, which also send the keys of the
+/// other schemes.
 pub fn methods(
     all: &[&InterpretedScheme<'_>],
     servers: &ResolvedServers,
@@ -60,7 +65,8 @@ pub fn methods(
     main.kinds.iter().map(method).collect()
 }
 
-/// The strongest scheme becomes the method's own kind. Of several keys, that is the one that is called an API key.
+/// The strongest scheme becomes the method's own kind. Of several keys, the strongest is the one called an API
+/// key.
 fn strength(scheme: &InterpretedScheme<'_>) -> (u8, bool) {
     let kind = scheme.kinds.iter().map(rank).min().unwrap_or(u8::MAX);
     let is_api_key =
@@ -89,28 +95,30 @@ fn method(
         field.description = help(main);
     }
     let mut cookies = match kind {
-        Kind::ApiKey(key) if key.r#in == In::Cookie => vec![format!("{}={{apiKey}}", key.name)],
+        Kind::ApiKey(key) if key.r#in == ApiKeyLocation::Cookie => {
+            vec![format!("{}={{apiKey}}", key.name)]
+        }
         _ => Vec::new(),
     };
     let is_taken = |key: &ApiKey| match kind {
         Kind::ApiKey(own) => own.r#in == key.r#in && own.name.eq_ignore_ascii_case(&key.name),
-        _ => key.r#in == In::Header && key.name.eq_ignore_ascii_case("authorization"),
+        _ => key.r#in == ApiKeyLocation::Header && key.name.eq_ignore_ascii_case("authorization"),
     };
     for (key, scheme) in keys {
-        // OAuth clients already have an ID.
+        // The OAuth client already has this value.
         let variable = if method.is_oauth2() && letters(&key.name).ends_with("clientid") {
             CLIENT_ID.to_owned()
         } else {
-            let name = unique_name(&variable(&key.name), &method.fields);
+            let name = unique_name(&field_name(&key.name), &method.fields);
             let field = Field::secret(&name, &label(&key.name));
             method.fields.push(Field { description: help(scheme), ..field });
             name
         };
         let template = with_prefix(&key.prefix, &format!("{{{variable}}}"));
         let former = match key.r#in {
-            In::Header => method.headers.insert(key.name.clone(), template),
-            In::Query => method.query.insert(key.name.clone(), template),
-            In::Cookie => {
+            ApiKeyLocation::Header => method.headers.insert(key.name.clone(), template),
+            ApiKeyLocation::Query => method.query.insert(key.name.clone(), template),
+            ApiKeyLocation::Cookie => {
                 cookies.push(format!("{}={template}", key.name));
                 None
             }
@@ -120,7 +128,8 @@ fn method(
         }
     }
     if cookies.len() > 1
-        || (!cookies.is_empty() && !matches!(kind, Kind::ApiKey(key) if key.r#in == In::Cookie))
+        || (!cookies.is_empty()
+            && !matches!(kind, Kind::ApiKey(key) if key.r#in == ApiKeyLocation::Cookie))
     {
         method.headers.insert("Cookie".to_owned(), cookies.join("; "));
     }
@@ -163,7 +172,7 @@ fn label(name: &str) -> String {
 }
 
 /// Converts the name of a header to the name of a field: `X-App-Id` → `appId`.
-fn variable(name: &str) -> String {
+fn field_name(name: &str) -> String {
     let words = words(name);
     let words = words.iter().map(|word| word.to_ascii_lowercase());
     let camel = words.enumerate().map(|(index, word)| {
@@ -187,9 +196,9 @@ fn unique_name(preferred: &str, fields: &[Field]) -> String {
 pub fn carries(method: &AuthMethod, common: &Parameters, key: &ApiKey) -> bool {
     let header = |name: &String| name.eq_ignore_ascii_case(&key.name);
     match key.r#in {
-        In::Header => method.headers.keys().chain(common.keys()).any(header),
-        In::Query => method.query.contains_key(&key.name),
-        In::Cookie => {
+        ApiKeyLocation::Header => method.headers.keys().chain(common.keys()).any(header),
+        ApiKeyLocation::Query => method.query.contains_key(&key.name),
+        ApiKeyLocation::Cookie => {
             let mut headers = method.headers.iter().chain(common);
             headers.any(|(name, cookies)| {
                 let own = cookies.split("; ").filter_map(|cookie| cookie.split('=').next());
@@ -201,7 +210,7 @@ pub fn carries(method: &AuthMethod, common: &Parameters, key: &ApiKey) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{label, variable};
+    use super::{field_name, label};
 
     #[test]
     fn a_header_name_becomes_a_label_and_a_field() {
@@ -212,7 +221,7 @@ mod tests {
             ("api_key", "API key", "apiKey"),
             ("---", "---", "key"),
         ] {
-            assert_eq!((label(name).as_str(), variable(name).as_str()), (expected, field));
+            assert_eq!((label(name).as_str(), field_name(name).as_str()), (expected, field));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Facts about three providers with hundreds of documents, which name endpoints that no longer work or do not say how
-//! to sign a request.
+//! Facts about three providers. Each has hundreds of documents, which name endpoints that no longer work, or do not say
+//! how to sign a request.
 //!
 //! | provider | source of the facts |
 //! |---|---|
@@ -39,7 +39,8 @@ pub fn detect<F>(document: &Document<F>, servers: &ResolvedServers) -> Option<Fa
             Some(Family::Microsoft { resource: resource(servers) })
         }
         "amazonaws.com" => {
-            let service_name = info.signing_name.filled().or_else(|| info.service.filled())?;
+            let service_name =
+                info.signing_name.non_blank().or_else(|| info.service.non_blank())?;
             let service = service_name.trim().to_lowercase();
             Some(Family::Amazon { service, regions: regions(servers) })
         }
@@ -53,10 +54,11 @@ impl Family {
         let kind = scheme.r#type.as_str().trim().to_lowercase();
         match self {
             Self::Google if kind == "oauth2" => {
-                Some(Kind::OAuth2(Box::new(google(declared(scheme)))))
+                Some(Kind::OAuth2(Box::new(google(declared_scopes(scheme)))))
             }
             Self::Microsoft { resource } if kind == "oauth2" => {
-                let scopes = declared(scheme).into_iter().map(|scope| qualified(scope, resource));
+                let scopes =
+                    declared_scopes(scheme).into_iter().map(|scope| qualify(scope, resource));
                 Some(Kind::OAuth2(Box::new(microsoft(scopes.collect()))))
             }
             Self::Amazon { service, regions } if is_signed(scheme) => {
@@ -76,7 +78,7 @@ fn is_signed(scheme: &Scheme) -> bool {
 }
 
 /// The scopes of all flows of a scheme.
-fn declared(scheme: &Scheme) -> Vec<Scope> {
+fn declared_scopes(scheme: &Scheme) -> Vec<Scope> {
     let mut all = scopes(&scheme.scopes);
     if let Some(flows) = scheme.flows.get() {
         for flow in [&flows.authorization_code, &flows.implicit, &flows.client_credentials] {
@@ -100,7 +102,7 @@ pub fn google(scopes: Vec<Scope>) -> OAuth2 {
             pair("access_type", "offline"),
             pair("prompt", "consent"),
         ]),
-        ..OAuth2::usual(Grant::AuthorizationCode, Some(authorization_url), token_url)
+        ..OAuth2::standard(Grant::AuthorizationCode, Some(authorization_url), token_url)
     }
 }
 
@@ -118,14 +120,14 @@ pub fn tenant() -> Field {
 pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
     let base = "https://login.microsoftonline.com/{tenant}/oauth2/v2.0";
     if !scopes.iter().any(|scope| scope.name == "offline_access") {
-        let description = "Keep the access when you are not there".to_owned();
+        let description = "Keep access while you are away".to_owned();
         scopes.insert(0, Scope { name: "offline_access".to_owned(), description });
     }
     let (authorization_url, token_url) = (format!("{base}/authorize"), format!("{base}/token"));
     OAuth2 {
         scopes,
         pkce: Pkce::S256,
-        ..OAuth2::usual(Grant::AuthorizationCode, Some(authorization_url), token_url)
+        ..OAuth2::standard(Grant::AuthorizationCode, Some(authorization_url), token_url)
     }
 }
 
@@ -142,7 +144,7 @@ fn resource(servers: &ResolvedServers) -> String {
 }
 
 /// A scope as version 2 names it: `https://management.azure.com/user_impersonation`.
-fn qualified(scope: Scope, resource: &str) -> Scope {
+fn qualify(scope: Scope, resource: &str) -> Scope {
     let is_openid_scope =
         ["offline_access", "openid", "profile", "email"].contains(&scope.name.as_str());
     let is_qualified = is_openid_scope || scope.name.contains("://");

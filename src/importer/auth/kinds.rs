@@ -2,7 +2,7 @@
 
 use super::scheme::{Flow, Flows, Scheme};
 use super::{KnownServers, MAX_DESCRIPTION, MAX_SCOPES};
-use crate::catalog::detail::{ApiKey, Grant, In, Kind, OAuth2, Scope, variables};
+use crate::catalog::detail::{ApiKey, ApiKeyLocation, Grant, Kind, OAuth2, Scope, variables};
 use crate::importer::entries::Entries;
 use crate::importer::scalar::{FirstText, OptionalMap};
 use crate::importer::{server, text};
@@ -46,16 +46,16 @@ fn http(scheme: &Scheme) -> Result<Kind, String> {
 
 fn api_key(scheme: &Scheme) -> Result<Kind, String> {
     let r#in = match scheme.r#in.as_str().trim().to_lowercase().as_str() {
-        "header" => In::Header,
-        "query" => In::Query,
-        "cookie" => In::Cookie,
+        "header" => ApiKeyLocation::Header,
+        "query" => ApiKeyLocation::Query,
+        "cookie" => ApiKeyLocation::Cookie,
         other => return Err(format!("`in: {}` is not supported", text::verbatim(other, 40))),
     };
     let name = key_name(r#in, text::verbatim(scheme.name.as_str(), MAX_NAME))?;
-    if r#in == In::Header && is_transport_header(&name.to_ascii_lowercase()) {
+    if r#in == ApiKeyLocation::Header && is_transport_header(&name.to_ascii_lowercase()) {
         return Err(format!("no credential can be sent in the header `{name}`"));
     }
-    if r#in == In::Header
+    if r#in == ApiKeyLocation::Header
         && name.eq_ignore_ascii_case("authorization")
         && let Some(prefix) = prefix(scheme.description.as_str())
     {
@@ -69,8 +69,8 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
 }
 
 /// Validates the name under which a key is sent.
-pub fn key_name(r#in: In, name: String) -> Result<String, String> {
-    if name.is_empty() || (r#in != In::Query && !name.chars().all(is_token)) {
+pub fn key_name(r#in: ApiKeyLocation, name: String) -> Result<String, String> {
+    if name.is_empty() || (r#in != ApiKeyLocation::Query && !name.chars().all(is_token)) {
         return Err("its `name` cannot be that of a header or parameter".to_owned());
     }
     Ok(name)
@@ -81,7 +81,7 @@ fn is_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
 }
 
-/// Finds the word before the key in a description.
+/// The word that requests put before the key, such as `Token`, if the description shows it.
 fn prefix(description: &str) -> Option<String> {
     let words = ["Bearer", "Token", "ApiKey", "Api-Key", "Key"];
     let mentions = |word: &str| {
@@ -97,12 +97,12 @@ fn prefix(description: &str) -> Option<String> {
     words.into_iter().find(|word| mentions(word)).map(str::to_owned)
 }
 
-/// OAuth with the facts of one flow.
+/// OAuth with the refresh URL and the scopes of one flow.
 fn oauth(grant: Grant, flow: &Flow, token_url: String) -> OAuth2 {
     OAuth2 {
         refresh_url: url(&flow.refresh_url),
         scopes: scopes(&flow.scopes),
-        ..OAuth2::usual(grant, None, token_url)
+        ..OAuth2::standard(grant, None, token_url)
     }
 }
 
@@ -143,11 +143,11 @@ fn authorization_code(
 ) -> Result<OAuth2, String> {
     let authorization_url =
         url(&flow.authorization_url).ok_or("its authorization URL is not absolute")?;
-    let elsewhere = flows.client_credentials.get().and_then(|flow| url(&flow.token_url));
+    let other_token_url = flows.client_credentials.get().and_then(|flow| url(&flow.token_url));
     if let Some(oauth) = known(&authorization_url) {
         return Ok(OAuth2 { scopes: scopes(&flow.scopes), ..oauth });
     }
-    let token_url = url(&flow.token_url).or(elsewhere);
+    let token_url = url(&flow.token_url).or(other_token_url);
     let token_url =
         token_url.ok_or("its token URL is not known, and the implicit flow is unsafe")?;
     let oauth = oauth(Grant::AuthorizationCode, flow, token_url);

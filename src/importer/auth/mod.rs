@@ -68,7 +68,7 @@ pub fn convert<F>(
                 // method.
                 let kind = scheme.r#type.as_str().trim().to_lowercase();
                 if matches!(kind.as_str(), "oauth2" | "openidconnect") {
-                    let oauth = OAuth2::usual(Grant::AuthorizationCode, None, String::new());
+                    let oauth = OAuth2::standard(Grant::AuthorizationCode, None, String::new());
                     methods.schemes.push((name.to_owned(), Kind::OAuth2(Box::new(oauth))));
                 }
                 let name = text::verbatim(name, 100);
@@ -82,7 +82,7 @@ pub fn convert<F>(
     methods
 }
 
-/// Methods of users come before those of clients, and revocable ones before others.
+/// Methods that act for a user come before those that act for the client, and revocable ones before others.
 const fn rank(kind: &Kind) -> u8 {
     match kind {
         Kind::OAuth2(oauth) if matches!(oauth.grant, Grant::AuthorizationCode) => 0,
@@ -103,18 +103,18 @@ impl Methods {
         required: &[Vec<String>],
         servers: &ResolvedServers,
     ) {
-        let (mut whole, mut together) = (Vec::new(), Vec::new());
-        let mut only_together: HashSet<&str> = HashSet::new();
+        let (mut single_schemes, mut combined) = (Vec::new(), Vec::new());
+        let mut only_combined: HashSet<&str> = HashSet::new();
         for alternative in required {
-            let all = combine::distinct(schemes, alternative);
+            let all = combine::distinct_schemes(schemes, alternative);
             if all.len() < 2 {
-                whole.extend(alternative);
+                single_schemes.extend(alternative);
                 continue;
             }
             match combine::methods(&all, servers) {
                 Ok(methods) => {
-                    only_together.extend(all.iter().map(|scheme| scheme.name));
-                    together.extend(methods);
+                    only_combined.extend(all.iter().map(|scheme| scheme.name));
+                    combined.extend(methods);
                 }
                 Err(why) => {
                     let names: Vec<_> = all.iter().map(|scheme| scheme.name).collect();
@@ -132,16 +132,16 @@ impl Methods {
             for kind in &scheme.kinds {
                 self.schemes.push((scheme.name.to_owned(), kind.clone()));
             }
-            let is_whole = whole.iter().any(|name| *name == scheme.name);
-            if is_whole || !only_together.contains(scheme.name) {
+            let is_single = single_schemes.iter().any(|name| *name == scheme.name);
+            if is_single || !only_combined.contains(scheme.name) {
                 self.add(scheme, servers);
             }
         }
-        for method in together {
+        for method in combined {
             let AuthMethod { headers, query, .. } = &method;
             let mut known = self.methods.iter();
             if !known.any(|known| {
-                is_same(&known.kind, &method.kind)
+                is_same_except_scopes(&known.kind, &method.kind)
                     && (&known.headers, &known.query) == (headers, query)
             }) {
                 let id = unique_id(&self.methods, &method.id);
@@ -154,12 +154,14 @@ impl Methods {
         let has_several = scheme.kinds.len() > 1;
         for kind in scheme.kinds.clone() {
             // Several schemes are often equivalent, for example one for each set of scopes.
-            if let Some(same) = self.methods.iter_mut().find(|known| is_same(&known.kind, &kind)) {
+            if let Some(same) =
+                self.methods.iter_mut().find(|known| is_same_except_scopes(&known.kind, &kind))
+            {
                 merge_scopes(&mut same.kind, kind);
                 continue;
             }
             let suffix = match &kind {
-                Kind::OAuth2(oauth) if has_several && oauth.grant.is_of_client() => "-client",
+                Kind::OAuth2(oauth) if has_several && oauth.grant.acts_without_user() => "-client",
                 _ => "",
             };
             let id = unique_id(&self.methods, &format!("{}{suffix}", slug(scheme.name)));
@@ -189,7 +191,7 @@ pub fn slug(name: &str) -> String {
 }
 
 /// Whether two methods differ only in their scopes.
-fn is_same(one: &Kind, other: &Kind) -> bool {
+fn is_same_except_scopes(one: &Kind, other: &Kind) -> bool {
     match (one, other) {
         (Kind::OAuth2(one), Kind::OAuth2(other)) => {
             let bare = |oauth: &OAuth2| OAuth2 { scopes: Vec::new(), ..oauth.clone() };
@@ -200,7 +202,7 @@ fn is_same(one: &Kind, other: &Kind) -> bool {
 }
 
 /// Whether two methods serve the same purpose, so that one of them is enough.
-pub fn is_alike(one: &Kind, other: &Kind) -> bool {
+pub fn has_same_purpose(one: &Kind, other: &Kind) -> bool {
     match (one, other) {
         (Kind::OAuth2(one), Kind::OAuth2(other)) => one.grant == other.grant,
         // Both are a secret that the user pastes.
@@ -212,12 +214,12 @@ pub fn is_alike(one: &Kind, other: &Kind) -> bool {
 /// For each of the document's schemes, the ids of the methods that satisfy it: those made from the scheme, or else
 /// those that serve the same purpose. A method also satisfies a key that its headers or query parameters carry;
 /// `common` are the headers of all methods.
-pub fn satisfied(
+pub fn methods_by_scheme(
     schemes: &[(String, Kind)],
     methods: &[AuthMethod],
     common: &Parameters,
 ) -> BTreeMap<String, Vec<String>> {
-    let mut satisfied: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut methods_by_scheme: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (scheme, kind) in schemes {
         let ids = |fits: &dyn Fn(&AuthMethod) -> bool| -> Vec<String> {
             let fitting = methods.iter().filter(|method| fits(method));
@@ -225,13 +227,14 @@ pub fn satisfied(
         };
         let exact = ids(&|method| {
             let carries = |key| combine::carries(method, common, key);
-            is_same(&method.kind, kind) || matches!(kind, Kind::ApiKey(key) if carries(key))
+            is_same_except_scopes(&method.kind, kind)
+                || matches!(kind, Kind::ApiKey(key) if carries(key))
         });
-        let alike = || ids(&|method| is_alike(&method.kind, kind));
+        let alike = || ids(&|method| has_same_purpose(&method.kind, kind));
         let found = if exact.is_empty() { alike() } else { exact };
-        satisfied.entry(scheme.clone()).or_default().extend(found);
+        methods_by_scheme.entry(scheme.clone()).or_default().extend(found);
     }
-    satisfied
+    methods_by_scheme
 }
 
 /// Adds the scopes of a method to a similar one.
@@ -315,7 +318,7 @@ pub fn remove_unused_fields<'a>(
     });
 }
 
-/// Adds a field for each variable that has none, as one of `others` declares it.
+/// Adds the missing fields of variables, copied from the first of `others` that has them.
 pub fn add_missing_fields<'a>(
     variables: impl Iterator<Item = &'a str>,
     others: &[AuthMethod],

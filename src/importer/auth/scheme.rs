@@ -21,11 +21,11 @@ pub struct Scheme {
     pub flows: OptionalMap<Flows>,
     /// Only for OAuth in Swagger 2: `implicit`, `password`, `application` or `accessCode`.
     pub flow: FirstText,
-    /// OAuth in Swagger 2.0 only.
+    /// Only for OAuth in Swagger 2.
     pub authorization_url: FirstText,
-    /// OAuth in Swagger 2.0 only.
+    /// Only for OAuth in Swagger 2.
     pub token_url: FirstText,
-    /// OAuth in Swagger 2.0 only.
+    /// Only for OAuth in Swagger 2.
     pub scopes: OptionalMap<Entries<FirstText>>,
     /// Amazon's marker of signed requests: `awsSigv4`.
     #[serde(rename = "x-amazon-apigateway-authtype")]
@@ -36,11 +36,11 @@ pub struct Scheme {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Flows {
-    /// The user consents in a browser, and the code is exchanged.
+    /// The user consents in a browser, and the client exchanges the code for a token.
     pub authorization_code: OptionalMap<Flow>,
-    /// The user consents in a browser, and the token is in the fragment of the redirect.
+    /// The user consents in a browser, and the fragment of the redirect contains the token.
     pub implicit: OptionalMap<Flow>,
-    /// The client acts for itself.
+    /// The client acts on its own behalf, without a user.
     pub client_credentials: OptionalMap<Flow>,
 }
 
@@ -50,6 +50,6 @@ pub struct Flow {
     pub authorization_url: FirstText,
     pub token_url: FirstText,
     pub refresh_url: FirstText,
-    /// Names and descriptions.
+    /// The scopes, each with its description.
     pub scopes: OptionalMap<Entries<FirstText>>,
 }

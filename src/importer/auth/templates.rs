@@ -2,7 +2,7 @@
 
 use super::kinds::key_name;
 use super::parameter_variables;
-use crate::catalog::detail::{AuthMethod, In, Parameters};
+use crate::catalog::detail::{ApiKeyLocation, AuthMethod, Parameters};
 use crate::credentials::request_auth::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
 use crate::platform_calls::headers::may_be_sent;
 
@@ -15,14 +15,14 @@ pub fn method_templates(method: &AuthMethod) -> impl Iterator<Item = &str> {
 }
 
 /// Merges headers; those of `over` win. Names are case-insensitive.
-pub fn merged(mut headers: Parameters, over: &Parameters) -> Parameters {
+pub fn merge_headers(mut headers: Parameters, over: &Parameters) -> Parameters {
     headers.retain(|name, _| !over.keys().any(|other| other.eq_ignore_ascii_case(name)));
     headers.extend(over.clone());
     headers
 }
 
 /// The first variable of a template for which a method has no value.
-pub fn unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
+pub fn first_unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
     let oauth = method.oauth2();
     let is_known = |name: &str| {
         method.fields.iter().any(|field| field.name == name)
@@ -36,7 +36,7 @@ pub fn unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
 
 /// Checks that requests to a platform may have a header with this name.
 pub fn check_header(name: &str) -> Result<(), String> {
-    key_name(In::Header, name.to_owned())
+    key_name(ApiKeyLocation::Header, name.to_owned())
         .map_err(|_| format!("`{name}` cannot be the name of a header"))?;
     let lower = name.to_ascii_lowercase();
     if may_be_sent(&lower) || matches!(lower.as_str(), "authorization" | "cookie") {
@@ -59,7 +59,7 @@ pub fn check(method: &AuthMethod) -> Result<(), String> {
         return Err("a parameter of `query` has no name".to_owned());
     }
     for template in method_templates(method) {
-        if let Some(name) = unfilled(method, template) {
+        if let Some(name) = first_unfilled(method, template) {
             return Err(format!("no field for `{{{name}}}` in `{template}`"));
         }
     }
@@ -70,7 +70,7 @@ pub fn check(method: &AuthMethod) -> Result<(), String> {
     let taken = method.fields.iter().find(|field| OAUTH_VARIABLES.contains(&field.name.as_str()));
     if let Some(field) = taken.filter(|_| method.is_oauth2()) {
         return Err(format!(
-            "`{}` cannot be the name of a field: templates use it for what OAuth 2.0 has",
+            "`{}` cannot be the name of a field: templates use this name for a value of OAuth 2.0",
             field.name
         ));
     }

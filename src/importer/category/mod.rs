@@ -14,9 +14,9 @@ pub const MAX_TAGS: usize = 20;
 /// The maximum length of a category or a tag.
 pub const MAX_CHARS: usize = 64;
 
-/// The document's first category in words; and as tags, its other categories and its own tags.
+/// Returns the document's first category, in words, and the tags: its other categories and its own tags.
 pub fn classify<F>(info: &Info<F>) -> (String, Vec<String>) {
-    // Single letters come from a word that was parsed as a list.
+    // Skips single letters, which come from a word that was parsed as a list.
     let mut categories = info
         .categories
         .0

@@ -18,11 +18,11 @@ pub fn category(provider: &str, name: &str) -> Option<&'static str> {
     Some(row.map_or(DEFAULT_CATEGORY, |(category, _)| category))
 }
 
-/// Each category with the prefixes of its names; a trailing space marks the end of a word. The first matching row
-/// applies.
+/// Each category with prefixes of words in its services' names; a trailing space marks the end of a word. The first
+/// matching row applies.
 #[rustfmt::skip]
 const CATEGORIES: &[(&str, &[&str])] = &[
-    // Services whose parts would match other rows.
+    // First, because later rows would match other words of these names.
     ("Analytics", &["hdinsight", "stream analytics"]),
     ("Cloud", &["azure automation", "azure container service", "azure mariadb", "azure mysql", "azure network",
         "azure postgresql", "azure sql", "azure stack", "service usage", "serverless vpc"]),
@@ -34,7 +34,7 @@ const CATEGORIES: &[(&str, &[&str])] = &[
     ("Monitoring", &["application insights", "azure monitor", "cloudwatch"]),
     ("Security", &["security center"]),
     ("Storage", &["recovery services"]),
-    // All other services.
+    // The rows for all other services.
     ("Home", &["home", "smart device"]),
     ("Health", &["health imaging", "healthcare", "healthlake", "comprehend medical", "fit ", "fitness", "genomics",
         "life sciences", "omics"]),

@@ -52,7 +52,7 @@ pub fn swagger<F>(
     definitions: &mut Definitions<'_, F>,
     reaching: &mut Reaching,
 ) -> Option<RequestBody<Box<RawValue>>> {
-    let mut content_types = media::listed(consumes);
+    let mut content_types = media::first_listed(consumes);
     if let Some(body) = &given.body {
         if content_types.is_empty() {
             content_types.push("application/json".to_owned());
@@ -83,7 +83,7 @@ pub fn swagger<F>(
         .form
         .iter()
         .filter_map(|field| {
-            Some((field.get("name")?.as_str()?.to_owned(), parameters::inline(field)))
+            Some((field.get("name")?.as_str()?.to_owned(), parameters::inline_schema(field)))
         })
         .collect();
     let is_required = !required.is_empty();
@@ -115,7 +115,7 @@ pub fn response_types(responses: &[DocumentedResponse], produces: &[&Texts]) -> 
         good.extend(responses.iter().filter(|response| response.status == "default"));
     }
     let mut types: Vec<String> = Vec::new();
-    let swagger2_types = media::listed(produces);
+    let swagger2_types = media::first_listed(produces);
     for media in good.iter().flat_map(|response| &response.types).chain(&swagger2_types) {
         if !media.is_empty() && !types.contains(media) {
             types.push(media.clone());
@@ -132,7 +132,7 @@ pub fn responses<F>(
     definitions: &mut Definitions<'_, F>,
 ) -> Vec<DocumentedResponse> {
     let Ok(Value::Object(responses)) = serde_json::from_str(given.get()) else { return Vec::new() };
-    let produces = media::listed(produces);
+    let produces = media::first_listed(produces);
     let mut documented = Vec::new();
     for (status, value) in responses {
         if status.starts_with("x-") || status.len() > 10 || documented.len() >= MAX_RESPONSES {

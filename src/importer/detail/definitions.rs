@@ -135,10 +135,10 @@ pub struct Definitions<'d, F> {
     pub sources: Sources<'d, F>,
     numbers: HashMap<String, Option<u32>>,
     names: HashSet<String>,
-    /// The number of requests for each name.
+    /// How many references have requested each name. The count makes the names of definitions unique.
     request_counts: HashMap<String, u32>,
     waiting: VecDeque<Value>,
-    found: Vec<Definition>,
+    list: Vec<Definition>,
     pub dangling: Vec<String>,
     /// Parts of `OpenAPI` 3.2 that are skipped.
     pub skipped: BTreeSet<&'static str>,
@@ -154,7 +154,7 @@ impl<'d, F> Definitions<'d, F> {
             names: HashSet::new(),
             request_counts: HashMap::new(),
             waiting: VecDeque::new(),
-            found: Vec::new(),
+            list: Vec::new(),
             dangling: Vec::new(),
             skipped: BTreeSet::new(),
             written: 0,
@@ -167,10 +167,10 @@ impl<'d, F> Definitions<'d, F> {
             return *known;
         }
         let value = self.sources.value(reference);
-        let number = u32::try_from(self.found.len()).ok();
+        let number = u32::try_from(self.list.len()).ok();
         let number = value.and_then(|value| {
             let name = self.name(reference);
-            self.found.push(Definition { name, ..Definition::default() });
+            self.list.push(Definition { name, ..Definition::default() });
             self.waiting.push_back(value);
             number
         });
@@ -208,16 +208,16 @@ impl<'d, F> Definitions<'d, F> {
     }
 
     pub fn get(&self, number: u32) -> Option<&Definition> {
-        self.found.get(usize::try_from(number).ok()?)
+        self.list.get(usize::try_from(number).ok()?)
     }
 
     /// Converts all referenced definitions, transitively. `convert` returns the schema and the numbers of the
     /// definitions that it refers to.
     pub fn convert(&mut self, convert: fn(&Value, &mut Self) -> (String, Vec<u32>)) {
-        let mut next = self.found.len().saturating_sub(self.waiting.len());
+        let mut next = self.list.len().saturating_sub(self.waiting.len());
         while let Some(value) = self.waiting.pop_front() {
             let (schema, reaches) = convert(&value, self);
-            if let Some(definition) = self.found.get_mut(next) {
+            if let Some(definition) = self.list.get_mut(next) {
                 definition.schema = schema;
                 definition.reaches = reaches;
             }

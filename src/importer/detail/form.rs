@@ -103,11 +103,11 @@ fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
                 || accepted.is_some_and(|all| all.split(',').any(|one| is_binary(one.trim())))))
 }
 
-/// The schema of a file.
+/// The schema of a file: its bytes alone, or an object with the bytes, a name and a media type.
 fn file(mut own: Map<String, Value>, encoding: Option<&Encoding>) -> Value {
-    let aside = ["description", "title", "deprecated", "nullable", "x-nullable"];
+    let shared_keywords = ["description", "title", "deprecated", "nullable", "x-nullable"];
     let mut schema = Map::new();
-    for key in aside {
+    for key in shared_keywords {
         schema.extend(own.remove(key).map(|value| (key.to_owned(), value)));
     }
     own.insert("type".to_owned(), json!("string"));
@@ -127,10 +127,10 @@ fn file(mut own: Map<String, Value>, encoding: Option<&Encoding>) -> Value {
         });
         properties.insert("headers".to_owned(), part_headers);
     }
-    let described = json!({
+    let with_name_and_type = json!({
         "type": "object", "properties": properties, "required": ["content"],
         "additionalProperties": false,
     });
-    schema.insert("anyOf".to_owned(), json!([own, described]));
+    schema.insert("anyOf".to_owned(), json!([own, with_name_and_type]));
     Value::Object(schema)
 }

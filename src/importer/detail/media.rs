@@ -1,4 +1,4 @@
-//! Media types, and which of several the catalog describes.
+//! Normalizes media types, and chooses the one that the catalog describes.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub const MAX_TYPES: usize = 50;
 const MAX_TYPE: usize = 100;
 
 /// A normalized media type.
-pub fn clean(media: &str) -> String {
+pub fn normalize(media: &str) -> String {
     text::verbatim(media, MAX_TYPE)
 }
 
@@ -34,10 +34,10 @@ fn rank(media: &str) -> u8 {
 }
 
 /// The media types of the first list that has any, the preferred one first.
-pub fn listed(lists: &[&Texts]) -> Vec<String> {
+pub fn first_listed(lists: &[&Texts]) -> Vec<String> {
     let given = lists.iter().find(|texts| !texts.0.is_empty());
     let mut media: Vec<String> =
-        given.iter().flat_map(|texts| &texts.0).map(|one| clean(one)).collect();
+        given.iter().flat_map(|texts| &texts.0).map(|one| normalize(one)).collect();
     media.sort_by_key(|media| rank(media));
     media
 }
@@ -51,7 +51,7 @@ const MAX_HEADERS: usize = 50;
 /// The styles in which the members of a form can be serialized.
 const STYLES: [&str; 4] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
 
-/// The serialization of the members of the preferred media type, if that is a form, as far as the document declares it.
+/// The declared serialization of a form's members, if the preferred media type is a form.
 pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
     let preferred = content.iter().min_by_key(|(media, _)| rank(media));
     let in_parts = preferred.is_some_and(|(media, _)| rank(media) == MULTIPART);
@@ -65,7 +65,7 @@ pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
         let style = style.unwrap_or("form");
         let explode = explode.unwrap_or(style == "form");
         // A member that is serialized like a parameter has no media type.
-        let content_type = given.get("contentType").and_then(Value::as_str).map(clean);
+        let content_type = given.get("contentType").and_then(Value::as_str).map(normalize);
         let content_type =
             content_type.filter(|media| in_parts || (!is_styled && is_json(&essence(media))));
         let headers = given.get("headers").and_then(Value::as_object).filter(|_| in_parts);
@@ -120,5 +120,5 @@ pub fn content(content: &Map<String, Value>) -> (Vec<String>, Option<&Value>) {
     let mut media: Vec<(&String, &Value)> = content.iter().collect();
     media.sort_by_key(|(media, _)| rank(media));
     let schema = media.first().and_then(|(_, first)| first.get("schema"));
-    (media.iter().take(MAX_TYPES).map(|(media, _)| clean(media)).collect(), schema)
+    (media.iter().take(MAX_TYPES).map(|(media, _)| normalize(media)).collect(), schema)
 }

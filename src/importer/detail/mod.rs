@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use super::action::Actions;
 use super::document::Document;
 use super::paths::ExternalDocs;
-use super::report::counted;
+use super::report::format_count;
 use super::server::base::{Base, repeated, without_repeated};
 use super::{image, server, text};
 use crate::catalog::action::stored::{OperationInfo, Reached, Requirement, StoredAction};
@@ -60,9 +60,9 @@ pub fn build<F>(
     let mut definitions = Definitions::new(Sources::new(document));
     let everywhere = security(document.requirements.get());
     let repeated_base =
-        own.and_then(|own| repeated(own, actions.found.iter().map(|found| found.path)));
+        own.and_then(|own| repeated(own, actions.operations.iter().map(|found| found.path)));
     let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
-    for (found, row) in actions.found.iter().zip(&actions.rows) {
+    for (found, row) in actions.operations.iter().zip(&actions.rows) {
         let operation = found.operation;
         let mut input = Reaching::default();
         let facts = facts(found, repeated_base, base);
@@ -152,7 +152,7 @@ fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
 pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<String>> {
     let everywhere = security(document.requirements.get());
     let action_requirements =
-        actions.found.iter().map(|found| security(found.operation.security.get()));
+        actions.operations.iter().map(|found| security(found.operation.security.get()));
     let all = action_requirements.map(|own| own.or_else(|| everywhere.clone()));
     let mut required: Vec<Vec<String>> = Vec::new();
     for alternative in all.flatten().flatten() {
@@ -168,7 +168,7 @@ fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String
     let mut left_out = Vec::new();
     let dangling = &definitions.dangling;
     if !dangling.is_empty() {
-        let names = text::listed(dangling.iter().map(String::as_str), DANGLING_SHOWN);
+        let names = text::format_list(dangling.iter().map(String::as_str), DANGLING_SHOWN);
         left_out.push(format!("dangling references allow any value: {names}"));
     }
     if !definitions.skipped.is_empty() {
@@ -181,7 +181,7 @@ fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String
     let large: Vec<&str> =
         drafts.iter().filter(is_too_large).map(|draft| draft.action.key.as_str()).collect();
     if let Some(first) = large.first() {
-        let count = counted(large.len(), "action");
+        let count = format_count(large.len(), "action");
         left_out
             .push(format!("{count} with a schema that is too large, and allows anything: {first}"));
     }

@@ -120,15 +120,15 @@ fn parameter<F>(
     let content = content.map(|content| media::resolved(content, definitions));
     let content = content.as_ref().and_then(|content| {
         let (content_type, media) = content.iter().next()?;
-        Some((media::clean(content_type), media.get("schema")))
+        Some((media::normalize(content_type), media.get("schema")))
     });
     let (schema, content_type) = match (map.get("schema"), content) {
-        (Some(schema), _) => (described(schema, map), None),
+        (Some(schema), _) => (with_description(schema, map), None),
         (None, Some((content_type, schema))) => {
-            (described(schema.unwrap_or(&Value::Null), map), Some(content_type))
+            (with_description(schema.unwrap_or(&Value::Null), map), Some(content_type))
         }
         // Swagger 2 has the schema's keywords next to the parameter's own.
-        (None, None) => (inline(map), None),
+        (None, None) => (inline_schema(map), None),
     };
     let (style, explode) = style(map, r#in);
     Some(Parameter {
@@ -146,7 +146,7 @@ fn parameter<F>(
 }
 
 /// A schema with its parameter's description.
-fn described(schema: &Value, parameter: &Map<String, Value>) -> Value {
+fn with_description(schema: &Value, parameter: &Map<String, Value>) -> Value {
     let Value::Object(schema) = schema else { return Value::Object(annotations(parameter)) };
     let mut schema = schema.clone();
     for (key, value) in annotations(parameter) {
@@ -165,7 +165,7 @@ fn annotations(parameter: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The schema in a parameter of Swagger 2.
-pub fn inline(parameter: &Map<String, Value>) -> Value {
+pub fn inline_schema(parameter: &Map<String, Value>) -> Value {
     let mut schema = parameter.clone();
     for key in ["name", "in", "required", "collectionFormat", "allowEmptyValue"] {
         schema.remove(key);

@@ -18,7 +18,7 @@ pub struct Reaching {
     /// The numbers of the definitions.
     pub roots: Vec<u32>,
     bytes: usize,
-    /// Whether a schema was left out, and allows any value.
+    /// Whether a schema was too large, so that one that allows any value replaces it.
     pub is_too_large: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Converts a document's schemas to JSON Schema 2020-12: the dialects of Swagger 2 and `OpenAPI` 3.0, and those of 3.1,
-//! which may be invalid.
+//! Converts a document's schemas to valid JSON Schema 2020-12: the dialects of Swagger 2 and `OpenAPI` 3.0, and schemas
+//! of 3.1, which are not always valid.
 
 use std::collections::HashSet;
 
@@ -70,8 +70,8 @@ impl<F> Conversion<'_, '_, F> {
         for (key, value) in map {
             self.keyword(key, value, &mut converted);
         }
-        exclusive(map, &mut converted, "exclusiveMinimum", "minimum");
-        exclusive(map, &mut converted, "exclusiveMaximum", "maximum");
+        convert_exclusive(map, &mut converted, "exclusiveMinimum", "minimum");
+        convert_exclusive(map, &mut converted, "exclusiveMaximum", "maximum");
         // A choice between several schemas must not depend on definitions that may be left out and then allow any
         // value.
         if let Some(one_of) = converted.remove("oneOf") {
@@ -86,13 +86,13 @@ impl<F> Conversion<'_, '_, F> {
                 }
             }
         }
-        self.relax(map, &mut converted);
+        self.relax_read_only(map, &mut converted);
         drop_wrong_types(&mut converted);
-        if is_true(map, &["nullable", "x-nullable"]) { nullable(converted) } else { converted }
+        if is_true(map, &["nullable", "x-nullable"]) { allow_null(converted) } else { converted }
     }
 
-    /// Members that only the platform sets are not required.
-    fn relax(&self, map: &Map<String, Value>, converted: &mut Map<String, Value>) {
+    /// Makes the members optional that only the platform sets.
+    fn relax_read_only(&self, map: &Map<String, Value>, converted: &mut Map<String, Value>) {
         let properties = map.get("properties").and_then(Value::as_object);
         let is_read_only = |name: &Value| {
             let property = properties.zip(name.as_str()).and_then(|(all, name)| all.get(name));
@@ -115,19 +115,21 @@ impl<F> Conversion<'_, '_, F> {
     /// Adds a keyword if it is valid.
     fn keyword(&mut self, key: &str, value: &Value, into: &mut Map<String, Value>) {
         let converted = match key {
-            "type" => kinds(value, into),
-            "properties" | "patternProperties" | "dependentSchemas" => self.each(key, value),
-            "additionalProperties" | "contains" | "propertyNames" => self.one(value),
+            "type" => json_types(value, into),
+            "properties" | "patternProperties" | "dependentSchemas" => self.schema_map(key, value),
+            "additionalProperties" | "contains" | "propertyNames" => self.valid_schema(value),
             // With a definition that allows any value, `not` would forbid everything.
-            "not" if !refers(value) => self.one(value),
+            "not" if !contains_reference(value) => self.valid_schema(value),
             "items" => match value {
                 Value::Array(_) => {
-                    into.extend(self.list(value).map(|list| ("prefixItems".to_owned(), list)));
+                    into.extend(
+                        self.schema_list(value).map(|list| ("prefixItems".to_owned(), list)),
+                    );
                     None
                 }
-                _ => self.one(value),
+                _ => self.valid_schema(value),
             },
-            "prefixItems" | "allOf" | "anyOf" | "oneOf" => self.list(value),
+            "prefixItems" | "allOf" | "anyOf" | "oneOf" => self.schema_list(value),
             "required" => names(value),
             "enum" => values(value),
             "const" => Some(value.clone()),
@@ -140,11 +142,12 @@ impl<F> Conversion<'_, '_, F> {
                 Some(Value::Bool(true)).filter(|_| value.as_bool() == Some(true))
             }
             "pattern" => pattern(value),
-            "format" | "contentMediaType" | "contentEncoding" => {
-                value.as_str().filter(|text| !text.is_empty()).map(|text| shown(text, MAX_TITLE))
-            }
-            "title" => value.as_str().map(|text| shown(text, MAX_TITLE)),
-            "description" => value.as_str().map(|text| shown(text, MAX_DESCRIPTION)),
+            "format" | "contentMediaType" | "contentEncoding" => value
+                .as_str()
+                .filter(|text| !text.is_empty())
+                .map(|text| truncated(text, MAX_TITLE)),
+            "title" => value.as_str().map(|text| truncated(text, MAX_TITLE)),
+            "description" => value.as_str().map(|text| truncated(text, MAX_DESCRIPTION)),
             "default" => within_limit(value),
             "example" => {
                 let example = within_limit(value).map(|value| Value::Array(vec![value]));
@@ -162,35 +165,35 @@ impl<F> Conversion<'_, '_, F> {
         into.extend(converted.map(|value| (key.to_owned(), value)));
     }
 
-    fn one(&mut self, value: &Value) -> Option<Value> {
+    fn valid_schema(&mut self, value: &Value) -> Option<Value> {
         matches!(value, Value::Bool(_) | Value::Object(_)).then(|| self.schema(value))
     }
 
-    /// A map of schemas.
-    fn each(&mut self, key: &str, value: &Value) -> Option<Value> {
+    /// Converts each schema of a map.
+    fn schema_map(&mut self, key: &str, value: &Value) -> Option<Value> {
         let map = value.as_object()?;
         let mut converted = Map::new();
         for (name, value) in map {
             let is_fit = key != "patternProperties" || is_pattern(name);
-            let value = Some(value).filter(|_| is_fit).and_then(|value| self.one(value));
+            let value = Some(value).filter(|_| is_fit).and_then(|value| self.valid_schema(value));
             converted.extend(value.map(|value| (name.clone(), value)));
         }
         Some(Value::Object(converted))
     }
 
-    /// A non-empty list of schemas.
-    fn list(&mut self, value: &Value) -> Option<Value> {
+    /// Converts each schema of a list. Returns `None` if none is left.
+    fn schema_list(&mut self, value: &Value) -> Option<Value> {
         let given = value.as_array()?;
-        let list: Vec<Value> = given.iter().filter_map(|value| self.one(value)).collect();
+        let list: Vec<Value> = given.iter().filter_map(|value| self.valid_schema(value)).collect();
         Some(Value::Array(list)).filter(|list| *list != json!([]))
     }
 }
 
 /// Whether a schema contains a reference.
-fn refers(schema: &Value) -> bool {
+fn contains_reference(schema: &Value) -> bool {
     match schema {
-        Value::Object(map) => map.contains_key("$ref") || map.values().any(refers),
-        Value::Array(list) => list.iter().any(refers),
+        Value::Object(map) => map.contains_key("$ref") || map.values().any(contains_reference),
+        Value::Array(list) => list.iter().any(contains_reference),
         _ => false,
     }
 }
@@ -223,17 +226,22 @@ fn is_true(map: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().any(|key| map.get(*key).and_then(Value::as_bool) == Some(true))
 }
 
-/// `exclusiveMinimum: true` of 3.0 makes the minimum itself exclusive.
-fn exclusive(map: &Map<String, Value>, converted: &mut Map<String, Value>, key: &str, of: &str) {
+/// Converts a boolean `exclusiveMinimum` of 3.0, which makes the minimum itself exclusive.
+fn convert_exclusive(
+    map: &Map<String, Value>,
+    converted: &mut Map<String, Value>,
+    key: &str,
+    limit_key: &str,
+) {
     if is_true(map, &[key])
-        && let Some(limit) = converted.remove(of)
+        && let Some(limit) = converted.remove(limit_key)
     {
         converted.insert(key.to_owned(), limit);
     }
 }
 
 /// The same schema, but allowing null.
-fn nullable(mut schema: Map<String, Value>) -> Map<String, Value> {
+fn allow_null(mut schema: Map<String, Value>) -> Map<String, Value> {
     let null = Value::String("null".to_owned());
     if let Some(Value::Array(values)) = schema.get_mut("enum")
         && !values.contains(&Value::Null)
@@ -275,8 +283,8 @@ pub fn json_type(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// The JSON types for a document's names of types.
-fn kinds(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
+/// The JSON types that a document's type names stand for.
+fn json_types(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
     let given = match value {
         Value::Array(list) => list.as_slice(),
         one => std::slice::from_ref(one),
@@ -351,20 +359,20 @@ fn pattern(value: &Value) -> Option<Value> {
 }
 
 fn is_pattern(pattern: &str) -> bool {
-    // Optimizing unrolls loops: a short pattern with nested ones would exhaust the memory.
+    // The optimizer unrolls loops, so a short pattern with nested loops would exhaust the memory.
     let flags = Flags { unicode: true, no_opt: true, ..Flags::default() };
     pattern.len() <= MAX_PATTERN
         && !has_modifiers(pattern)
         && Regex::with_flags(pattern, flags).is_ok()
 }
 
-/// Whether a pattern changes flags in its middle, as `(?i:a)`, which not every engine supports.
+/// Whether a pattern changes flags in its middle, as `(?i:a)` does, which not every engine supports.
 fn has_modifiers(pattern: &str) -> bool {
     let is_flag = |c: char| c.is_ascii_lowercase() || c == '-';
     pattern.split("(?").skip(1).any(|rest| rest.starts_with(is_flag))
 }
 
-fn shown(text: &str, max: usize) -> Value {
+fn truncated(text: &str, max: usize) -> Value {
     Value::String(text::verbatim(text, max))
 }
 

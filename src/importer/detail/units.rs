@@ -43,9 +43,9 @@ impl ActionWithDefinitions {
     }
 }
 
-/// The units of actions that are sorted by key.
+/// Packs actions, which are sorted by key, into units.
 pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Deflated> {
-    let whole = |draft: Draft| {
+    let with_definitions = |draft: Draft| {
         let input = definitions.reach(&draft.input.roots, INPUT_BYTES);
         let responses = draft.responses.iter();
         let responses = responses.map(|one| definitions.reach(&one.reaching.roots, RESPONSE_BYTES));
@@ -55,7 +55,7 @@ pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Def
         let own = serde_json::to_string(&draft.action).map_or(0, |text| text.len());
         ActionWithDefinitions { draft, input, responses, bytes: own.saturating_add(schemas) }
     };
-    let actions: Vec<ActionWithDefinitions> = drafts.into_iter().map(whole).collect();
+    let actions: Vec<ActionWithDefinitions> = drafts.into_iter().map(with_definitions).collect();
     let mut units = Vec::new();
     let (mut start, mut bytes) = (0, 0_usize);
     let mut included: HashSet<u32> = HashSet::new();

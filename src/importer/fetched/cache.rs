@@ -1,4 +1,4 @@
-//! The folder of downloaded documents. Each is named by its content.
+//! The folder of downloaded documents. The name of each file is a hash of its content.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
 //! `catalog fetch`: downloads the documents of `sources.toml`, compares them with those that were checked, and uses
-//! other ones only when the operator accepts them. `scripts/sources/download.mjs` downloads.
+//! changed ones only when the operator accepts them. `scripts/sources/download.mjs` sends the requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -20,8 +20,8 @@ use crate::importer::cli::resolve_from_caller;
 use crate::importer::folder::replace;
 use crate::importer::paths::PathFilter;
 use crate::importer::read::Refusal;
-use crate::importer::report::counted;
-use crate::importer::shipped::{shipped, start_script};
+use crate::importer::report::format_count;
+use crate::importer::shipped::{shipped_path, start_script};
 use crate::importer::{hash, source, text};
 
 /// The script that downloads documents.
@@ -74,13 +74,13 @@ struct FetchResult {
     error: Option<String>,
 }
 
-/// The platforms whose document is at an address.
+/// The platforms and their sources, by the address of the document.
 type ByAddress<'a> = BTreeMap<&'a str, Vec<(&'a str, &'a Source)>>;
 
 enum Outcome {
     /// The document that was checked.
     Same,
-    /// Another document, with this hash.
+    /// A new document, with this hash.
     Other(String),
     Failed(String),
 }
@@ -88,16 +88,16 @@ enum Outcome {
 impl FetchArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let own = resolve_from_caller(&self.list);
-        let path = shipped(&own);
+        let path = shipped_path(&own);
         let cache = Cache(resolve_from_caller(&self.cache));
         let list = SourceList::read(&path)?;
         if let Some(name) = self.accept_hosts.iter().find(|name| !self.accept.contains(name)) {
             bail!("--accept-hosts {name} needs --accept {name}, too");
         }
-        list.named(&self.accept)?;
+        list.select(&self.accept)?;
         let mut reported = cache.read_reported()?;
         let (list, accepted) = self.accept(&path, &own, list, &cache, &mut reported)?;
-        // With `--accept` alone, everything has been reported before.
+        // With only `--accept`, nothing is left to download or report once all of these documents are accepted.
         let is_done = self.platforms.is_empty() && !self.accept.is_empty();
         if is_done && accepted.len() == self.accept.len() {
             return Ok(ExitCode::SUCCESS);
@@ -107,7 +107,7 @@ impl FetchArgs {
             names.extend(self.accept.iter().filter(|name| !accepted.contains(*name)).cloned());
         }
         let mut by_address = ByAddress::new();
-        for (name, source) in list.named(&names)? {
+        for (name, source) in list.select(&names)? {
             by_address.entry(&source.address).or_default().push((name, source));
         }
         let outcomes = self.download(&list, &by_address, &cache, &reported)?;
@@ -167,10 +167,10 @@ impl FetchArgs {
                     read: today,
                     hosts,
                 };
-                text = pin::pinned(&text, platform, &pin).with_context(|| {
+                text = pin::set_pin(&text, platform, &pin).with_context(|| {
                     format!("{} has no line [platforms.{platform}]", path.display())
                 })?;
-                eprintln!("accepted for {platform}: {}", counted(pin.operations, "operation"));
+                eprintln!("accepted for {platform}: {}", format_count(pin.operations, "operation"));
                 accepted.insert(platform.clone());
             }
             done.insert(source.address.clone());
@@ -253,7 +253,7 @@ impl Report {
         cache: &Cache,
         reported: &mut Records,
     ) -> Result<()> {
-        let names = text::listed(sources.iter().map(|(name, _)| *name), SHOWN);
+        let names = text::format_list(sources.iter().map(|(name, _)| *name), SHOWN);
         let pin = sources.first().and_then(|(_, source)| source.pin.as_ref());
         let is_cached = is_own(Path::new(address))
             || pin.is_some_and(|pin| cache.document(&pin.sha256).is_file());
@@ -302,7 +302,7 @@ impl Report {
         Ok(())
     }
 
-    /// Reports what another document changes for a platform, and whether its hosts differ.
+    /// Reports what a new document changes for a platform. Returns whether its hosts differ.
     fn compare(&mut self, name: &str, source: &Source, bytes: &[u8], cache: &Cache) -> bool {
         let describe = |bytes: &[u8]| describe(bytes, &source.paths, source.endpoint.as_deref());
         let new = describe(bytes).unwrap_or_default();
@@ -340,7 +340,8 @@ impl Report {
                 );
             }
             (None, None) => {
-                let _ = writeln!(text, "  {name}: {}", counted(new.operations.len(), "operation"));
+                let _ =
+                    writeln!(text, "  {name}: {}", format_count(new.operations.len(), "operation"));
             }
         }
         let none = BTreeSet::new();
@@ -359,14 +360,14 @@ impl Report {
         let mut text = String::new();
         text += &self.changed;
         text += &self.failed;
-        let sources = counted(self.same.saturating_add(self.cached), "document");
+        let sources = format_count(self.same.saturating_add(self.cached), "document");
         let _ = write!(text, "{sources} ready");
         if self.cached > 0 {
             let _ = write!(text, ", {} of them from the cache alone", self.cached);
         }
         let _ = writeln!(text);
         if !self.missing.is_empty() {
-            let missing = text::listed(self.missing.iter().map(String::as_str), SHOWN);
+            let missing = text::format_list(self.missing.iter().map(String::as_str), SHOWN);
             let _ = writeln!(text, "{} missing: {missing}", self.missing.len());
         }
         text

@@ -13,7 +13,7 @@ use crate::catalog::detail::Kind;
 use crate::importer::check::{ConnectorEntry, Details, OpenCatalog, StoredPlatform};
 use crate::importer::folder::Folder;
 use crate::importer::providers::Providers;
-use crate::importer::report::counted;
+use crate::importer::report::format_count;
 
 #[derive(Debug, Default)]
 struct Row {
@@ -101,7 +101,7 @@ fn text(rows: &BTreeMap<String, Row>) -> String {
     for (name, row) in rows {
         let Row { methods, is_verified, actions, source } = row;
         let check = if *is_verified { "verify" } else { "-" };
-        let actions = counted(*actions as usize, "action");
+        let actions = format_count(*actions as usize, "action");
         let _ = writeln!(
             text,
             "{name:<name_width$}  {methods:<method_width$}  {check:<6}  {actions:>13}  {source}"
@@ -109,7 +109,7 @@ fn text(rows: &BTreeMap<String, Row>) -> String {
     }
     let with_actions = rows.values().filter(|row| row.actions > 0).count();
     let verified = rows.values().filter(|row| row.is_verified).count();
-    let platforms = counted(rows.len(), "platform");
+    let platforms = format_count(rows.len(), "platform");
     let _ = writeln!(text, "{platforms}: {with_actions} with actions, {verified} with `verify`");
     text
 }

@@ -35,7 +35,7 @@ pub fn describe(
 
 fn describe_document<F>(document: &Document<F>, paths: &PathFilter) -> Description {
     let actions = action::collect(document, paths);
-    let operations = actions.found.iter().map(|found| {
+    let operations = actions.operations.iter().map(|found| {
         let action::LocatedOperation { path, method, .. } = found;
         format!("{} {path}", method.as_str())
     });
@@ -47,7 +47,7 @@ fn describe_document<F>(document: &Document<F>, paths: &PathFilter) -> Descripti
     let mut urls: Vec<&str> = servers.servers.iter().map(|server| server.url.as_str()).collect();
     urls.extend(methods.methods.iter().flat_map(endpoints));
     let own =
-        actions.found.iter().flat_map(|found| [&found.operation.servers, &found.item.servers]);
+        actions.operations.iter().flat_map(|found| [&found.operation.servers, &found.item.servers]);
     urls.extend(own.flat_map(|Servers { list, .. }| list).map(|entry| entry.url.as_str()));
     description.hosts.extend(urls.into_iter().filter_map(host));
     description

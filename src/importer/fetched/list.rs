@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
 use crate::importer::paths::PathFilter;
-use crate::importer::shipped::shipped;
+use crate::importer::shipped::shipped_path;
 use crate::importer::source::read_text;
 use crate::importer::{platform, text};
 use crate::util::nearest::nearest;
@@ -32,7 +32,7 @@ pub struct Source {
     pub licence: String,
     /// The operations that belong to the platform.
     pub paths: PathFilter,
-    /// The URL that takes requests, for a GraphQL schema.
+    /// The URL of the GraphQL endpoint, if the document is a GraphQL schema.
     pub endpoint: Option<String>,
     /// The document that was checked; `None` for one that has not been downloaded yet.
     pub pin: Option<Pin>,
@@ -124,8 +124,8 @@ impl SourceList {
         Ok(Self(sources))
     }
 
-    /// The sources of these platforms; without names, of all.
-    pub fn named<'a>(&'a self, names: &[String]) -> Result<Vec<(&'a str, &'a Source)>> {
+    /// The sources of these platforms; without names, all sources.
+    pub fn select<'a>(&'a self, names: &[String]) -> Result<Vec<(&'a str, &'a Source)>> {
         for name in names {
             if !self.0.contains_key(name) {
                 let meant = nearest(name, self.0.keys().map(String::as_str), 1);
@@ -143,7 +143,7 @@ impl Source {
     /// The file, if the document is part of this project. It is never downloaded, and has no [`Pin`].
     pub fn own_file(&self) -> Option<PathBuf> {
         let path = Path::new(&self.address);
-        is_own(path).then(|| shipped(path))
+        is_own(path).then(|| shipped_path(path))
     }
 }
 

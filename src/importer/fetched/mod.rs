@@ -39,17 +39,17 @@ pub struct FetchedDocument {
     /// The operations that belong to the platform.
     pub paths: PathFilter,
     pub licence: String,
-    /// The URL that takes requests, for a GraphQL schema.
+    /// The URL of the GraphQL endpoint, if the document is a GraphQL schema.
     pub endpoint: Option<String>,
     /// Whether the document is the description that the operator's own instance publishes.
     pub is_instance: bool,
-    /// Whether the operator accepts any licence of it.
+    /// Whether the operator accepts any licence for the document.
     pub accepts_any_licence: bool,
 }
 
 impl FetchedDocument {
     /// Whether an import with this licence filter includes it.
-    pub fn is_taken(&self, filter: LicenceFilter) -> bool {
+    pub fn is_included(&self, filter: LicenceFilter) -> bool {
         self.is_instance
             || self.accepts_any_licence
             || filter == LicenceFilter::Any
@@ -63,8 +63,8 @@ impl FetchedDocument {
     }
 }
 
-/// The documents of this project, and the accepted ones that are in the cache, if there is one; and the platforms whose
-/// document is not in the cache.
+/// The documents of this project and, with a cache, the accepted documents in it. With a cache, also returns the platforms
+/// whose accepted document is not in it.
 pub fn available(
     list: &SourceList,
     cache: Option<&Cache>,

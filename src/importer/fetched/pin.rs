@@ -6,7 +6,7 @@ use super::list::Pin;
 const MEMBERS: [&str; 4] = ["sha256", "operations", "hosts", "read"];
 
 /// Sets the document of a platform. Returns `None` when the file has no table for it.
-pub fn pinned(text: &str, platform: &str, pin: &Pin) -> Option<String> {
+pub fn set_pin(text: &str, platform: &str, pin: &Pin) -> Option<String> {
     let header = format!("[platforms.{platform}]");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let start = lines.iter().position(|line| line.trim() == header)?.saturating_add(1);
@@ -56,13 +56,13 @@ mod tests {
             )
         };
         assert_eq!(
-            pinned(text, "a", &pin(&["x.com", "y.com"])).unwrap(),
+            set_pin(text, "a", &pin(&["x.com", "y.com"])).unwrap(),
             format!(
                 "# Two.\n[platforms.a]\naddress = \"https://a\"\n{}\n# B.\n[platforms.ab]\naddress = \"https://b\"\n",
                 updated_entry("\"x.com\", \"y.com\"")
             )
         );
-        assert_eq!(pinned(text, "ab", &pin(&[])).unwrap(), format!("{text}{}", updated_entry("")));
-        assert_eq!(pinned(text, "b", &pin(&[])), None);
+        assert_eq!(set_pin(text, "ab", &pin(&[])).unwrap(), format!("{text}{}", updated_entry("")));
+        assert_eq!(set_pin(text, "b", &pin(&[])), None);
     }
 }

@@ -70,7 +70,8 @@ fn value(r#type: &TypeRef) -> Value {
     }
 }
 
-/// Also allows null, if the schema names its types. Input objects need no null: they are sent or left out.
+/// Also allows null, if the schema states types. A reference to an input object states none: callers omit the object
+/// instead of sending null.
 fn or_null(mut schema: Value) -> Value {
     match schema.get_mut("type") {
         Some(Value::Array(types)) => types.push("null".into()),

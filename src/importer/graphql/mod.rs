@@ -16,12 +16,12 @@ use super::text;
 use crate::catalog::graphql::{GraphqlRequest, MAX_SELECTION, SELECT, SELECTION};
 use schema::{Field, Schema, TypeRef};
 
-/// The extension of operations that has the request.
+/// The extension of an operation that contains its GraphQL request.
 pub const EXTENSION: &str = "x-connector-vault-graphql";
 /// The default size of a page.
 const PAGE: u32 = 20;
 
-/// The equivalent `OpenAPI` document. `endpoint` is the URL that takes requests.
+/// The equivalent `OpenAPI` document. `endpoint` is the URL of the GraphQL endpoint.
 pub fn openapi(text: &str, endpoint: &str) -> Result<String, Refusal> {
     let broken = |message: String| {
         let message = format!("the GraphQL schema cannot be read: {message}");
@@ -78,7 +78,7 @@ fn request(schema: &Schema, kind: &str, field: &Field) -> GraphqlRequest {
     let mut call = field.name.clone();
     for (index, argument) in field.arguments.iter().enumerate() {
         let (name, r#type) = (&argument.name, &argument.r#type);
-        // A variable may be left out if its type is nullable; then the argument has its default.
+        // A nullable type lets callers omit the variable, so that the argument gets its default.
         let r#type = match r#type {
             TypeRef::NonNull(inner) if argument.has_default => inner,
             other => other,
@@ -133,7 +133,7 @@ fn body(schema: &Schema, field: &Field, request: &GraphqlRequest) -> Value {
     body
 }
 
-/// Verbs that schemas write behind the noun, as in `issueCreate`.
+/// Verbs that schemas write after the noun, as in `issueCreate`.
 const VERBS: [&str; 48] = [
     "accept",
     "activate",
@@ -184,7 +184,7 @@ const VERBS: [&str; 48] = [
     "unpublish",
     "update",
 ];
-/// Verbs with which the name of a query begins.
+/// Verbs at the start of the name of a query.
 const QUERY_VERBS: [&str; 9] =
     ["check", "count", "fetch", "find", "get", "list", "lookup", "search", "validate"];
 

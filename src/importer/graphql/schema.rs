@@ -90,7 +90,7 @@ impl TypeRef {
         }
     }
 
-    /// The name of the type, without lists and marks.
+    /// The name of the type, without brackets and exclamation marks.
     pub fn name(&self) -> &str {
         match self {
             Self::Named(name) => name,
@@ -119,17 +119,17 @@ impl fmt::Display for TypeRef {
 }
 
 impl Type {
-    /// Whether its values are of several object types.
+    /// Whether its values can have different object types.
     pub const fn is_abstract(&self) -> bool {
         matches!(self.kind, Kind::Interface(_) | Kind::Union)
     }
 }
 
 impl Schema {
-    /// Parses either form. The error is one line.
+    /// Parses the definition language or the JSON of an introspection query. The error is one line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let schema = if text.trim_start().starts_with('{') {
-            introspected(text)?
+            from_introspection(text)?
         } else {
             from_sdl(text.trim_start_matches('\u{feff}'))?
         };
@@ -157,8 +157,8 @@ impl Schema {
 }
 
 fn from_sdl(text: &str) -> Result<Schema, String> {
-    // The lexer of cynic-parser 0.11 panics at a character of four bytes in a block string. Outside of descriptions,
-    // default values and comments there are none.
+    // The lexer of cynic-parser 0.11 panics at a character of four bytes in a block string. Only
+    // descriptions, default values and comments contain such characters.
     let sdl = text.replace(|character| character > '\u{ffff}', "");
     let document =
         parse_type_system_document(&sdl).map_err(|e| text::verbatim(&e.to_string(), 200))?;
@@ -255,50 +255,50 @@ fn has_directive<'a>(mut directives: impl Iterator<Item = Directive<'a>>, name: 
     directives.any(|directive| directive.name() == name)
 }
 
-/// The members of an introspection's types. `null` stands for lists that a kind does not have.
+/// The result of an introspection query. In its types, a list that a kind does not have is `null`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Introspected {
-    query_type: Option<IntrospectedName>,
-    mutation_type: Option<IntrospectedName>,
-    types: Vec<IntrospectedType>,
+struct Introspection {
+    query_type: Option<IntrospectionName>,
+    mutation_type: Option<IntrospectionName>,
+    types: Vec<IntrospectionType>,
 }
 
 #[derive(Deserialize)]
-struct IntrospectedName {
+struct IntrospectionName {
     name: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct IntrospectedType {
+struct IntrospectionType {
     kind: String,
     name: String,
     description: Option<String>,
-    fields: Option<Vec<IntrospectedField>>,
-    input_fields: Option<Vec<IntrospectedArgument>>,
-    enum_values: Option<Vec<IntrospectedName>>,
+    fields: Option<Vec<IntrospectionField>>,
+    input_fields: Option<Vec<IntrospectionArgument>>,
+    enum_values: Option<Vec<IntrospectionName>>,
     is_one_of: Option<bool>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct IntrospectedField {
+struct IntrospectionField {
     name: String,
     description: Option<String>,
     #[serde(default)]
-    args: Vec<IntrospectedArgument>,
-    r#type: IntrospectedRef,
+    args: Vec<IntrospectionArgument>,
+    r#type: IntrospectionTypeRef,
     #[serde(default)]
     is_deprecated: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct IntrospectedArgument {
+struct IntrospectionArgument {
     name: String,
     description: Option<String>,
-    r#type: IntrospectedRef,
+    r#type: IntrospectionTypeRef,
     default_value: Option<String>,
     #[serde(default)]
     is_deprecated: bool,
@@ -306,13 +306,13 @@ struct IntrospectedArgument {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct IntrospectedRef {
+struct IntrospectionTypeRef {
     kind: String,
     name: Option<String>,
-    of_type: Option<Box<IntrospectedRef>>,
+    of_type: Option<Box<IntrospectionTypeRef>>,
 }
 
-fn introspected(text: &str) -> Result<Schema, String> {
+fn from_introspection(text: &str) -> Result<Schema, String> {
     let one_line = |e: serde_json::Error| text::verbatim(&e.to_string(), 200);
     let mut document: Value = serde_json::from_str(text).map_err(one_line)?;
     let mut found = None;
@@ -320,7 +320,7 @@ fn introspected(text: &str) -> Result<Schema, String> {
         found = found.or_else(|| document.pointer_mut(pointer).map(Value::take));
     }
     let found = found.ok_or("it has no `__schema`")?;
-    let Introspected { query_type, mutation_type, types } =
+    let Introspection { query_type, mutation_type, types } =
         serde_json::from_value(found).map_err(one_line)?;
     let mut schema = Schema {
         query: query_type.map(|it| it.name),
@@ -330,7 +330,7 @@ fn introspected(text: &str) -> Result<Schema, String> {
     for it in types {
         let kind = match it.kind.as_str() {
             "OBJECT" | "INTERFACE" => {
-                let fields = it.fields.unwrap_or_default().into_iter().map(introspected_field);
+                let fields = it.fields.unwrap_or_default().into_iter().map(convert_field);
                 let fields = fields.collect::<Result<_, _>>()?;
                 if it.kind == "OBJECT" { Kind::Object(fields) } else { Kind::Interface(fields) }
             }
@@ -339,7 +339,7 @@ fn introspected(text: &str) -> Result<Schema, String> {
                 it.enum_values.unwrap_or_default().into_iter().map(|it| it.name).collect(),
             ),
             "INPUT_OBJECT" => Kind::Input(InputObject {
-                fields: introspected_arguments(it.input_fields.unwrap_or_default())?,
+                fields: convert_arguments(it.input_fields.unwrap_or_default())?,
                 is_one_of: it.is_one_of == Some(true),
             }),
             _ => Kind::Scalar,
@@ -350,32 +350,32 @@ fn introspected(text: &str) -> Result<Schema, String> {
     Ok(schema)
 }
 
-fn introspected_field(it: IntrospectedField) -> Result<Field, String> {
+fn convert_field(it: IntrospectionField) -> Result<Field, String> {
     Ok(Field {
         name: it.name,
         description: it.description.unwrap_or_default(),
         is_deprecated: it.is_deprecated,
-        arguments: introspected_arguments(it.args)?,
-        r#type: introspected_ref(it.r#type)?,
+        arguments: convert_arguments(it.args)?,
+        r#type: convert_type_ref(it.r#type)?,
     })
 }
 
-fn introspected_arguments(given: Vec<IntrospectedArgument>) -> Result<Vec<Argument>, String> {
-    let argument = |it: IntrospectedArgument| {
+fn convert_arguments(given: Vec<IntrospectionArgument>) -> Result<Vec<Argument>, String> {
+    let argument = |it: IntrospectionArgument| {
         Ok(Argument {
             name: it.name,
             description: it.description.unwrap_or_default(),
-            r#type: introspected_ref(it.r#type)?,
+            r#type: convert_type_ref(it.r#type)?,
             has_default: it.default_value.is_some(),
         })
     };
     given.into_iter().filter(|it| !it.is_deprecated).map(argument).collect()
 }
 
-fn introspected_ref(it: IntrospectedRef) -> Result<TypeRef, String> {
-    let inner = |of: Option<Box<IntrospectedRef>>| {
-        let of = of.ok_or("a type is nested more deeply than the introspection asked for")?;
-        introspected_ref(*of).map(Box::new)
+fn convert_type_ref(it: IntrospectionTypeRef) -> Result<TypeRef, String> {
+    let inner = |of: Option<Box<IntrospectionTypeRef>>| {
+        let of = of.ok_or("a type is nested more deeply than the introspection query requested")?;
+        convert_type_ref(*of).map(Box::new)
     };
     Ok(match it.kind.as_str() {
         "LIST" => TypeRef::List(inner(it.of_type)?),

@@ -33,7 +33,7 @@ pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
     Some(parts.join(" "))
 }
 
-/// The scalars of a field of the first level. An edge of a page only wraps its node.
+/// Selects the scalars of an object on the first level and, for the edges of a page, the scalars of their nodes.
 fn nested(schema: &Schema, field: &Field) -> Option<String> {
     let name = field.r#type.name();
     let mut parts = leaves(schema, name, MAX_LEAVES[1]);

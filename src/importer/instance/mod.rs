@@ -20,7 +20,7 @@ use super::fetched::cache::DEFAULT_CACHE;
 use super::fetched::describe::describe;
 use super::fetched::{FetchedDocument, PathFilter};
 use super::folder::{Folder, replace};
-use super::report::counted;
+use super::report::format_count;
 use super::shipped::start_script;
 use super::source::read_text;
 use super::{add, hash};
@@ -99,7 +99,7 @@ impl InstancePlatform {
         }
     }
 
-    /// The path of the description below that of the API, and its media type. `None` if only a person can export it.
+    /// The path of the description below that of the API, and its media type. `None` if a person must export it.
     fn description(self, only: &[String]) -> Option<(String, &'static str)> {
         match self {
             Self::Dynamics365 => Some(("/$metadata".to_owned(), "application/xml")),
@@ -147,7 +147,7 @@ impl ImportInstanceArgs {
         let folder = std::path::absolute(cache.join("instances"))?;
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let catalog = Folder(self.catalog.clone());
-        let mut import = add::remembered(&catalog)?;
+        let mut import = add::recorded_arguments(&catalog)?;
         import.out.clone_from(&self.catalog);
 
         let origin = self.origin()?;
@@ -158,7 +158,7 @@ impl ImportInstanceArgs {
         let document = self.document(&text, &origin)?;
         let count = operations(document.as_bytes())?;
         ensure!(count > 0, "the description of {} has no operations", self.host);
-        eprintln!("{}: {name}, {}", self.host, counted(count, "operation"));
+        eprintln!("{}: {name}, {}", self.host, format_count(count, "operation"));
         let path = folder.join(name).with_extension("json");
         replace(&path, document.as_bytes())?;
         import.add_instance(name, path);
@@ -167,7 +167,7 @@ impl ImportInstanceArgs {
         Ok(done)
     }
 
-    /// The scheme and the host. Refuses those of private networks, like the service.
+    /// The scheme and the host. Rejects hosts of private networks, as the service does.
     fn origin(&self) -> Result<String> {
         let targets = Targets { local: is_local() };
         let (host, _) = self.host.split_once(':').unwrap_or((&self.host, ""));
@@ -181,7 +181,7 @@ impl ImportInstanceArgs {
     fn download(&self, origin: &str, folder: &Path) -> Result<String> {
         let Some((path, accept)) = self.platform.description(&self.only) else {
             bail!(
-                "an instance of ServiceNow describes its APIs only to people: open REST API Explorer there, export the OpenAPI specification as JSON or YAML, and pass it with --file"
+                "only a person can export the description of a ServiceNow instance: open REST API Explorer there, export the OpenAPI specification as JSON or YAML, and pass it with --file"
             );
         };
         let url = format!("{origin}{}{path}", self.platform.base());
@@ -212,7 +212,7 @@ impl ImportInstanceArgs {
             if left_out > 0 {
                 eprintln!(
                     "{} left out: parts of their paths are optional",
-                    counted(left_out, "route")
+                    format_count(left_out, "route")
                 );
             }
             Ok(document)
@@ -222,14 +222,14 @@ impl ImportInstanceArgs {
             InstancePlatform::WooCommerce => routes("/wc/v3"),
             InstancePlatform::WordPressSite => routes(""),
             InstancePlatform::NetSuite => with_server(text, &server, &chosen),
-            // The export at the instance has already selected the paths.
+            // The person who exported it has already selected the paths.
             InstancePlatform::ServiceNow => return Ok(text.to_owned()),
         };
         Ok(document?.to_string())
     }
 }
 
-/// An `OpenAPI` document with this server. `providers.toml` has the ways to connect.
+/// The document with this server, and without its own security requirements: `providers.toml` has the auth methods.
 fn with_server(text: &str, server: &str, chosen: &SelectedParts<'_>) -> Result<Value> {
     let mut document: Map<String, Value> =
         serde_json::from_str(text).context("the description is not a JSON object")?;

@@ -88,9 +88,10 @@ impl<'a, 'i> Model<'a, 'i> {
             }
         }
         for set in named(xml.root(), "EntitySet") {
-            if let Some((name, of)) = set.attribute("Name").zip(set.attribute("EntityType")) {
-                let of = model.qualified(of);
-                model.sets.entry(of).or_insert(name);
+            if let Some((name, type_name)) = set.attribute("Name").zip(set.attribute("EntityType"))
+            {
+                let type_name = model.qualified(type_name);
+                model.sets.entry(type_name).or_insert(name);
             }
         }
         model
@@ -124,13 +125,15 @@ impl<'a, 'i> Model<'a, 'i> {
     }
 
     fn entity_set(&self, set: &str, node: Node<'_, '_>) -> Vec<(String, Value)> {
-        let Some(of) = node.attribute("EntityType").map(|of| self.qualified(of)) else {
+        let Some(type_name) =
+            node.attribute("EntityType").map(|type_name| self.qualified(type_name))
+        else {
             return Vec::new();
         };
-        let one = of.rsplit('.').next().unwrap_or(&of);
-        let properties = self.members(&of, "Property");
-        let reference = json!({ "$ref": format!("#/components/schemas/{of}") });
-        let required: Vec<&str> = self.required(&of, &properties);
+        let entity = type_name.rsplit('.').next().unwrap_or(&type_name);
+        let properties = self.members(&type_name, "Property");
+        let reference = json!({ "$ref": format!("#/components/schemas/{type_name}") });
+        let required: Vec<&str> = self.required(&type_name, &properties);
         let create = if required.is_empty() {
             reference.clone()
         } else {
@@ -139,29 +142,29 @@ impl<'a, 'i> Model<'a, 'i> {
         let select = select(&properties);
         let rows = json!({
             "get": operation(&format!("list_{set}"), &format!("List {set}"), set, &list_parameters(&select)),
-            "post": with_body(operation(&format!("create_{one}"), &format!("Create {one}"), set, &[]), &create),
+            "post": with_body(operation(&format!("create_{entity}"), &format!("Create {entity}"), set, &[]), &create),
         });
         let mut paths = vec![(format!("/{set}"), rows)];
-        if let Some((key, keys)) = self.key(&of, &properties) {
-            let with = |more: &[Value]| [keys.as_slice(), more].concat();
+        if let Some((key, keys)) = self.key(&type_name, &properties) {
+            let with_keys = |more: &[Value]| [keys.as_slice(), more].concat();
             let expand =
                 query("$expand", "Related rows to return, such as `owner($select=name)`", "string");
             let row = json!({
-                "get": operation(&format!("get_{one}"), &format!("Get {one}"), set, &with(&[select, expand])),
+                "get": operation(&format!("get_{entity}"), &format!("Get {entity}"), set, &with_keys(&[select, expand])),
                 "patch": with_body(
-                    operation(&format!("update_{one}"), &format!("Update {one}"), set, &with(&[if_match()])),
+                    operation(&format!("update_{entity}"), &format!("Update {entity}"), set, &with_keys(&[if_match()])),
                     &reference,
                 ),
-                "delete": operation(&format!("delete_{one}"), &format!("Delete {one}"), set, &keys),
+                "delete": operation(&format!("delete_{entity}"), &format!("Delete {entity}"), set, &keys),
             });
             paths.push((format!("/{set}({key})"), row));
         }
         paths
     }
 
-    /// The properties without which no row can be created.
-    fn required(&self, of: &str, properties: &[Node<'a, 'i>]) -> Vec<&'a str> {
-        let keys = self.keys(of);
+    /// The names of the properties that a new row requires.
+    fn required(&self, type_name: &str, properties: &[Node<'a, 'i>]) -> Vec<&'a str> {
+        let keys = self.keys(type_name);
         let is_required = |node: &&Node<'_, '_>| {
             node.attribute("Nullable") == Some("false")
                 && node.attribute("DefaultValue").is_none()
@@ -172,15 +175,15 @@ impl<'a, 'i> Model<'a, 'i> {
     }
 
     /// The names of the properties that identify a row.
-    fn keys(&self, of: &str) -> Vec<&'a str> {
-        let keys = self.members(of, "Key");
+    fn keys(&self, type_name: &str) -> Vec<&'a str> {
+        let keys = self.members(type_name, "Key");
         let references = keys.first().into_iter().flat_map(Node::children);
         references.filter_map(|node| node.attribute("Name")).collect()
     }
 
-    /// The key of a row in its address, and its parameters.
-    fn key(&self, of: &str, properties: &[Node<'_, '_>]) -> Option<(String, Vec<Value>)> {
-        let names = self.keys(of);
+    /// The key of a row as its URL contains it, and the path parameters in that key.
+    fn key(&self, type_name: &str, properties: &[Node<'_, '_>]) -> Option<(String, Vec<Value>)> {
+        let names = self.keys(type_name);
         let property = |name: &str| {
             properties.iter().find(|node| node.attribute("Name") == Some(name)).copied()
         };
@@ -198,12 +201,12 @@ impl<'a, 'i> Model<'a, 'i> {
         (!parts.is_empty()).then(|| (parts.join(","), parameters))
     }
 
-    /// A function: its parameters are literals in the query, to which the path refers.
+    /// The path and the operation of a function. The path refers to its parameters, which are literals in the query.
     fn function(&self, name: &str, import: Node<'_, '_>) -> Option<(String, Value)> {
         let parameters = self.parameters(import.attribute("Function")?)?;
         let is_simple = |node: &&Node<'_, '_>| {
-            let of = node.attribute("Type").unwrap_or_default();
-            of.starts_with("Edm.") || self.is_enum(of)
+            let type_name = node.attribute("Type").unwrap_or_default();
+            type_name.starts_with("Edm.") || self.is_enum(type_name)
         };
         if !parameters.iter().all(|node| is_simple(&node)) {
             return None;
@@ -212,23 +215,23 @@ impl<'a, 'i> Model<'a, 'i> {
             parameters.iter().filter_map(|node| node.attribute("Name")).collect();
         let aliases: Vec<String> = names.iter().map(|name| format!("{name}=@{name}")).collect();
         let literals = parameters.iter().zip(&names).map(|(node, name)| {
-            let of = node.attribute("Type").unwrap_or_default();
+            let type_name = node.attribute("Type").unwrap_or_default();
             json!({
                 "name": format!("@{name}"),
                 "in": "query",
                 "required": node.attribute("Nullable") == Some("false"),
-                "description": format!("A literal of the type {of}; a string is in single quotes"),
+                "description": format!("A literal of the type {type_name}; a string is in single quotes"),
                 "schema": { "type": "string" },
             })
         });
         let literals: Vec<Value> = literals.collect();
-        let called = operation(name, &format!("Run {name}"), "Functions", &literals);
-        Some((format!("/{name}({})", aliases.join(",")), json!({ "get": called })))
+        let operation = operation(name, &format!("Run {name}"), "Functions", &literals);
+        Some((format!("/{name}({})", aliases.join(",")), json!({ "get": operation })))
     }
 
     fn action(&self, name: &str, import: Node<'_, '_>) -> Option<(String, Value)> {
         let parameters = self.parameters(import.attribute("Action")?)?;
-        let mut called = operation(name, &format!("Run {name}"), "Actions", &[]);
+        let mut operation = operation(name, &format!("Run {name}"), "Actions", &[]);
         if !parameters.is_empty() {
             let properties = parameters.iter().filter_map(|node| {
                 Some((node.attribute("Name")?.to_owned(), self.property_schema(*node, true)))
@@ -243,9 +246,9 @@ impl<'a, 'i> Model<'a, 'i> {
                 "required": required.collect::<Vec<_>>(),
                 "additionalProperties": false,
             });
-            called = with_body(called, &body);
+            operation = with_body(operation, &body);
         }
-        Some((format!("/{name}"), json!({ "post": called })))
+        Some((format!("/{name}"), json!({ "post": operation })))
     }
 
     /// The parameters of a function or an action. Returns `None` for one with several overloads.
@@ -280,8 +283,8 @@ impl<'a, 'i> Model<'a, 'i> {
             }
         }
         for link in self.members(name, "NavigationProperty") {
-            let (name, of) = (link.attribute("Name"), link.attribute("Type"));
-            let set = of.and_then(|of| self.sets.get(&self.qualified(of)));
+            let (name, type_name) = (link.attribute("Name"), link.attribute("Type"));
+            let set = type_name.and_then(|type_name| self.sets.get(&self.qualified(type_name)));
             if let Some((name, set)) = name.zip(set) {
                 let description = format!("The row that it refers to, such as `/{set}(…)`");
                 let schema = json!({ "type": "string", "description": description });
@@ -293,15 +296,15 @@ impl<'a, 'i> Model<'a, 'i> {
 
     /// The schema of a property or a parameter.
     fn property_schema(&self, node: Node<'_, '_>, may_be_null: bool) -> Value {
-        let of = node.attribute("Type").unwrap_or_default();
-        let item = of.strip_prefix("Collection(").and_then(|rest| rest.strip_suffix(')'));
+        let type_name = node.attribute("Type").unwrap_or_default();
+        let item = type_name.strip_prefix("Collection(").and_then(|rest| rest.strip_suffix(')'));
         if let Some(item) = item {
             return json!({ "type": "array", "items": self.type_schema(item) });
         }
-        let mut schema = self.type_schema(of);
+        let mut schema = self.type_schema(type_name);
         let Some(members) = schema.as_object_mut() else { return schema };
         let length = node.attribute("MaxLength").and_then(|length| length.parse::<u32>().ok());
-        if let Some(length) = length.filter(|_| of == "Edm.String") {
+        if let Some(length) = length.filter(|_| type_name == "Edm.String") {
             members.insert("maxLength".to_owned(), length.into());
         }
         let is_nullable = may_be_null && node.attribute("Nullable") != Some("false");
@@ -311,9 +314,9 @@ impl<'a, 'i> Model<'a, 'i> {
         schema
     }
 
-    fn type_schema(&self, of: &str) -> Value {
+    fn type_schema(&self, type_name: &str) -> Value {
         let text = |format: &str| json!({ "type": "string", "format": format });
-        match of {
+        match type_name {
             "Edm.String" | "Edm.Duration" | "Edm.TimeOfDay" => json!({ "type": "string" }),
             "Edm.Binary" => json!({ "type": "string", "description": "In base64url" }),
             "Edm.Guid" => text("uuid"),
@@ -325,7 +328,7 @@ impl<'a, 'i> Model<'a, 'i> {
             }
             "Edm.Decimal" | "Edm.Double" | "Edm.Single" => json!({ "type": "number" }),
             _ => {
-                let name = self.qualified(of);
+                let name = self.qualified(type_name);
                 if self.types.contains_key(&name) {
                     json!({ "$ref": format!("#/components/schemas/{name}") })
                 } else {
@@ -390,8 +393,8 @@ fn select(properties: &[Node<'_, '_>]) -> Value {
     )
 }
 
-/// Dataverse, the only service that is read here, does not support `$skip` and `$search`: `@odata.nextLink` of a response
-/// is the address of the next page.
+/// The parameters that Dataverse supports, the only such service so far. `$skip` and `$search` are missing: a response has
+/// the URL of the next page in `@odata.nextLink`.
 fn list_parameters(select: &Value) -> Vec<Value> {
     vec![
         select.clone(),

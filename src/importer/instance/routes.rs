@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::SelectedParts;
 
-/// Batch routes, which send requests to other routes: nothing would show what such an action does.
-const LEFT_OUT: [&str; 2] = ["/batch/v1", "/wc/v3/batch"];
+/// Batch routes, which send requests to other routes: the name of such an action would not say what it does.
+const BATCH_ROUTES: [&str; 2] = ["/batch/v1", "/wc/v3/batch"];
 
 /// The equivalent `OpenAPI` document, and the number of routes that cannot be translated. `server` is the address of the
 /// routes that begin with `prefix`.
@@ -29,7 +29,7 @@ pub fn openapi(
     for (route, given) in routes {
         let namespace = given.get("namespace").and_then(Value::as_str).unwrap_or_default();
         let is_index = route.trim_matches('/') == namespace.trim_matches('/');
-        if is_index || LEFT_OUT.contains(&route.as_str()) || !chosen.has(namespace) {
+        if is_index || BATCH_ROUTES.contains(&route.as_str()) || !chosen.has(namespace) {
             continue;
         }
         let Some(path) = path(route) else {

@@ -14,7 +14,7 @@ const NOISE: &[&str] = &[
     "calls",
 ];
 
-/// The names below a brand, `Azure` or `Microsoft`.
+/// The names of a service of the brand `Azure` or `Microsoft`, the shortest first.
 pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
     if let Some((_, name)) = TITLES.iter().find(|(service, _)| *service == sources.service) {
         return vec![format!("{brand} {name}")];
@@ -26,8 +26,8 @@ pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
     if about.is_empty() {
         about.clone_from(&part);
     }
-    let plain = |words: &[String]| words.iter().map(|word| singular(word)).collect::<Vec<_>>();
-    let has_all = plain(&about).iter().all(|word| plain(&part).contains(word));
+    let singulars = |words: &[String]| words.iter().map(|word| singular(word)).collect::<Vec<_>>();
+    let has_all = singulars(&about).iter().all(|word| singulars(&part).contains(word));
     // `Network` and `Virtual Network Gateway`
     let words = if has_all {
         part.clone()
@@ -42,7 +42,7 @@ pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
     };
     let short = name(&words);
     let mut names = vec![short.clone()];
-    if !plain(&about).concat().ends_with(&plain(&part).concat()) {
+    if !singulars(&about).concat().ends_with(&singulars(&part).concat()) {
         names.push(name(&[about, part].concat().join(" ")));
     }
     if place.is_none() {
@@ -124,7 +124,7 @@ fn split(word: &str) -> Vec<String> {
     }
 }
 
-/// Areas whose parts do not name their area.
+/// Areas that names must mention, because their parts do not.
 const AREAS: &[(&str, &str)] = &[
     ("azsadmin", "Stack"),
     ("azurestack", "Stack"),
@@ -162,7 +162,7 @@ const TITLES: &[(&str, &str)] = &[
     ("workloadmonitor-Microsoft.WorkloadMonitor", "Workload Monitor"),
 ];
 
-/// Names that are written without spaces or camel case.
+/// The words of names that are written without spaces or camel case.
 const COMPOUNDS: &[(&str, &str)] = &[
     ("adhybridhealthservice", "AD Hybrid Health Service"),
     ("apimanagement", "API Management"),

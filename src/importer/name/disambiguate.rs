@@ -10,7 +10,7 @@ use crate::util::case_fold::fold;
 /// The maximum number of passes over the names: a lengthened name may collide again.
 const ROUNDS: usize = 16;
 
-/// Gives each connector a unique name. `names` has the platform and the possible names of each.
+/// Gives each connector a unique name. `names` contains the platform and the possible names of each.
 ///
 /// Chosen names stay. Connectors with the same name get their next longer variants, if these differ. Otherwise the
 /// newest keeps the name and the others add their version; those that are still equal add their platform.
@@ -18,11 +18,11 @@ pub fn disambiguate(names: &[(String, Names)]) -> Vec<String> {
     let mut candidates: Vec<NameCandidate<'_>> =
         names.iter().map(|(platform, names)| NameCandidate::new(platform, names)).collect();
     for _ in 0..ROUNDS {
-        for group in shared(&candidates) {
+        for group in name_collisions(&candidates) {
             lengthen(&mut candidates, &group);
         }
     }
-    candidates.into_iter().map(|candidate| candidate.given).collect()
+    candidates.into_iter().map(|candidate| candidate.name).collect()
 }
 
 /// A connector during disambiguation.
@@ -30,36 +30,36 @@ struct NameCandidate<'a> {
     platform: &'a str,
     names: &'a Names,
     /// The index of its current variant.
-    at: usize,
+    variant: usize,
     /// Its current name.
-    given: String,
+    name: String,
     has_version: bool,
 }
 
 impl<'a> NameCandidate<'a> {
     fn new(platform: &'a str, names: &'a Names) -> Self {
-        let given = names.variants.first().cloned().unwrap_or_default();
-        Self { platform, names, at: 0, given, has_version: false }
+        let name = names.variants.first().cloned().unwrap_or_default();
+        Self { platform, names, variant: 0, name, has_version: false }
     }
 
     /// The variant that is longer by this many steps, or the longest one.
     fn longer_variant(&self, steps: usize) -> &str {
         let last = self.names.variants.len().saturating_sub(1);
-        let longer_variant = self.names.variants.get(self.at.saturating_add(steps).min(last));
-        longer_variant.filter(|_| !self.has_version).unwrap_or(&self.given)
+        let longer_variant = self.names.variants.get(self.variant.saturating_add(steps).min(last));
+        longer_variant.filter(|_| !self.has_version).unwrap_or(&self.name)
     }
 
     fn add(&mut self, more: &str) {
         let max_chars = text::MAX_NAME.saturating_sub(more.chars().count());
-        self.given = format!("{}{more}", text::verbatim(&self.given, max_chars));
+        self.name = format!("{}{more}", text::verbatim(&self.name, max_chars));
     }
 }
 
 /// The groups of connectors with the same name.
-fn shared(candidates: &[NameCandidate<'_>]) -> Vec<Vec<usize>> {
+fn name_collisions(candidates: &[NameCandidate<'_>]) -> Vec<Vec<usize>> {
     let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
-        groups.entry(fold(&candidate.given)).or_default().push(at);
+        groups.entry(fold(&candidate.name)).or_default().push(at);
     }
     let can_differ = |group: &Vec<usize>| {
         let fixed = group
@@ -88,8 +88,8 @@ fn lengthen(candidates: &mut [NameCandidate<'_>], group: &[usize]) {
     if let Some(steps) = (1..limit.unwrap_or_default()).find(differ) {
         for at in group {
             if let Some(candidate) = candidates.get_mut(*at) {
-                candidate.given = candidate.longer_variant(steps).to_owned();
-                candidate.at = candidate.at.saturating_add(steps);
+                candidate.name = candidate.longer_variant(steps).to_owned();
+                candidate.variant = candidate.variant.saturating_add(steps);
             }
         }
         return;
@@ -102,9 +102,9 @@ fn lengthen(candidates: &mut [NameCandidate<'_>], group: &[usize]) {
     });
     let versions: Vec<[String; 2]> =
         order.iter().filter_map(|at| Some(candidates.get(*at)?.names.versions.clone())).collect();
-    // The short form of the version is added if it is unique, otherwise the stated one.
-    let is_alone = |kind: usize, version: &String| {
-        let same = versions.iter().filter(|given| given.get(kind) == Some(version)).count();
+    // Adds the short form of the version if it is unique, otherwise the stated form.
+    let is_unique = |kind: usize, version: &String| {
+        let same = versions.iter().filter(|other| other.get(kind) == Some(version)).count();
         same == 1 && !version.is_empty()
     };
     for at in order.into_iter().skip(1) {
@@ -112,7 +112,7 @@ fn lengthen(candidates: &mut [NameCandidate<'_>], group: &[usize]) {
             candidates.get_mut(at).filter(|candidate| !candidate.names.is_fixed)
         {
             let mut versions = candidate.names.versions.iter().enumerate();
-            let version = versions.find(|(kind, version)| is_alone(*kind, version));
+            let version = versions.find(|(kind, version)| is_unique(*kind, version));
             let more = match version.filter(|_| !candidate.has_version) {
                 Some((_, version)) => format!(" {version}"),
                 None => format!(" ({})", candidate.platform),

@@ -3,7 +3,7 @@
 use super::{NameSources, azure, title};
 use crate::importer::text;
 
-/// The names of a document of one of the three. Returns `None` for others.
+/// The names of a document of Amazon, Google or Microsoft. Returns `None` for other providers.
 pub fn names(sources: NameSources<'_>) -> Option<Vec<String>> {
     match sources.provider.trim().to_ascii_lowercase().as_str() {
         "amazonaws.com" => Some(vec![amazon(sources)]),

@@ -1,9 +1,9 @@
 //! Display names, as people say them: `GitHub v3 REST API` is `GitHub`, `SqlManagementClient` with the service
 //! `sql-elasticPools` is `Azure SQL Elastic Pools`.
 //!
-//! [`title`] drops words that every API's title contains, [`brand`] knows providers with many services, and [`family`] has the
-//! rules for Amazon, Google and Microsoft. A name depends on its own document only, unless another one is equal: see
-//! [`disambiguate`].
+//! [`title`] drops words that every API's title contains, [`brand`] knows providers with many services, and [`family`]
+//! has the rules for Amazon, Google and Microsoft. A name depends only on its own document, unless another connector
+//! would have the same name: see [`disambiguate`].
 
 mod azure;
 pub mod brand;
@@ -42,7 +42,7 @@ pub struct Names {
     versions: [String; 2],
     /// The numbers of the stated version, for comparison.
     numbers: Vec<u64>,
-    /// Whether the name was chosen, so that others have to differ.
+    /// Whether the operator or `providers.toml` chose the name, so that it stays and others get different ones.
     is_fixed: bool,
 }
 
@@ -53,8 +53,8 @@ impl Names {
         let sources = NameSources { title: &title, ..sources };
         let mut names =
             family::names(sources).unwrap_or_else(|| match brand::find(sources.provider) {
-                Some(brand) => branded(sources, brand),
-                None => plain(sources),
+                Some(brand) => names_with_brand(sources, brand),
+                None => names_without_brand(sources),
             });
         for name in &mut names {
             *name = text::verbatim(name, text::MAX_NAME);
@@ -76,12 +76,12 @@ impl Names {
         self.variants.first().map_or("", String::as_str)
     }
 
-    /// A name that is made from the platform's.
+    /// A name that is derived from the platform's.
     pub fn from_platform(platform: &str) -> Self {
         Self { variants: vec![text::title_case(platform)], ..Self::default() }
     }
 
-    /// A fixed name, from which others have to differ.
+    /// A name that stays, so that others get different ones.
     pub fn fixed(name: &str) -> Self {
         Self { variants: vec![name.to_owned()], is_fixed: true, ..Self::default() }
     }
@@ -96,15 +96,15 @@ fn service_version(service: &str) -> Option<String> {
 }
 
 /// The spellings of the provider's name in lower-case letters and digits.
-fn own(sources: NameSources<'_>) -> Vec<String> {
-    let mut own = vec![sources.label.concat(), title::squash(sources.provider)];
-    own.retain(|own| !own.is_empty());
-    own
+fn provider_spellings(sources: NameSources<'_>) -> Vec<String> {
+    let mut spellings = vec![sources.label.concat(), title::squash(sources.provider)];
+    spellings.retain(|spelling| !spelling.is_empty());
+    spellings
 }
 
 /// `Betfair: Exchange Streaming API` → `Betfair`, or where that is taken, `Betfair - Exchange Streaming`.
-fn plain(sources: NameSources<'_>) -> Vec<String> {
-    let parts = title::parts(sources.title, &own(sources));
+fn names_without_brand(sources: NameSources<'_>) -> Vec<String> {
+    let parts = title::parts(sources.title, &provider_spellings(sources));
     let label = text::title_case(&sources.label.join(" "));
     let Some(first) = parts.first() else {
         let service = service_words(sources).join(" ");
@@ -123,13 +123,13 @@ fn plain(sources: NameSources<'_>) -> Vec<String> {
 }
 
 /// The brand, then the rest of the title, or else the service: `Adyen`, `Adyen Checkout`.
-fn branded(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
+fn names_with_brand(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
     let brand = brand.name;
-    let mut own = own(sources);
+    let mut own = provider_spellings(sources);
     own.push(title::squash(brand));
     let mut parts = title::parts(sources.title, &own);
     if let Some(first) = parts.first_mut() {
-        *first = without_start(first, &own);
+        *first = without_provider(first, &own);
     }
     parts.retain(|part| !part.is_empty());
     let rest = parts.join(" - ");
@@ -155,7 +155,7 @@ fn branded(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
 }
 
 /// A part without the provider's name at its start: `Adyen Checkout` → `Checkout`.
-fn without_start(part: &str, own: &[String]) -> String {
+fn without_provider(part: &str, own: &[String]) -> String {
     let words: Vec<&str> = part.split_whitespace().collect();
     let is_own = |count: &usize| {
         words.get(..*count).is_some_and(|words| own.contains(&title::squash(&words.concat())))
@@ -183,7 +183,7 @@ fn service_words(sources: NameSources<'_>) -> Vec<String> {
     words.filter(|word| !is_noise(word)).map(|word| brand::word(&word)).collect()
 }
 
-/// The words without the first ones that a name already has, in singular or plural; none when it has them all.
+/// The words without the leading ones that a name already contains, in singular or plural; empty if it contains all.
 fn unmentioned(words: &[String], name: &str) -> Vec<String> {
     let in_name: Vec<String> = name.split(' ').map(singular).collect();
     let all = singular(&words.concat());

@@ -20,9 +20,9 @@ const GENERIC: &[&str] = &[
     "quick", "stable", "start", "the", "ui", "unofficial", "user", "web", "with", "your",
 ];
 
-/// The parts of a title, such as `Api2Pdf` and `PDF Generation`, each without noise; none when it names no product.
-/// `own` has the spellings of the provider's name in lower-case letters and digits: noise in it stays, as in `PDF
-/// Generator API` of `pdfgeneratorapi.com`.
+/// The parts of a title, such as `Api2Pdf` and `PDF Generation`, each without noise; empty if the title names no product.
+/// `own` are the spellings of the provider's name in lower-case letters and digits. Noise that is part of this name stays,
+/// as in `PDF Generator API` of `pdfgeneratorapi.com`.
 pub fn parts(title: &str, own: &[String]) -> Vec<String> {
     let title = without_remarks(title);
     let mut parts = vec![String::new()];
@@ -64,11 +64,11 @@ pub fn is_version(word: &str) -> bool {
 /// Whether every word is noise, or too general to name a product.
 fn is_empty(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | '-' | ',')).all(|word| {
-        let plain = squash(word);
-        plain.is_empty()
+        let squashed = squash(word);
+        squashed.is_empty()
             || is_version(word)
-            || NOISE.contains(&plain.as_str())
-            || GENERIC.contains(&plain.as_str())
+            || NOISE.contains(&squashed.as_str())
+            || GENERIC.contains(&squashed.as_str())
     })
 }
 
@@ -112,18 +112,18 @@ fn clean(part: &str, own: &[String]) -> Option<String> {
     while let Some(last) = words.pop() {
         let before = words.last().map(|word| squash(word)).unwrap_or_default();
         let with_last = [words.as_slice(), &[last]].concat();
-        let plain = squash(last);
-        let is_form =
-            matches!(before.as_str(), "api" | "apis" | "rest") && FORMS.contains(&plain.as_str());
-        let is_number = before == "version" && plain.chars().all(|c| c.is_ascii_digit());
+        let squashed = squash(last);
+        let is_form = matches!(before.as_str(), "api" | "apis" | "rest")
+            && FORMS.contains(&squashed.as_str());
+        let is_number = before == "version" && squashed.chars().all(|c| c.is_ascii_digit());
         let is_noise =
-            (NOISE.contains(&plain.as_str()) || is_version(last) || is_form || is_number)
+            (NOISE.contains(&squashed.as_str()) || is_version(last) || is_form || is_number)
                 && last.contains('(') == last.contains(')');
         if !is_noise || is_own(&with_last) {
             words.push(last);
             break;
         }
-        if matches!(plain.as_str(), "api" | "apis") {
+        if matches!(squashed.as_str(), "api" | "apis") {
             while words.len() > 1
                 && !is_own(&words)
                 && words.last().is_some_and(|word| KINDS.contains(&squash(word).as_str()))
@@ -143,7 +143,7 @@ fn clean(part: &str, own: &[String]) -> Option<String> {
     (!name.is_empty() && (is_own(&[name]) || !is_empty(name))).then(|| name.to_owned())
 }
 
-/// `api.clarify.io` → `clarify.io`: the host of an API is not its name. `api.video` is.
+/// `api.clarify.io` → `clarify.io`: the host of an API is not its name. `api.video` stays, because it is a name.
 fn without_host_parts(word: &str) -> &str {
     let host = word.split_once(':').filter(|(host, port)| {
         host.contains('.') && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())
@@ -153,7 +153,7 @@ fn without_host_parts(word: &str) -> &str {
     rest.filter(|rest| rest.contains('.')).unwrap_or(word)
 }
 
-/// Drops repeated words, versions after a `v`, and "API" with what it is an API for: `PandaScore REST API for All
+/// Drops repeated words, versions after a `v`, and "API" with its purpose: `PandaScore REST API for All
 /// Videogames` → `PandaScore REST`, `LetMC Api V2, Basic` → `LetMC, Basic`.
 fn without_inner_noise(all: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = Vec::with_capacity(all.len());

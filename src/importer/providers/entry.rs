@@ -87,7 +87,7 @@ impl Entry {
             fault("`logo` must be a slug of simple-icons: a-z, 0-9 and _".to_owned());
         }
         for method in &auth {
-            if !method.is_sourced() {
+            if !method.has_source() {
                 fault(format!(
                     "the method `{}`: `source` and `read` say where and on which day it was read",
                     method.id

@@ -10,7 +10,7 @@ pub struct Provider {
     /// A single line.
     pub description: Option<String>,
     pub category: Option<String>,
-    /// The name of the brand's logo in the npm package `simple-icons`; the site has it.
+    /// The name of the brand's logo in the npm package `simple-icons`; the service serves it.
     pub logo: Option<String>,
     /// The maturity, which overrides the document's.
     pub status: Option<Status>,
@@ -33,7 +33,7 @@ impl Provider {
             let same = methods
                 .iter_mut()
                 .take(ours)
-                .find(|known| auth::is_alike(&known.kind, &method.kind));
+                .find(|known| auth::has_same_purpose(&known.kind, &method.kind));
             if let Some(same) = same {
                 auth::merge_scopes(&mut same.kind, method.kind);
                 continue;
@@ -53,7 +53,7 @@ impl Provider {
             servers,
             documentation_url: known.documentation_url.clone().or(document.documentation_url),
             license: document.license,
-            headers: auth::templates::merged(document.headers, &known.headers),
+            headers: auth::templates::merge_headers(document.headers, &known.headers),
             verify: known.verify.clone(),
             account: known.account.clone(),
             pagination: known.pagination.clone(),

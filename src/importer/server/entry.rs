@@ -12,13 +12,13 @@ use crate::importer::scalar::{FirstText, OptionalMap, Texts};
 /// The maximum number of servers that are kept.
 const MAX_SERVERS: usize = 50;
 
-/// `servers`, or what is in its place.
+/// The value of `servers`: a list or, as some documents write it, a single server or its URL.
 #[derive(Default)]
 pub struct Servers {
     /// The servers, in order; some may have an empty URL.
     pub list: Vec<Entry>,
     /// Whether the value is a map without a URL.
-    pub is_wrong: bool,
+    pub is_malformed: bool,
 }
 
 /// A server as written.
@@ -63,21 +63,21 @@ impl<'de> Visitor<'de> for ServersVisitor {
                 Some(OptionalMap::Given(entry)) => list.push(entry),
                 Some(OptionalMap::Text(url)) => list.push(Entry::at(url)),
                 Some(OptionalMap::Absent | OptionalMap::Other) => {}
-                None => return Ok(Servers { list, is_wrong: false }),
+                None => return Ok(Servers { list, is_malformed: false }),
             }
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Servers { list, is_wrong: false })
+        Ok(Servers { list, is_malformed: false })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Servers, A::Error> {
         let entry = Entry::deserialize(MapAccessDeserializer::new(map))?;
-        let is_wrong = entry.url.0.is_none();
-        Ok(Servers { list: vec![entry], is_wrong })
+        let is_malformed = entry.url.0.is_none();
+        Ok(Servers { list: vec![entry], is_malformed })
     }
 
     fn visit_str<E>(self, url: &str) -> Result<Servers, E> {
-        Ok(Servers { list: vec![Entry::at(url.to_owned())], is_wrong: false })
+        Ok(Servers { list: vec![Entry::at(url.to_owned())], is_malformed: false })
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<Servers, E> {

@@ -40,8 +40,8 @@ pub fn resolve<F>(document: &Document<F>) -> ResolvedServers {
     let swagger2_servers = swagger2_entries(document);
     let mut fields: BTreeMap<&str, Field> = BTreeMap::new();
     for entry in given.chain(&swagger2_servers) {
-        let Some(url) = absolute(&written(entry)) else {
-            let url = entry.url.filled().filter(|url| url.contains(['/', ':']));
+        let Some(url) = absolute(&normalized_url(entry)) else {
+            let url = entry.url.non_blank().filter(|url| url.contains(['/', ':']));
             found.left_out.extend(url.map(|url| text::verbatim(url, 200)));
             continue;
         };
@@ -69,13 +69,13 @@ pub fn resolve<F>(document: &Document<F>) -> ResolvedServers {
 
 /// A server's URL with a scheme, in which each variable whose default is a path is replaced by that default. Documents
 /// put such variables directly after the host, where a value could extend the host's name.
-fn written(entry: &Entry) -> String {
+fn normalized_url(entry: &Entry) -> String {
     let mut url = with_scheme(entry);
     for (name, variable) in entry.variables.get().iter().flat_map(|variables| &variables.0) {
         let default = variable.get().map(|variable| variable.default.as_str()).unwrap_or_default();
         if default.starts_with('/') {
-            let place = format!("{{{name}}}");
-            url = url.replace(&format!("/{place}"), default).replace(&place, default);
+            let placeholder = format!("{{{name}}}");
+            url = url.replace(&format!("/{placeholder}"), default).replace(&placeholder, default);
         }
     }
     url
@@ -88,14 +88,14 @@ fn with_scheme(entry: &Entry) -> String {
     if let Some((scheme, rest)) = url.split_once("://") {
         let names: Vec<&str> = variables(scheme).collect();
         let (Some(name), true) = (names.first(), names.len() <= 1) else { return url.to_owned() };
-        let place = format!("{{{name}}}");
-        let with = |value: &str| scheme.replace(&place, value).to_ascii_lowercase();
+        let placeholder = format!("{{{name}}}");
+        let fill = |value: &str| scheme.replace(&placeholder, value).to_ascii_lowercase();
         let variable = entry.variable(name);
         let given = variable.map(|variable| variable.r#enum.0.as_slice()).unwrap_or_default();
-        let default = variable.and_then(|variable| variable.default.0.as_deref()).map(with);
+        let default = variable.and_then(|variable| variable.default.0.as_deref()).map(fill);
         let is_local = Host::parse(rest.split(['/', ':']).next().unwrap_or_default()) == Host::Own;
         let is_free = given.is_empty() && !(is_local && default.as_deref() == Some("http"));
-        let allows_https = is_free || given.iter().any(|value| with(value) == "https");
+        let allows_https = is_free || given.iter().any(|value| fill(value) == "https");
         let scheme = default.filter(|_| !allows_https).unwrap_or_else(|| "https".to_owned());
         return format!("{scheme}://{rest}");
     }
@@ -104,10 +104,10 @@ fn with_scheme(entry: &Entry) -> String {
     };
     let default =
         entry.variable(name).map(|variable| variable.default.as_str()).unwrap_or_default();
-    let place = format!("{{{name}}}");
+    let placeholder = format!("{{{name}}}");
     let lower = name.to_ascii_lowercase();
     if default.contains("//") {
-        url.replacen(&place, default.trim_end_matches('/'), 1)
+        url.replacen(&placeholder, default.trim_end_matches('/'), 1)
     } else if is_usable_host(default) && default.contains('.')
         || !default.starts_with('/') && ["host", "domain"].iter().any(|word| lower.contains(word))
     {
@@ -118,14 +118,14 @@ fn with_scheme(entry: &Entry) -> String {
     }
 }
 
-/// Whether a URL can have this host without the user's choice.
+/// Whether the service may call this host although no user chose it.
 fn is_usable_host(host: &str) -> bool {
     matches!(Host::parse(host), Host::Public | Host::Own)
 }
 
-/// The first absolute URL without variables, encrypted if any is.
+/// The first absolute URL without variables; one with `https` takes precedence.
 pub fn first(servers: &Servers) -> Option<String> {
-    let urls = servers.list.iter().filter_map(|entry| absolute(&written(entry)));
+    let urls = servers.list.iter().filter_map(|entry| absolute(&normalized_url(entry)));
     let mut urls = urls.filter(|url| variables(url).next().is_none());
     let first = urls.next()?;
     let is_secure = |url: &String| url.starts_with("https://");
@@ -139,8 +139,8 @@ pub fn is_secure(server: &Server) -> bool {
 
 /// A warning that says why the service would call none of these servers. Returns `None` if it would call one, or if the
 /// list is empty.
-pub fn refused(servers: &[Server]) -> Option<String> {
-    // A variable host may lead anywhere: that is the user's choice.
+pub fn refusal_warning(servers: &[Server]) -> Option<String> {
+    // Users choose the values of variables, so any value may stand for them here.
     let why = |server: &Server, local| match (Targets { local }).fill(&server.url, &|_| Some("1")) {
         Err(FillError::Target(error)) => Some(error),
         _ => None,
@@ -160,7 +160,9 @@ pub fn refused(servers: &[Server]) -> Option<String> {
 
 /// A server for each protocol of a 2.0 document.
 fn swagger2_entries<F>(document: &Document<F>) -> Vec<Entry> {
-    let Some(host) = document.host.as_ref().and_then(FirstText::filled) else { return Vec::new() };
+    let Some(host) = document.host.as_ref().and_then(FirstText::non_blank) else {
+        return Vec::new();
+    };
     let path = document.base_path.as_ref().map(FirstText::as_str).unwrap_or_default();
     let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
     let protocols = document.protocols.as_ref().map_or(&[][..], |protocols| &protocols.0);
@@ -172,7 +174,7 @@ fn swagger2_entries<F>(document: &Document<F>) -> Vec<Entry> {
 /// An absolute URL without white space and without a trailing slash. Returns `None` for anything else.
 pub fn absolute(url: &str) -> Option<String> {
     let url = url.trim().split(['?', '#']).next()?.trim_end_matches('/');
-    // A URL without a scheme has that of the page that contains it.
+    // A URL without a scheme has the scheme of the page that contains it, which is `https` here.
     let url =
         url.strip_prefix("//").map_or_else(|| url.to_owned(), |rest| format!("https://{rest}"));
     let (scheme, rest) = url.split_once("://")?;
@@ -200,7 +202,7 @@ fn field(name: &str, variable: Option<&Variable>, is_host: bool) -> Field {
         let line = text::line(text.as_str(), MAX_DESCRIPTION);
         Some(line).filter(|line| !line.is_empty())
     };
-    let default = variable.and_then(|variable| variable.default.filled());
+    let default = variable.and_then(|variable| variable.default.non_blank());
     // A placeholder such as `HOSTNAME` is not a real host.
     let default = default.filter(|default| !is_host || is_usable_host(default));
     let values: Vec<String> = variable

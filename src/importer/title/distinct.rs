@@ -6,7 +6,7 @@ use super::phrase::{segments, singular};
 use crate::importer::text::{self, MAX_TITLE};
 use crate::terms::Method;
 
-/// The properties with which an action can be distinguished from others.
+/// The properties by which an action can be distinguished from others.
 #[derive(Debug)]
 pub struct TitledAction<'a> {
     /// The current title.
@@ -18,36 +18,36 @@ pub struct TitledAction<'a> {
     pub id: &'a str,
 }
 
-/// The paths of a group of actions: their number and, for each part, the indexes of the paths that have it, in
+/// The paths of a group of actions: their number and, for each part, the indexes of the paths that contain it, in
 /// ascending order.
 struct Paths {
     count: usize,
-    having: HashMap<String, Vec<usize>>,
+    by_part: HashMap<String, Vec<usize>>,
 }
 
 impl Paths {
     fn new<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
-        let (mut count, mut having) = (0_usize, HashMap::<String, Vec<usize>>::new());
+        let (mut count, mut by_part) = (0_usize, HashMap::<String, Vec<usize>>::new());
         for path in paths {
             for part in parts(path) {
-                let places = having.entry(part).or_default();
-                if places.last() != Some(&count) {
-                    places.push(count);
+                let indexes = by_part.entry(part).or_default();
+                if indexes.last() != Some(&count) {
+                    indexes.push(count);
                 }
             }
             count = count.saturating_add(1);
         }
-        Self { count, having }
+        Self { count, by_part }
     }
 
-    /// The indexes of the paths that have a part.
-    fn having(&self, part: &str) -> &[usize] {
-        self.having.get(part).map(Vec::as_slice).unwrap_or_default()
+    /// The indexes of the paths that contain a part.
+    fn indexes_with(&self, part: &str) -> &[usize] {
+        self.by_part.get(part).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Whether all paths have a part.
-    fn share(&self, part: &str) -> bool {
-        self.having(part).len() == self.count
+    /// Whether all paths contain a part.
+    fn all_have(&self, part: &str) -> bool {
+        self.indexes_with(part).len() == self.count
     }
 }
 
@@ -107,26 +107,26 @@ fn parts(path: &str) -> Vec<String> {
 fn by_resource(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     let title = action.title.to_lowercase();
     let mut words: Vec<String> = Vec::new();
-    let mut alike: Option<Vec<usize>> = None;
+    let mut matching: Option<Vec<usize>> = None;
     for part in parts(action.path).into_iter().rev() {
-        if !part.contains('{') && !paths.share(&part) && !title.contains(&singular(&part)) {
-            let having = paths.having(&part);
-            let rest = match alike {
-                None => having.to_vec(),
-                Some(mut alike) => {
-                    alike.retain(|path| having.binary_search(path).is_ok());
-                    alike
+        if !part.contains('{') && !paths.all_have(&part) && !title.contains(&singular(&part)) {
+            let with_part = paths.indexes_with(&part);
+            let rest = match matching {
+                None => with_part.to_vec(),
+                Some(mut matching) => {
+                    matching.retain(|path| with_part.binary_search(path).is_ok());
+                    matching
                 }
             };
-            let is_alone = rest.len() == 1;
-            alike = Some(rest);
+            let is_unique = rest.len() == 1;
+            matching = Some(rest);
             words.push(part);
-            if is_alone {
+            if is_unique {
                 break;
             }
         }
     }
-    (!words.is_empty()).then(|| chained(&action.title, &words))
+    (!words.is_empty()).then(|| with_resources(&action.title, &words))
 }
 
 /// Adds all parts of the path, for paths with the same parts in another order.
@@ -138,25 +138,25 @@ fn by_whole_path(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
         words.pop();
     }
     words.reverse();
-    (words.len() > 1).then(|| chained(start, &words))
+    (words.len() > 1).then(|| with_resources(start, &words))
 }
 
 /// "List comments", "issues", "repos" → "List comments for issue of repo".
-fn chained(title: &str, words: &[String]) -> String {
+fn with_resources(title: &str, words: &[String]) -> String {
     let names: Vec<String> = words.iter().map(|word| singular(word)).collect();
     format!("{title} for {}", names.join(" of "))
 }
 
-/// "Get user" → "Get user by name": adds the path's last parameter that not all the others have.
+/// "Get user" → "Get user by name": adds the last parameter of the path that not all paths contain.
 fn by_parameter(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     let own = parts(action.path);
-    let is_telling = |part: &&String| part.contains('{') && !paths.share(part);
-    let parameter = own.iter().rev().find(is_telling)?;
+    let distinguishes = |part: &&String| part.contains('{') && !paths.all_have(part);
+    let parameter = own.iter().rev().find(distinguishes)?;
     let name = text::words(parameter).join(" ").to_lowercase();
     (!name.is_empty()).then(|| format!("{} by {name}", action.title))
 }
 
-/// Fits the verb to the method: of `PUT` and `PATCH` on the same path, one replaces and the other updates.
+/// Adapts the verb to the method: on the same path, `PUT` replaces and `PATCH` updates.
 fn by_method(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     let (verb, rest) = action.title.split_once(' ')?;
     let verb = match (action.method, verb.to_lowercase().trim_end_matches('s')) {

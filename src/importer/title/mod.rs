@@ -39,13 +39,13 @@ pub fn title(source: TitleSource<'_>) -> String {
     let summary = phrase::clean(&text::line(text::head(source.summary, MAX_READ), MAX_TITLE));
     let title = if let Some(counted) = counted(source.path) {
         format!("count {counted}")
-    } else if starts_with_verb(&summary) && !is_thing(&summary, source) {
+    } else if starts_with_verb(&summary) && !starts_with_noun(&summary, source) {
         summary
     } else {
         sentence(source.description)
-            .filter(|sentence| !is_thing(sentence, source))
+            .filter(|sentence| !starts_with_noun(sentence, source))
             .or_else(|| with_verb(&summary, source))
-            .unwrap_or_else(|| derived(source))
+            .unwrap_or_else(|| from_identifiers(source))
     };
     text::verbatim(&phrase::capitalized(&title), MAX_TITLE)
 }
@@ -64,12 +64,13 @@ fn sentence(description: &str) -> Option<String> {
     (fits && starts_with_verb(&sentence)).then(|| imperative(&sentence))
 }
 
-/// Whether the summary of a `GET` begins with a noun that elsewhere may be a verb: "Order history".
-fn is_thing(text: &str, source: TitleSource<'_>) -> bool {
+/// Whether the summary of a `GET` begins with a noun that can also be a verb: "Order history".
+fn starts_with_noun(text: &str, source: TitleSource<'_>) -> bool {
     let first = text.split(' ').next().unwrap_or_default();
     let is_base = verb::base(first).is_some_and(|base| base == first.to_lowercase());
-    let is_named = named(source.id).is_some_and(|(verb, _)| verb == first.to_lowercase());
-    source.method == Method::Get && is_base && verb::is_often_noun(first) && !is_named
+    let is_operation_id_verb =
+        operation_id_verb(source.id).is_some_and(|(verb, _)| verb == first.to_lowercase());
+    source.method == Method::Get && is_base && verb::is_often_noun(first) && !is_operation_id_verb
 }
 
 /// "Account balance" → "Get account balance".
@@ -78,7 +79,7 @@ fn with_verb(summary: &str, source: TitleSource<'_>) -> Option<String> {
     if thing.is_empty() || thing.split(' ').count() > 12 {
         return None;
     }
-    let verb = match named(source.id) {
+    let verb = match operation_id_verb(source.id) {
         Some((verb, _)) => verb,
         None => path_verb(source.path).unwrap_or_else(|| method_verb(source).to_owned()),
     };
@@ -86,8 +87,8 @@ fn with_verb(summary: &str, source: TitleSource<'_>) -> Option<String> {
 }
 
 /// A title from the `operationId`, or else from method and path.
-fn derived(source: TitleSource<'_>) -> String {
-    if let Some((verb, thing)) = named(source.id) {
+fn from_identifiers(source: TitleSource<'_>) -> String {
+    if let Some((verb, thing)) = operation_id_verb(source.id) {
         let thing = thing.or_else(|| resource(source, verb != "list"));
         return thing.map_or(verb.clone(), |thing| format!("{verb} {thing}"));
     }
@@ -103,7 +104,7 @@ fn derived(source: TitleSource<'_>) -> String {
 /// The verb that an `operationId` names, in its base form, and the words after it: `repos/list-for-user` → `list`, "for
 /// user"; `gmail.users.messages.send` → `send`, "message"; `Task_Add` → `add`, "task". Returns `None` when it names
 /// none.
-fn named(id: &str) -> Option<(String, Option<String>)> {
+fn operation_id_verb(id: &str) -> Option<(String, Option<String>)> {
     let id = if id.chars().any(char::is_lowercase) { id } else { &id.to_lowercase() };
     let parts: Vec<Vec<String>> = id
         .split(['.', '/', ':', '_', '#', ' '])
@@ -132,8 +133,8 @@ fn named(id: &str) -> Option<(String, Option<String>)> {
             before.map(|words| phrase::joined(words)).filter(|thing| verb::base(thing).is_none());
         let is_plural = matches!(verb.as_str(), "list" | "search");
         let thing = before.map(|thing| if is_plural { thing } else { singular(&thing) });
-        let named: Vec<String> = thing.into_iter().chain(rest(after)).collect();
-        return Some((verb, (!named.is_empty()).then(|| named.join(" "))));
+        let operation_id_verb: Vec<String> = thing.into_iter().chain(rest(after)).collect();
+        return Some((verb, (!operation_id_verb.is_empty()).then(|| operation_id_verb.join(" "))));
     }
     let (first, after) = words.split_first()?;
     if let Some(verb) = verb::base(first).filter(|verb| *verb == first.to_lowercase()) {
@@ -143,7 +144,7 @@ fn named(id: &str) -> Option<(String, Option<String>)> {
     verb::base_of_unmistakable(last).map(|verb| (verb, rest(before)))
 }
 
-/// The words of an identifier. In `LIST_USERS`, none of them is an acronym.
+/// The words of an identifier. An identifier in capitals, such as `LIST_USERS`, contains no acronyms.
 fn identifier_words(name: &str) -> Vec<String> {
     let words = text::words(name);
     let is_upper_case = words.len() > 1 && !name.chars().any(char::is_lowercase);
@@ -176,7 +177,7 @@ fn method_verb(source: TitleSource<'_>) -> &'static str {
     }
 }
 
-/// The last resource that a path names, in the singular if `one` is true and the path leads to a single one.
+/// The last resource that a path names, in the singular if `one` is true and the path leads to one resource.
 fn resource(source: TitleSource<'_>, one: bool) -> Option<String> {
     let last = phrase::segments(source.path).pop()?;
     let is_one = source.path.trim_end_matches('/').ends_with('}') || source.method == Method::Post;

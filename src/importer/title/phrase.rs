@@ -1,4 +1,4 @@
-//! Phrases, from which titles are made.
+//! Cleans up the phrases that titles are made of.
 
 use super::verb;
 use crate::importer::text;
@@ -74,7 +74,7 @@ const MARKERS: [&str; 11] = [
     "permanently ",
 ];
 
-/// Wording of data models that people would leave out: "Delete navigation property members for groups".
+/// Words of data models that titles omit: "Delete navigation property members for groups".
 const RELATIONS: [&str; 4] =
     ["new navigation property to ", "the navigation property ", "navigation property ", "ref of "];
 
@@ -102,7 +102,7 @@ fn without_ending(phrase: &str) -> &str {
     phrase.strip_suffix('.').filter(|rest| !rest.ends_with('.')).map_or(phrase, str::trim_end)
 }
 
-/// The phrase after the first of these prefixes that it has.
+/// The phrase without the first of these beginnings that it has. Returns `None` if it has none of them.
 fn stripped<'a>(phrase: &'a str, beginnings: &[&str]) -> Option<&'a str> {
     beginnings.iter().find_map(|beginning| {
         let (head, rest) = phrase.split_at_checked(beginning.len())?;
@@ -121,7 +121,7 @@ fn without_brackets(phrase: &str) -> String {
             ')' | ']' => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    push_aside(&mut out, &std::mem::take(&mut inside));
+                    push_parenthesized(&mut out, &std::mem::take(&mut inside));
                 }
             }
             '{' | '}' | '`' | '"' | '“' | '”' | '<' | '>' => {}
@@ -130,21 +130,21 @@ fn without_brackets(phrase: &str) -> String {
         }
     }
     if depth > 0 {
-        push_aside(&mut out, &inside);
+        push_parenthesized(&mut out, &inside);
     }
     let words: Vec<&str> = out.split_whitespace().collect();
     words.join(" ").replace(" ,", ",").replace(" .", ".")
 }
 
 /// Keeps the content of parentheses if it distinguishes one action from another: "archive (zip)" → "archive, zip".
-/// Those of `addCards()` are empty, and a plural's `(s)` belongs to the word.
-fn push_aside(out: &mut String, inside: &str) {
+/// Empty parentheses, as in `addCards()`, are dropped, and the `(s)` of a plural stays with its word.
+fn push_parenthesized(out: &mut String, inside: &str) {
     let inside = inside.trim();
     let is_word = inside.chars().all(|c| c.is_alphanumeric() || c == ' ' || c == '-');
     match inside {
         "s" | "es" => out.push_str(inside),
         "" => {}
-        // Left out of titles: actions have a separate member for it.
+        // Not part of the title: actions have a separate member for it.
         _ if inside.eq_ignore_ascii_case("deprecated") => {}
         _ if is_word && inside.split(' ').count() <= 3 => {
             out.truncate(out.trim_end().len());
@@ -250,7 +250,8 @@ pub fn without_article(phrase: &str) -> &str {
     stripped(phrase, &["the ", "a ", "an "]).unwrap_or(phrase)
 }
 
-/// The phrase with a capital first letter. A verb in capitals keeps only the first.
+/// The phrase with a capital first letter. A verb in capitals becomes lower case after the first
+/// letter.
 pub fn capitalized(phrase: &str) -> String {
     let word = first_word(phrase);
     let is_upper_case = word.chars().nth(1).is_some() && !word.chars().any(char::is_lowercase);

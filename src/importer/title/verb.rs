@@ -72,7 +72,7 @@ fn is_base(word: &str) -> bool {
     VERBS.binary_search(&word).is_ok()
 }
 
-/// The base form of a verb that is in its base form, third person or gerund: `lists`, `listing` → `list`. Returns
+/// The base form of a verb in its base form, third person or gerund: `lists`, `listing` → `list`. Returns
 /// `None` for any other word. British spellings are accepted.
 pub fn base(word: &str) -> Option<String> {
     let mut word = word.to_lowercase();

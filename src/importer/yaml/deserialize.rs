@@ -1,4 +1,4 @@
-//! Typed values from a tree.
+//! Deserializes typed values from a YAML tree.
 
 use std::fmt;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::importer::scalar::AS_WRITTEN;
 pub struct Error(pub Fault);
 
 impl Error {
-    /// The innermost value is the one at fault.
+    /// Adds the position of a value, unless the error already has that of a value inside it.
     fn at(mut self, node: &Node) -> Self {
         self.0.place.get_or_insert(node.place);
         self

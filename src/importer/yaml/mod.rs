@@ -20,10 +20,10 @@ use super::read::Fault;
 const MAX_DEPTH: u16 = 200;
 /// The longest key on a line, in characters.
 const MAX_KEY: usize = 8192;
-/// The weight of a node in addition to its text: about what it takes in memory, in characters.
+/// The weight of a node in addition to its text: roughly the memory that it needs, in characters.
 const NODE_WEIGHT: usize = 2;
 
-const TOO_LARGE: &str = "more nesting, aliases or nodes than an honest document has";
+const TOO_LARGE: &str = "more nesting, aliases or nodes than a document may have";
 
 /// A value and its position.
 #[derive(Debug, Clone)]
@@ -160,7 +160,7 @@ impl Composer {
         let at = place(&span.start);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let node = Rc::new(tagged(at, text.into_owned(), style, tag.as_deref()));
+                let node = Rc::new(tagged_scalar(at, text.into_owned(), style, tag.as_deref()));
                 if anchor != 0 {
                     self.anchors.insert(anchor, Rc::clone(&node));
                 }
@@ -209,7 +209,7 @@ impl Composer {
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(&node));
         }
-        // Its content has already been counted.
+        // The weight of its content has already been subtracted.
         self.left = self.left.saturating_add(weight.saturating_sub(NODE_WEIGHT));
         self.add(place, node)
     }
@@ -230,7 +230,7 @@ impl Composer {
         match &mut open.children {
             Children::List(list) => list.push(node),
             Children::Map { entries, seen, key, merged } => match key.take() {
-                None => *key = Some(named(at, &node, seen)?),
+                None => *key = Some(to_key(at, &node, seen)?),
                 Some(Key::Name(name)) => entries.push((name, node)),
                 Some(Key::Merge) => merge(at, node, merged)?,
             },
@@ -240,7 +240,7 @@ impl Composer {
 }
 
 /// A scalar with its tag. A tag of the core schema decides whether it is a string.
-fn tagged(at: (u64, u64), text: String, style: ScalarStyle, tag: Option<&Tag>) -> Node {
+fn tagged_scalar(at: (u64, u64), text: String, style: ScalarStyle, tag: Option<&Tag>) -> Node {
     let is_plain = style == ScalarStyle::Plain;
     match tag.map(|tag| (tag.core_suffix(), tag.parts())) {
         Some((Some("null"), _)) => scalar(at, String::new(), true),
@@ -251,8 +251,8 @@ fn tagged(at: (u64, u64), text: String, style: ScalarStyle, tag: Option<&Tag>) -
     }
 }
 
-/// A node as a key.
-fn named(at: (u64, u64), node: &Node, seen: &mut HashSet<String>) -> Result<Key, Fault> {
+/// Converts a node to a key. Fails for a duplicate, and for a list or a map.
+fn to_key(at: (u64, u64), node: &Node, seen: &mut HashSet<String>) -> Result<Key, Fault> {
     match &node.kind {
         Kind::Scalar { text, is_plain: true } if text == "<<" => Ok(Key::Merge),
         Kind::Scalar { text, .. } => {

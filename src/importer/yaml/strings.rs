@@ -17,7 +17,7 @@ const LISTS: [&str; 2] = ["enum", "examples"];
 /// The same document, in which all values that its schemas describe as strings are strings.
 pub(super) fn as_written(root: Node) -> Node {
     let root = Rc::new(root);
-    let written = Strings { root: &root }.node(&root);
+    let written = Strings { root: &root }.restore_all(&root);
     drop(root);
     Rc::unwrap_or_clone(written)
 }
@@ -27,15 +27,15 @@ struct Strings<'r> {
 }
 
 impl Strings<'_> {
-    /// A node with its values as written. An unchanged node is shared.
-    fn node(&self, node: &Rc<Node>) -> Rc<Node> {
-        let children =
-            changed(node, |_, child| self.node(child)).unwrap_or_else(|| Rc::clone(node));
-        self.values(&children)
+    /// Returns the node with all values in it as written. Shares the node if nothing changes.
+    fn restore_all(&self, node: &Rc<Node>) -> Rc<Node> {
+        let children = map_children(node, |_, child| self.restore_all(child))
+            .unwrap_or_else(|| Rc::clone(node));
+        self.restore_members(&children)
     }
 
-    /// A map whose values of a schema are as written: its own, or those next to `schema`.
-    fn values(&self, node: &Rc<Node>) -> Rc<Node> {
+    /// Restores the values that belong to a schema: members of the schema itself, or of a parameter that contains it.
+    fn restore_members(&self, node: &Rc<Node>) -> Rc<Node> {
         let is_value = |key: &str| VALUES.contains(&key) || LISTS.contains(&key);
         if !matches!(&node.kind, Kind::Map(entries) if entries.iter().any(|(key, _)| is_value(key)))
         {
@@ -44,7 +44,7 @@ impl Strings<'_> {
         let schema = node.get("schema").unwrap_or(node);
         let value = |key: &str, child: &Rc<Node>| {
             if VALUES.contains(&key) {
-                return self.typed(child, schema, 0);
+                return self.restore(child, schema, 0);
             }
             if !LISTS.contains(&key) {
                 return Rc::clone(child);
@@ -53,51 +53,51 @@ impl Strings<'_> {
             let is_list = matches!(child.kind, Kind::List(_));
             let one = |_: &str, item: &Rc<Node>| {
                 let example_value = |key: &str, value: &Rc<Node>| {
-                    if key == "value" { self.typed(value, schema, 0) } else { Rc::clone(value) }
+                    if key == "value" { self.restore(value, schema, 0) } else { Rc::clone(value) }
                 };
                 if is_list {
-                    self.typed(item, schema, 0)
+                    self.restore(item, schema, 0)
                 } else {
-                    changed(item, example_value).unwrap_or_else(|| Rc::clone(item))
+                    map_children(item, example_value).unwrap_or_else(|| Rc::clone(item))
                 }
             };
-            changed(child, one).unwrap_or_else(|| Rc::clone(child))
+            map_children(child, one).unwrap_or_else(|| Rc::clone(child))
         };
-        changed(node, value).unwrap_or_else(|| Rc::clone(node))
+        map_children(node, value).unwrap_or_else(|| Rc::clone(node))
     }
 
-    /// A value that a schema describes.
-    fn typed(&self, value: &Rc<Node>, schema: &Node, chain: u8) -> Rc<Node> {
+    /// Restores a value by its schema, and by the schemas that it refers to or combines.
+    fn restore(&self, value: &Rc<Node>, schema: &Node, chain: u8) -> Rc<Node> {
         if chain > MAX_CHAIN {
             return Rc::clone(value);
         }
         let next = chain.saturating_add(1);
         if let Some(target) = schema.get("$ref").and_then(|reference| self.target(reference)) {
-            return self.typed(value, target, next);
+            return self.restore(value, target, next);
         }
         if let Some(Kind::List(all)) = schema.get("allOf").map(|all| &all.kind) {
-            let own = self.described(value, schema, next);
-            return all.iter().fold(own, |value, schema| self.typed(&value, schema, next));
+            let own = self.restore_by_keywords(value, schema, next);
+            return all.iter().fold(own, |value, schema| self.restore(&value, schema, next));
         }
-        self.described(value, schema, next)
+        self.restore_by_keywords(value, schema, next)
     }
 
-    /// A value by the keywords of a schema itself.
-    fn described(&self, value: &Rc<Node>, schema: &Node, chain: u8) -> Rc<Node> {
+    /// Restores a value by the schema's own keywords.
+    fn restore_by_keywords(&self, value: &Rc<Node>, schema: &Node, chain: u8) -> Rc<Node> {
         let child = match &value.kind {
             Kind::Scalar { text, is_plain: true } if is_string(schema) && !is_null(text) => {
                 let kind = Kind::Scalar { text: text.clone(), is_plain: false };
                 return Rc::new(Node { kind, ..Node::clone(value) });
             }
             Kind::Scalar { .. } => None,
-            Kind::List(_) => changed(value, |_, item| match schema.get("items") {
-                Some(items) => self.typed(item, items, chain),
+            Kind::List(_) => map_children(value, |_, item| match schema.get("items") {
+                Some(items) => self.restore(item, items, chain),
                 None => Rc::clone(item),
             }),
-            Kind::Map(_) => changed(value, |key, member| {
+            Kind::Map(_) => map_children(value, |key, member| {
                 let own = schema.get("properties").and_then(|all| all.get(key));
                 match own.or_else(|| schema.get("additionalProperties")) {
-                    Some(schema) => self.typed(member, schema, chain),
+                    Some(schema) => self.restore(member, schema, chain),
                     None => Rc::clone(member),
                 }
             }),
@@ -118,7 +118,7 @@ impl Strings<'_> {
 }
 
 /// The node with each child replaced. Returns `None` when all of them stay the same.
-fn changed(
+fn map_children(
     node: &Rc<Node>,
     mut child: impl FnMut(&str, &Rc<Node>) -> Rc<Node>,
 ) -> Option<Rc<Node>> {

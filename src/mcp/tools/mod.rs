@@ -48,7 +48,7 @@ use Kind::{Any, Boolean, Budget, Object, OneOf, Text, Texts, UpTo};
 
 impl Kind {
     /// The error of a value, which completes a sentence that begins with the argument's name. Returns `None` when it is valid.
-    fn objection(self, value: &Value) -> Option<String> {
+    fn value_error(self, value: &Value) -> Option<String> {
         match self {
             Text => match value.as_str() {
                 Some("") => Some("must not be empty".to_owned()),
@@ -59,16 +59,16 @@ impl Kind {
                 .then(|| format!("must be one of `{}`", known.join("`, `"))),
             Any => None,
             Boolean => (!value.is_boolean()).then(|| "must be true or false".to_owned()),
-            Budget => {
-                (!whole(value).is_some_and(|number| MAX_BYTES_RANGE.contains(&number))).then(|| {
-                    format!(
-                        "must be a whole number from {} to {}",
-                        MAX_BYTES_RANGE.start(),
-                        MAX_BYTES_RANGE.end()
-                    )
-                })
-            }
-            UpTo(max) => (!whole(value).is_some_and(|number| (1..=max).contains(&number)))
+            Budget => (!whole_number(value)
+                .is_some_and(|number| MAX_BYTES_RANGE.contains(&number)))
+            .then(|| {
+                format!(
+                    "must be a whole number from {} to {}",
+                    MAX_BYTES_RANGE.start(),
+                    MAX_BYTES_RANGE.end()
+                )
+            }),
+            UpTo(max) => (!whole_number(value).is_some_and(|number| (1..=max).contains(&number)))
                 .then(|| format!("must be a whole number from 1 to {max}")),
             Object => (!value.is_object()).then(|| "must be an object".to_owned()),
             Texts => (!value.as_array().is_some_and(|list| list.iter().all(Value::is_string)))
@@ -76,18 +76,18 @@ impl Kind {
         }
     }
 
-    /// Parses a value that was sent as a string: some clients send all values as strings. One string is also a list of it, and
-    /// the case of a known string does not matter.
+    /// Parses a value that was sent as a string: some clients send all values as strings. Also turns one string into a list,
+    /// and ignores the case of known strings.
     fn read(self, value: Value) -> Value {
         let Value::String(text) = value else { return value };
         let parsed = match self {
             Text => None,
             OneOf(known) => {
-                known.iter().find(|one| one.eq_ignore_ascii_case(&text)).map(|one| json!(one))
+                known.iter().find(|name| name.eq_ignore_ascii_case(&text)).map(|name| json!(name))
             }
             _ => {
                 let parsed = serde_json::from_str(text.trim()).ok();
-                let parsed = parsed.filter(|value| self.objection(value).is_none());
+                let parsed = parsed.filter(|value| self.value_error(value).is_none());
                 parsed.or_else(|| matches!(self, Texts).then(|| json!([text])))
             }
         };
@@ -114,12 +114,12 @@ impl Kind {
 }
 
 /// A whole number, also written as `5.0`.
-fn whole(value: &Value) -> Option<u64> {
+fn whole_number(value: &Value) -> Option<u64> {
     let text = value.as_number()?.to_string();
     text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
-/// The sentence of [`RUN_ACTION`]'s description, and its replacement for callers that may only read.
+/// A sentence of the description of [`RUN_ACTION`], and its replacement for callers that may only read.
 const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
 const ONLY_READS: &str = "You may only read: methods other than GET and HEAD are refused.";
 pub const DESCRIBE_ACTION: &str = "describe_action";
@@ -285,7 +285,7 @@ pub type ApiRequest = (&'static str, String, String, Option<Vec<u8>>, String);
 
 /// The agent's limits on a platform's response: `select` and `maxBytes`.
 pub fn response_limits(given: &Map<String, Value>) -> Map<String, Value> {
-    let max = given.get("maxBytes").and_then(whole).unwrap_or(AGENT_BYTES);
+    let max = given.get("maxBytes").and_then(whole_number).unwrap_or(AGENT_BYTES);
     let select = given.get("select").map(|all| ("select".to_owned(), all.clone()));
     by_insertion(select.into_iter().chain([("maxBytes".to_owned(), Value::from(max))]))
 }
@@ -307,7 +307,7 @@ fn path_and_query(text: &str) -> (String, &str) {
 }
 
 /// A query value as a string.
-fn plain(value: &Value) -> String {
+fn query_value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -381,11 +381,11 @@ impl Tool {
         };
         let mut faults = Vec::new();
         for (name, kind, is_required, _) in self.arguments {
-            let objection = match given.get(*name) {
+            let value_error = match given.get(*name) {
                 None => is_required.then(|| "is required".to_owned()),
-                Some(value) => kind.objection(value),
+                Some(value) => kind.value_error(value),
             };
-            if let Some(what) = objection {
+            if let Some(what) = value_error {
                 faults.push(format!("`{name}` {what}."));
             }
         }
@@ -405,7 +405,8 @@ impl Tool {
 
     fn api_request(&self, given: &Map<String, Value>) -> ApiRequest {
         let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default();
-        let limit = |usual: u64| given.get("limit").and_then(whole).unwrap_or(usual).to_string();
+        let limit =
+            |default: u64| given.get("limit").and_then(whole_number).unwrap_or(default).to_string();
         let (mut query, none) = (String::new(), String::new());
         let mut add = |name: &str, value: &str| {
             if !value.is_empty() {
@@ -446,9 +447,9 @@ impl Tool {
                     input.extend(response_limits(given));
                 }
                 let input = json::bytes(&input);
-                let waited = given.get(APPROVAL).map(|id| json::text(&json!({APPROVAL: id})));
+                let approval = given.get(APPROVAL).map(|id| json::text(&json!({APPROVAL: id})));
                 let path = format!("/v1/vault/connections/{connection}/actions/{key}");
-                ("POST", path, query, Some(input), waited.unwrap_or(none))
+                ("POST", path, query, Some(input), approval.unwrap_or(none))
             }
             CALL_PLATFORM => {
                 let method = METHODS.into_iter().find(|method| *method == text("method"));
@@ -458,7 +459,7 @@ impl Tool {
                 for (name, value) in parameters.into_iter().flatten() {
                     for value in value.as_array().map_or(slice::from_ref(value), Vec::as_slice) {
                         query.push_str(if query.is_empty() { "" } else { "&" });
-                        query.extend([&encode(name), "=", &encode(&plain(value))]);
+                        query.extend([&encode(name), "=", &encode(&query_value(value))]);
                     }
                 }
                 let path =

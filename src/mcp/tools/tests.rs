@@ -123,7 +123,7 @@ fn schemas_and_checks_agree() {
         (Kind::Texts, json!(["a"]), true),
         (Kind::Texts, json!([1]), false),
     ] {
-        assert_eq!(kind.objection(&value).is_none(), is_valid, "{value}");
+        assert_eq!(kind.value_error(&value).is_none(), is_valid, "{value}");
     }
 }
 

@@ -51,17 +51,18 @@ pub fn has_error(body: &Value) -> bool {
         Some(Value::Bool(is_error)) => *is_error,
         Some(Value::Null) | None => false,
     };
-    fails(body) || ["error", "errors", "error_code", "errorCode"].into_iter().any(is_error)
+    reports_slack_failure(body)
+        || ["error", "errors", "error_code", "errorCode"].into_iter().any(is_error)
 }
 
 /// Whether a body reports a failure with a known code, so that it contains no new tokens. Without a known code it may contain
 /// tokens, which must not be lost.
 pub fn is_refusal(body: &Value) -> bool {
-    fails(body) && code(body).is_some_and(is_known)
+    reports_slack_failure(body) && code(body).is_some_and(is_known)
 }
 
 /// Whether a body reports a failure in Slack's format.
-fn fails(body: &Value) -> bool {
+fn reports_slack_failure(body: &Value) -> bool {
     ["ok", "success"].into_iter().any(|name| body.get(name) == Some(&Value::Bool(false)))
 }
 
@@ -120,7 +121,7 @@ const PARAMETERS: [&str; 8] = [
     "/field",
 ];
 
-/// The error code: preferably one that is known, else that of the parameter that the error concerns, else any code.
+/// The error code: preferably a known one, then the one for the parameter that the error concerns, then any code.
 pub fn code(body: &Value) -> Option<&str> {
     let texts = || CODES.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
     texts()
@@ -132,7 +133,7 @@ pub fn code(body: &Value) -> Option<&str> {
 /// The code for an error that names a parameter instead. Strava reports the field `refresh_token` of the resource
 /// `RefreshToken`, and web frameworks list errors by parameter.
 fn code_of_parameter(body: &Value) -> Option<&'static str> {
-    let of = |name: &str| match name.to_ascii_lowercase().replace('_', "").as_str() {
+    let code_of = |name: &str| match name.to_ascii_lowercase().replace('_', "").as_str() {
         "refreshtoken" => Some("invalid_refresh_token"),
         "authorizationcode" => Some("invalid_code"),
         "clientid" | "clientsecret" => Some("invalid_client"),
@@ -146,12 +147,12 @@ fn code_of_parameter(body: &Value) -> Option<&'static str> {
         return Some("invalid_refresh_token");
     }
     let named =
-        || PARAMETERS.into_iter().find_map(|pointer| of(body.pointer(pointer)?.as_str()?));
+        || PARAMETERS.into_iter().find_map(|pointer| code_of(body.pointer(pointer)?.as_str()?));
     let listed = || {
         let lists = [Some(body), body.get("errors"), body.get("error")].into_iter().flatten();
         let lists = lists.filter_map(Value::as_object).flatten();
         let mut faults = lists.filter(|(_, faults)| faults.is_array());
-        faults.find_map(|(name, _)| of(name))
+        faults.find_map(|(name, _)| code_of(name))
     };
     let found = named().or_else(listed)?;
     // A missing parameter is an error of the request.

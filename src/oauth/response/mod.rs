@@ -126,13 +126,15 @@ fn is_success(response: &HttpResponse) -> bool {
 
 /// The object with the tokens. Refresh responses are often less nested than the first response.
 fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
-    let at =
+    let value_at =
         |pointer: &Option<String>| pointer.as_deref().and_then(|pointer| body.pointer(pointer));
-    let first = at(&oauth.token_pointer).unwrap_or(body);
+    let first = value_at(&oauth.token_pointer).unwrap_or(body);
+    let fallback = value_at(&oauth.token_fallback);
     // If the catalog does not define where the tokens are, look in the usual places.
     let is_stated = oauth.token_pointer.is_some() || oauth.token_fallback.is_some();
-    let usual = USUAL_POINTERS.iter().filter(|_| !is_stated).filter_map(|at| body.pointer(at));
-    let mut grants = [Some(first), at(&oauth.token_fallback)].into_iter().flatten().chain(usual);
+    let usual_pointers = USUAL_POINTERS.iter().filter(|_| !is_stated);
+    let usual_grants = usual_pointers.filter_map(|pointer| body.pointer(pointer));
+    let mut grants = [Some(first), fallback].into_iter().flatten().chain(usual_grants);
     grants.find(|grant| text(grant, ACCESS_TOKEN).is_some())
 }
 
@@ -223,8 +225,8 @@ fn claims(id_token: &str) -> Option<Value> {
 
 fn subject(claims: &Value) -> Option<String> {
     let subject = claims.get("sub")?.as_str()?;
-    let is_good = (1..=255).contains(&subject.len()) && !subject.contains(char::is_control);
-    is_good.then(|| subject.to_owned())
+    let is_valid = (1..=255).contains(&subject.len()) && !subject.contains(char::is_control);
+    is_valid.then(|| subject.to_owned())
 }
 
 /// The members that the catalog selects: by name, beside the tokens or around them, or by JSON Pointer. The API returns
@@ -289,13 +291,13 @@ fn find<'a>(body: &'a Value, pointer: &str, fields: &BTreeMap<String, String>) -
     let field = |name: &str| fields.get(name).map(String::as_str);
     let mut found = vec![body];
     for step in pointer.split('/').skip(1) {
-        let condition = step.strip_prefix('?').and_then(|it| it.split_once('='));
+        let condition = step.strip_prefix('?').and_then(|condition| condition.split_once('='));
         found = if let Some((name, template)) = condition {
             let template = template.replace("~1", "/").replace("~0", "~");
             let expected = match fill_text(&template, &field) {
                 Ok(text) => Some(text),
                 Err(FillError::Missing(_)) => None,
-                // No item can have a value that is invalid in its place.
+                // The value is invalid at its position in the template, so no item can have it.
                 Err(_) => return Vec::new(),
             };
             let is_selected = |item: &&Value| {

@@ -12,7 +12,7 @@ use crate::ports::{HttpError, HttpResponse};
 const NOW: u64 = 1_795_348_800_000;
 
 fn platform() -> OAuth2 {
-    OAuth2::usual(Grant::AuthorizationCode, None, String::new())
+    OAuth2::standard(Grant::AuthorizationCode, None, String::new())
 }
 
 fn response(status: u16, body: impl Into<Vec<u8>>) -> HttpResponse {
@@ -91,7 +91,7 @@ fn parses_bodies_in_many_charsets() {
     let utf_16 = json.encode_utf16().flat_map(u16::to_le_bytes);
     for (content_type, body) in [
         ("application/json; charset=utf-8", json.as_bytes().to_vec()),
-        // Latin-1 that is not declared as such.
+        // The body is in Latin-1, but does not declare it.
         ("application/json", latin_1(json)),
         ("application/json; charset=ISO-8859-1", latin_1(json)),
         ("application/json; charset=utf-16le", utf_16.clone().collect()),
@@ -191,7 +191,7 @@ fn parses_scopes_in_many_formats() {
 }
 
 #[test]
-fn a_thousand_scopes_are_kept_once_each() {
+fn up_to_a_thousand_distinct_scopes_are_kept() {
     let scopes =
         |count: usize| -> Vec<String> { (0..count).map(|index| index.to_string()).collect() };
     let scope = [scopes(1001), scopes(1001)].concat();
@@ -403,17 +403,17 @@ fn reads_the_subject_of_id_tokens() {
 #[test]
 fn accepts_tokens_of_maximum_length() {
     let [longest, longer] = [16_384, 16_385].map(|length| "t".repeat(length));
-    for (access, refresh, is_taken) in [
+    for (access, refresh, is_accepted) in [
         (longest.as_str(), longest.as_str(), true),
         (longer.as_str(), "r", false),
         ("a", longer.as_str(), false),
         ("a", "with a space ~", true),
     ] {
         let body = json!({ "access_token": access, "refresh_token": refresh });
-        let taken = read_from(&platform(), 200, body.to_string()).ok();
-        let taken = taken.map(|tokens| (tokens.access_token, tokens.refresh_token));
-        let expected = is_taken.then(|| (access.to_owned(), Some(refresh.to_owned())));
-        assert!(taken == expected, "{access:.2} {refresh:.2}");
+        let accepted = read_from(&platform(), 200, body.to_string()).ok();
+        let accepted = accepted.map(|tokens| (tokens.access_token, tokens.refresh_token));
+        let expected = is_accepted.then(|| (access.to_owned(), Some(refresh.to_owned())));
+        assert!(accepted == expected, "{access:.2} {refresh:.2}");
     }
 }
 
@@ -485,7 +485,7 @@ fn finds_errors_in_all_known_members() {
         (200, r#"{"error":"bad_verification_code","error_description":"The code passed is incorrect or expired."}"#,
             GrantRejected, Some("bad_verification_code"), Some("The code passed is incorrect or expired.")),
         (200, r#"{"ok":false,"error":"invalid_refresh_token"}"#, GrantRejected, Some("invalid_refresh_token"), None),
-        // Tokens beside a known error are not new.
+        // With a known error, a response contains no new tokens.
         (200, r#"{"ok":false,"error":"token_expired","access_token":"old"}"#, GrantRejected, Some("token_expired"), None),
         (200, r#"{"error":"invalid_code"}"#, GrantRejected, Some("invalid_code"), None),
         (200, r#"{"status":503,"body":{},"error":"Invalid Params: invalid refresh_token"}"#,

@@ -13,13 +13,13 @@ const MAX_WAIT_MS: u64 = 604_800_000;
 const MIN_TIMESTAMP: u64 = 1_000_000_000;
 
 /// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. Returns `None` for a lifetime of zero or
-/// less, and for a time in the past. `unit` is that of the lifetime. Some servers write a time where a lifetime belongs.
+/// less, and for a time in the past. `unit` is the unit of the lifetime. Some servers send a time in place of a lifetime.
 pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> {
     let member = |names: [&str; 2]| names.into_iter().find_map(|name| grant.get(name));
     let expires = grant.get("expires");
-    let stated = member(["expires_in", "expiresIn"]);
-    let lifetime = stated.and_then(integer);
-    // An older name for the lifetime (Facebook, Stack Exchange). Other platforms use it for a time.
+    let expires_in = member(["expires_in", "expiresIn"]);
+    let lifetime = expires_in.and_then(integer);
+    // `expires` is an older name for the lifetime (Facebook, Stack Exchange). Other platforms use it for a time.
     let lifetime =
         lifetime.or_else(|| expires.and_then(integer).filter(|number| *number < MIN_TIMESTAMP));
     if let Some(lifetime) = lifetime {
@@ -31,9 +31,9 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
         return is_plausible.then(|| now_ms.saturating_add(lifetime));
     }
     let moment = member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on"));
-    let moment = moment.or(expires).or(stated)?;
+    let moment = moment.or(expires).or(expires_in)?;
     let moment = match integer(moment) {
-        // Seconds, or milliseconds if seconds would be in the far future.
+        // The number is in seconds, or in milliseconds if seconds would mean the far future.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),
         Some(number) => number,
         None => date(moment.as_str()?.trim())?,

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{base, url};
+use super::{service_url, url};
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::redirect_uri;
 use crate::operator::keys::arguments::account;
@@ -51,7 +51,7 @@ struct LocatedClient {
 
 /// The clients of all databases, or of one account, without duplicates: old copies of moved accounts are skipped, and
 /// accounts in transit are read where they are served.
-fn all(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
+fn read_clients(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
     let only = account.map(|name| format!(" AND account = {}", StringLiteral(name)));
     let sql = format!(
         "SELECT *, account IN (SELECT account FROM account_moves WHERE step = 'arriving') AS arrives FROM oauth_clients WHERE {NOT_MOVED_AWAY}{}",
@@ -60,7 +60,7 @@ fn all(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
     Ok(deduplicate(shards.rows(&sql)?))
 }
 
-/// Removes duplicates: of two copies of a client, the one that is served stays.
+/// Removes duplicates: of two copies of a client, keeps the one in the database that serves its account.
 fn deduplicate(mut found: Vec<LocatedClient>) -> Vec<OauthClient> {
     let owner = |client: &OauthClient| {
         let OauthClient { account, environment, platform, name, .. } = client;
@@ -73,9 +73,9 @@ fn deduplicate(mut found: Vec<LocatedClient>) -> Vec<OauthClient> {
 }
 
 pub fn list(args: &List) -> Result<()> {
-    let clients = all(&Shards::open(&args.storage_target)?, args.account.as_deref())?;
-    let base = base(args.url.as_ref(), &args.storage_target)?;
-    let redirect_uri = redirect_uri(&base);
+    let clients = read_clients(&Shards::open(&args.storage_target)?, args.account.as_deref())?;
+    let service_url = service_url(args.url.as_ref(), &args.storage_target)?;
+    let redirect_uri = redirect_uri(&service_url);
     if args.json {
         let documents: serde_json::Result<Vec<_>> =
             clients.iter().map(|client| to_json(client, &redirect_uri)).collect();
@@ -88,7 +88,7 @@ pub fn list(args: &List) -> Result<()> {
         return Ok(());
     }
     print!("{}", table(&clients, &redirect_uri));
-    if base.is_empty() {
+    if service_url.is_empty() {
         println!(
             "The redirect URI begins with the URL of your service. To include it, pass --url."
         );

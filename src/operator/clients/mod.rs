@@ -96,7 +96,7 @@ fn remove(args: &Remove) -> Result<()> {
             chosen_client::noun(&platform.escape_debug().to_string(), name)
         );
     }
-    eprintln!("Removed the {} {owner}.", noun(&platform, name));
+    eprintln!("Removed the {} {owner}.", client_noun(&platform, name));
     Ok(())
 }
 
@@ -105,7 +105,7 @@ fn client_name(text: &str) -> Result<String, String> {
 }
 
 /// The client in a message, such as "OAuth client bot for slack".
-fn noun(platform: &str, name: &str) -> String {
+fn client_noun(platform: &str, name: &str) -> String {
     if name == DEFAULT_CLIENT {
         return format!("OAuth client for {platform}");
     }
@@ -120,13 +120,16 @@ pub(super) fn url(text: &str) -> Result<String, String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
     match authority {
         Some((_, host)) if !host.is_empty() && host.bytes().all(allowed) => Ok(text.to_owned()),
-        _ => Err("an address is like https://vault.example, without a path".into()),
+        _ => Err("expected a URL such as https://vault.example, without a path".into()),
     }
 }
 
-/// The URL of the service: the option, or what `npm start` or `npm run deploy` recorded on this machine. Empty when
-/// neither is known: a guess would be registered at a platform.
-pub(super) fn base(requested: Option<&String>, storage_target: &StorageTarget) -> Result<String> {
+/// The URL of the service: the option, or the URL that `npm start` or `npm run deploy` recorded on this machine.
+/// Empty when neither is known: a guess would be registered at a platform.
+pub(super) fn service_url(
+    requested: Option<&String>,
+    storage_target: &StorageTarget,
+) -> Result<String> {
     if let Some(url) = requested {
         return Ok(url.clone());
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::{ClientRef, base, noun, secret, url};
+use super::{ClientRef, client_noun, secret, service_url, url};
 use crate::audit::statements::operator_actor;
 use crate::auth::{Caller, Principal, Shard};
 use crate::connect::endpoints::oauth_clients;
@@ -61,7 +61,7 @@ pub struct Set {
     #[arg(long, value_parser = url)]
     url: Option<String>,
     #[command(flatten)]
-    kept: KeySource,
+    key_source: KeySource,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -105,10 +105,10 @@ impl Set {
 
 pub fn set(args: &Set) -> Result<()> {
     let ClientRef { platform, name, account, environment } = &args.of;
-    let origin = base(args.url.as_ref(), &args.kept.storage_target)?;
+    let origin = service_url(args.url.as_ref(), &args.key_source.storage_target)?;
     let is_known = !origin.is_empty();
-    let storage = Storage::open(&args.kept.storage_target)?;
-    let Some(file) = args.kept.keys(&storage.project) else {
+    let storage = Storage::open(&args.key_source.storage_target)?;
+    let Some(file) = args.key_source.keys(&storage.project) else {
         bail!("Cloudflare does not show secrets: pass your copy of VAULT_KEYS with --file");
     };
     let vault_keys = file.read()?;
@@ -158,7 +158,7 @@ pub fn set(args: &Set) -> Result<()> {
     let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
     let done = if response.status == 201 { "Set" } else { "Replaced" };
     let owner = format!("{account} ({})", environment.as_str());
-    eprintln!("{done} the {} of {owner}.", noun(text("platform"), text("name")));
+    eprintln!("{done} the {} of {owner}.", client_noun(text("platform"), text("name")));
     let note =
         if is_known { "" } else { ", after the URL of your service (to include it, pass --url)" };
     eprintln!("Register this redirect URI at the platform{note}:");

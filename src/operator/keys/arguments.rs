@@ -8,17 +8,17 @@ use uuid::Uuid;
 
 use crate::terms::{Environment, Scope, Scopes};
 
-/// Parses one of `names`.
-fn named<T: FromStr>(text: &str, names: &[&str]) -> Result<T, String> {
+/// Parses a value. The error lists the accepted `names`.
+fn one_of<T: FromStr>(text: &str, names: &[&str]) -> Result<T, String> {
     text.parse().map_err(|_| format!("expected {}", names.join(", ")))
 }
 
 pub fn environment(text: &str) -> Result<Environment, String> {
-    named(text, &Environment::ALL.map(Environment::as_str))
+    one_of(text, &Environment::ALL.map(Environment::as_str))
 }
 
 pub fn scope(text: &str) -> Result<Scope, String> {
-    named(text, &Scope::ALL.map(Scope::as_str))
+    one_of(text, &Scope::ALL.map(Scope::as_str))
 }
 
 /// The requested scopes, or the default ones.
@@ -27,13 +27,13 @@ pub fn scopes(requested: &[Scope]) -> Scopes {
     Scope::ALL.into_iter().filter(|scope| is_default(scope) || requested.contains(scope)).collect()
 }
 
-/// Parses an integer from `least` to `max`.
-pub fn number<N: TryFrom<u64>>(least: u64, max: u64) -> impl Fn(&str) -> Result<N, String> + Clone {
+/// Parses an integer from `min` to `max`.
+pub fn number<N: TryFrom<u64>>(min: u64, max: u64) -> impl Fn(&str) -> Result<N, String> + Clone {
     move |text| {
-        let number = text.parse().ok().filter(|number| (least..=max).contains(number));
+        let number = text.parse().ok().filter(|number| (min..=max).contains(number));
         let number = number.and_then(|number| N::try_from(number).ok());
         number.ok_or_else(|| {
-            format!("expected a whole number from {} to {}", HumanCount(least), HumanCount(max))
+            format!("expected a whole number from {} to {}", HumanCount(min), HumanCount(max))
         })
     }
 }

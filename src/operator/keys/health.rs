@@ -51,11 +51,11 @@ impl Warning {
 
 /// A duration in the largest whole unit.
 fn format_duration(millis: i64) -> String {
-    let whole = |unit| millis.checked_div(unit).unwrap_or_default();
+    let in_units = |unit| millis.checked_div(unit).unwrap_or_default();
     match millis {
-        DAY_MS.. => format_count(whole(DAY_MS), "day"),
-        HOUR_MS.. => format_count(whole(HOUR_MS), "hour"),
-        MINUTE_MS.. => format_count(whole(MINUTE_MS), "minute"),
+        DAY_MS.. => format_count(in_units(DAY_MS), "day"),
+        HOUR_MS.. => format_count(in_units(HOUR_MS), "hour"),
+        MINUTE_MS.. => format_count(in_units(MINUTE_MS), "minute"),
         _ => "less than a minute".into(),
     }
 }
@@ -70,7 +70,7 @@ impl KeyWithUsage {
         self.last_used_day.map(Day::from_days)
     }
 
-    /// The day of the key's last use; `unknown` for a key that is older than the recording of uses.
+    /// The day of the key's last use, or `never` when none has been recorded.
     pub fn last_used_in_words(&self) -> String {
         self.last_used().map_or_else(|| "never".into(), |day| day.to_string())
     }
@@ -79,11 +79,12 @@ impl KeyWithUsage {
     pub fn warnings(&self, now: Moment) -> Vec<Warning> {
         match self.row.state(now) {
             "active" => {
-                let left = self.row.expires_at.map(|end| end.saturating_sub(now.millis()));
-                let soon =
-                    left.filter(|left| *left <= SOON_DAYS * DAY_MS).map(Warning::ExpiresSoon);
-                let made = Day::from(Moment::from_millis(self.row.created_at));
-                let idle = Day::from(now).since(self.last_used().unwrap_or(made));
+                let remaining = self.row.expires_at.map(|end| end.saturating_sub(now.millis()));
+                let soon = remaining
+                    .filter(|remaining| *remaining <= SOON_DAYS * DAY_MS)
+                    .map(Warning::ExpiresSoon);
+                let created = Day::from(Moment::from_millis(self.row.created_at));
+                let idle = Day::from(now).since(self.last_used().unwrap_or(created));
                 let unused = (idle >= UNUSED_DAYS).then_some(Warning::Unused(idle));
                 let forwarded = self.is_forwarded.then_some(Warning::Forwarded);
                 soon.into_iter().chain(unused).chain(forwarded).collect()

@@ -96,19 +96,19 @@ impl<'a> Generator<'a> {
         self.random.u64(..100) < chance
     }
 
-    fn one<T: Copy + Default>(&mut self, items: &[T]) -> T {
+    fn pick<T: Copy + Default>(&mut self, items: &[T]) -> T {
         self.random.choice(items).copied().unwrap_or_default()
     }
 
     /// One of the items; earlier ones are more likely.
-    fn favouring_first<T: Copy + Default>(&mut self, items: &[T]) -> T {
+    fn pick_favouring_first<T: Copy + Default>(&mut self, items: &[T]) -> T {
         let index =
             self.random.usize(..items.len().max(1)).min(self.random.usize(..items.len().max(1)));
         items.get(index).copied().unwrap_or_default()
     }
 
     /// One of the items, chosen by weight.
-    fn weighted<T>(
+    fn pick_weighted<T>(
         &mut self,
         items: &'static [T],
         weight: impl Fn(&T) -> u64,
@@ -124,8 +124,8 @@ impl<'a> Generator<'a> {
 
     /// The next identity, with the number of its connections.
     fn next_identity(&mut self) -> Option<IdentityState<'a>> {
-        let (identity_type, _, max) = *self.weighted(&KINDS, |kind| kind.1)?;
-        let language = self.weighted(LANGUAGES, |language| language.weight)?;
+        let (identity_type, _, max) = *self.pick_weighted(&KINDS, |kind| kind.1)?;
+        let language = self.pick_weighted(LANGUAGES, |language| language.weight)?;
         let (identity, name) = match identity_type {
             "user" => self.user(language),
             _ => (self.group(identity_type), self.group_name(language)),
@@ -136,12 +136,12 @@ impl<'a> Generator<'a> {
 
     /// The identity and the name of a person.
     fn user(&mut self, language: &Language) -> (String, String) {
-        let (given, family) = (self.one(language.given), self.one(language.family));
+        let (given, family) = (self.pick(language.given), self.pick(language.family));
         let name = language.given_first.map_or_else(
             || format!("{}{}", family.0, given.0),
             |between| format!("{}{between}{}", given.0, family.0),
         );
-        let (number, domain) = (self.number, self.one(DOMAINS));
+        let (number, domain) = (self.number, self.pick(DOMAINS));
         // The number is at the end or right before the `@`, and no word ends with a digit, so identities with different
         // numbers differ.
         let identity = match self.random.u8(..100) {
@@ -159,13 +159,13 @@ impl<'a> Generator<'a> {
         let number = self.number;
         match identity_type {
             "organization" => format!("org_{number}"),
-            "team" => format!("team-{}-{number}", self.one(SLUGS)),
-            _ => format!("Project-{}-{number}", self.one(SLUGS)),
+            "team" => format!("team-{}-{number}", self.pick(SLUGS)),
+            _ => format!("Project-{}-{number}", self.pick(SLUGS)),
         }
     }
 
     fn group_name(&mut self, language: &Language) -> String {
-        format!("{} {}", self.one(language.topics), self.one(language.places))
+        format!("{} {}", self.pick(language.topics), self.pick(language.places))
     }
 
     /// The display name of a connection; `None` for some.
@@ -183,7 +183,7 @@ impl<'a> Generator<'a> {
         let count = self.random.usize(0..=6).min(self.random.usize(0..=6));
         let mut tags = Vec::new();
         while tags.len() < count {
-            let tag = self.favouring_first(TAGS);
+            let tag = self.pick_favouring_first(TAGS);
             if !tags.contains(&tag) {
                 tags.push(tag);
             }
@@ -203,7 +203,8 @@ impl<'a> Generator<'a> {
         // An identity with nearly all combinations rarely draws a new one.
         (0..20).find_map(|_| {
             let platform = self.platforms.pick(&mut self.random)?;
-            let label = if self.percent(88) { "default" } else { self.favouring_first(LABELS) };
+            let label =
+                if self.percent(88) { "default" } else { self.pick_favouring_first(LABELS) };
             (!self.current.combinations.contains(&(platform.platform.as_str(), label)))
                 .then_some((platform, label))
         })
@@ -226,7 +227,7 @@ impl<'a> Iterator for Generator<'a> {
         self.current.remaining = self.current.remaining.saturating_sub(1);
         self.current.combinations.push((&platform.platform, label));
         self.number = self.number.checked_add(1)?;
-        let state = self.weighted(&STATES, |state| state.1)?.0;
+        let state = self.pick_weighted(&STATES, |state| state.1)?.0;
         let platform_version = if self.percent(4) {
             format!("v{}", self.random.u8(1..=4))
         } else {

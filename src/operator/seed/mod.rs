@@ -16,7 +16,7 @@ use clap::Args;
 use indicatif::HumanCount;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::d1::by_operator;
+use super::d1::with_operator_actor;
 use super::keys::arguments;
 use super::progress::Progress;
 use super::shards::Shards;
@@ -114,7 +114,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
     while result.is_ok() && done < args.connections && !stopped.load(Ordering::Relaxed) {
         let batch = args.connections.saturating_sub(done).min(max);
         let rows = generator.by_ref().take(usize::try_from(batch)?);
-        result = database.load(&by_operator(&statements::insert(rows, owner)));
+        result = database.load(&with_operator_actor(&statements::insert(rows, owner)));
         if result.is_ok() {
             done = done.saturating_add(batch);
             progress.done(done);

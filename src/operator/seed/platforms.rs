@@ -48,16 +48,18 @@ impl Platforms {
             };
             rank(b).cmp(&rank(a)).then_with(|| a.connector.key.cmp(&b.connector.key))
         });
-        Self::ranked(entries.into_iter().map(|ConnectorEntry { connector, .. }| Platform {
-            platform: connector.platform,
-            version: connector.platform_version,
-            name: connector.name,
-            description: connector.description,
+        Self::weighted_by_rank(entries.into_iter().map(|ConnectorEntry { connector, .. }| {
+            Platform {
+                platform: connector.platform,
+                version: connector.platform_version,
+                name: connector.name,
+                description: connector.description,
+            }
         }))
     }
 
     /// Gives the second platform half the weight of the first, the third a third, and so on.
-    fn ranked(platforms: impl IntoIterator<Item = Platform>) -> Self {
+    fn weighted_by_rank(platforms: impl IntoIterator<Item = Platform>) -> Self {
         let mut sum = 0_u64;
         let weighted = (1..).zip(platforms).map(|(rank, platform)| {
             sum = sum.saturating_add(TOP_WEIGHT.checked_div(rank).unwrap_or_default().max(1));
@@ -76,7 +78,7 @@ impl Platforms {
     /// `count` platforms, for tests.
     #[cfg(test)]
     pub fn numbered(count: u64) -> Self {
-        Self::ranked((1..=count).map(|number| Platform {
+        Self::weighted_by_rank((1..=count).map(|number| Platform {
             platform: format!("platform-{number}"),
             version: "v7".into(),
             name: format!("Platform {number}"),

@@ -73,17 +73,17 @@ pub fn with_database(text: &str, shard: Shard, name: &str, id: &str) -> Result<S
     let mut lines: Vec<&str> = text.lines().collect();
     let end = end.min(lines.len());
     lines.splice(end..end, table.iter().map(String::as_str));
-    checked(lines.join("\n") + "\n", shard, id)
+    ensure_id(lines.join("\n") + "\n", shard, id)
 }
 
 /// Changes the id of a database.
 pub fn with_id(text: &str, shard: Shard, old: &str, id: &str) -> Result<String> {
-    // Each id occurs once.
-    checked(text.replacen(&format!("\"{old}\""), &format!("\"{id}\""), 1), shard, id)
+    // Each id occurs only once in the file.
+    ensure_id(text.replacen(&format!("\"{old}\""), &format!("\"{id}\""), 1), shard, id)
 }
 
 /// Returns the file if it gives the shard's database this id.
-fn checked(text: String, shard: Shard, id: &str) -> Result<String> {
+fn ensure_id(text: String, shard: Shard, id: &str) -> Result<String> {
     let found = ids(&text).ok().and_then(|ids| ids.databases.get(&shard).cloned());
     ensure!(
         found.as_deref() == Some(id),

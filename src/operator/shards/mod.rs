@@ -17,7 +17,7 @@ use super::d1::Database;
 use super::sql::StringLiteral;
 use super::storage::Storage;
 use super::storage_target::StorageTarget;
-use crate::storage::capacity::FULL;
+use crate::storage::capacity::FULL_PERCENT;
 
 pub mod add;
 pub mod file;
@@ -28,7 +28,7 @@ pub mod tables;
 
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// List the databases, with their size and what they hold
+    /// List the databases, with their size and content
     List(list::List),
     /// Add a database: create it with its tables, and bind it in wrangler.toml
     ///
@@ -59,7 +59,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
 #[derive(Debug)]
 pub struct Shards(pub Vec<Database>);
 
-/// The load of a database, by which the database of an account is chosen.
+/// The load of a database, which determines where a new account goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 struct DatabaseLoad {
     /// 1 if the account is in this database, otherwise 0.
@@ -133,7 +133,7 @@ impl Shards {
             loads.push(DatabaseLoad { size: results.size, ..load });
         }
         let max = self.max_bytes()?;
-        let chosen = choose(&loads, max.saturating_mul(FULL).div_ceil(100))
+        let chosen = choose(&loads, max.saturating_mul(FULL_PERCENT).div_ceil(100))
             .with_context(|| format!("the account {account}"))?;
         let database = chosen.and_then(|at| self.0.get(at)).cloned();
         database.context("all databases are full: add one with `npm run shards -- add`")

@@ -15,12 +15,12 @@ use crate::operator::keys::arguments::account;
 use crate::operator::progress::Progress;
 use crate::operator::sql::StringLiteral;
 use crate::operator::storage_target::StorageTarget;
-use crate::storage::capacity::FULL;
+use crate::storage::capacity::FULL_PERCENT;
 
 /// The size of a connection with everything that belongs to it, and of an event, in bytes, as measured in
 /// docs/scaling.md.
-const CONNECTION: u64 = 2_600;
-const EVENT: u64 = 800;
+const CONNECTION_BYTES: u64 = 2_600;
+const EVENT_BYTES: u64 = 800;
 
 #[derive(Debug, Clone, Args)]
 pub struct MoveArgs {
@@ -46,9 +46,9 @@ pub struct Clean {
     storage_target: StorageTarget,
 }
 
-/// A name in a row.
+/// A row with only the name of an account.
 #[derive(Deserialize)]
-struct Name {
+struct AccountRow {
     account: String,
 }
 
@@ -98,13 +98,13 @@ pub fn move_account(args: &MoveArgs) -> Result<()> {
 /// Reports the progress of each phase to the operator.
 #[derive(Default)]
 struct ProgressReport {
-    now: Option<(Phase, Progress)>,
-    took: [Duration; 2],
+    current: Option<(Phase, Progress)>,
+    durations: [Duration; 2],
 }
 
 impl ProgressReport {
     fn report(&mut self, phase: Phase, done: u64, all: u64) {
-        if self.now.as_ref().is_none_or(|(now, _)| *now != phase) {
+        if self.current.as_ref().is_none_or(|(current, _)| *current != phase) {
             self.stop();
             eprintln!(
                 "{} rows",
@@ -113,27 +113,28 @@ impl ProgressReport {
                     Phase::Compare => "Comparing all",
                 }
             );
-            self.now = Some((phase, Progress::new(done, all)));
+            self.current = Some((phase, Progress::new(done, all)));
         }
-        if let Some((_, progress)) = &mut self.now {
+        if let Some((_, progress)) = &mut self.current {
             progress.done(done);
         }
     }
 
     fn stop(&mut self) {
-        let Some((phase, progress)) = self.now.take() else { return };
-        let [copying, comparing] = &mut self.took;
+        let Some((phase, progress)) = self.current.take() else { return };
+        let [copying, comparing] = &mut self.durations;
         *(if phase == Phase::Copy { copying } else { comparing }) = progress.end();
     }
 
     /// Ends the report. Returns the durations of copying and of comparing.
     fn end(mut self) -> [Duration; 2] {
         self.stop();
-        self.took
+        self.durations
     }
 }
 
-/// The database of the account, or the one that it has left for the target before arriving there.
+/// The database that serves the account or, if a move stopped before the account arrived in the target, the one that it
+/// comes from.
 fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'a Database> {
     if let Some(row) = move_state(target, account)?.filter(|row| row.step == "arriving") {
         let from = shards.0.iter().find(|database| database.shard.number() == row.other);
@@ -164,9 +165,9 @@ fn size(database: &Database, account: &str) -> Result<(Size, u64)> {
 fn ensure_fits(shards: &Shards, source: &Database, target: &Database, account: &str) -> Result<()> {
     let (size, _) = size(source, account)?;
     let (_, used) = self::size(target, account)?;
-    let needs = size.connections.saturating_mul(CONNECTION);
-    let needs = needs.saturating_add(size.events.saturating_mul(EVENT));
-    let max = shards.max_bytes()?.saturating_mul(FULL).checked_div(100).unwrap_or_default();
+    let needs = size.connections.saturating_mul(CONNECTION_BYTES);
+    let needs = needs.saturating_add(size.events.saturating_mul(EVENT_BYTES));
+    let max = shards.max_bytes()?.saturating_mul(FULL_PERCENT).checked_div(100).unwrap_or_default();
     ensure!(
         used.saturating_add(needs) <= max,
         "the account needs about {} MB, which {} does not have: move it to another database, or add one with `npm run shards -- add`",
@@ -180,8 +181,8 @@ pub fn clean(args: &Clean) -> Result<()> {
     let mut count = 0_usize;
     for database in &Shards::open(&args.storage_target)?.0 {
         let left = "SELECT account FROM account_moves WHERE step = 'left'".to_owned();
-        let all: Vec<Name> = database.query(&[left])?.rows(0)?;
-        for Name { account } in all {
+        let all: Vec<AccountRow> = database.query(&[left])?.rows(0)?;
+        for AccountRow { account } in all {
             let is_named = args.account.as_ref() == Some(&account);
             if (is_named || args.account.is_none()) && moving::clean(database, &account, is_named)?
             {

@@ -61,7 +61,7 @@ impl RowView {
     /// The number to add to an id of this database to get the id in the target.
     fn to_target(self) -> i64 {
         match self {
-            Self::Source(shift) => signed(shift),
+            Self::Source(shift) => to_signed(shift),
             Self::Target(_) => 0,
         }
     }
@@ -70,7 +70,7 @@ impl RowView {
     fn to_source(self) -> i64 {
         match self {
             Self::Source(_) => 0,
-            Self::Target(shift) => signed(shift).saturating_neg(),
+            Self::Target(shift) => to_signed(shift).saturating_neg(),
         }
     }
 
@@ -81,7 +81,7 @@ impl RowView {
 }
 
 /// Ids are far below `i64::MAX`.
-fn signed(shift: u64) -> i64 {
+fn to_signed(shift: u64) -> i64 {
     i64::try_from(shift).unwrap_or(i64::MAX)
 }
 
@@ -115,15 +115,15 @@ pub(super) fn columns(database: &impl MoveDatabase) -> Result<Vec<Vec<String>>> 
     let sql = TABLES
         .map(|table| format!("SELECT name FROM pragma_table_info('{}') ORDER BY cid", table.name));
     let responses = database.run(&sql)?;
-    let of = |(at, table): (usize, &Table)| {
+    let columns_of = |(at, table): (usize, &Table)| {
         let names = rows::<Column>(&responses, at)?.into_iter().map(|column| column.name);
-        // Connections and audit entries are numbered by each database.
+        // Each database numbers its connections and audit entries itself.
         let is_numbered = matches!(table.name, "connections" | "audit");
         let names: Vec<String> = names.filter(|name| !(is_numbered && name == "seq")).collect();
         ensure!(!names.is_empty(), "the database has no table {}", table.name);
         Ok(names)
     };
-    TABLES.iter().enumerate().map(of).collect()
+    TABLES.iter().enumerate().map(columns_of).collect()
 }
 
 #[derive(Deserialize)]
@@ -143,7 +143,7 @@ impl Table {
     }
 
     /// A column as SQL, with `shift` added if it holds the id of an event.
-    fn shifted(self, column: &str, shift: i64) -> String {
+    fn shifted_column(self, column: &str, shift: i64) -> String {
         if self.event == Some(column) && shift != 0 {
             format!("{column} + ({shift})")
         } else {
@@ -154,7 +154,7 @@ impl Table {
     /// The condition on the account's rows among rows found by key. `SQLite` would prefer an index over the account to
     /// a key of one column, and scan all rows of the account.
     pub(super) fn account_condition_after_lookup(self, account: &str) -> String {
-        let plus = if self.names().len() == 1 { "+" } else { "" };
+        let plus = if self.lookup_columns().len() == 1 { "+" } else { "" };
         format!("{plus}{}", self.account_condition(account))
     }
 
@@ -174,13 +174,14 @@ impl Table {
 
     /// The columns as SQL expressions, which give the values that the row has in the target.
     fn values(self, columns: &[String], view: RowView) -> Vec<String> {
-        let value = |column: &String| format!("quote({})", self.shifted(column, view.to_target()));
+        let value =
+            |column: &String| format!("quote({})", self.shifted_column(column, view.to_target()));
         columns.iter().map(value).collect()
     }
 
     fn rows(self, values: &[String], view: RowView, condition: &str) -> String {
         let key: Vec<String> =
-            self.key.iter().map(|column| self.shifted(column, view.to_source())).collect();
+            self.key.iter().map(|column| self.shifted_column(column, view.to_source())).collect();
         format!(
             "SELECT json_array({}) AS key, {} AS row FROM {} WHERE {condition} ORDER BY {}",
             key.join(", "),
@@ -203,7 +204,7 @@ impl Table {
 
     /// The SQL that selects the account's rows between two keys, the second one inclusive, to compare them with those
     /// of the other database. For connections, it includes the number of tag rows.
-    pub(super) fn compared(
+    pub(super) fn select_for_comparison(
         self,
         columns: &[String],
         view: RowView,
@@ -227,7 +228,7 @@ impl Table {
         let own = self.account_condition(account);
         let limit = limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
         let parts: Vec<String> = self
-            .between(view, after, until)?
+            .key_range(view, after, until)?
             .iter()
             .map(|condition| {
                 let sql = self.rows(values, view, &format!("{own}{condition}"));
@@ -239,7 +240,7 @@ impl Table {
 
     /// The conditions that select the keys after `after` and up to `until`, both keys of the source: consecutive ranges in
     /// the order of keys. A comparison of row values would not use the index of a key that ends in the row's number.
-    fn between(
+    fn key_range(
         self,
         view: RowView,
         after: Option<&str>,
@@ -295,16 +296,16 @@ impl Table {
 
     /// The last columns of the key, by which rows are looked up. `SQLite` (3.40) does not use an index over several
     /// columns when one of them is the row's number.
-    pub(super) fn names(&self) -> &[&'static str] {
+    pub(super) fn lookup_columns(&self) -> &[&'static str] {
         if self.name == "events" { &["id"] } else { self.key }
     }
 
-    /// The condition on rows with these keys of the source, after adding `shift`.
+    /// The condition that selects rows by keys of the source, with `shift` added to ids of events.
     pub(super) fn with_keys(self, account: &str, keys: &[&str], shift: u64) -> Result<String> {
         let parsed: Vec<Value> =
             keys.iter().map(|key| serde_json::from_str(key)).collect::<Result<_, _>>()?;
         let all = Value::from(parsed).to_string();
-        let skipped = self.key.len().saturating_sub(self.names().len());
+        let skipped = self.key.len().saturating_sub(self.lookup_columns().len());
         let own = || self.key.iter().enumerate().skip(skipped);
         let columns: Vec<&str> = own().map(|(_, column)| *column).collect();
         let parts: Vec<String> = own()
@@ -377,15 +378,17 @@ impl Table {
 
 /// The SQL that counts the account's rows, table by table.
 pub(super) fn count(account: &str) -> Vec<String> {
-    let of = TABLES.iter().map(|table| (table.name, "count(*)", table.account_condition(account)));
+    let copied =
+        TABLES.iter().map(|table| (table.name, "count(*)", table.account_condition(account)));
     let own = format!("account = {}", StringLiteral(account));
     let derived = DERIVED.iter().map(|(name, what)| (*name, *what, own.clone()));
-    of.chain(derived)
+    copied
+        .chain(derived)
         .map(|(name, what, condition)| format!("SELECT {what} AS n FROM {name} WHERE {condition}"))
         .collect()
 }
 
-/// The results of [`count`], from this statement on.
+/// The results of the statements of [`count`], the first of which is the statement `first`.
 pub(super) fn read_counts(responses: &[Value], first: usize) -> Result<Vec<u64>> {
     let tables = TABLES.len().saturating_add(DERIVED.len());
     (first..first.saturating_add(tables)).map(|at| Ok(one::<Number>(responses, at)?.n)).collect()

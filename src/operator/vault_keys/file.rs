@@ -12,7 +12,7 @@ use crate::credentials::VaultKeys;
 
 const NAME: &str = "VAULT_KEYS";
 
-/// A file with keys. A missing file has none.
+/// A file with keys. A missing file counts as empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyFile {
     /// The variable `VAULT_KEYS` of a file such as `.dev.vars`.
@@ -71,13 +71,13 @@ impl KeyFile {
                 value: text,
                 after: Zeroizing::new("\n".into()),
             }),
-            Self::Variable(_) => variable(&text).with_context(|| self.name()),
+            Self::Variable(_) => split_variable(&text).with_context(|| self.name()),
         }
     }
 }
 
 /// Splits a file of variables around the quoted value of `VAULT_KEYS`. Adds the variable at the end if it is missing.
-fn variable(text: &str) -> Result<Parts> {
+fn split_variable(text: &str) -> Result<Parts> {
     let mut found = None;
     let mut before = String::new();
     for line in text.split_inclusive('\n') {
@@ -89,7 +89,7 @@ fn variable(text: &str) -> Result<Parts> {
             (None, None) => before.push_str(line),
             (None, Some(Parts { after, .. })) => after.push_str(line),
             (Some((name, rest)), found @ None) => {
-                let (value, tail) = value(rest)?;
+                let (value, tail) = split_value(rest)?;
                 *found = Some(Parts {
                     before: Zeroizing::new(format!("{before}{name}=\"")),
                     value: Zeroizing::new(value.to_owned()),
@@ -109,8 +109,8 @@ fn variable(text: &str) -> Result<Parts> {
     }))
 }
 
-/// The value in a line, and what follows it.
-fn value(rest: &str) -> Result<(&str, &str)> {
+/// Splits the rest of a line into the value, without quotes, and the text after it.
+fn split_value(rest: &str) -> Result<(&str, &str)> {
     let given = rest.trim_start();
     if let Some(quote) = given.chars().next().filter(|first| "\"'`".contains(*first)) {
         let inner = given.strip_prefix(quote).unwrap_or_default();
@@ -136,7 +136,7 @@ fn replace(path: &Path, text: &[u8]) -> Result<()> {
     let mut file = options.open(&new).with_context(|| format!("{}", new.display()))?;
     let written = file.write_all(text).and_then(|()| file.sync_all());
     if let Err(error) = written.and_then(|()| fs::rename(&new, &path)) {
-        // The incomplete file contains keys.
+        // Deletes the incomplete file, because it contains keys.
         drop(fs::remove_file(&new));
         return Err(error).context("the file was not changed");
     }
@@ -151,7 +151,7 @@ mod tests {
     const NEW: &str = "new:ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
     fn changed(text: &str) -> Result<String> {
-        let parts = variable(text)?;
+        let parts = split_variable(text)?;
         Ok(format!("{}[{}]{}", *parts.before, *parts.value, *parts.after))
     }
 

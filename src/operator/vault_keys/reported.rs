@@ -19,7 +19,7 @@ struct DatabaseTime {
 }
 
 /// The reports of running services, for each database. The time is that of the database, not of this machine.
-pub fn reported(shards: &Shards) -> Result<Vec<Vec<Report>>> {
+pub fn read_reports(shards: &Shards) -> Result<Vec<Vec<Report>>> {
     let minutes_per_cycle =
         u64::try_from(shards.0.len().div_ceil(DATABASES_PER_MINUTE)).unwrap_or(u64::MAX);
     // A service that has not reported for this long is not running.

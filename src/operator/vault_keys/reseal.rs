@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::KeySource;
-use super::reported::{names, reported};
+use super::reported::{names, read_reports};
 use super::rotate::missing;
 use super::usage::key_usages;
 use crate::credentials::VaultKeys;
@@ -96,8 +96,8 @@ pub fn reseal(args: &Reseal) -> Result<ExitCode> {
     let keys = file.read()?;
     let first = keys.first().with_context(|| format!("there are no keys in {}", file.name()))?;
     let shards = Shards::from_storage(storage);
-    let all = reported(&shards)?;
-    let key = keys.reported().into_iter().next().unwrap_or_default();
+    let all = read_reports(&shards)?;
+    let key = keys.ids_and_fingerprints().into_iter().next().unwrap_or_default();
     for (database, reports) in shards.0.iter().zip(&all) {
         ensure_key_deployed(reports, &key, &args.source, &file.name())
             .with_context(|| format!("nothing was re-encrypted in {}", database.shard.binding()))?;

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::KeySource;
-use super::reported::{describe, reported};
+use super::reported::{describe, read_reports};
 use super::usage::{KeyUsage, KeyUsages, key_usages};
 use crate::credentials::VaultKeys;
 use crate::operator::shards::Shards;
@@ -48,8 +48,8 @@ struct KeyStatus {
 
 /// The available keys in their order, then the missing ones.
 fn key_statuses(keys: Option<&VaultKeys>, mut needs: KeyUsages) -> Vec<KeyStatus> {
-    let there = keys.into_iter().flat_map(VaultKeys::ids).enumerate();
-    let mut all: Vec<KeyStatus> = there
+    let available = keys.into_iter().flat_map(VaultKeys::ids).enumerate();
+    let mut all: Vec<KeyStatus> = available
         .map(|(at, id)| KeyStatus {
             id: id.to_owned(),
             role: if at == 0 { Role::Seals } else { Role::Opens },
@@ -72,7 +72,7 @@ pub fn status(args: &Status) -> Result<ExitCode> {
     } else {
         let name = file.as_ref().map(super::file::KeyFile::name);
         print!("{}", table(&all, name.as_deref(), args.source.storage_target.name()));
-        println!("\n{}", describe(&reported(&shards)?.concat()));
+        println!("\n{}", describe(&read_reports(&shards)?.concat()));
     }
     let is_missing = all.iter().any(|key| key.role == Role::Missing);
     Ok(if is_missing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -82,9 +82,9 @@ pub fn status(args: &Status) -> Result<ExitCode> {
 fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String {
     let mut text = String::new();
     if all.is_empty() {
-        let there =
+        let start =
             file.map_or_else(|| "N".into(), |file| format!("There are no keys in {file}, and n"));
-        let _ = writeln!(text, "{there}othing is sealed {storage_target}.");
+        let _ = writeln!(text, "{start}othing is sealed {storage_target}.");
         return text;
     }
     let kinds = [
@@ -207,7 +207,7 @@ Keep `brief` for 10 more minutes: only pending connect attempts need it, and the
     }
 
     #[test]
-    fn status_without_keys_and_rows() {
+    fn status_reports_missing_keys_and_rows() {
         let none = key_statuses(Some(&VaultKeys::default()), KeyUsages::new());
         let text = table(&none, Some(".dev.vars"), "on this machine");
         assert_eq!(

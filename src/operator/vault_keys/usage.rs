@@ -97,13 +97,14 @@ fn count(now: Moment) -> String {
         ("agent_approvals", unexpired.as_str()),
         ("console_sign_ins", ""),
     ]
-    .map(|(table, and)| {
+    .map(|(table, condition)| {
         format!(
-            "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL AND {NOT_MOVED_AWAY}{and} GROUP BY sealed_key"
+            "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL AND {NOT_MOVED_AWAY}{condition} GROUP BY sealed_key"
         )
     });
     // D1 takes at most five terms in one compound SELECT.
-    let parts = tables.chunks(3).map(|few| format!("SELECT * FROM ({})", few.join(" UNION ALL ")));
+    let parts =
+        tables.chunks(3).map(|terms| format!("SELECT * FROM ({})", terms.join(" UNION ALL ")));
     parts.collect::<Vec<_>>().join(" UNION ALL ")
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::declared::DeclaredMembers;
 use super::multipart::{BYTES, NOT_BASE64, Part, is_binary};
-use super::query::{Pairs, in_pairs};
+use super::query::{Pairs, push_pairs};
 use super::texts::plain;
 use crate::catalog::action::stored::{Encoding, Parameter, ParameterLocation, RequestBody};
 use crate::platform_calls::address::pairs;
@@ -20,7 +20,7 @@ use crate::util::percent::encode;
 pub(super) const JSON: &str = "application/json";
 
 /// Returns the body and its media type, or the member that can't be written, and why.
-pub(super) fn in_body(
+pub(super) fn encode_body(
     body: &RequestBody<Value>,
     raw: &RawValue,
     boundary: &str,
@@ -30,23 +30,23 @@ pub(super) fn in_body(
     let essence = essence(preferred);
     let is_text = raw.get().starts_with('"');
     let (preferred, essence) = match essence.as_str() {
-        // A string is sent as it is, such as a file of any type.
+        // A string may be a file of any type, and is sent unchanged.
         "*/*" if is_text => (BYTES, BYTES.to_owned()),
         "*/*" => (JSON, JSON.to_owned()),
         _ => (preferred, essence),
     };
     if is_json(&essence) {
-        return Ok((preferred.to_owned(), in_json(raw, declared)?.into()));
+        return Ok((preferred.to_owned(), encode_json(raw, declared)?.into()));
     }
     let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
     match (essence.as_str(), &value) {
         (FORM, Value::Object(members)) => {
-            let form = in_url_encoding(body, members);
+            let form = encode_form(body, members);
             check_form(&form, declared)?;
             Ok((preferred.to_owned(), form.into()))
         }
         (MULTIPART, Value::Object(members)) => {
-            let parts = in_parts(body, members, boundary, declared)?;
+            let parts = encode_multipart(body, members, boundary, declared)?;
             Ok((format!("multipart/form-data; boundary={boundary}"), parts))
         }
         (_, Value::String(text))
@@ -74,13 +74,13 @@ pub(super) fn in_body(
 }
 
 /// The text of a form that is encoded like a query.
-fn in_url_encoding(body: &RequestBody<Value>, members: &Map<String, Value>) -> String {
+fn encode_form(body: &RequestBody<Value>, members: &Map<String, Value>) -> String {
     let mut form = String::new();
-    let mut pairs = Pairs { text: &mut form, between: "&" };
+    let mut pairs = Pairs { text: &mut form, separator: "&" };
     for (name, value) in members {
         match (body.encoding.get(name), value) {
             (Some(encoding), value) if encoding.content_type.is_none() => {
-                in_pairs(&in_form(name, encoding), value, &mut pairs);
+                push_pairs(&form_parameter(name, encoding), value, &mut pairs);
             }
             (None, Value::Array(items)) => {
                 for item in items {
@@ -94,7 +94,7 @@ fn in_url_encoding(body: &RequestBody<Value>, members: &Map<String, Value>) -> S
 }
 
 /// The parts of a multipart form. Each item of a list is a part.
-fn in_parts(
+fn encode_multipart(
     body: &RequestBody<Value>,
     members: &Map<String, Value>,
     boundary: &str,
@@ -105,7 +105,9 @@ fn in_parts(
         declared.check_member(name, value)?;
         let schema = body.schema.pointer("/properties").and_then(|all| all.get(name));
         let (items, schema) = match value {
-            Value::Array(items) => (items.as_slice(), schema.and_then(|it| it.get("items"))),
+            Value::Array(items) => {
+                (items.as_slice(), schema.and_then(|schema| schema.get("items")))
+            }
             one => (std::slice::from_ref(one), schema),
         };
         let encoding = body.encoding.get(name);
@@ -118,16 +120,19 @@ fn in_parts(
     Ok(form)
 }
 
-/// The text of a JSON body. Its members are checked, since Laravel reads `_method` also from JSON.
-fn in_json(raw: &RawValue, declared: &mut DeclaredMembers<'_>) -> Result<String, (String, String)> {
+/// The text of a JSON body. Its members are checked, since Laravel also reads `_method` from JSON.
+fn encode_json(
+    raw: &RawValue,
+    declared: &mut DeclaredMembers<'_>,
+) -> Result<String, (String, String)> {
     let members = serde_json::from_str::<BTreeMap<String, &RawValue>>(raw.get());
     let members = members.ok().filter(|members| members.keys().any(|name| is_name(name)));
     let Some(members) = members else { return Ok(raw.get().to_owned()) };
     for (name, value) in &members {
         declared.check_member(name, &serde_json::from_str(value.get()).unwrap_or_default())?;
     }
-    // Not the text that was sent: a member that occurs twice would be checked with one value, and take effect with the
-    // other.
+    // Serializes the checked members instead of forwarding the text. If the text has a member twice, one value might be
+    // checked and the other one take effect.
     Ok(json::text(&members))
 }
 
@@ -136,8 +141,8 @@ fn check_form(form: &str, declared: &mut DeclaredMembers<'_>) -> Result<(), (Str
     pairs(form).try_for_each(|(name, value)| declared.check(&name, &value))
 }
 
-/// A member of a form as a parameter of a query.
-fn in_form(name: &str, encoding: &Encoding) -> Parameter<()> {
+/// Describes a form member as a query parameter, since both have the same encoding.
+fn form_parameter(name: &str, encoding: &Encoding) -> Parameter<()> {
     Parameter {
         name: name.to_owned(),
         r#in: ParameterLocation::Query,

@@ -13,11 +13,11 @@ const MAX_SCHEMAS: usize = 500;
 
 /// The declarations of an action.
 pub(super) struct DeclaredMembers<'a> {
-    /// The schema of the input, which has the definitions.
+    /// The schema of the input. It contains the definitions.
     pub input: &'a Value,
     /// The schema of the body.
     pub body: &'a Value,
-    /// The methods in declared members, in upper case.
+    /// The overriding methods in declared members, in upper case.
     pub overriding: &'a mut Vec<String>,
 }
 
@@ -29,29 +29,29 @@ impl DeclaredMembers<'_> {
         }
         let input_body = self.input.pointer("/properties/body");
         let schemas = [Some(self.body), input_body].into_iter().flatten().collect();
-        if have_property(self.input, schemas, name) {
+        if any_has_property(self.input, schemas, name) {
             self.overriding.push(value.trim().to_ascii_uppercase());
             return Ok(());
         }
         Err(refusal(name))
     }
 
-    /// Like [`Self::check`], for the value of a member, or the values of its list.
+    /// Like [`Self::check`], for a member that may have a list of values.
     pub fn check_member(&mut self, name: &str, value: &Value) -> Result<(), (String, String)> {
         let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-        // An empty list is checked by its name.
+        // The name of an empty list is checked, too.
         let empty = items.is_empty().then_some(&Value::Null);
         items.iter().chain(empty).try_for_each(|item| self.check(name, &plain(item)))
     }
 }
 
-/// The refusal of a member: its name, and the reason.
+/// The error for a refused member: its name, and the reason.
 pub(super) fn refusal(name: &str) -> (String, String) {
     (name.to_owned(), REFUSAL.to_owned())
 }
 
-/// Whether one of these schemas, or a part that it is composed of, has a property.
-fn have_property<'a>(input: &'a Value, mut schemas: Vec<&'a Value>, name: &str) -> bool {
+/// Whether one of these schemas, or one of its references or combined schemas, has a property.
+fn any_has_property<'a>(input: &'a Value, mut schemas: Vec<&'a Value>, name: &str) -> bool {
     let mut searched = 0;
     while let Some(schema) = schemas.get(searched).copied().filter(|_| searched < MAX_SCHEMAS) {
         if schema.get("properties").is_some_and(|properties| properties.get(name).is_some()) {

@@ -1,8 +1,8 @@
 //! Builds the request of an action from its input, as OpenAPI defines it: `style` and `explode` of parameters, forms,
 //! JSON.
 //!
-//! `declared` checks what overrides the method. `path` and `query` write parameters, `body` the body and `multipart` a multipart form. `texts` serializes lists and
-//! objects for all of them.
+//! `declared` checks the parameters and members that override the method. `path` and `query` write parameters, `body` writes
+//! the body, and `multipart` a multipart form. `texts` serializes lists and objects for all of them.
 
 mod body;
 mod declared;
@@ -23,10 +23,10 @@ use crate::catalog::action::stored::{Parameter, ParameterLocation, RequestBody};
 use crate::catalog::graphql::{GraphqlRequest, SELECT};
 use crate::targets::path::leaves_server;
 use crate::terms::Method;
-use body::{JSON, in_body};
+use body::{JSON, encode_body};
 use declared::DeclaredMembers;
-use path::in_path;
-use query::{Pairs, in_pairs};
+use path::encode_path_parameter;
+use query::{Pairs, push_pairs};
 use texts::simple;
 
 /// The details of an action that its request is built from.
@@ -120,17 +120,18 @@ impl Builder<'_> {
     }
 
     fn add_parameter(&mut self, parameter: &Parameter<serde::de::IgnoredAny>) {
-        let given = match parameter.r#in {
+        let values = match parameter.r#in {
             ParameterLocation::Path => &self.input.path,
             ParameterLocation::Query => &self.input.query,
             ParameterLocation::Header => &self.input.header,
             ParameterLocation::Cookie => &self.input.cookie,
         };
         let name = parameter.name.as_str();
-        let value = given.get(name).filter(|value| !value.is_null());
+        let value = values.get(name).filter(|value| !value.is_null());
         match (parameter.r#in, value) {
             (ParameterLocation::Path, value) => {
-                let text = value.map(|value| in_path(parameter, value)).unwrap_or_default();
+                let text =
+                    value.map(|value| encode_path_parameter(parameter, value)).unwrap_or_default();
                 if text.is_empty() || leaves_server(&text) {
                     let what = "must not be empty, and must not be `.` or `..`";
                     self.fault(pointer("path", name), what);
@@ -139,12 +140,12 @@ impl Builder<'_> {
             }
             (ParameterLocation::Query, Some(value)) => {
                 let text = &mut self.built.query;
-                in_pairs(parameter, value, &mut Pairs { text, between: "&" });
+                push_pairs(parameter, value, &mut Pairs { text, separator: "&" });
             }
-            // Cookies are always separated by semicolons, even if the style is one for queries.
+            // Semicolons separate cookies, even if the style is one for queries.
             (ParameterLocation::Cookie, Some(value)) => {
                 let text = &mut self.cookies;
-                in_pairs(parameter, value, &mut Pairs { text, between: "; " });
+                push_pairs(parameter, value, &mut Pairs { text, separator: "; " });
             }
             (ParameterLocation::Header, Some(value)) => {
                 let text = match &parameter.content_type {
@@ -161,8 +162,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Refuses query parameters that override the method, unless the action declares them or its path has them. `fixed` is
-    /// the query of that path.
+    /// Refuses query parameters that override the method, unless the action declares them or its path contains them. `fixed`
+    /// is the query of that path.
     fn check_overriding(&mut self, fixed: &str) {
         let query = self.built.query.clone();
         for (name, value) in pairs(&query) {
@@ -172,7 +173,7 @@ impl Builder<'_> {
             }
             let mut parameters = self.action.parameters.iter();
             let is_declared = parameters
-                .any(|one| one.r#in == ParameterLocation::Query && one.name == name)
+                .any(|known| known.r#in == ParameterLocation::Query && known.name == name)
                 || pairs(fixed).any(|(fixed, _)| fixed == name);
             if is_declared {
                 self.built.overriding.push(value.trim().to_ascii_uppercase());
@@ -191,18 +192,18 @@ impl Builder<'_> {
 
     fn add_body(&mut self, boundary: &str) {
         let (action, raw) = (self.action, self.input.body);
-        let written = if let Some(graphql) = &action.graphql {
+        let encoded_body = if let Some(graphql) = &action.graphql {
             let bytes = graphql.body(raw).map(|bytes| (JSON.to_owned(), bytes));
             bytes.map_err(|what| (SELECT.to_owned(), what.to_owned()))
         } else if let Some((body, raw)) = action.request_body.as_ref().zip(raw) {
             let overriding = &mut self.built.overriding;
             let mut declared =
                 DeclaredMembers { input: &action.input, body: &body.schema, overriding };
-            in_body(body, raw, boundary, &mut declared)
+            encode_body(body, raw, boundary, &mut declared)
         } else {
             return;
         };
-        match written {
+        match encoded_body {
             Ok((content_type, bytes)) => {
                 self.built.headers.push(("content-type".to_owned(), content_type));
                 self.built.body = bytes;

@@ -37,17 +37,17 @@ impl Part<'_> {
         let accepted = self.encoding.and_then(|encoding| encoding.content_type.as_deref());
         let bytes = match value {
             Value::String(content) if self.is_file => {
-                self.head_of_file(&mut head, &Map::new())?;
+                self.push_file_head(&mut head, &Map::new())?;
                 Base64::decode_vec(content).map_err(|_| NOT_BASE64.to_owned())?
             }
             Value::Object(file) if self.is_file => {
-                self.head_of_file(&mut head, file)?;
+                self.push_file_head(&mut head, file)?;
                 let content = file.get("content").and_then(Value::as_str).unwrap_or_default();
                 Base64::decode_vec(content).map_err(|_| format!("`content` {NOT_BASE64}"))?
             }
             Value::Object(_) | Value::Array(_) => {
-                let json =
-                    accepted.and_then(|all| specific_types(all).find(|one| is_json(&essence(one))));
+                let json = accepted
+                    .and_then(|all| specific_types(all).find(|media| is_json(&essence(media))));
                 head.push_str("\r\nContent-Type: ");
                 head.push_str(json.unwrap_or("application/json"));
                 value.to_string().into_bytes()
@@ -68,20 +68,21 @@ impl Part<'_> {
     }
 
     /// Adds a file's name, its media type and its headers.
-    fn head_of_file(&self, head: &mut String, file: &Map<String, Value>) -> Result<(), String> {
+    fn push_file_head(&self, head: &mut String, file: &Map<String, Value>) -> Result<(), String> {
         let text = |name: &str| file.get(name).and_then(Value::as_str);
         let accepted = self.encoding.and_then(|encoding| encoding.content_type.as_deref());
         let media = match text("contentType") {
-            Some(media) if !is_media(media) => {
+            Some(media) if !is_media_type(media) => {
                 return Err("`contentType` must be a media type, such as `image/png`".to_owned());
             }
             Some(media) => media,
             None => media(accepted.unwrap_or_default(), text("filename")),
         };
         // Some platforms only look at the file extension.
-        let usual =
-            || extension(&essence(media)).map_or("file".to_owned(), |it| format!("file.{it}"));
-        let name = text("filename").map_or_else(usual, quoted);
+        let default_name = || {
+            extension(&essence(media)).map_or("file".to_owned(), |ending| format!("file.{ending}"))
+        };
+        let name = text("filename").map_or_else(default_name, quoted);
         for piece in ["; filename=\"", &name, "\"\r\nContent-Type: ", media] {
             head.push_str(piece);
         }
@@ -104,17 +105,17 @@ fn quoted(name: &str) -> String {
 }
 
 /// Whether a string is a valid media type.
-fn is_media(media: &str) -> bool {
+fn is_media_type(media: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
-    let of = essence(media);
+    let essence = essence(media);
     let has_both =
-        of.split_once('/').is_some_and(|(kind, name)| !kind.is_empty() && !name.is_empty());
-    has_both && !of.contains([' ', '*', ',']) && media.bytes().all(is_plain)
+        essence.split_once('/').is_some_and(|(kind, name)| !kind.is_empty() && !name.is_empty());
+    has_both && !essence.contains([' ', '*', ',']) && media.bytes().all(is_plain)
 }
 
 /// The media types of a list, without wildcards.
 fn specific_types(accepted: &str) -> impl Iterator<Item = &str> {
-    accepted.split(',').map(str::trim).filter(|one| is_media(one))
+    accepted.split(',').map(str::trim).filter(|media| is_media_type(media))
 }
 
 /// The media type of a file: that of its extension if the platform accepts it, or else the first that the platform
@@ -122,12 +123,12 @@ fn specific_types(accepted: &str) -> impl Iterator<Item = &str> {
 fn media<'m>(accepted: &'m str, filename: Option<&str>) -> &'m str {
     let by_extension = filename.and_then(|name| from_extension(name.rsplit_once('.')?.1));
     let accepts = |media: &str| {
-        let mut all = accepted.split(',').map(|one| essence(one.trim()));
+        let mut ranges = accepted.split(',').map(|range| essence(range.trim()));
         accepted.is_empty()
-            || all.any(|one| match one.strip_suffix('*') {
+            || ranges.any(|range| match range.strip_suffix('*') {
                 Some("*/") => true,
                 Some(start) => media.starts_with(start),
-                None => media == one,
+                None => media == range,
             })
     };
     let fitting = by_extension.filter(|media| accepts(media));

@@ -7,26 +7,26 @@ use crate::catalog::action::stored::Parameter;
 use crate::util::percent::encode;
 
 /// Writes a path parameter, percent-encoded.
-pub(super) fn in_path<S>(parameter: &Parameter<S>, value: &Value) -> String {
+pub(super) fn encode_path_parameter<S>(parameter: &Parameter<S>, value: &Value) -> String {
     let Parameter { name, explode, .. } = parameter;
     if parameter.content_type.is_some() {
         return encode(&value.to_string());
     }
-    let written: Encoder<'_> = &encode;
+    let encoder: Encoder<'_> = &encode;
     match parameter.style.as_str() {
         "label" => {
-            format!(".{}", joined(value, *explode, if *explode { "." } else { "," }, written))
+            format!(".{}", joined(value, *explode, if *explode { "." } else { "," }, encoder))
         }
         "matrix" if *explode => {
             let name = encode(name);
-            let each = texts(value, written).into_iter();
-            let each = each.map(|(member, text)| {
+            let pairs = texts(value, encoder).into_iter();
+            let pairs = pairs.map(|(member, text)| {
                 let name = if value.is_object() { &member } else { &name };
                 format!(";{name}={text}")
             });
-            each.collect()
+            pairs.collect()
         }
-        "matrix" => format!(";{}={}", encode(name), simple(value, false, written)),
-        _ => simple(value, *explode, written),
+        "matrix" => format!(";{}={}", encode(name), simple(value, false, encoder)),
+        _ => simple(value, *explode, encoder),
     }
 }

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{Action, BuiltRequest, Input, build};
 
 fn build_request(action: &Value, input: &Value) -> Result<BuiltRequest, Vec<(String, String)>> {
-    let mut whole = json!({"method": "POST", "path": "/x", "server": null, "parameters": [], "requestBody": null, "input": {}});
+    let mut action_json = json!({"method": "POST", "path": "/x", "server": null, "parameters": [], "requestBody": null, "input": {}});
     for (name, value) in action.as_object().unwrap() {
-        whole[name] = value.clone();
+        action_json[name] = value.clone();
     }
-    let action: Action = serde_json::from_value(whole).unwrap();
+    let action: Action = serde_json::from_value(action_json).unwrap();
     let text = input.to_string();
     let input: Input<'_> = serde_json::from_str(&text).unwrap();
     build(&action, &input, "limit")
@@ -38,8 +38,8 @@ fn whole_numbers_are_written_without_a_point() {
 
 /// The table "Style Examples" of the OpenAPI specification, version 3.1.
 #[test]
-fn parameters_are_written_as_the_specification_says() {
-    let (one, list, object) =
+fn parameters_match_the_examples_of_the_specification() {
+    let (scalar, list, object) =
         (json!("blue"), json!(["blue", "black"]), json!({"R": 100, "G": "a b"}));
     for (place, style, explode, texts) in [
         ("path", "matrix", false, [";color=blue", ";color=blue,black", ";color=R,100,G,a%20b"]),
@@ -82,7 +82,7 @@ fn parameters_are_written_as_the_specification_says() {
         ("header", "simple", false, ["blue", "blue,black", "R,100,G,a b"]),
         ("header", "simple", true, ["blue", "blue,black", "R=100,G=a b"]),
     ] {
-        for (value, text) in [&one, &list, &object].into_iter().zip(texts) {
+        for (value, text) in [&scalar, &list, &object].into_iter().zip(texts) {
             // Without the feature `preserve_order` of `serde_json`, members are sorted by name.
             let sorted = |text: &str| {
                 let mut parts: Vec<char> = text.chars().collect();
@@ -142,10 +142,13 @@ fn a_value_cannot_leave_its_parameter() {
     let path = json!({"path": "/a/{color}/b?fixed=1#x", "parameters": [
         parameter("path", "simple", false), parameter("query", "form", true), parameter("header", "simple", false),
     ]});
-    let good = json!({"path": {"color": "../é?&#"}, "query": {"color": "a&b=c#"}, "header": {"color": "x y"}});
+    let escaping_input = json!({"path": {"color": "../é?&#"}, "query": {"color": "a&b=c#"}, "header": {"color": "x y"}});
     let message = "must not be empty, and must not be `.` or `..`".to_owned();
-    assert_eq!(build_request(&path, &good), Err(vec![("/path/color".to_owned(), message.clone())]));
-    let good = json!({"path": {"color": "x/é?&#"}, "query": {"color": "a&b=c#"}, "header": {"color": "x y"}});
+    assert_eq!(
+        build_request(&path, &escaping_input),
+        Err(vec![("/path/color".to_owned(), message.clone())])
+    );
+    let valid_input = json!({"path": {"color": "x/é?&#"}, "query": {"color": "a&b=c#"}, "header": {"color": "x y"}});
     let expected = BuiltRequest {
         path: "a/x%2F%C3%A9%3F%26%23/b".to_owned(),
         query: "fixed=1&color=a%26b%3Dc%23".to_owned(),
@@ -153,11 +156,11 @@ fn a_value_cannot_leave_its_parameter() {
         body: Vec::new(),
         overriding: Vec::new(),
     };
-    assert_eq!(build_request(&path, &good), Ok(expected));
-    let bad = json!({"path": {"color": ""}, "header": {"color": "x\r\ny: z"}});
+    assert_eq!(build_request(&path, &valid_input), Ok(expected));
+    let invalid_input = json!({"path": {"color": ""}, "header": {"color": "x\r\ny: z"}});
     let control = "must not contain control characters".to_owned();
     let faults = vec![("/path/color".to_owned(), message), ("/header/color".to_owned(), control)];
-    assert_eq!(build_request(&path, &bad), Err(faults));
+    assert_eq!(build_request(&path, &invalid_input), Err(faults));
 }
 
 #[test]
@@ -203,7 +206,7 @@ fn no_value_can_leave_the_cookie_header() {
 }
 
 #[test]
-fn bodies_are_written_as_their_media_type_says() {
+fn bodies_are_encoded_in_their_media_type() {
     let build_body = |types: Value, schema: Value, body: &str| {
         let action =
             json!({"requestBody": {"required": true, "contentTypes": types, "schema": schema}});
@@ -379,9 +382,9 @@ fn members_that_override_the_method_are_refused_unless_they_are_declared() {
         assert_eq!(found, expected, "{media} {body}");
     }
     let action = json!({"requestBody": {"required": true, "contentTypes": [JSON], "schema": declaring("method")}});
-    let mut whole = json!({"method": "POST", "path": "/x", "parameters": [], "input": {}});
-    whole["requestBody"] = action["requestBody"].clone();
-    let action: Action = serde_json::from_value(whole).unwrap();
+    let mut action_json = json!({"method": "POST", "path": "/x", "parameters": [], "input": {}});
+    action_json["requestBody"] = action["requestBody"].clone();
+    let action: Action = serde_json::from_value(action_json).unwrap();
     let input =
         serde_json::from_str(r#"{"body":{"n":1.0,"method":"delete","method":"x"}}"#).unwrap();
     let built = build(&action, &input, "limit").unwrap();

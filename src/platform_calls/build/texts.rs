@@ -19,27 +19,32 @@ pub(super) fn plain(value: &Value) -> String {
 /// Encodes a string for its location.
 pub(super) type Encoder<'w> = &'w dyn Fn(&str) -> String;
 
-/// The items or members of a value: name and value of a member, an item with an empty name.
-pub(super) fn texts(value: &Value, written: Encoder<'_>) -> Vec<(String, String)> {
-    let one = |name: &str, value: &Value| (written(name), written(&plain(value)));
+/// The encoded names and values of an object's members. The items of a list, and other values, have an empty name.
+pub(super) fn texts(value: &Value, encoder: Encoder<'_>) -> Vec<(String, String)> {
+    let pair = |name: &str, value: &Value| (encoder(name), encoder(&plain(value)));
     match value {
-        Value::Array(items) => items.iter().map(|item| one("", item)).collect(),
-        Value::Object(members) => members.iter().map(|(name, value)| one(name, value)).collect(),
-        value => vec![one("", value)],
+        Value::Array(items) => items.iter().map(|item| pair("", item)).collect(),
+        Value::Object(members) => members.iter().map(|(name, value)| pair(name, value)).collect(),
+        value => vec![pair("", value)],
     }
 }
 
 /// Joins items, or names and values, with a separator. Exploded members have an equals sign.
-pub(super) fn joined(value: &Value, explode: bool, between: &str, written: Encoder<'_>) -> String {
-    let texts = texts(value, written).into_iter().map(|(name, text)| match (value, explode) {
+pub(super) fn joined(
+    value: &Value,
+    explode: bool,
+    separator: &str,
+    encoder: Encoder<'_>,
+) -> String {
+    let texts = texts(value, encoder).into_iter().map(|(name, text)| match (value, explode) {
         (Value::Object(_), true) => format!("{name}={text}"),
-        (Value::Object(_), false) => format!("{name}{between}{text}"),
+        (Value::Object(_), false) => format!("{name}{separator}{text}"),
         _ => text,
     });
-    texts.collect::<Vec<_>>().join(between)
+    texts.collect::<Vec<_>>().join(separator)
 }
 
 /// Serializes a value in the style `simple`.
-pub(super) fn simple(value: &Value, explode: bool, written: Encoder<'_>) -> String {
-    joined(value, explode, ",", written)
+pub(super) fn simple(value: &Value, explode: bool, encoder: Encoder<'_>) -> String {
+    joined(value, explode, ",", encoder)
 }

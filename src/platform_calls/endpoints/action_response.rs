@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::download;
-use super::paged::{add_next, is_page};
+use super::paged::{add_next, may_have_next_page};
 use super::run::invalid_input;
 use crate::auth::Principal;
 use crate::catalog::detail::Pagination;
@@ -22,7 +22,7 @@ use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
 use crate::platform_calls::budget::{MAX_POINTER_BYTES, MAX_STEPS, Part, Work, cut, selected};
-use crate::platform_calls::call_error::broken_off;
+use crate::platform_calls::call_error::incomplete_response;
 use crate::platform_calls::charset;
 use crate::platform_calls::client::PlatformResponse;
 use crate::platform_calls::headers::{AGENT, NEXT, RETRY_AT, SOURCE, to_caller};
@@ -53,7 +53,7 @@ struct CallResult {
     /// Whether the body was too large to be returned, and is null.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     body_too_large: bool,
-    /// The parts that were left out to respect `maxBytes`; none if `select` selects nothing.
+    /// The parts that were left out because of `maxBytes`. Also present, without parts, if `select` selects nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<OmittedParts>,
     /// For agents, which see no headers of this service: the path of the next page, and the time at which the request
@@ -79,10 +79,10 @@ struct OmittedParts {
     hint: &'static str,
 }
 
-/// A hint how to get the rest.
+/// How the caller can get the parts that were left out.
 const HINT: &str = "Ask for fewer items with the action's own parameters, for some members only with `select`, such as `[\"/items/*/id\"]`, or for more with `maxBytes`.";
 const NOTHING_SELECTED: &str = "`select` selects nothing of the body: omit it to see the body.";
-/// The headers that are kept under any limit.
+/// The headers that are kept when the others take too much of `maxBytes`.
 const ESSENTIAL_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
 /// The range of `maxBytes`.
 pub const MAX_BYTES_RANGE: std::ops::RangeInclusive<u64> = 500..=8 << 20;
@@ -156,15 +156,15 @@ impl ResponseOptions {
         // The body is measured and cut as text: it can have 8 MiB, and is not parsed again.
         let mut json = minified(mem::replace(&mut result.body, RawValue::NULL.to_owned()).get());
         if is_selected {
-            let all = mem::take(&mut json);
-            json = selected(&all, &self.select);
-            if json == "null" && all != "null" {
+            let body = mem::take(&mut json);
+            json = selected(&body, &self.select);
+            if json == "null" && body != "null" {
                 result.omitted = Some(OmittedParts { parts: Vec::new(), hint: NOTHING_SELECTED });
             }
         }
-        let without_body = json::bytes(&result).len().saturating_sub("null".len());
+        let length_without_body = json::bytes(&result).len().saturating_sub("null".len());
         let max_bytes = self.max_bytes.unwrap_or(usize::MAX);
-        if without_body.saturating_add(json.len()) <= max_bytes {
+        if length_without_body.saturating_add(json.len()) <= max_bytes {
             result.body = RawValue::from_string(json).unwrap_or(result.body);
             return result;
         }
@@ -257,7 +257,7 @@ pub(super) async fn render_response<P: Ports>(
     }
     result.failed = call.is_graphql && has_errors(result.body.get());
     let json = result.body.get();
-    if is_page(pagination, method, result.status, &continuation)
+    if may_have_next_page(pagination, method, result.status, &continuation)
         && json.len() <= MAX_BODY
         && let Ok(body) = serde_json::from_str(json)
     {
@@ -299,7 +299,7 @@ async fn read_response<P: Ports>(
             (Vec::new(), true)
         }
         Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {
-            return Err(broken_off(status));
+            return Err(incomplete_response(status));
         }
     };
     reservation.shrink_to(bytes.len());
@@ -337,8 +337,8 @@ fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValu
         || ["xml", "yaml", "javascript", "x-www-form-urlencoded", "json", "csv", "ndjson"]
             .iter()
             .any(|kind| essence.ends_with(kind));
-    let (charset, from) = charset::detect(content_type, bytes);
-    let text = Some(bytes.get(from..).unwrap_or_default()).filter(|_| is_text);
+    let (charset, start) = charset::detect(content_type, bytes);
+    let text = Some(bytes.get(start..).unwrap_or_default()).filter(|_| is_text);
     let Some(text) = text.and_then(|bytes| ports.decode(&charset, bytes)) else {
         let base64 = Base64::encode_string(bytes);
         return (raw(json::text(&BinaryBody { base64, content_type })).unwrap_or_else(null), true);

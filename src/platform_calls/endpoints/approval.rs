@@ -87,7 +87,7 @@ impl RequestedApproval {
                     let keys = &context.config().vault_keys;
                     let plain =
                         keys.open(&row.seal_context(), &row.sealed).map_err(decrypt_error)?;
-                    let damaged = || Problem::unavailable("a response that was kept is damaged");
+                    let damaged = || Problem::unavailable("a stored response is damaged");
                     let (status, body) = decode_response(&plain).ok_or_else(damaged)?;
                     return Ok(Response { status, ..Response::json(body, NO_STORE) });
                 }

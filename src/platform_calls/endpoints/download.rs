@@ -35,12 +35,12 @@ use crate::util::json;
 use crate::util::percent;
 use crate::util::rfc3339::rfc3339;
 
-/// The path of links whose agent has no grant.
+/// The path of links that contain a secret, for agents without a grant.
 const PREFIX: &str = "/download/";
-/// The headers of a file that a browser needs. It navigates to this host, so it must not interpret any other.
+/// The platform's headers that a browser needs for a file. It gets no others, since it would take them as this host's own.
 const FILE_HEADERS: [&str; 4] =
     ["content-encoding", "content-length", "content-type", "last-modified"];
-/// The headers of this service in the response.
+/// The headers of this service that stay in the response.
 const OWN_HEADERS: [&str; 5] =
     ["cache-control", "content-disposition", "content-security-policy", "referrer-policy", SOURCE];
 /// The maximum length of a file's name, in characters.
@@ -143,7 +143,7 @@ fn download_token(
     shard: Shard,
 ) -> Token {
     let expires_at = context.now.saturating_add(LIFETIME_MS);
-    let own = match context.caller {
+    let token = match context.caller {
         Caller::Token(token) => token.clone(),
         Caller::Key(_) | Caller::Person(_) => Token {
             environment: principal.environment,
@@ -162,11 +162,11 @@ fn download_token(
             grant: None,
         },
     };
-    own.for_call(&connection.id, Access::Read, expires_at)
+    token.for_call(&connection.id, Access::Read, expires_at)
 }
 
-/// Whether a request repeats a call for its link.
-pub fn is_requested(request: &Request) -> bool {
+/// Whether a request repeats a call to download its file.
+pub fn is_download(request: &Request) -> bool {
     request.header(AGENT) == Some(DOWNLOAD)
 }
 
@@ -190,21 +190,21 @@ pub fn file(reply: PlatformResponse) -> Result<Response, Problem> {
 fn attachment(disposition: &str, url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit('/').next().unwrap_or_default();
-    let safe = |text: &str, is_letter: fn(char) -> bool| {
+    let sanitize = |text: &str, is_letter: fn(char) -> bool| {
         let letter =
             |letter: char| if is_letter(letter) || "._-".contains(letter) { letter } else { '_' };
         let name: String = text.chars().map(letter).take(MAX_NAME).collect();
         Some(name.trim_start_matches(['.', '_']).to_owned()).filter(|name| !name.is_empty())
     };
     let ascii = |letter: char| letter.is_ascii_alphanumeric();
-    let given = extended_name(disposition).or_else(|| plain_name(disposition));
-    let full = given.as_ref().and_then(|name| safe(name, char::is_alphanumeric));
+    let stated_name = extended_name(disposition).or_else(|| plain_name(disposition));
+    let full = stated_name.as_ref().and_then(|name| sanitize(name, char::is_alphanumeric));
     let extended = full.filter(|name| !name.is_ascii());
     // Programs that don't know `filename*` get the platform's own name for them.
-    let plain = plain_name(disposition).filter(|_| extended.is_some()).or(given);
+    let plain = plain_name(disposition).filter(|_| extended.is_some()).or(stated_name);
     let name = plain
-        .and_then(|name| safe(&name, ascii))
-        .or_else(|| safe(last, ascii))
+        .and_then(|name| sanitize(&name, ascii))
+        .or_else(|| sanitize(last, ascii))
         .unwrap_or_else(|| "download".to_owned());
     let extended = extended
         .map(|name| format!("; filename*=UTF-8''{}", percent::encode(&name)))
@@ -237,7 +237,7 @@ fn plain_name(disposition: &str) -> Option<String> {
     Some(name)
 }
 
-/// Handles a link that is a secret.
+/// Handles the link of an agent without a grant. The link contains a secret.
 pub(crate) async fn respond<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
@@ -251,7 +251,7 @@ pub(crate) async fn respond<P: Ports>(
     }
     let id = hash(secret);
     let allowed = ports.allow(&format!("download {id}")).await;
-    allowed.map_err(|wait| Problem::too_often("link", wait))?;
+    allowed.map_err(|wait| Problem::rate_limited("link", wait))?;
     let sets = ports.batch(vec![select(&id, ports.now())]).await?;
     let found = first_row::<crate::agents::download::Download>(&sets, 0)?;
     match found {
@@ -264,9 +264,10 @@ pub(crate) async fn respond<P: Ports>(
         Some(found) => {
             let seal_context = found.seal_context();
             let select = select_of_account(seal_context.account, seal_context.environment);
-            let own = first_row(&ports.batch(vec![select]).await?, 0)?.unwrap_or_default();
+            let branding = first_row(&ports.batch(vec![select]).await?, 0)?.unwrap_or_default();
             let call = (&seal_context, &found.sealed);
-            repeat_call(service, ports, &request.origin, call, &wording.for_account(&own)).await
+            repeat_call(service, ports, &request.origin, call, &wording.for_account(&branding))
+                .await
         }
         None => Ok(unavailable_page(&wording)),
     }
@@ -298,9 +299,9 @@ pub(crate) async fn repeat_call<P: Ports>(
         body: Body::Whole(stored.body.into_bytes()),
         endpoint: stored.endpoint,
     };
-    let answered = Box::pin(handle(service, ports.inner(), &request)).await;
-    let mut headers = answered.headers;
-    Ok(match (answered.status, answered.proxied) {
+    let response = Box::pin(handle(service, ports.inner(), &request)).await;
+    let mut headers = response.headers;
+    Ok(match (response.status, response.proxied) {
         (200..=299, Some(proxied)) => {
             headers.retain(|(name, _)| OWN_HEADERS.contains(name));
             Response { headers, proxied: Some(proxied), ..Response::empty(200) }
@@ -310,17 +311,17 @@ pub(crate) async fn repeat_call<P: Ports>(
             page(wording, 502, &paragraphs, &[("status", &status)])
         }
         (502 | 504, None) => page(wording, 502, &[&texts::NO_RESPONSE], &[]),
-        // The link still works, but not at the moment.
+        // The failure is temporary, and the link stays valid.
         (status @ (429 | 500..), None) => {
-            let kept = ["content-type", "cache-control", "retry-after"];
-            headers.retain(|(name, _)| kept.contains(name));
-            Response { headers, body: answered.body, log: answered.log, ..Response::empty(status) }
+            let error_headers = ["content-type", "cache-control", "retry-after"];
+            headers.retain(|(name, _)| error_headers.contains(name));
+            Response { headers, body: response.body, log: response.log, ..Response::empty(status) }
         }
         _ => unavailable_page(wording),
     })
 }
 
-/// The page of a link that downloads nothing.
+/// The page for a link that is unknown, has expired, or can no longer be used.
 fn unavailable_page(wording: &Wording<'_>) -> Response {
     page(wording, 410, &[&texts::GONE_WHY], &[])
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::catalog::detail::Pagination;
 use crate::http::body::budget::{BodyBudget, Holder};
 use crate::http::problem::Problem;
-use crate::platform_calls::call_error::broken_off;
+use crate::platform_calls::call_error::incomplete_response;
 use crate::platform_calls::headers::NEXT;
 use crate::platform_calls::pages::{MAX_BODY, next};
 use crate::ports::{Clock, Http, HttpError, StreamingResponse};
@@ -15,7 +15,7 @@ use crate::util::json;
 use crate::util::media_type::{essence, is_json};
 
 /// Whether the link to the next page may be in the body. `continuation` are the headers so far.
-pub fn is_page(
+pub fn may_have_next_page(
     pagination: &[Pagination],
     method: &str,
     status: u16,
@@ -39,7 +39,7 @@ pub fn add_next(
 }
 
 /// The JSON of the response to a proxied `GET`. Returns `None` for other media types, or when it is too long to be searched.
-/// Fails when the isolate holds too much: without the link to its next page, a list would look complete.
+/// Fails when the isolate has too little memory left: without the link to its next page, a list would look complete.
 pub async fn short_json(
     response: &StreamingResponse,
     (budget, holder): (&BodyBudget, Holder<'_>),
@@ -59,6 +59,6 @@ pub async fn short_json(
     match body {
         Ok(body) => Ok(json::from_bytes(&body).ok()),
         Err(HttpError::TooLarge) => Ok(None),
-        Err(_) => Err(broken_off(response.status)),
+        Err(_) => Err(incomplete_response(response.status)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::action_response::{RenderedCall, ResponseOptions, render_response};
 use super::download;
-use super::paged::{add_next, is_page, short_json};
+use super::paged::{add_next, may_have_next_page, short_json};
 use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::credentials::request_auth::DEFAULT_ACCEPT;
@@ -10,9 +10,9 @@ use crate::credentials::usable::CredentialsQuery;
 use crate::http::body::unread;
 use crate::http::context::{Context, Permit};
 use crate::http::handler::Handler;
-use crate::http::message::{Body, MAX_HELD, NO_STORE, ProxiedResponse, Request, Response};
+use crate::http::message::{Body, MAX_BUFFERED_BODY, NO_STORE, ProxiedResponse, Request, Response};
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
-use crate::platform_calls::address::below;
+use crate::platform_calls::address::url_below;
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, invalid, retries};
 use crate::platform_calls::headers::{
     AGENT, SERVER, SOURCE, rename_redirect, to_caller, to_platform,
@@ -38,7 +38,7 @@ pub fn handle<'a, P: Ports>(
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
     // The server does not matter: a path that is invalid below one server is invalid below any.
-    if below("", context.argument(1), "").is_none() {
+    if url_below("", context.argument(1), "").is_none() {
         return Err(invalid("path", "must not contain `.` or `..` as a segment, encoded or not"));
     }
     let request = context.request;
@@ -87,7 +87,7 @@ impl ProxyCall<'_> {
         let payload = match &request.body {
             Body::Whole(bytes) => Payload::Bytes(bytes),
             Body::Stream | Body::TooLarge => Payload::Stream,
-            Body::Late | Body::Refused => return Err(unread(&request.body, MAX_HELD)),
+            Body::Late | Body::Refused => return Err(unread(&request.body, MAX_BUFFERED_BODY)),
         };
         let headers = match &options {
             // The headers of an agent's request belong to MCP.
@@ -99,11 +99,11 @@ impl ProxyCall<'_> {
         let pagination = connector.pagination.clone();
         let connection = client.usable.connection.clone();
         // The response to an agent's call is read completely; any other one is forwarded as it arrives.
-        let is_read = options.is_some() && !download::is_requested(request);
+        let is_read = options.is_some() && !download::is_download(request);
         let reservation =
             is_read.then(|| context.reserve_response(principal, &request.method)).transpose()?;
         let platform_response = client.send(call).await?;
-        if download::is_requested(request) {
+        if download::is_download(request) {
             return download::file(platform_response);
         }
         if let Some((options, reservation)) = options.zip(reservation) {
@@ -123,7 +123,7 @@ impl ProxyCall<'_> {
         let status = platform_response.status()?;
         let mut continuation = platform_response.continuation(&server);
         let budget = (context.service.responses(), context.body_holder(principal));
-        if is_page(&pagination, &request.method, status, &continuation)
+        if may_have_next_page(&pagination, &request.method, status, &continuation)
             && let Some(body) = short_json(&platform_response.incoming, budget, ports).await?
         {
             add_next(&mut continuation, &pagination, &server, &platform_response.url, &body);
@@ -155,10 +155,10 @@ fn url(server: &str, request: &Request, path: &str) -> Option<String> {
     if path.starts_with("https://") || path.starts_with("http://") {
         // An absolute URL, as platforms return for the next page.
         let path = path_below(server, server, path)?;
-        return below(server, &path, &request.query);
+        return url_below(server, &path, &request.query);
     }
     if path.is_empty() && !request.path.ends_with('/') {
-        let url = below(server, "", &request.query)?;
+        let url = url_below(server, "", &request.query)?;
         let address = server.trim_end_matches('/');
         // A URL without a path has the path `/`.
         let has_path = address.matches('/').count() > 2;
@@ -167,7 +167,7 @@ fn url(server: &str, request: &Request, path: &str) -> Option<String> {
             rest.filter(|_| has_path).map_or(url.clone(), |rest| format!("{address}{rest}")),
         );
     }
-    below(server, path, &request.query)
+    url_below(server, path, &request.query)
 }
 
 /// The URL of the requested server: one of the platform's, as the catalog writes it or with its variables filled in.

@@ -21,7 +21,7 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{Body, Response};
 use crate::http::problem::{Code, Fault, Location, Problem};
-use crate::platform_calls::address::below;
+use crate::platform_calls::address::url_below;
 use crate::platform_calls::build::{Action, BuiltRequest, Input, build};
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, retries};
 use crate::platform_calls::flat::Flat;
@@ -45,7 +45,8 @@ struct RunAction<'a> {
     retries: u8,
     /// The call that waited for the user, if an agent asks for its outcome instead.
     approval: Option<RequestedApproval>,
-    /// The error for unknown members of the body, to which the action adds where some of them belong.
+    /// The error for unknown members of the body. Once the action is known, the error names the location that a member
+    /// belongs to.
     unknown_members: Option<Problem>,
 }
 
@@ -134,7 +135,7 @@ impl RunAction<'_> {
         let client = PlatformClient { context, principal, ports, usable, target, retries, permit };
         let own = action.server.as_deref().and_then(|template| client.server(template).ok());
         let server = own.map_or_else(|| client.first_server(), Ok)?;
-        let url = below(&server, &built.path, &built.query).unwrap_or_else(|| server.clone());
+        let url = url_below(&server, &built.path, &built.query).unwrap_or_else(|| server.clone());
         let mut headers = built.headers;
         headers.push(("accept".to_owned(), accept));
         headers.push(user_agent());
@@ -143,7 +144,7 @@ impl RunAction<'_> {
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
         let connection = client.usable.connection.clone();
-        if download::is_requested(context.request) {
+        if download::is_download(context.request) {
             return download::file(client.send(call).await?);
         }
         let reservation = &context.reserve_response(principal, action.method.as_str())?;
@@ -177,16 +178,16 @@ struct ValidCall<'a> {
 fn check<'a, P: Ports>(
     context: &Context<'_>,
     action: &Action,
-    sent: &'a [u8],
+    body: &'a [u8],
     ports: &Metered<'_, P>,
 ) -> Result<ValidCall<'a>, Problem> {
     let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
-    let mut value: Value = json::from_bytes(sent).map_err(not_json)?;
+    let mut value: Value = json::from_bytes(body).map_err(not_json)?;
     let options = ResponseOptions::take_from(&mut value).map_err(invalid_input)?;
     let flat = value.get(ARGUMENTS).is_some().then(|| Flat::new(&action.input));
-    let mut input = Cow::Borrowed(sent);
+    let mut input = Cow::Borrowed(body);
     if let Some(flat) = &flat {
-        let nested = input_from_arguments(flat, &value, sent).map_err(invalid_input)?;
+        let nested = input_from_arguments(flat, &value, body).map_err(invalid_input)?;
         value = serde_json::from_str(&nested).map_err(not_json)?;
         input = Cow::Owned(nested.into_bytes());
     }
@@ -196,19 +197,19 @@ fn check<'a, P: Ports>(
         value = coerced(&action.input, value);
         input = Cow::Owned(json::bytes(&value));
     }
-    let mut found = faults(&action.input, &value, ports);
+    let mut input_faults = faults(&action.input, &value, ports);
     if action.method == Method::Get {
-        for fault in found.iter_mut().filter(|fault| fault.pointer == "/body") {
+        for fault in input_faults.iter_mut().filter(|fault| fault.pointer == "/body") {
             "can't be sent: a request with `GET` can't have a body".clone_into(&mut fault.what);
         }
     }
-    if !found.is_empty() {
-        return Err(invalid_input(found));
+    if !input_faults.is_empty() {
+        return Err(invalid_input(input_faults));
     }
     let (built, accept) = {
-        let given: Input<'_> = json::from_bytes(&input).map_err(not_json)?;
-        let built = build(action, &given, &ports.uuid()).map_err(invalid_input)?;
-        (built, accept(action, &given))
+        let values: Input<'_> = json::from_bytes(&input).map_err(not_json)?;
+        let built = build(action, &values, &ports.uuid()).map_err(invalid_input)?;
+        (built, accept(action, &values))
     };
     Ok(ValidCall { input, options, built, accept })
 }
@@ -229,7 +230,7 @@ fn input_from_arguments(
     text: &[u8],
 ) -> Result<String, Vec<schema::Fault>> {
     #[derive(Deserialize)]
-    struct Sent<'b> {
+    struct FlatBody<'b> {
         #[serde(borrow)]
         arguments: BTreeMap<String, &'b RawValue>,
     }
@@ -239,9 +240,9 @@ fn input_from_arguments(
     if let Some(place) = PLACES.iter().find(|place| body.get(**place).is_some()) {
         return Err(fault(format!("can't be sent together with `{place}`")));
     }
-    let sent: Sent<'_> =
+    let parsed: FlatBody<'_> =
         json::from_bytes(text).map_err(|_| fault("must be an object".to_owned()))?;
-    flat.input(&sent.arguments)
+    flat.input(&parsed.arguments)
 }
 
 /// Moves faults of flat input to the arguments that they concern. Faults of structured input stay as they are.
@@ -255,8 +256,8 @@ fn map_to_arguments(flat: Option<&Flat<'_>>, mut faults: Vec<schema::Fault>) -> 
 }
 
 /// The value of `Accept`: the caller's own, or the document's preferred media type with any other as a fallback.
-fn accept(action: &Action, given: &Input<'_>) -> String {
-    if let Some(chosen) = given.header.get(ACCEPT).and_then(Value::as_str) {
+fn accept(action: &Action, values: &Input<'_>) -> String {
+    if let Some(chosen) = values.header.get(ACCEPT).and_then(Value::as_str) {
         return chosen.to_owned();
     }
     let first = action.response_types.first().filter(|first| *first != "*/*");
@@ -282,7 +283,7 @@ fn locate_members(mut problem: Problem, input: &Value) -> Problem {
     Problem::from_faults(problem.errors.clone()).unwrap_or(problem)
 }
 
-/// The refusal of input with these faults.
+/// The problem for input with these faults.
 pub(super) fn invalid_input(faults: Vec<schema::Fault>) -> Problem {
     let fault = |schema::Fault { pointer, what, suggestion }| {
         let name = if pointer.is_empty() {

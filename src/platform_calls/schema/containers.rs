@@ -19,14 +19,14 @@ impl Check<'_> {
         level: u32,
     ) {
         self.count(schema, ["minItems", "maxItems"], items.len(), "item", at);
-        let first = schema.get("prefixItems").and_then(Value::as_array);
-        let first = first.map(Vec::as_slice).unwrap_or_default();
+        let prefix_items = schema.get("prefixItems").and_then(Value::as_array);
+        let prefix_items = prefix_items.map(Vec::as_slice).unwrap_or_default();
         // Too many items have already been reported as a fault.
         let max = schema.get("maxItems").and_then(Value::as_u64);
         let max = max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
         let items = items.get(..max).unwrap_or(items);
         for (index, item) in items.iter().enumerate() {
-            if let Some(schema) = first.get(index).or_else(|| schema.get("items")) {
+            if let Some(schema) = prefix_items.get(index).or_else(|| schema.get("items")) {
                 self.value(schema, item, &at.item(index), level);
             }
         }
@@ -63,7 +63,7 @@ impl Check<'_> {
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
             if !members.contains_key(name) {
                 let own = schema.get("properties").and_then(|known| known.get(name));
-                self.missing(own, &at.member(name), 0);
+                self.report_missing(own, &at.member(name), 0);
             }
         }
         let object = |key: &str| schema.get(key).and_then(Value::as_object);
@@ -84,7 +84,7 @@ impl Check<'_> {
                 }
             }
             match others.filter(|_| !is_known) {
-                Some(Value::Bool(false)) => self.unknown(name, known, &place),
+                Some(Value::Bool(false)) => self.report_unknown(name, known, &place),
                 Some(schema) => self.value(schema, value, &place, level),
                 None => {}
             }
@@ -102,7 +102,7 @@ impl Check<'_> {
     }
 
     /// Reports a missing value, by its required members if its schema names them.
-    fn missing(&mut self, schema: Option<&Value>, at: &Pointer<'_>, level: u32) {
+    fn report_missing(&mut self, schema: Option<&Value>, at: &Pointer<'_>, level: u32) {
         let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array);
         let names = required.into_iter().flatten().filter_map(Value::as_str);
         let names: Vec<&str> = names.take(MAX_FAULTS).collect();
@@ -111,11 +111,11 @@ impl Check<'_> {
         }
         for name in names {
             let own = schema.and_then(|schema| schema.get("properties")?.get(name));
-            self.missing(own, &at.member(name), level.saturating_add(1));
+            self.report_missing(own, &at.member(name), level.saturating_add(1));
         }
     }
 
-    fn unknown(&mut self, name: &str, known: Option<&Map<String, Value>>, at: &Pointer<'_>) {
+    fn report_unknown(&mut self, name: &str, known: Option<&Map<String, Value>>, at: &Pointer<'_>) {
         let names = known.into_iter().flatten().map(|(name, _)| name.as_str());
         let meant = nearest(name, names, 1).pop();
         let hint = meant.as_ref().map(|name| format!("; did you mean `{}`?", shown(name)));

@@ -106,7 +106,7 @@ impl Check<'_> {
         if let Some(target) = name.and_then(|name| self.definitions?.get(name)) {
             self.value(target, value, at, level);
         }
-        if !self.kind(schema, value, at) {
+        if !self.check_type(schema, value, at) {
             // Other faults would follow from this one.
             return;
         }
@@ -118,17 +118,17 @@ impl Check<'_> {
             Value::Object(members) => self.members(schema, members, at, level),
             Value::Null | Value::Bool(_) => {}
         }
-        self.combined(schema, value, at, level);
+        self.check_combinations(schema, value, at, level);
     }
 
-    /// Whether the value has one of the schema's types.
-    fn kind(&mut self, schema: &Map<String, Value>, value: &Value, at: &Pointer<'_>) -> bool {
+    /// Whether the value has one of the schema's types. Reports a fault if not.
+    fn check_type(&mut self, schema: &Map<String, Value>, value: &Value, at: &Pointer<'_>) -> bool {
         let kinds: Vec<&str> = match schema.get("type") {
             Some(Value::String(kind)) => vec![kind],
             Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
             _ => return true,
         };
-        let is = |kind: &&str| match *kind {
+        let has_type = |kind: &&str| match *kind {
             "null" => value.is_null(),
             "boolean" => value.is_boolean(),
             "object" => value.is_object(),
@@ -138,9 +138,9 @@ impl Check<'_> {
             "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
             _ => true,
         };
-        let fits = kinds.iter().any(is);
+        let fits = kinds.iter().any(has_type);
         if !fits {
-            let named = |kind: &&str| match *kind {
+            let describe = |kind: &&str| match *kind {
                 "null" => "null",
                 "boolean" => "true or false",
                 "object" => "an object",
@@ -149,7 +149,7 @@ impl Check<'_> {
                 "string" => "a string",
                 _ => "a whole number",
             };
-            let all: Vec<&str> = kinds.iter().map(named).collect();
+            let all: Vec<&str> = kinds.iter().map(describe).collect();
             self.fault(at, format!("must be {}", all.join(" or ")));
         }
         fits
@@ -163,16 +163,16 @@ impl Check<'_> {
             let names: Vec<&str> = known.iter().filter_map(Value::as_str).collect();
             let meant = value.as_str();
             let meant = meant.and_then(|text| nearest(text, names.iter().copied(), 1).pop());
-            let few: Vec<String> = known.iter().take(20).map(Value::to_string).collect();
-            let more = if known.len() > few.len() { ", …" } else { "" };
-            self.suggest(at, format!("must be one of {}{more}", few.join(", ")), meant);
+            let shown: Vec<String> = known.iter().take(20).map(Value::to_string).collect();
+            let end = if known.len() > shown.len() { ", …" } else { "" };
+            self.suggest(at, format!("must be one of {}{end}", shown.join(", ")), meant);
         }
-        if let Some(only) = schema.get("const").filter(|only| !is_equal(only, value)) {
-            self.fault(at, format!("must be {only}"));
+        if let Some(expected) = schema.get("const").filter(|expected| !is_equal(expected, value)) {
+            self.fault(at, format!("must be {expected}"));
         }
     }
 
-    fn combined(
+    fn check_combinations(
         &mut self,
         schema: &Map<String, Value>,
         value: &Value,
@@ -205,7 +205,7 @@ impl Check<'_> {
 }
 
 /// Whether `faults` are deeper than `known`, or fewer at the same depth, so that their schema is probably the one that
-/// was meant. No faults count as the deepest.
+/// was meant. An empty list counts as the deepest.
 fn is_nearer(faults: &[Fault], known: &[Fault]) -> bool {
     let depth = |faults: &[Fault]| {
         let depth = |fault: &Fault| fault.pointer.matches('/').count();

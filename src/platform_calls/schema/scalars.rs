@@ -7,7 +7,7 @@ use super::pointer::Pointer;
 
 impl Check<'_> {
     pub(super) fn number(&mut self, schema: &Map<String, Value>, number: f64, at: &Pointer<'_>) {
-        for (key, is_good, what) in [
+        for (key, satisfies, what) in [
             ("minimum", (|n, limit| n >= limit) as fn(f64, f64) -> bool, "at least"),
             ("maximum", |n, limit| n <= limit, "at most"),
             ("exclusiveMinimum", |n, limit| n > limit, "greater than"),
@@ -15,8 +15,8 @@ impl Check<'_> {
             ("multipleOf", |n, step| (n / step).fract() == 0.0, "a multiple of"),
         ] {
             let Some(limit) = schema.get(key) else { continue };
-            if limit.as_f64().is_some_and(|limit| !is_good(number, limit)) {
-                // The limit as written in the schema: code that formats any number would add 10 KB.
+            if limit.as_f64().is_some_and(|limit| !satisfies(number, limit)) {
+                // Prints the limit as the schema has it. Code that formats any number would add 10 KB.
                 self.fault(at, format!("must be {what} {limit}"));
             }
         }
@@ -37,17 +37,17 @@ impl Check<'_> {
         schema: &Map<String, Value>,
         [least, max]: [&str; 2],
         count: usize,
-        of: &str,
+        noun: &str,
         at: &Pointer<'_>,
     ) {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let limit = |key: &str| schema.get(key).and_then(Value::as_u64);
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         if let Some(least) = limit(least).filter(|least| count < *least) {
-            self.fault(at, format!("must have at least {least} {of}{}", plural(least)));
+            self.fault(at, format!("must have at least {least} {noun}{}", plural(least)));
         }
         if let Some(max) = limit(max).filter(|max| count > *max) {
-            self.fault(at, format!("must have at most {max} {of}{}", plural(max)));
+            self.fault(at, format!("must have at most {max} {noun}{}", plural(max)));
         }
     }
 }

@@ -18,7 +18,7 @@ impl Patterns for FewPatterns {
     }
 }
 
-fn found(schema: &Value, value: &Value) -> Vec<(String, String)> {
+fn faults_of(schema: &Value, value: &Value) -> Vec<(String, String)> {
     let faults = faults(schema, value, &FewPatterns).into_iter();
     faults.map(|fault| (fault.pointer, fault.what)).collect()
 }
@@ -198,19 +198,19 @@ fn each_keyword_is_checked() {
         let fault = vec![(pointer.to_owned(), what.to_owned())];
         match pointer {
             // Both values are valid.
-            "?" => assert_eq!(found(&schema, &bad), [], "{schema}"),
+            "?" => assert_eq!(faults_of(&schema, &bad), [], "{schema}"),
             // Both values are invalid.
-            "!" => assert_eq!(found(&schema, &good)[0].1, what),
+            "!" => assert_eq!(faults_of(&schema, &good)[0].1, what),
             _ => {
-                assert_eq!(found(&schema, &good), [], "{schema} {good}");
-                assert_eq!(found(&schema, &bad), fault, "{schema} {bad}");
+                assert_eq!(faults_of(&schema, &good), [], "{schema} {good}");
+                assert_eq!(faults_of(&schema, &bad), fault, "{schema} {bad}");
             }
         }
     }
 }
 
 #[test]
-fn values_are_equal_as_the_specification_says() {
+fn equality_follows_the_specification() {
     for (one, other, is_equal) in [
         (json!(1), json!(1.0), true),
         (json!(1), json!(1.5), false),
@@ -224,7 +224,7 @@ fn values_are_equal_as_the_specification_says() {
         (json!({"a": 1}), json!({"b": 1}), false),
     ] {
         for (one, other) in [(&one, &other), (&other, &one)] {
-            let faults = found(&json!({"const": one}), other);
+            let faults = faults_of(&json!({"const": one}), other);
             assert_eq!(faults.is_empty(), is_equal, "{one} {other}");
         }
     }
@@ -235,13 +235,13 @@ fn schemas_beyond_the_limits_are_not_checked() {
     for (levels, is_checked) in [(100, true), (101, false)] {
         let wrap = |schema, _| json!({"allOf": [schema]});
         let schema = (0..levels).fold(json!({"type": "string"}), wrap);
-        assert_eq!(!found(&schema, &json!(1)).is_empty(), is_checked, "{levels}");
+        assert_eq!(!faults_of(&schema, &json!(1)).is_empty(), is_checked, "{levels}");
     }
-    // The list itself is a step, and each of its items.
+    // The list is one step, and each of its items is another one.
     for (steps, is_checked) in [(100_000, true), (100_001, false)] {
         let mut items = vec![Value::Null; steps - 2];
         items.push(json!(1));
-        let faults = found(&json!({"items": {"type": "null"}}), &json!(items));
+        let faults = faults_of(&json!({"items": {"type": "null"}}), &json!(items));
         assert_eq!(!faults.is_empty(), is_checked, "{steps}");
     }
 }
@@ -250,7 +250,7 @@ fn schemas_beyond_the_limits_are_not_checked() {
 fn at_most_twenty_allowed_values_are_listed() {
     for (count, end) in [(20, "18, 19"), (21, "18, 19, …")] {
         let known: Vec<u32> = (0..count).collect();
-        let faults = found(&json!({"enum": known}), &json!("x"));
+        let faults = faults_of(&json!({"enum": known}), &json!("x"));
         assert!(faults[0].1.ends_with(end), "{faults:?}");
     }
 }
@@ -258,14 +258,14 @@ fn at_most_twenty_allowed_values_are_listed() {
 #[test]
 fn recursive_schemas_terminate() {
     let endless = json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}}});
-    assert_eq!(found(&endless, &json!(1)), []);
+    assert_eq!(faults_of(&endless, &json!(1)), []);
     let tree = json!({
         "$ref": "#/$defs/t",
         "$defs": {"t": {"type": "object", "properties": {"next": {"$ref": "#/$defs/t"}}, "additionalProperties": false}},
     });
     let fault = ("/next/next/x".to_owned(), "is unknown".to_owned());
-    assert_eq!(found(&tree, &json!({"next": {"next": {"x": 1}}})), [fault]);
+    assert_eq!(faults_of(&tree, &json!({"next": {"next": {"x": 1}}})), [fault]);
     // All faults are found at once, up to a limit.
     let many: Vec<Value> = (0..500).map(Value::from).collect();
-    assert_eq!(found(&json!({"items": {"type": "string"}}), &json!(many)).len(), 100);
+    assert_eq!(faults_of(&json!({"items": {"type": "string"}}), &json!(many)).len(), 100);
 }

@@ -117,7 +117,7 @@ pub fn fill(template: &str, values: Values<'_, '_>) -> Result<String, FillError>
             let filled = fill_host(host, values)?;
             let port = port.map(|port| fill_port(port, values)).transpose()?.unwrap_or_default();
             let url = format!("{start}{filled}{port}{}", fill_rest(rest, values)?);
-            // For all values, the result must have the template's domain.
+            // Whatever the values are, the result must have the template's domain.
             let address = Address::parse(&url).map_err(FillError::Target)?;
             let end = literal_end(host).to_ascii_lowercase();
             if address.host != filled || !filled.ends_with(&end) {
@@ -202,13 +202,14 @@ pub fn ends_with_domain(template: &str, variable: &str, listed: &[String]) -> bo
 fn has_own_domain(host: &str) -> bool {
     let mut labels = literal_end(host).rsplit('.');
     let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
-    let is_open = last.len() == 2 && SECOND_LEVEL.contains(&second.to_ascii_lowercase().as_str());
-    // The label before the first dot continues a variable.
-    labels.count() > usize::from(is_open)
+    let is_second_level =
+        last.len() == 2 && SECOND_LEVEL.contains(&second.to_ascii_lowercase().as_str());
+    // The label before the first dot does not count: it continues the value of a variable.
+    labels.count() > usize::from(is_second_level)
 }
 
-/// The error of a filled template that is rejected. If a field determines the host or the port, the error names it.
-pub(super) fn refused(template: &str, error: TargetError) -> FillError {
+/// The error for a filled template whose URL is rejected. If a field determines the host or the port, the error names it.
+pub(super) fn rejection(template: &str, error: TargetError) -> FillError {
     use TargetError::{Host, IpAddress, Port, PrivateName};
     let rest = split(template).map(|(.., rest)| rest).unwrap_or_default();
     let authority = template.strip_suffix(rest).unwrap_or_default();
@@ -320,17 +321,17 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
         match *piece {
             Piece::Text(text) => host.push_str(text),
             Piece::Variable(name) => {
-                let starts = host.is_empty() || host.ends_with('.');
+                let starts_label = host.is_empty() || host.ends_with('.');
                 // The value could extend the template's domain into another one: `ebay.com{path}` into `ebay.company`.
-                if !starts && !has_own_domain(template) {
+                if !starts_label && !has_own_domain(template) {
                     return Err(FillError::Template);
                 }
-                let ends = match rest.peek() {
+                let ends_label = match rest.peek() {
                     None => true,
                     Some(Piece::Text(text)) => text.starts_with('.'),
                     Some(Piece::Variable(_)) => false,
                 };
-                let rule = match (pieces.len(), starts && ends) {
+                let rule = match (pieces.len(), starts_label && ends_label) {
                     (1, _) => Rule::Host,
                     (_, true) => Rule::Labels,
                     (_, false) => Rule::Label,
@@ -362,7 +363,7 @@ fn fill_rest(template: &str, values: Values<'_, '_>) -> Result<String, FillError
     let mut filled = String::with_capacity(template.len());
     for segment in template.split_inclusive(['/', '?']) {
         let mut field = None;
-        let from = filled.len();
+        let start = filled.len();
         for piece in pieces(segment) {
             match piece {
                 Piece::Text(text) => filled.push_str(text),
@@ -372,8 +373,8 @@ fn fill_rest(template: &str, values: Values<'_, '_>) -> Result<String, FillError
                 }
             }
         }
-        // Variables and literals together must not form a segment that leads to the parent.
-        let segment = filled.get(from..).unwrap_or_default().trim_end_matches(['/', '?']);
+        // Values and literals together must not form a segment that leads to the parent.
+        let segment = filled.get(start..).unwrap_or_default().trim_end_matches(['/', '?']);
         let segment = segment.to_ascii_lowercase().replace("%2e", ".");
         if let Some(field) = field
             && matches!(segment.as_str(), "." | "..")

@@ -140,13 +140,13 @@ fn no_value_changes_the_host() {
         assert!(fill_all_with("https://{a}.example.com/", value).is_err());
         assert!(fill_all_with("https://{a}", value).is_err());
     }
-    for (template, value, is_good) in [
+    for (template, value, is_valid) in [
         ("https://{a}x.example.com/", "a-", true),
         ("https://{a}x.example.com/", "-a", false),
         ("https://x{a}.example.com/", "-a", true),
         ("https://x{a}.example.com/", "a-", false),
     ] {
-        assert_eq!(fill_all_with(template, value).is_ok(), is_good, "{template} {value}");
+        assert_eq!(fill_all_with(template, value).is_ok(), is_valid, "{template} {value}");
     }
 }
 

@@ -31,7 +31,7 @@ fn no_webhook(id: &str) -> Problem {
 /// Reports a URL that the service must not send anything to.
 fn check_url(body: &mut BodyReader, url: &str, context: &Context<'_>) {
     if rules::url(url).is_some() {
-        // The URL's own fault has already been reported.
+        // The malformed URL has already been reported.
     } else if let Err(error) = context.config().targets().check(url) {
         body.invalid(&["url"], error.as_str());
     } else if origin(url) == origin(&context.request.origin) {

@@ -1,4 +1,4 @@
-//! Changes of webhooks that do not need the secret.
+//! Changes to webhooks that do not need the secret.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::util::json;
 use crate::webhooks::Webhook;
 use crate::webhooks::statements::{self, Changes, Replay};
 
-/// The number of pending deliveries of a webhook from which a replay adds no more.
+/// The maximum number of pending deliveries of a webhook, up to which a replay adds more.
 const MAX_REPLAYED: u64 = 1000;
 
 /// `PATCH /v1/webhooks/{id}`

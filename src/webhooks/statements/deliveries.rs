@@ -8,7 +8,7 @@ use crate::terms::DeliveryState;
 use crate::webhooks::attempt::{AttemptOutcome, DisableReason, LEASE_MS, Next};
 
 /// Selects a row when a delivery is due.
-pub fn is_due(now: u64) -> Statement {
+pub fn select_if_due(now: u64) -> Statement {
     statement(
         "SELECT 1 AS due \
          FROM deliveries INDEXED BY deliveries_by_due \
@@ -28,9 +28,9 @@ pub fn count_due(now: u64, limit: u64) -> Statement {
     )
 }
 
-/// The webhooks with pending deliveries, each with the number of deliveries that are being attempted, for the webhook
-/// (`taken`) and its account (`busy`), and the number that may be: a failing receiver gets one at a time. `?1` is the time, `?2` the end of a claim that begins now, `?3`
-/// the limit.
+/// The webhooks with pending deliveries. `taken` and `busy` are the numbers of deliveries that are being attempted for the
+/// webhook and for its account, and `most` is the maximum for the webhook: a failing receiver gets one at a time. `?1` is
+/// the time, `?2` the end of a claim that begins now, `?3` the limit.
 macro_rules! with_capacity {
     ($rest:literal) => {
         concat!(
@@ -80,7 +80,7 @@ pub fn claim(now: u64, lease: &str, limit: usize) -> Statement {
 }
 
 /// Selects a row when [`claim`] would find more deliveries to receivers that do not fail.
-pub fn is_more_due(now: u64, limit: usize) -> Statement {
+pub fn select_if_more_due(now: u64, limit: usize) -> Statement {
     statement(
         with_capacity!(
             "SELECT 1 AS due \

@@ -237,7 +237,7 @@ fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
     sql.push(" AND state = 'pending'))");
 }
 
-/// Makes events due again, regardless of the state of their deliveries. New events come before them, because their due
+/// Makes events due again, regardless of the state of their deliveries. New events are delivered first, because their due
 /// time is 0.
 pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statement {
     let mut sql = Sql::new(guard);

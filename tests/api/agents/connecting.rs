@@ -85,8 +85,8 @@ fn a_key_is_entered_on_a_page_that_only_the_grants_user_can_open() {
 fn the_link_of_a_call_without_credentials_needs_the_sign_in_too() {
     let (api, id) = app();
     let (agent, _, _) = start_attempt(&api, &id, "acme");
-    let made = connect::send(&api, "POST", "/v1/vault/connections", &connect::of_ann("acme"));
-    let call = json!({"connection": body(&made)["id"], "path": "/x"});
+    let created = connect::send(&api, "POST", "/v1/vault/connections", &connect::of_ann("acme"));
+    let call = json!({"connection": body(&created)["id"], "path": "/x"});
     let refused = result_of(&agent, &api, &id, "call_platform", &call);
     assert_eq!(refused["code"], "credentials_not_found", "{refused}");
     let link = link_in(&refused, &id);

@@ -196,7 +196,7 @@ fn users_can_reduce_but_not_extend_access() {
 }
 
 #[test]
-fn only_the_consent_page_decides_once() {
+fn only_the_consent_page_can_decide_and_only_once() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (browser, page) = at_consent(&api, &id, &client, &json!({}));
@@ -283,7 +283,7 @@ fn users_can_revoke_only_their_own_earlier_grants() {
             "{listed}"
         );
         let ended = hidden_field(&page, "end");
-        // Another user or browser can't revoke them.
+        // Another user or browser can't revoke the grants.
         let grant = hidden_field(&bobs, "grant");
         let fields = [
             ("grant", grant.as_str()),

@@ -21,7 +21,7 @@ use crate::support::{Api, ORIGIN, body};
 
 pub const ISSUER: &str = "https://id.example";
 
-/// A key that only tests know.
+/// A private key that only tests use.
 const RSA: &[u8] = include_bytes!("../../fixtures/rsa-2048.pk8");
 
 /// Makes the provider serve its metadata with an empty key set.
@@ -52,9 +52,9 @@ impl Signer {
 
     pub fn ec() -> Self {
         let random = SystemRandom::new();
-        let how = &ECDSA_P256_SHA256_FIXED_SIGNING;
-        let pkcs8 = EcdsaKeyPair::generate_pkcs8(how, &random).unwrap();
-        Self::Ec(EcdsaKeyPair::from_pkcs8(how, pkcs8.as_ref(), &random).unwrap())
+        let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap();
+        Self::Ec(EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref(), &random).unwrap())
     }
 
     fn jwk(&self, kid: &str) -> Value {
@@ -225,7 +225,7 @@ fn a_provider_can_require_that_users_approve_calls() {
         let stored: Value = serde_json::from_str(&rows[0]).unwrap();
         assert_eq!(stored["c"], expected, "{required} {chosen}");
     }
-    // An app decides for each user.
+    // An app sets `confirm` for each user, so its sign-in does not accept it.
     let (api, _) = oidc(&json!({}));
     let sent = json!({"type": "app", "url": "https://app.example", "confirm": "write"});
     let response = send(&api, "PUT", "/v1/agent-sign-in", &sent);
@@ -332,7 +332,7 @@ fn refuses_id_tokens_of_another_sign_in() {
         format!("{}.{}.", part(&json!({"alg": "none"})), part(claims))
     };
     refused(&unsigned, &[key("k", &signer)], "unsigned");
-    // The attack that uses the public key as the secret of a MAC.
+    // The header names a MAC, as in attacks that use the public key as its secret.
     let mac = |claims: &Value| signer.sign(&json!({"alg": "HS256", "kid": "k"}), claims);
     refused(&mac, &[key("k", &signer)], "HS256");
     refused(

@@ -11,7 +11,7 @@ use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::call::{answered, calling as catalog, header, platform, sent};
+use crate::call::{api_with_platforms as catalog, header, platform, platform_response, sent};
 use crate::rng::{TestRng, repetitions};
 use crate::sessions::token_request;
 use crate::support::{as_key, as_secret, units};
@@ -101,7 +101,7 @@ impl Limits {
         self.platforms.as_ref().is_none_or(|own| own.iter().any(|own| own == platform))
     }
 
-    fn names(&self, platform: &str, key: &str) -> bool {
+    fn includes_action(&self, platform: &str, key: &str) -> bool {
         let Some(actions) = &self.actions else { return true };
         actions.iter().any(|action| {
             let (own, pattern) = action.split_once('/').unwrap();
@@ -118,11 +118,11 @@ impl Limits {
     }
 
     fn may_run(&self, platform: &str, (key, method): (&str, &str)) -> bool {
-        self.has(platform) && self.names(platform, key) && self.may_send(method)
+        self.has(platform) && self.includes_action(platform, key) && self.may_send(method)
     }
 }
 
-/// Refresh tokens of a grant, as a naive model of their rotation.
+/// A naive model of a grant and the rotation of its refresh tokens.
 struct Grant {
     id: String,
     /// The token of each generation, from the first one on.
@@ -152,7 +152,7 @@ struct Simulation {
     connections: Vec<StoredConnection>,
     callers: Vec<Caller>,
     /// Numbers of allowed and refused requests, by kind.
-    seen: std::collections::BTreeMap<&'static str, [usize; 2]>,
+    counts: std::collections::BTreeMap<&'static str, [usize; 2]>,
 }
 
 enum RequestOutcome {
@@ -179,7 +179,9 @@ impl Simulation {
             })
             .collect();
         let api = catalog(&[("BASE_URL", ORIGIN)], units(json!({}), &stored, &[]));
-        platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+        platform(&api, |_| {
+            Ok(platform_response(200, &[("content-type", "application/json")], "{}"))
+        });
         let mut all = Self {
             api,
             rng: TestRng(42),
@@ -187,7 +189,7 @@ impl Simulation {
             keys: Vec::new(),
             connections: Vec::new(),
             callers: Vec::new(),
-            seen: std::collections::BTreeMap::default(),
+            counts: std::collections::BTreeMap::default(),
         };
         for tenant in 0..TENANTS.len() {
             all.fill(tenant);
@@ -424,7 +426,7 @@ impl Simulation {
     }
 
     fn count(&mut self, what: &'static str, is_allowed: bool) {
-        self.seen.entry(what).or_default()[usize::from(!is_allowed)] += 1;
+        self.counts.entry(what).or_default()[usize::from(!is_allowed)] += 1;
     }
 
     fn is_valid(&self, caller_index: usize) -> bool {
@@ -471,14 +473,15 @@ impl Simulation {
     }
 
     /// Calls a tool at the agent's own address. Returns the outcome if the call was allowed; otherwise checks that
-    /// nothing was sent or written, and that a thing the agent can't see looks like one that does not exist.
+    /// nothing was sent or written, and that the arguments `nonexistent`, which name a thing that does not exist, cause
+    /// the same error.
     fn try_tool(
         &mut self,
         caller_index: usize,
         name: &'static str,
         arguments: &Value,
         is_allowed: bool,
-        like: Option<&Value>,
+        nonexistent: Option<&Value>,
     ) -> Option<Value> {
         let is_valid = self.is_valid(caller_index);
         let is_allowed = is_allowed && is_valid && self.has_scope(caller_index, name);
@@ -506,12 +509,12 @@ impl Simulation {
                 let is_known = known.iter().any(|code| problem["code"] == *code);
                 assert!(!is_allowed || is_known, "{problem} {name} {arguments} with {limits:?}");
                 assert_eq!((sent(&self.api).len(), self.attempts()), (0, before));
-                if let Some(nothing) = like {
-                    match self.tool(caller_index, &path, name, nothing) {
+                if let Some(nonexistent) = nonexistent {
+                    match self.tool(caller_index, &path, name, nonexistent) {
                         RequestOutcome::Refused(other) => {
                             assert_eq!(problem, other, "{name} {arguments}");
                         }
-                        _ => panic!("{name} {nothing}"),
+                        _ => panic!("{name} {nonexistent}"),
                     }
                 }
                 None
@@ -840,7 +843,7 @@ impl Simulation {
     }
 }
 
-/// The outcome in a tool's response, for either form that the limits produce.
+/// The outcome of a tool call. A refusal is a response with status 403, or an error in the tool's result.
 fn outcome_of(response: &Response) -> RequestOutcome {
     let mut document = body(response);
     match response.status {
@@ -880,9 +883,9 @@ fn tokens_and_grants_never_exceed_their_limits() {
         simulation.step();
     }
     // Every kind of request was both allowed and refused.
-    for (what, [allowed, refused]) in &simulation.seen {
-        assert!(*refused > requests / 300, "{:?}", simulation.seen);
-        assert!(*what == "elsewhere" || *allowed > requests / 300, "{:?}", simulation.seen);
+    for (what, [allowed, refused]) in &simulation.counts {
+        assert!(*refused > requests / 300, "{:?}", simulation.counts);
+        assert!(*what == "elsewhere" || *allowed > requests / 300, "{:?}", simulation.counts);
     }
-    assert_eq!(simulation.seen.len(), 8, "{:?}", simulation.seen);
+    assert_eq!(simulation.counts.len(), 8, "{:?}", simulation.counts);
 }

@@ -144,7 +144,7 @@ fn concurrent_refreshes_and_retries_stay_in_one_generation() {
     api.env.wait(24 * 3_600_000);
     assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
     let third = new_refresh_token(&ask(&second));
-    // A minute after the first use of the successor.
+    // After that, it stays valid for a minute.
     api.env.wait(59_999);
     assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
     assert_eq!(new_refresh_token(&ask(&second)), third);
@@ -209,7 +209,7 @@ fn an_access_token_lives_an_hour_and_a_grant_thirty_idle_days() {
     let third = new_refresh_token(&refresh(&api, &id, &agent.client, &second));
     api.env.wait(month);
     assert_eq!(error(&refresh(&api, &id, &agent.client, &third)), invalid_grant());
-    // The next grant deletes it.
+    // The next grant deletes the expired one.
     Agent::new(&api, &id, &ALL);
     assert_eq!(count(&api), 1);
 }

@@ -78,7 +78,7 @@ fn only_its_user_can_end_a_grant() {
         assert_eq!(api.send(&request).status, status, "{what}");
         assert!(has_access(&api, &id, &agent), "{what}");
     }
-    // The sign-in of another endpoint, and one that has expired.
+    // The form is refused at another endpoint, and after the sign-in has expired.
     let mut foreign = form.clone();
     foreign.path = foreign.path.replace(&id, &"x".repeat(43));
     assert_eq!(api.send(&foreign).status, 410);

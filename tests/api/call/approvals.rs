@@ -300,7 +300,7 @@ fn an_approved_call_does_not_run_after_the_grant_ended() {
                 sent(&approval_fixture.api);
             }
             "credentials" => {
-                // Another API key of the same account, for example.
+                // Other credentials of the same account are stored, such as another API key.
                 let sql = "UPDATE connections SET connected_by = 'another request'";
                 approval_fixture.api.env.database.execute_batch(sql).unwrap();
             }

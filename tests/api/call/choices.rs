@@ -13,12 +13,12 @@ fn get_thing(connection: &str) -> Value {
 
 fn respond_with_thing(api: &Api) {
     platform(api, |_| {
-        Ok(answered(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
+        Ok(platform_response(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
     });
 }
 
 /// The result of a tool that a token of ann calls.
-fn of_ann(api: &Api, name: &str, arguments: &Value) -> Value {
+fn call_as_ann(api: &Api, name: &str, arguments: &Value) -> Value {
     let scopes = ["connections:read", "connections:call", "connections:connect", "catalog:read"];
     let secret = token(api, &json!({"identity": "ann", "scopes": scopes}));
     let response = agents::call(api, "/mcp", &secret, name, arguments);
@@ -65,16 +65,16 @@ fn several_accounts_are_returned_to_choose_from() {
     assert_eq!(accounts, ["ann@acme", "bob@acme"]);
     assert!(choice["hint"].as_str().unwrap().contains("Nothing was done"));
     assert_eq!(sent(&api).len(), 0);
-    // A user's token reaches only one of them.
+    // The token of a user has access only to that user's connection.
     respond_with_thing(&api);
-    assert_eq!(content(&of_ann(&api, "run_action", &get_thing("acme")))["body"]["name"], "x");
+    assert_eq!(content(&call_as_ann(&api, "run_action", &get_thing("acme")))["body"]["name"], "x");
 }
 
 #[test]
 fn a_platform_without_a_connection_returns_the_link_that_connects_one() {
     let api = mcp::api();
     set_client(&api, "acme");
-    let refused = of_ann(&api, "run_action", &get_thing("acme"));
+    let refused = call_as_ann(&api, "run_action", &get_thing("acme"));
     let problem = &refused["structuredContent"];
     assert_eq!(
         (&refused["isError"], &problem["code"]),
@@ -88,7 +88,7 @@ fn a_platform_without_a_connection_returns_the_link_that_connects_one() {
     let problem = &refused["structuredContent"];
     assert_eq!(problem.get("authorizationUrl"), None, "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("start_connect"), "{problem}");
-    let unknown = of_ann(&api, "run_action", &get_thing("acmee"));
+    let unknown = call_as_ann(&api, "run_action", &get_thing("acmee"));
     assert_eq!(unknown["structuredContent"]["code"], "platform_not_found", "{unknown}");
     assert_eq!(sent(&api).len(), 0);
 }

@@ -23,7 +23,7 @@ fn api() -> Api {
             "responses": [],
         })
     };
-    let api = calling(
+    let api = api_with_platforms(
         &[("BASE_URL", ORIGIN)],
         units(json!({}), &[action("getFile", "GET"), action("makeFile", "POST")], &[]),
     );
@@ -143,7 +143,7 @@ fn a_file_becomes_a_link_that_repeats_the_call() {
     // The link contains a secret of which only the hash is stored, and the request is encrypted.
     let rows = api.env.texts("SELECT json_array(id, sealed, identity) AS row FROM agent_approvals");
     assert!(rows.iter().all(|row| !row.contains(id_in(&link)) && !row.contains("cat")), "{rows:?}");
-    // No row remains.
+    // The schedule deletes the row of an expired link.
     api.env.wait(10 * 60_000);
     assert_eq!(open(&api, &link).status, 410);
     pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
@@ -158,7 +158,7 @@ fn only_files_that_an_agent_reads_become_links() {
         json!({"connection": id_in(&path), "key": "makeFile", "input": {"path": {"id": "cat"}}});
     let returned = call_tool(&api, api.key.reveal(), "run_action", &make);
     assert!(returned["body"]["base64"].is_string(), "{returned}");
-    // A caller that is not an agent, and one that guesses the internal header.
+    // A caller that is not an agent gets the file itself.
     let input = json!({"path": {"id": "cat"}});
     let response = send(&api, "POST", &format!("{path}/actions/getFile"), &input);
     assert!(body(&response)["body"]["base64"].is_string());
@@ -167,7 +167,7 @@ fn only_files_that_an_agent_reads_become_links() {
     let returned = call_tool(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!((&returned["status"], returned["body"]["base64"].is_string()), (&json!(404), true));
     // Text is not treated as a file either.
-    platform(&api, |_| Ok(answered(200, &[("content-type", "text/csv")], "a,b")));
+    platform(&api, |_| Ok(platform_response(200, &[("content-type", "text/csv")], "a,b")));
     let returned = call_tool(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!(returned["body"], "a,b");
     assert_eq!(api.env.texts("SELECT id AS row FROM agent_approvals").len(), 0);

@@ -12,8 +12,8 @@ use crate::support::as_key;
 const EVENTS: &str = "/v1/events?types=connection.called&limit=500";
 
 fn api(sampled: &str) -> Api {
-    let api = calling(&[("CALL_EVENTS", sampled)], Units::default());
-    platform(&api, |_| Ok(answered(201, &[("x-own", "header-secret")], "body-secret")));
+    let api = api_with_platforms(&[("CALL_EVENTS", sampled)], Units::default());
+    platform(&api, |_| Ok(platform_response(201, &[("x-own", "header-secret")], "body-secret")));
     api
 }
 
@@ -118,8 +118,8 @@ fn events_truncate_long_paths() {
 #[test]
 fn a_call_writes_no_event_when_the_database_is_80_percent_full() {
     let sizes = [("CALL_EVENTS", "all"), ("MAX_DATABASE_BYTES", "1000000")];
-    let api = calling(&sizes, Units::default());
-    platform(&api, |_| Ok(answered(201, &[], "")));
+    let api = api_with_platforms(&sizes, Units::default());
+    platform(&api, |_| Ok(platform_response(201, &[], "")));
     let path = acme(&api);
     for (bytes, expected) in [(799_999, 1), (800_000, 1), (2_000_000, 1), (799_999, 2)] {
         api.env.size.set(bytes);
@@ -160,8 +160,8 @@ fn the_calls_of_an_identity_write_up_to_1000_events_a_day() {
 #[test]
 fn the_calls_of_an_account_write_a_limited_number_of_events_a_day() {
     let limits = [("CALL_EVENTS", "all"), ("CALL_EVENTS_PER_DAY", "3")];
-    let mut api = calling(&limits, Units::default());
-    platform(&api, |_| Ok(answered(201, &[], "")));
+    let mut api = api_with_platforms(&limits, Units::default());
+    platform(&api, |_| Ok(platform_response(201, &[], "")));
     let path = acme(&api);
     let proxied = format!("{path}/proxy/x");
     for _ in 0..5 {

@@ -35,7 +35,7 @@ fn api() -> (Api, String) {
             "nodes { id }",
         ),
     ];
-    let api = calling(&[], units(json!({}), &all, &[]));
+    let api = api_with_platforms(&[], units(json!({}), &all, &[]));
     respond(&api, r#"{"data":{}}"#);
     let path = acme(&api);
     sent(&api);
@@ -43,7 +43,9 @@ fn api() -> (Api, String) {
 }
 
 fn respond(api: &Api, body: &'static str) {
-    platform(api, move |_| Ok(answered(200, &[("content-type", "application/json")], body)));
+    platform(api, move |_| {
+        Ok(platform_response(200, &[("content-type", "application/json")], body))
+    });
 }
 
 #[test]

@@ -26,8 +26,8 @@ fn api() -> (Api, String, String) {
         stored("makeThing", "POST"),
         stored("things/remove", "DELETE"),
     ];
-    let api = calling(&[], units(json!({}), &all, &[]));
-    platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+    let api = api_with_platforms(&[], units(json!({}), &all, &[]));
+    platform(&api, |_| Ok(platform_response(200, &[("content-type", "application/json")], "{}")));
     let (one, other) =
         (acme(&api), connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"})));
     sent(&api);
@@ -285,7 +285,7 @@ fn lists_and_tools_contain_only_what_a_token_may_use() {
         let other = limited_token(&api, &json!({"access": "read", "actions": [entry("nothing")]}));
         let cached = with_header(as_secret(&other, "GET", &list), "if-none-match", &tag);
         assert_eq!(api.send(&cached).status, 200, "{limits}");
-        // The results of the tools.
+        // The annotations of a tool depend on the limits.
         let tools =
             body(&api.send(&mcp(&token, "tools/list", &json!({}))))["result"]["tools"].clone();
         let run =
@@ -379,8 +379,8 @@ fn overriding_api(settings: &[(&str, &str)]) -> Api {
     make["requestBody"] = json!({
         "required": true, "contentTypes": ["application/x-www-form-urlencoded"], "schema": {"type": "object"},
     });
-    let api = calling(settings, units(json!({}), &[find, make, watch], &[]));
-    platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+    let api = api_with_platforms(settings, units(json!({}), &[find, make, watch], &[]));
+    platform(&api, |_| Ok(platform_response(200, &[("content-type", "application/json")], "{}")));
     api
 }
 

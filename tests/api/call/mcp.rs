@@ -18,7 +18,7 @@ pub fn api() -> Api {
         "responses": [],
     });
     let settings = [("ALLOWED_ORIGINS", "https://app.example")];
-    calling(&settings, units(json!({}), &[get], &[]))
+    api_with_platforms(&settings, units(json!({}), &[get], &[]))
 }
 
 fn post(headers: &[(&str, &str)], message: &str) -> connector_vault::http::Request {
@@ -40,7 +40,6 @@ fn ask(api: &Api, method: &str, params: &Value) -> Value {
     reply
 }
 
-/// The tools.
 pub fn list_tools(api: &Api) -> Value {
     ask(api, "tools/list", &json!({}))["result"]["tools"].clone()
 }
@@ -128,7 +127,7 @@ fn an_agent_finds_and_runs_an_action() {
     assert_eq!(listed["structuredContent"]["rows"][0]["id"], id);
     assert_eq!(listed["isError"], false);
     platform(&api, |_| {
-        Ok(answered(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
+        Ok(platform_response(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
     });
     let run = json!({"connection": id, "key": "getThing", "input": {"path": {"id": 5}}});
     let ran = tool(&api, "run_action", &run);
@@ -378,21 +377,21 @@ fn a_client_that_opens_links_gets_the_connect_link() {
     let url = request["params"]["url"].as_str().unwrap();
     assert!(url.starts_with("https://vault.example/connect/go/"), "{url}");
     let attempt = result["requestState"].clone();
-    let answered = |state: &Value, action: &str| {
+    let resume_after = |state: &Value, action: &str| {
         let more =
             json!({"requestState": state, "inputResponses": {"connect": {"action": action}}});
         start(capabilities.clone(), more)
     };
-    let opened = answered(&attempt, "accept");
+    let opened = resume_after(&attempt, "accept");
     assert_eq!(
         (&opened["structuredContent"]["id"], &opened["structuredContent"]["status"]),
         (&attempt, &json!("pending"))
     );
-    let declined = answered(&attempt, "decline");
+    let declined = resume_after(&attempt, "decline");
     assert_eq!((&declined["isError"], declined.get("structuredContent")), (&json!(true), None));
     // A state with an unknown or malformed attempt id gets a 404.
     for state in [json!("00000000-0000-4000-8000-000000000000"), json!("../whoami?x=1#")] {
-        assert_eq!(answered(&state, "accept")["structuredContent"]["status"], 404);
+        assert_eq!(resume_after(&state, "accept")["structuredContent"]["status"], 404);
     }
 }
 
@@ -429,7 +428,7 @@ fn an_action_without_a_connection_returns_the_connect_link() {
     let token = json!({"type": "oauth2", "accessToken": "good"}).to_string();
     let path = format!("/v1/vault/connections/{id}/credentials");
     platform(&api, |_| {
-        Ok(answered(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
+        Ok(platform_response(200, &[("content-type", "application/json")], "{\"name\":\"x\"}"))
     });
     assert_eq!(api.send(&with_body(api.request("PUT", &path), &token)).status, 204);
     assert_eq!(content(&call(accepted))["body"]["name"], "x");
@@ -552,7 +551,7 @@ fn an_agent_has_the_permissions_of_its_caller() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap().to_owned();
-    platform(&api, |_| Ok(answered(200, &[], "")));
+    platform(&api, |_| Ok(platform_response(200, &[], "")));
     sent(&api);
     let session_token = |identity: &str, scopes: &[&str]| {
         token(&api, &json!({"identity": identity, "scopes": scopes}))
@@ -630,7 +629,7 @@ fn a_client_may_write_values_as_strings() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
-    platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+    platform(&api, |_| Ok(platform_response(200, &[("content-type", "application/json")], "{}")));
     for arguments in [
         json!({"connection": id, "key": "getThing", "input": "{\"path\":{\"id\":5}}"}),
         json!({"connection": id, "key": "getThing", "input": {"path": "{\"id\": 5}"}}),
@@ -668,7 +667,7 @@ fn the_body_of_an_error_is_returned_whole() {
     for (status, is_whole) in [(200, false), (404, true), (503, true)] {
         platform(&api, move |_| {
             let error = r#"{"id":1,"error":"no such thing"}"#;
-            Ok(answered(status, &[("content-type", "application/json")], error))
+            Ok(platform_response(status, &[("content-type", "application/json")], error))
         });
         let arguments = json!({"connection": connection, "key": "getThing", "input": {"path": {"id": 5}}, "select": ["/id"]});
         let response = content(&tool(&api, "run_action", &arguments));
@@ -688,7 +687,7 @@ fn a_tool_result_stays_within_its_limit() {
     let all = json!({"items": rows, "next": "token"}).to_string();
     platform(&api, move |_| {
         let headers = [("content-type", "application/json"), ("x-long-header", &"h".repeat(9000))];
-        Ok(answered(200, &headers, &all))
+        Ok(platform_response(200, &headers, &all))
     });
     let run = |more: Value| {
         let mut arguments =
@@ -743,7 +742,9 @@ fn a_tool_result_stays_within_its_limit() {
         "1".repeat(40_000),
         format!("{{\"{}\":[1,2]}}", "a".repeat(40_000)),
     ] {
-        platform(&api, move |_| Ok(answered(200, &[("content-type", "application/json")], &all)));
+        platform(&api, move |_| {
+            Ok(platform_response(200, &[("content-type", "application/json")], &all))
+        });
         for (more, max) in [(json!({}), 24_000), (json!({"maxBytes": 500}), 500)] {
             let ran = run(more);
             assert!(content_text(&ran).len() <= max, "{ran}");
@@ -753,20 +754,22 @@ fn a_tool_result_stays_within_its_limit() {
         let star = json!({"select": ["/*".repeat(16)]});
         assert_eq!(content(&run(star))["status"], 200);
     }
-    platform(&api, |_| Ok(answered(200, &[("content-type", "image/png")], &"x".repeat(30_000))));
+    platform(&api, |_| {
+        Ok(platform_response(200, &[("content-type", "image/png")], &"x".repeat(30_000)))
+    });
     let bytes = content(&run(json!({})));
     assert_eq!((&bytes["body"]["size"], bytes.get("omitted")), (&json!(30_000), None));
     // Without a budget, the API returns everything.
     platform(&api, |_| {
-        Ok(answered(
+        Ok(platform_response(
             200,
             &[("content-type", "application/json")],
             &format!("[{}1]", "1,".repeat(50_000)),
         ))
     });
-    let whole =
+    let unshortened =
         send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": 5}}));
-    assert_eq!(body(&whole)["body"].as_array().unwrap().len(), 50_001);
+    assert_eq!(body(&unshortened)["body"].as_array().unwrap().len(), 50_001);
     let cut = send(
         &api,
         "POST",

@@ -1,6 +1,6 @@
 //! The bytes of platforms' responses that an isolate holds at once.
 
-use connector_vault::http::body::budget::{Holder, INITIAL_RESERVATION, MAX_OF_ACCOUNT};
+use connector_vault::http::body::budget::{Holder, INITIAL_RESERVATION, MAX_PER_ACCOUNT};
 use serde_json::{Value, json};
 
 use super::run::{api, run};
@@ -31,8 +31,8 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
     let api = api();
     let path = acme(&api);
     for case in [
-        ok(MAX_OF_ACCOUNT, "ping", LARGE),
-        ok(MAX_OF_ACCOUNT, "getThing", LARGE),
+        ok(MAX_PER_ACCOUNT, "ping", LARGE),
+        ok(MAX_PER_ACCOUNT, "getThing", LARGE),
         ok(INITIAL_RESERVATION, "ping", INITIAL_RESERVATION),
         ok(INITIAL_RESERVATION, "getThing", INITIAL_RESERVATION),
         ok(0, "getThing", 0),
@@ -44,9 +44,9 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
         let budget = api.service.responses();
         let holder = Holder { account: "acme", identity: None };
         let others = budget.reserve("GET", holder, api.env.now.get()).unwrap();
-        assert!(others.grow_to(MAX_OF_ACCOUNT - free));
+        assert!(others.grow_to(MAX_PER_ACCOUNT - free));
         let text_of = move |_: &HttpRequest| {
-            Ok(answered(200, &[("content-type", "text/plain")], &"x".repeat(length)))
+            Ok(platform_response(200, &[("content-type", "text/plain")], &"x".repeat(length)))
         };
         platform(&api, text_of);
         sent(&api);
@@ -63,6 +63,10 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
             assert_eq!(code(&response), "unavailable", "{about}");
             assert!(response.header("retry-after").is_some(), "{about}");
         }
-        assert_eq!(budget.held(), MAX_OF_ACCOUNT - free, "A call gives back what it held: {about}");
+        assert_eq!(
+            budget.held(),
+            MAX_PER_ACCOUNT - free,
+            "A call gives back what it held: {about}"
+        );
     }
 }

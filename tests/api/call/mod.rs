@@ -30,12 +30,12 @@ use crate::connect::{KEYS, send, set_client, text};
 use crate::support::{Api, body, config, connector, with_header};
 
 /// A platform's response with headers.
-pub fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> HttpResponse {
+pub fn platform_response(status: u16, headers: &[(&str, &str)], body: &str) -> HttpResponse {
     let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into()));
     HttpResponse { status, headers: headers.collect(), body: body.into() }
 }
 
-/// Makes platforms respond by a function.
+/// Makes platforms respond with the results of this function.
 pub fn platform(
     api: &Api,
     mut response: impl FnMut(&HttpRequest) -> Result<HttpResponse, HttpError> + 'static,
@@ -61,7 +61,7 @@ fn method(kind: &str, more: &Value) -> Value {
 }
 
 /// Platforms with every kind of auth method, and the stored actions of `acme`.
-pub fn calling(settings: &[(&str, &str)], units: Units) -> Api {
+pub fn api_with_platforms(settings: &[(&str, &str)], units: Units) -> Api {
     let own = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&[&own, settings].concat()));
     let server = |url: &str| json!({"url": url, "description": null});

@@ -10,8 +10,8 @@ use super::*;
 
 #[test]
 fn the_root_of_a_server_is_called_without_a_slash_too() {
-    let api = calling(&[], Units::default());
-    platform(&api, |_| Ok(answered(200, &[], "")));
+    let api = api_with_platforms(&[], Units::default());
+    platform(&api, |_| Ok(platform_response(200, &[], "")));
     let acme = acme(&api);
     let bearer = connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
     for (path, url) in [
@@ -33,8 +33,8 @@ fn the_root_of_a_server_is_called_without_a_slash_too() {
 
 #[test]
 fn accepts_an_absolute_url_of_the_server() {
-    let api = calling(&[], Units::default());
-    platform(&api, |_| Ok(answered(200, &[], "")));
+    let api = api_with_platforms(&[], Units::default());
+    platform(&api, |_| Ok(platform_response(200, &[], "")));
     let acme = acme(&api);
     let called = |address: &str| call(&api, "GET", &format!("{acme}/proxy/{address}"), "");
     assert_eq!(called("https://api.acme.example/v2/users?page=2").status, 200);
@@ -58,8 +58,8 @@ fn accepts_an_absolute_url_of_the_server() {
 
 #[test]
 fn rejects_a_body_with_get() {
-    let api = calling(&[], Units::default());
-    platform(&api, |_| Ok(answered(200, &[], "")));
+    let api = api_with_platforms(&[], Units::default());
+    platform(&api, |_| Ok(platform_response(200, &[], "")));
     let path = format!("{}/proxy/search", acme(&api));
     for method in ["GET", "HEAD"] {
         for sent_body in [Body::Whole(b"{}".to_vec()), Body::Stream, Body::TooLarge] {
@@ -85,7 +85,7 @@ fn rejects_a_body_with_get() {
 
 #[test]
 fn the_next_page_is_a_path_below_the_proxy() {
-    let api = calling(&[], Units::default());
+    let api = api_with_platforms(&[], Units::default());
     let acme = acme(&api);
     let query = connection_with(&api, "query", &json!({"type": "api_key", "apiKey": "s"}));
     for (path, link, next, shown) in [
@@ -109,7 +109,7 @@ fn the_next_page_is_a_path_below_the_proxy() {
         ),
     ] {
         platform(&api, move |_| {
-            Ok(answered(200, &[("link", link), ("x-vault-next", "theirs")], "[]"))
+            Ok(platform_response(200, &[("link", link), ("x-vault-next", "theirs")], "[]"))
         });
         let response = call(&api, "GET", &format!("{path}/proxy/users"), "");
         assert_eq!(response.header("x-vault-next"), next, "{link}");
@@ -126,7 +126,7 @@ fn the_next_page_is_a_path_below_the_proxy() {
 #[test]
 #[rustfmt::skip] // one case per line
 fn a_temporarily_refused_request_is_retried_at_the_time_that_the_platform_names() {
-    let api = calling(&[], Units::default());
+    let api = api_with_platforms(&[], Units::default());
     let path = format!("{}/proxy/users", acme(&api));
     for (method, retries, key, refusals, status, wait, calls, slept, retry_at) in [
         ("GET", "3", None, 1, 429, "2", 2, vec![2000], None),
@@ -146,7 +146,7 @@ fn a_temporarily_refused_request_is_retried_at_the_time_that_the_platform_names(
         platform(&api, move |_| {
             counted.set(counted.get() + 1);
             let headers = if wait.is_empty() { vec![] } else { vec![("retry-after", wait)] };
-            Ok(if counted.get() > refusals { answered(200, &[], "") } else { answered(status, &headers, "") })
+            Ok(if counted.get() > refusals { platform_response(200, &[], "") } else { platform_response(status, &headers, "") })
         });
         api.env.pauses.take();
         let mut request = with_header(api.request(method, &path), "x-vault-retries", retries);

@@ -19,7 +19,9 @@ fn an_agent_calls_the_platform_of_a_connection() {
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
     let json_type = [("content-type", "application/json")];
-    platform(&api, move |_| Ok(answered(200, &json_type, r#"{"items":[{"id":1},{"id":2}]}"#)));
+    platform(&api, move |_| {
+        Ok(platform_response(200, &json_type, r#"{"items":[{"id":1},{"id":2}]}"#))
+    });
     let got = call(&api, id, &json!({"query": {"state": "open"}, "select": ["/items/*/id"]}));
     assert_eq!(
         (&got["isError"], got.get("structuredContent"), &content(&got)["status"]),
@@ -89,7 +91,7 @@ fn a_long_proxy_response_is_cut_like_that_of_an_action() {
     let id = path.rsplit('/').next().unwrap();
     let long = json!({"text": "x".repeat(9000)}).to_string();
     let json_type = [("content-type", "application/json")];
-    platform(&api, move |_| Ok(answered(200, &json_type, &long)));
+    platform(&api, move |_| Ok(platform_response(200, &json_type, &long)));
     let got = call(&api, id, &json!({"maxBytes": 600}));
     let text = got["content"][0]["text"].as_str().unwrap();
     assert!(text.len() <= 600, "{}", text.len());
@@ -103,10 +105,10 @@ fn a_result_names_the_next_page_and_the_time_of_a_retry() {
     let id = path.rsplit('/').next().unwrap();
     platform(&api, |request| {
         Ok(if request.url.ends_with("/tickets?page=2") {
-            answered(200, &[("content-type", "application/json")], "[2]")
+            platform_response(200, &[("content-type", "application/json")], "[2]")
         } else {
             let link = "<https://api.acme.example/v2/tickets?page=2>; rel=\"next\"";
-            answered(200, &[("content-type", "application/json"), ("link", link)], "[1]")
+            platform_response(200, &[("content-type", "application/json"), ("link", link)], "[1]")
         })
     });
     let first = content(&call(&api, id, &json!({})));
@@ -114,11 +116,11 @@ fn a_result_names_the_next_page_and_the_time_of_a_retry() {
     let second = content(&call(&api, id, &json!({"path": first["next"]})));
     assert_eq!((&second["body"], second.get("next")), (&json!([2]), None));
     assert_eq!(second.get("retryAt"), None);
-    platform(&api, |_| Ok(answered(429, &[("retry-after", "60")], "")));
+    platform(&api, |_| Ok(platform_response(429, &[("retry-after", "60")], "")));
     let refused = content(&call(&api, id, &json!({})));
     let time = connector_vault::util::rfc3339::rfc3339(api.env.now.get() + 60_000);
     assert_eq!((&refused["status"], &refused["retryAt"]), (&json!(429), &json!(time.unwrap())));
-    // A caller that is not an agent finds them in the headers.
+    // A caller that is not an agent finds the time in a header.
     let response =
         send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": 1}}));
     assert!(response.header("x-vault-retry-at").is_some());

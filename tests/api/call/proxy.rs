@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::http::message::{Body, MAX_BODY};
-use connector_vault::http::service::Reads;
+use connector_vault::http::service::RequestParts;
 use connector_vault::ports::HttpError;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
@@ -14,11 +14,11 @@ use crate::connect::{as_token, token};
 use crate::support::{as_key, as_secret};
 
 fn api() -> Api {
-    calling(&[], Units::default())
+    api_with_platforms(&[], Units::default())
 }
 
-fn ok(api: &Api) {
-    platform(api, |_| Ok(answered(200, &[("content-type", "text/plain")], "fine")));
+fn respond_ok(api: &Api) {
+    platform(api, |_| Ok(platform_response(200, &[("content-type", "text/plain")], "fine")));
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_proxy_call_forwards_request_and_response() {
             ("x-request-id", "theirs"),
             ("etag", "\"1\""),
         ];
-        Ok(answered(207, &headers, "fine"))
+        Ok(platform_response(207, &headers, "fine"))
     });
     for (method, sent_body) in [
         ("GET", ""),
@@ -88,30 +88,37 @@ fn a_proxy_call_forwards_request_and_response() {
 fn only_calls_read_bodies_beyond_the_limit() {
     let api = api();
     let path = acme(&api);
-    for (method, rest, reads) in [
-        ("POST", "/proxy/x", Reads::All),
-        ("GET", "/proxy/x", Reads::All),
-        ("PUT", "/credentials", Reads::Body(MAX_BODY)),
-        ("GET", "", Reads::Nothing),
+    for (method, rest, parts_to_read) in [
+        ("POST", "/proxy/x", RequestParts::All),
+        ("GET", "/proxy/x", RequestParts::All),
+        ("PUT", "/credentials", RequestParts::Body(MAX_BODY)),
+        ("GET", "", RequestParts::Nothing),
     ] {
         let path = format!("{path}{rest}");
-        assert_eq!(api.service.reads(&api.request(method, &path)), reads, "{method} {path}");
+        assert_eq!(
+            api.service.parts_to_read(&api.request(method, &path)),
+            parts_to_read,
+            "{method} {path}"
+        );
         let stranger = as_secret("x", method, &path);
-        assert_eq!(api.service.reads(&stranger), Reads::Nothing, "{method} {path}");
+        assert_eq!(api.service.parts_to_read(&stranger), RequestParts::Nothing, "{method} {path}");
     }
-    assert_eq!(api.service.reads(&api.request("POST", "/mcp")), Reads::Body(MAX_BODY));
+    assert_eq!(
+        api.service.parts_to_read(&api.request("POST", "/mcp")),
+        RequestParts::Body(MAX_BODY)
+    );
     let import = api.request("POST", "/v1/vault/connections/import");
-    assert_eq!(api.service.reads(&import), Reads::Body(1 << 20));
+    assert_eq!(api.service.parts_to_read(&import), RequestParts::Body(1 << 20));
 }
 
 #[test]
 fn a_proxy_body_may_have_any_length() {
     let api = api();
     let path = acme(&api);
-    ok(&api);
+    respond_ok(&api);
     let mut request = api.request("POST", &format!("{path}/proxy/files"));
     request.body = Body::Stream;
-    *api.env.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    *api.env.streamed_body.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 200);
     assert_eq!(sent(&api)[0].body, b"a stream");
 }
@@ -119,7 +126,7 @@ fn a_proxy_body_may_have_any_length() {
 #[test]
 fn credentials_go_where_the_method_says() {
     let api = api();
-    ok(&api);
+    respond_ok(&api);
     for (platform, credentials, name, value, url) in [
         (
             "bearer",
@@ -147,7 +154,7 @@ fn credentials_go_where_the_method_says() {
     ] {
         let path = connection_with(&api, platform, &credentials);
         sent(&api);
-        // The caller's own values in these places are replaced.
+        // The credentials replace the caller's values with the same names.
         let mut request = api.request("GET", &format!("{path}/proxy/p?a=1&api+key=mine&api%20key"));
         if platform != "query" {
             request.query = "a=1".into();
@@ -165,7 +172,7 @@ fn credentials_go_where_the_method_says() {
 #[test]
 fn requests_to_amazon_are_signed() {
     let api = api();
-    ok(&api);
+    respond_ok(&api);
     let keys = json!({
         "type": "aws_sigv4", "accessKeyId": "AK", "secretAccessKey": "SK", "sessionToken": "ST", "region": "us-west-2",
     });
@@ -184,7 +191,7 @@ fn requests_to_amazon_are_signed() {
     let streamed = |path: &str| {
         let mut request = api.request("PUT", path);
         request.body = Body::Stream;
-        *api.env.arriving.borrow_mut() = Some(b"a stream".to_vec());
+        *api.env.streamed_body.borrow_mut() = Some(b"a stream".to_vec());
         api.send(&request)
     };
     assert_eq!(streamed(&format!("{s3}/proxy/bucket/key")).status, 200);
@@ -197,7 +204,7 @@ fn requests_to_amazon_are_signed() {
 #[test]
 fn only_declared_servers_are_called() {
     let api = api();
-    ok(&api);
+    respond_ok(&api);
     let path = acme(&api);
     sent(&api);
     let ask = |server: &str| {
@@ -274,8 +281,8 @@ fn only_declared_servers_are_called() {
     assert_eq!(api.get(&format!("{path}/proxy/x")).status, 502);
     assert_eq!(sent(&api).len(), 0);
     // In development, the local machine can be called.
-    let local = calling(&[("LOCAL_TARGETS", "allow")], Units::default());
-    ok(&local);
+    let local = api_with_platforms(&[("LOCAL_TARGETS", "allow")], Units::default());
+    respond_ok(&local);
     let path = connection_with(
         &local,
         "hosted",
@@ -287,7 +294,7 @@ fn only_declared_servers_are_called() {
 #[test]
 fn a_path_cannot_leave_the_servers_path() {
     let api = api();
-    ok(&api);
+    respond_ok(&api);
     let path = acme(&api);
     sent(&api);
     for rest in
@@ -347,9 +354,9 @@ fn redirects_to_other_origins_are_not_followed() {
         let target = location.to_owned();
         platform(&api, move |request| {
             Ok(if request.url.ends_with("/next") {
-                answered(200, &[], "there")
+                platform_response(200, &[], "there")
             } else {
-                answered(status, &[("location", &target)], "moved")
+                platform_response(status, &[("location", &target)], "moved")
             })
         });
         let sent_body = if matches!(method, "GET" | "HEAD") { "" } else { "body" };
@@ -382,7 +389,7 @@ fn redirects_to_other_origins_are_not_followed() {
         }
     }
     // A redirect loop ends, and a stream is not sent twice.
-    platform(&api, |_| Ok(answered(307, &[("location", "/v2/next")], "")));
+    platform(&api, |_| Ok(platform_response(307, &[("location", "/v2/next")], "")));
     let response = call(&api, "POST", &format!("{acme}/proxy/x"), "body");
     assert_eq!(response.status, 307);
     assert_eq!(passed_header(&response, "location"), None);
@@ -390,20 +397,22 @@ fn redirects_to_other_origins_are_not_followed() {
     assert_eq!(sent(&api).len(), 6);
     let mut request = api.request("POST", &format!("{acme}/proxy/x"));
     request.body = Body::Stream;
-    *api.env.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    *api.env.streamed_body.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 307);
     assert_eq!(sent(&api).len(), 1);
     // The key does not leak through a platform that repeats its query in a redirect.
     let keyed = connection_with(&api, "query", &json!({"type": "api_key", "apiKey": "secret"}));
     platform(&api, |request| {
         let query = request.url.split_once('?').unwrap().1;
-        Ok(answered(302, &[("location", &format!("https://evil.example/?{query}"))], ""))
+        Ok(platform_response(302, &[("location", &format!("https://evil.example/?{query}"))], ""))
     });
     let response = api.get(&format!("{keyed}/proxy/x?a=1"));
     let location = passed_header(&response, "x-platform-location");
     assert_eq!(location, Some("https://evil.example/?a=1"));
     // No client follows the `Location` of a new resource.
-    platform(&api, |_| Ok(answered(201, &[("location", "https://api.acme.example/v2/9")], "")));
+    platform(&api, |_| {
+        Ok(platform_response(201, &[("location", "https://api.acme.example/v2/9")], ""))
+    });
     let response = call(&api, "POST", &format!("{acme}/proxy/x"), "body");
     let location = passed_header(&response, "location");
     assert_eq!(location, Some("https://api.acme.example/v2/9"));
@@ -414,7 +423,7 @@ fn accept_only(api: &Api, token: &'static str, refresh: (u16, Value)) {
     platform(api, move |request| {
         if request.url == "https://id.acme.example/token" {
             let (status, document) = &refresh;
-            return Ok(answered(
+            return Ok(platform_response(
                 *status,
                 &[("content-type", "application/json")],
                 &document.to_string(),
@@ -422,9 +431,9 @@ fn accept_only(api: &Api, token: &'static str, refresh: (u16, Value)) {
         }
         let is_good = header(request, "authorization") == Some(token);
         Ok(if is_good {
-            answered(200, &[], "in")
+            platform_response(200, &[], "in")
         } else {
-            answered(401, &[("www-authenticate", "Bearer")], "out")
+            platform_response(401, &[("www-authenticate", "Bearer")], "out")
         })
     });
 }
@@ -475,7 +484,7 @@ fn a_401_refreshes_the_credentials_once() {
     api.env.wait(60_000);
     let mut request = api.request("POST", &format!("{path}/proxy/x"));
     request.body = Body::Stream;
-    *api.env.arriving.borrow_mut() = Some(b"a stream".to_vec());
+    *api.env.streamed_body.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 401);
     assert_eq!(urls(&api), [call_url]);
     // Without a new token, the platform's response is passed on.
@@ -499,8 +508,8 @@ fn a_slow_401_refreshes_the_credentials_once() {
     platform(&api, move |request| {
         weak.upgrade().unwrap().env.wait(15_000);
         let is_refresh = request.url == "https://id.acme.example/token";
-        let new = || answered(200, &[], r#"{"access_token":"at-2","expires_in":3600}"#);
-        Ok(if is_refresh { new() } else { answered(401, &[], "out") })
+        let new = || platform_response(200, &[], r#"{"access_token":"at-2","expires_in":3600}"#);
+        Ok(if is_refresh { new() } else { platform_response(401, &[], "out") })
     });
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
     assert_eq!(sent(&api).len(), 3);
@@ -553,14 +562,14 @@ fn a_platform_without_a_response_is_a_problem() {
     }
     // The runtime can't send a status that HTTP does not have.
     for (status, expected) in [(600, 502), (999, 502), (599, 599)] {
-        platform(&api, move |_| Ok(answered(status, &[], "theirs")));
+        platform(&api, move |_| Ok(platform_response(status, &[], "theirs")));
         let response = api.get(&format!("{path}/proxy/x"));
         assert_eq!(response.status, expected);
         let source = if expected == 502 { "vault" } else { "platform" };
         assert_eq!(response.header("x-vault-source"), Some(source), "{status}");
     }
     // A platform's own 502 is not reported as an error of the vault.
-    platform(&api, |_| Ok(answered(502, &[], "theirs")));
+    platform(&api, |_| Ok(platform_response(502, &[], "theirs")));
     let response = api.get(&format!("{path}/proxy/x"));
     assert_eq!((response.status, text(&response).as_str()), (502, "theirs"));
     assert_eq!(response.header("x-vault-source"), Some("platform"));
@@ -569,7 +578,7 @@ fn a_platform_without_a_response_is_a_problem() {
 #[test]
 fn an_unauthorized_call_sends_nothing() {
     let api = api();
-    ok(&api);
+    respond_ok(&api);
     let path = acme(&api);
     let ask = format!("{path}/proxy/x");
     sent(&api);
@@ -615,9 +624,9 @@ fn an_unauthorized_call_sends_nothing() {
 
 #[test]
 fn pages_of_allowed_origins_may_send_and_read_any_header() {
-    let api = calling(&[("ALLOWED_ORIGINS", "https://app.example")], Units::default());
+    let api = api_with_platforms(&[("ALLOWED_ORIGINS", "https://app.example")], Units::default());
     platform(&api, |_| {
-        Ok(answered(200, &[("access-control-allow-origin", "*"), ("x-own", "1")], ""))
+        Ok(platform_response(200, &[("access-control-allow-origin", "*"), ("x-own", "1")], ""))
     });
     let path = format!("{}/proxy/x", acme(&api));
     let from = |method: &str, origin: &str| {

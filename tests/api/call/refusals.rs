@@ -24,13 +24,18 @@ fn api() -> Api {
             "explode": false, "contentType": null,
         }],
     });
-    let api = calling(&[], units(json!({}), &[get], &[]));
-    platform(&api, |_| Ok(answered(200, &[], "")));
+    let api = api_with_platforms(&[], units(json!({}), &[get], &[]));
+    platform(&api, |_| Ok(platform_response(200, &[], "")));
     api
 }
 
 /// A request of each kind of caller, with the expected response; `ask` completes the request.
-fn of_callers(api: &Api, ask: &dyn Fn(Request) -> Request, method: &str, path: &str) -> Vec<Case> {
+fn cases_by_caller(
+    api: &Api,
+    ask: &dyn Fn(Request) -> Request,
+    method: &str,
+    path: &str,
+) -> Vec<Case> {
     let key = |account: &str, environment, scopes: &[Scope]| -> ApiKey {
         api.env.key(account, environment, scopes, None)
     };
@@ -91,7 +96,7 @@ fn assert_refused(api: &Api, cases: Vec<Case>) {
 }
 
 /// Connections that can't be called, with the expected status and code.
-fn of_connections(api: &Api) -> Vec<(String, u16, &'static str)> {
+fn uncallable_connections(api: &Api) -> Vec<(String, u16, &'static str)> {
     let bare = json!({"platform": "bearer", "identity": "bare", "identityType": "user"});
     let bare = body(&send(api, "POST", "/v1/vault/connections", &bare))["id"].clone();
     let failed =
@@ -114,7 +119,7 @@ fn rejects_invalid_proxy_calls() {
     let path = acme(&api);
     let ask = format!("{path}/proxy/x");
     let get = |path: &str| api.request("GET", path);
-    let mut cases = of_callers(&api, &|request| request, "GET", &ask);
+    let mut cases = cases_by_caller(&api, &|request| request, "GET", &ask);
     cases.extend([
         (get(&format!("{path}/proxyx")), 404, "route_not_found"),
         (api.request("QUERY", &ask), 405, "method_not_allowed"),
@@ -139,7 +144,7 @@ fn rejects_invalid_proxy_calls() {
             "invalid_parameter",
         ),
     ]);
-    for (path, status, code) in of_connections(&api) {
+    for (path, status, code) in uncallable_connections(&api) {
         cases.push((get(&format!("{path}/proxy/x")), status, code));
     }
     let nowhere = connection_with(&api, "nowhere", &json!({"type": "bearer", "token": "t"}));
@@ -163,7 +168,7 @@ fn rejects_invalid_action_runs() {
     let large = |request: Request| Request { body: Body::TooLarge, ..request };
     let typed = |request: Request| with_header(request, "content-type", "application/json");
     let ask = format!("{path}/actions/getThing");
-    let mut cases = of_callers(&api, &good, "POST", &ask);
+    let mut cases = cases_by_caller(&api, &good, "POST", &ask);
     cases.extend([
         (good(run(&path, "")), 404, "route_not_found"),
         (api.request("GET", &ask), 405, "method_not_allowed"),
@@ -194,7 +199,7 @@ fn rejects_invalid_action_runs() {
         (with_body(run(&path, "getThing"), r#"{"path":{"id":1},"more":1}"#), 400, "invalid_body"),
         (with_body(run(&path, "nothing"), "{}"), 404, "action_not_found"),
     ]);
-    for (path, status, code) in of_connections(&api) {
+    for (path, status, code) in uncallable_connections(&api) {
         let key = if code == "credentials_not_found" { continue } else { "getThing" };
         cases.push((good(run(&path, key)), status, code));
     }
@@ -211,8 +216,8 @@ fn without_vault_keys_nothing_is_called() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
-    let closed = calling(&[("VAULT_KEYS", "")], Units::default());
-    platform(&closed, |_| Ok(answered(200, &[], "")));
+    let closed = api_with_platforms(&[("VAULT_KEYS", "")], Units::default());
+    platform(&closed, |_| Ok(platform_response(200, &[], "")));
     let new = json!({"platform": "acme", "identity": "ann", "identityType": "user"});
     let other = body(&send(&closed, "POST", "/v1/vault/connections", &new))["id"].clone();
     for id in [id, other.as_str().unwrap()] {
@@ -371,7 +376,7 @@ fn rejects_invalid_tool_arguments() {
 
 #[test]
 fn a_key_sent_as_the_platforms_authorization_is_rejected_with_advice() {
-    let api = calling(&[], units(json!({}), &[], &[]));
+    let api = api_with_platforms(&[], units(json!({}), &[], &[]));
     let bearer = format!("Bearer {}", api.key.reveal());
     let request = with_header(anonymous("GET", "/v1/whoami"), "authorization", &bearer);
     let refused = api.send(&request);

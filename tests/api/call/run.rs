@@ -74,7 +74,10 @@ pub fn api_with(settings: &[(&str, &str)]) -> Api {
     );
     let thing = r##"{"type":"object","properties":{"name":{"type":"string","minLength":1},"size":{"type":"integer"},"parts":{"type":"array","items":{"$ref":"#/$defs/thing"}}},"required":["name"],"additionalProperties":false}"##;
     let ping = action("ping", "POST", "/ping", json!({}));
-    calling(settings, units(json!({}), &[create, get, xml, ping, other], &[("thing", thing)]))
+    api_with_platforms(
+        settings,
+        units(json!({}), &[create, get, xml, ping, other], &[("thing", thing)]),
+    )
 }
 
 pub fn run(api: &Api, path: &str, key: &str, input: &str) -> Response {
@@ -88,7 +91,7 @@ pub fn json_response(api: &Api, status: u16, document: &'static str) {
             ("set-cookie", "a=b"),
             ("x-own", "1"),
         ];
-        Ok(answered(status, &headers, document))
+        Ok(platform_response(status, &headers, document))
     });
 }
 
@@ -128,7 +131,7 @@ fn an_action_runs_with_validated_input() {
         (200, &json!(422), &json!("no"))
     );
     assert_eq!(sent(&api)[0].body, b"");
-    // Only the first one writes an event.
+    // By default, calls with GET write no event.
     let events = body(&api.get("/v1/events?types=connection.called"));
     let called = &events["rows"][0]["data"]["call"];
     assert_eq!((&called["action"], &called["status"]), (&json!("createThing"), &json!(201)));
@@ -309,9 +312,9 @@ fn responses_keep_their_type() {
         ("text/plain", b"\xff", r#"{"base64":"/w==","contentType":"text/plain"}"#),
     ] {
         platform(&api, move |_| {
-            let mut answered = answered(200, &[("content-type", content_type)], "");
-            answered.body = reply.to_vec();
-            Ok(answered)
+            let mut response = platform_response(200, &[("content-type", content_type)], "");
+            response.body = reply.to_vec();
+            Ok(response)
         });
         let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
         assert!(
@@ -321,7 +324,7 @@ fn responses_keep_their_type() {
         );
     }
     platform(&api, |_| {
-        let mut large = answered(200, &[], "");
+        let mut large = platform_response(200, &[], "");
         large.body = vec![b'x'; (8 << 20) + 1];
         Ok(large)
     });

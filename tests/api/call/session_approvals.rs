@@ -81,7 +81,7 @@ fn an_approved_call_does_not_run_after_its_session_token_expired() {
     let (browser, page) = fixture.opened_by(&url, "ann");
     fixture.api.env.wait(60_000);
     assert_eq!(fixture.decide(&browser, &page, "approve").status, 410);
-    // Nor after its key was revoked.
+    // It does not run after the key of the token was revoked, either.
     let (_, url) = call_of_session(&fixture, &session_token(&fixture, "ann"));
     let (browser, page) = fixture.opened_by(&url, "ann");
     fixture.api.env.revoke(&fixture.api.key);

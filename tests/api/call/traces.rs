@@ -55,8 +55,8 @@ fn attribute(span: &Value, key: &str) -> Value {
 
 #[test]
 fn a_valid_trace_context_passes_unchanged_and_an_invalid_one_is_dropped() {
-    let api = calling(&[], Units::default());
-    platform(&api, |_| Ok(answered(200, &[], "")));
+    let api = api_with_platforms(&[], Units::default());
+    platform(&api, |_| Ok(platform_response(200, &[], "")));
     let path = format!(
         "{}/proxy/things",
         connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}))
@@ -83,8 +83,8 @@ fn a_valid_trace_context_passes_unchanged_and_an_invalid_one_is_dropped() {
 
 #[test]
 fn the_span_of_a_call_is_the_parent_at_the_platform() {
-    let api = calling(&COLLECTOR, Units::default());
-    platform(&api, |_| Ok(answered(200, &[], "")));
+    let api = api_with_platforms(&COLLECTOR, Units::default());
+    platform(&api, |_| Ok(platform_response(200, &[], "")));
     let path = format!("{}/proxy/secret/path?key=of-query", acme(&api));
     let parent = traceparent("01");
     let request = call_proxy(&api, &path, &[("traceparent", &parent), ("tracestate", "a=1")]);
@@ -125,10 +125,10 @@ fn the_span_of_a_call_is_the_parent_at_the_platform() {
 
 #[test]
 fn a_call_without_a_sampled_context_starts_a_trace_or_none() {
-    let api = calling(&COLLECTOR, Units::default());
-    platform(&api, |_| Ok(answered(200, &[], "")));
+    let api = api_with_platforms(&COLLECTOR, Units::default());
+    platform(&api, |_| Ok(platform_response(200, &[], "")));
     let path = format!("{}/proxy/things", acme(&api));
-    // The platform gets no trace that its caller does not know.
+    // Without a trace context of the caller, the platform gets none.
     assert_eq!(header(&call_proxy(&api, &path, &[]), "traceparent"), None);
     let root = &spans(&api)[0][0];
     assert_eq!((root["traceId"].as_str().unwrap().len(), root.get("parentSpanId")), (32, None));
@@ -145,9 +145,9 @@ fn actions_have_spans_and_a_request_sends_its_spans_together() {
     platform(&api, move |_| {
         tries.set(tries.get() + 1);
         Ok(if tries.get() == 1 {
-            answered(503, &[("retry-after", "1")], "")
+            platform_response(503, &[("retry-after", "1")], "")
         } else {
-            answered(200, &[("content-type", "application/json")], "{}")
+            platform_response(200, &[("content-type", "application/json")], "{}")
         })
     });
     let path = format!("{}/actions/getThing", acme(&api));
@@ -180,7 +180,7 @@ fn actions_have_spans_and_a_request_sends_its_spans_together() {
 
 #[test]
 fn a_call_that_fails_has_a_span_with_the_code_of_the_problem() {
-    let api = calling(&COLLECTOR, Units::default());
+    let api = api_with_platforms(&COLLECTOR, Units::default());
     let path = format!("{}/proxy/things", acme(&api));
     for (error, code) in [
         (HttpError::TimedOut, "platform_timeout"),

@@ -12,7 +12,7 @@ use crate::support::ORIGIN;
 const NEW: &str = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
 
 #[test]
-fn a_call_that_waits_survives_the_rotation_of_keys() {
+fn a_pending_call_survives_key_rotation() {
     let mut approval_fixture = approval_fixture();
     let (id, url) = approval_fixture.start_pending_call();
     let (browser, page) = approval_fixture.opened_by(&url, "ann");
@@ -39,7 +39,7 @@ fn a_call_that_waits_survives_the_rotation_of_keys() {
     assert_eq!(approved.status, 200, "{}", text(&approved));
     assert_eq!(sent(&approval_fixture.api).len(), 1);
     assert_eq!(approval_fixture.outcome(&id)["status"], 201);
-    // The response that it waits for is also readable with the new key.
+    // After a rotation back to the first key, the agent can still read the response.
     approval_fixture.api.service = service(&format!("{KEYS},{NEW}"));
     let back = format!("{KEYS},{NEW}");
     pollster::block_on(reencrypt(&approval_fixture.api.env, &VaultKeys::parse(&back).unwrap(), 99))

@@ -7,7 +7,7 @@ use crate::support::as_secret;
 use crate::vault::at;
 
 /// A platform whose `account` request returns an id and a name, for keys and for OAuth.
-fn named(account: &Value) -> Value {
+fn platform_with_account(account: &Value) -> Value {
     json!({
         "authMethods": [api_key(&[]), oauth("oauth", &json!({}))],
         "servers": [server("https://api.named.example")],
@@ -17,8 +17,13 @@ fn named(account: &Value) -> Value {
 
 fn api_with_names() -> Api {
     api_of(&[
-        ("named", named(&json!({"method": "GET", "path": "/me", "id": "/id", "name": "/email"}))),
-        ("token-only", named(&Value::Null)),
+        (
+            "named",
+            platform_with_account(
+                &json!({"method": "GET", "path": "/me", "id": "/id", "name": "/email"}),
+            ),
+        ),
+        ("token-only", platform_with_account(&Value::Null)),
     ])
 }
 
@@ -31,7 +36,7 @@ fn connect_body(identity: &str, platform: &str, method: &str) -> Value {
 }
 
 /// Connects with a key that belongs to this account at the platform. Returns the connection's path.
-fn with_key(api: &Api, identity: &str, account: &Value) -> String {
+fn connect_with_key(api: &Api, identity: &str, account: &Value) -> String {
     script(api, &[(200, account.clone())]);
     let response = connect(api, &connect_body(identity, "named", "key"));
     assert_eq!(response.status, 201, "{}", text(&response));
@@ -39,7 +44,7 @@ fn with_key(api: &Api, identity: &str, account: &Value) -> String {
 }
 
 /// Connects with OAuth 2.0. Returns the connection's path.
-fn with_tokens(api: &Api, sent: &Value, responses: &[(u16, Value)]) -> String {
+fn connect_with_oauth(api: &Api, sent: &Value, responses: &[(u16, Value)]) -> String {
     let (id, link) = begin(api, sent);
     let (browser, state) = follow(api, &link);
     script(api, responses);
@@ -62,7 +67,7 @@ fn account(api: &Api, path: &str) -> Value {
 #[test]
 fn the_account_is_shown_wherever_connections_are() {
     let api = api_with_names();
-    let path = with_key(&api, "ann", &json!({"id": 7, "email": "ann@acme.example"}));
+    let path = connect_with_key(&api, "ann", &json!({"id": 7, "email": "ann@acme.example"}));
     let expected = json!({"id": "7", "name": "ann@acme.example"});
     assert_eq!(account(&api, &path), expected);
     // A connection has only its usual members unless the request asks for more.
@@ -104,7 +109,7 @@ fn the_account_is_shown_wherever_connections_are() {
 fn the_filter_finds_exactly_the_account() {
     let api = api_with_names();
     for (identity, id) in [("ann", "7"), ("bob", "70"), ("cem", "7"), ("dee", "X")] {
-        with_key(&api, identity, &json!({"id": id, "email": "e"}));
+        connect_with_key(&api, identity, &json!({"id": id, "email": "e"}));
     }
     let found = |query: &str| {
         let page = body(&api.get(&format!("/v1/vault/connections?{query}")));
@@ -157,7 +162,7 @@ fn an_id_token_names_the_account_where_no_request_does() {
     .into_iter()
     .enumerate()
     {
-        let path = with_tokens(
+        let path = connect_with_oauth(
             &api,
             &connect_body(&format!("ann-{index}"), "token-only", "oauth"),
             &[(200, tokens(&claims))],
@@ -167,7 +172,7 @@ fn an_id_token_names_the_account_where_no_request_does() {
     // The account request is sent for the name only; the id comes from the ID token.
     let claims = json!({"sub": "s"});
     let profile = json!({"id": 7, "email": "e@acme.example"});
-    let path = with_tokens(
+    let path = connect_with_oauth(
         &api,
         &connect_body("ann", "named", "oauth"),
         &[(200, tokens(&claims)), (200, profile)],
@@ -195,7 +200,7 @@ fn account_names_are_untrusted() {
     .into_iter()
     .enumerate()
     {
-        let path = with_key(&api, &format!("ann-{index}"), &profile);
+        let path = connect_with_key(&api, &format!("ann-{index}"), &profile);
         assert_eq!(account(&api, &path), expected, "{profile}");
     }
 }
@@ -203,7 +208,7 @@ fn account_names_are_untrusted() {
 #[test]
 fn reconnecting_replaces_the_account_and_deleting_removes_it() {
     let api = api_with_names();
-    let path = with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
+    let path = connect_with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
     let id = path.rsplit('/').next().unwrap();
     for (profile, expected) in [
         (
@@ -221,7 +226,7 @@ fn reconnecting_replaces_the_account_and_deleting_removes_it() {
         assert_eq!(again.status, 200, "{}", text(&again));
         assert_eq!(account(&api, &path), expected);
     }
-    let path = with_key(&api, "bob", &json!({"id": "9", "email": "nine@acme.example"}));
+    let path = connect_with_key(&api, "bob", &json!({"id": "9", "email": "nine@acme.example"}));
     assert_eq!(send(&api, "DELETE", &path, &json!({})).status, 204);
     let left = api.env.dump_without_events().join("\n");
     assert!(!left.contains("nine@acme.example"), "{left}");
@@ -230,7 +235,7 @@ fn reconnecting_replaces_the_account_and_deleting_removes_it() {
 #[test]
 fn without_names_only_ids_are_stored_and_shown() {
     let mut api = api_with_names();
-    let before = with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
+    let before = connect_with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
     let settings: Vec<_> = SETTINGS.into_iter().chain([("ACCOUNT_NAMES", "off")]).collect();
     api.service = connector_vault::http::Service::new(config(&settings));
     // The account of the former credentials is no longer shown.
@@ -238,9 +243,13 @@ fn without_names_only_ids_are_stored_and_shown() {
     for path in ["/v1/events", "/v1/vault/connections?include=account"] {
         assert!(!text(&api.get(path)).contains("seven@"), "{path}");
     }
-    let path = with_key(&api, "bob", &json!({"id": "8", "email": "eight@acme.example"}));
+    let path = connect_with_key(&api, "bob", &json!({"id": "8", "email": "eight@acme.example"}));
     let claims = json!({"sub": "9", "email": "nine@acme.example"});
-    with_tokens(&api, &connect_body("cem", "token-only", "oauth"), &[(200, tokens(&claims))]);
+    connect_with_oauth(
+        &api,
+        &connect_body("cem", "token-only", "oauth"),
+        &[(200, tokens(&claims))],
+    );
     assert_eq!(account(&api, &path), json!({"id": "8", "name": null}));
     let stored = api.env.dump().join("\n");
     assert!(!stored.contains("eight@") && !stored.contains("nine@"), "{stored}");
@@ -250,8 +259,11 @@ fn without_names_only_ids_are_stored_and_shown() {
 fn a_refresh_fills_in_a_missing_account() {
     let api = api_with_names();
     let claims = json!({"sub": "s", "email": "ann@acme.example"});
-    let path =
-        with_tokens(&api, &connect_body("ann", "token-only", "oauth"), &[(200, tokens(&claims))]);
+    let path = connect_with_oauth(
+        &api,
+        &connect_body("ann", "token-only", "oauth"),
+        &[(200, tokens(&claims))],
+    );
     let forget = "UPDATE connections SET platform_account_id = NULL, platform_account_name = NULL";
     let refresh = || {
         let read = api.get(&format!("{path}/credentials?refresh=true"));

@@ -120,7 +120,7 @@ fn pages_follow_each_other_without_a_gap() {
     let api = fixture();
     for filter in ["", "&status=failed,expired", "&platform=acme", "&status=pending&platform=acme"]
     {
-        let (whole, next, _) = page(&api, &format!("?limit=500{filter}"));
+        let (all_rows, next, _) = page(&api, &format!("?limit=500{filter}"));
         assert_eq!(next, Value::Null, "{filter}");
         let (mut walked, mut place) = (Vec::new(), String::new());
         loop {
@@ -129,7 +129,7 @@ fn pages_follow_each_other_without_a_gap() {
             let Some(next) = next.as_str() else { break };
             place = format!("&before={next}");
         }
-        assert_eq!(walked, whole, "{filter}");
+        assert_eq!(walked, all_rows, "{filter}");
     }
     // A page after a deleted attempt, or after another account's, is empty.
     let first = body(&api.get(LIST))["rows"][0]["id"].clone();

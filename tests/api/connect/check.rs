@@ -1,7 +1,7 @@
 //! Checks of a connection on demand.
 
 use super::*;
-use crate::call::{answered, platform};
+use crate::call::{platform, platform_response};
 use crate::vault::{UNKNOWN_ID, at, code};
 
 const HOUR: u64 = 3_600_000;
@@ -79,7 +79,7 @@ fn an_unrefreshable_token_fails_on_use_after_expiry() {
     api.env.wait(HOUR);
     for (wait, expected, reason, actor, attempts) in [
         (Some(0), "degraded", "grant_rejected", "nobody", 1),
-        // The service waits a minute.
+        // The service waits a minute before its next attempt.
         (Some(1000), "degraded", "grant_rejected", "nobody", 1),
         (None, "failed", "grant_ended", "user", 2),
         (Some(HOUR), "failed", "grant_ended", "user", 2),
@@ -161,7 +161,7 @@ fn rate_limits_do_not_fail_a_key() {
     for (headers, wait) in
         [(&[("x-ratelimit-remaining", "0")][..], 60_000), (&[("retry-after", "7200")], 7_200_000)]
     {
-        platform(&api, move |_| Ok(answered(403, headers, "{}")));
+        platform(&api, move |_| Ok(platform_response(403, headers, "{}")));
         let before = api.env.now.get();
         assert_eq!(body(&check(&api, &id))["state"], "degraded");
         let status = status(&api, &id);

@@ -31,7 +31,7 @@ pub struct CrashingProcess<'a> {
     crash_point: Option<CrashPoint>,
     steps: Cell<u32>,
     has_crashed: Cell<bool>,
-    /// The value of each random byte that is drawn alone.
+    /// The value that is returned when a single random byte is requested.
     byte: Option<u8>,
 }
 
@@ -167,7 +167,7 @@ impl Queue for CrashingProcess<'_> {
 }
 
 /// Runs a future in a process. Returns `None` if the process was killed first.
-pub fn run_until_death<T>(work: impl Future<Output = T>) -> Option<T> {
+pub fn run_until_killed<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     for _ in 0..1000 {
         let mut context = Context::from_waker(Waker::noop());
@@ -186,5 +186,5 @@ pub fn respond_until(
     completes_step: bool,
 ) -> Option<Response> {
     let process = CrashingProcess::new(&api.env, Some(CrashPoint { step, completes_step }), None);
-    run_until_death(handle(&api.service, &process, request))
+    run_until_killed(handle(&api.service, &process, request))
 }

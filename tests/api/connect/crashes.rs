@@ -2,7 +2,7 @@
 //! is orphaned.
 
 use super::crash::respond_until;
-use super::maintenance::api_of_now;
+use super::maintenance::api_at_current_time;
 use super::*;
 
 /// Runs `case` with the process killed before and after each step, until the case completes. Returns how many times
@@ -96,7 +96,7 @@ fn a_killed_reconnection_keeps_old_or_new_credentials() {
 #[test]
 fn a_killed_deletion_still_revokes_the_tokens() {
     let crashes = at_every_step(|step, completes_step| {
-        let api = api_of_now();
+        let api = api_at_current_time();
         set_client(&api, "revoked");
         let id = connected(&api, &of_ann("revoked"), &tokens(1));
         api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
@@ -104,7 +104,7 @@ fn a_killed_deletion_still_revokes_the_tokens() {
         let delete = api.request("DELETE", &format!("/v1/vault/connections/{id}"));
         let survived = respond_until(&api, &delete, step, completes_step).is_some();
         assert_consistent(&api);
-        // Tokens that could not be checked with the platform are kept until they can.
+        // Tokens that could not be revoked at the platform are kept until they are.
         let requested =
             api.env.sent.borrow().iter().filter(|sent| sent.url.ends_with("/revoke")).count();
         let (is_stored, kept) = (rows(&api, "connections") == 1, rows(&api, "revocations") == 1);

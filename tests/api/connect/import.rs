@@ -121,7 +121,7 @@ fn nothing_is_refreshed_before_the_cut_over() {
     assert_eq!((status("awaitsCutOver"), status("state")), (json!(true), json!("unknown")));
     let credentials = connection_path(&id, "/credentials");
     assert_eq!(body(&api.get(&credentials))["accessToken"], "at");
-    // One millisecond before it expires, long after a refresh would be due.
+    // One millisecond before the token expires, long after a refresh would be due.
     api.env.now.set(1_800_003_599_999);
     assert_eq!(body(&api.get(&credentials))["accessToken"], "at");
     let refused = |response: &Response| {
@@ -153,7 +153,7 @@ fn nothing_is_refreshed_before_the_cut_over() {
     assert_eq!(body(&api.get(&credentials))["accessToken"], "new");
     assert_eq!(value_of(&form(&api, 0), "refresh_token").as_deref(), Some("rt-9"));
     assert_eq!((status("awaitsCutOver"), status("state")), (json!(false), json!("operational")));
-    // Older files don't replace what this service has refreshed.
+    // Older files don't replace the tokens that this service has refreshed.
     for (file, cut_over) in [(&newest, true), (&newest, false), (&ann, true), (&ann, false)] {
         assert_eq!(import_one(&api, file, cut_over, "skipped"), id);
     }
@@ -341,7 +341,7 @@ fn the_request_as_a_whole_has_limits() {
         assert_eq!(response.status, 400, "{sent}");
         assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{sent}");
     }
-    // A body of exactly 1 MiB is read, and one of a byte more is not.
+    // A body of exactly 1 MiB is accepted, and one that is a byte longer is not.
     let text = json!({"connections": [one]}).to_string();
     for (length, status) in [(1 << 20, 200), ((1 << 20) + 1, 413)] {
         let padded = format!("{}{text}", " ".repeat(length - text.len()));

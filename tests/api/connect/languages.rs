@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use connector_vault::texts::language::Language;
-use connector_vault::texts::places;
+use connector_vault::texts::placeholders;
 
 use super::*;
 
@@ -167,7 +167,11 @@ fn the_window_has_the_same_texts_and_values_in_each_language() {
         let keys = |texts: &BTreeMap<String, String>| texts.keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&texts), keys(&english), "{language:?}");
         for (key, translated) in &texts {
-            assert_eq!(places(translated), places(&english[key]), "{key} in {language:?}");
+            assert_eq!(
+                placeholders(translated),
+                placeholders(&english[key]),
+                "{key} in {language:?}"
+            );
             assert!(!translated.is_empty(), "{key} in {language:?}");
         }
     }

@@ -23,7 +23,7 @@ fn unused_tokens_are_revoked_unless_the_account_may_be_connected() {
         (Some(tokens(7, Some(1))), false),
         (Some(tokens(7, None)), false),
     ] {
-        let api = Rc::new(maintenance::api_of_now());
+        let api = Rc::new(maintenance::api_at_current_time());
         set_client(&api, "revoked");
         let former = |tokens: &Value| {
             let failed = "UPDATE connections SET state = 'failed', active = 0";

@@ -1,6 +1,8 @@
 //! Limits on the number of connections.
 
-use connector_vault::connections::statements::limits::{MAX_OF_ACCOUNT, MAX_OF_IDENTITY};
+use connector_vault::connections::statements::limits::{
+    MAX_CONNECTIONS_PER_ACCOUNT, MAX_CONNECTIONS_PER_IDENTITY,
+};
 
 use super::*;
 use crate::vault::code as code_of;
@@ -8,9 +10,9 @@ use crate::vault::code as code_of;
 const CONNECTIONS: &str = "/v1/vault/connections";
 
 /// A token of an identity that has one connection fewer than its tokens may create.
-fn nearly_full() -> (Api, String) {
+fn identity_near_limit() -> (Api, String) {
     let api = api();
-    for label in 1..MAX_OF_IDENTITY {
+    for label in 1..MAX_CONNECTIONS_PER_IDENTITY {
         let sent = json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": format!("l-{label}"), "active": label % 2 == 0});
         assert_eq!(send(&api, "POST", CONNECTIONS, &sent).status, 201);
     }
@@ -21,7 +23,7 @@ fn nearly_full() -> (Api, String) {
 
 #[test]
 fn a_token_creates_a_limited_number_of_connections() {
-    let (api, token) = nearly_full();
+    let (api, token) = identity_near_limit();
     let input = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
     let by_token = |method: &str, path: &str, sent: &Value| {
         let response = api.send(&as_token(&token, method, path, sent));
@@ -64,8 +66,9 @@ fn an_account_has_a_limited_number_of_connections() {
     let api = api();
     let input = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
     assert_eq!(send(&api, "POST", CONNECTIONS, &input("first")).status, 201);
-    let counts =
-        format!("UPDATE connection_counts SET n = {MAX_OF_ACCOUNT} WHERE dimension = 'all'");
+    let counts = format!(
+        "UPDATE connection_counts SET n = {MAX_CONNECTIONS_PER_ACCOUNT} WHERE dimension = 'all'"
+    );
     api.env.database.execute(&counts, []).unwrap();
     let response = send(&api, "POST", CONNECTIONS, &input("second"));
     assert_eq!((response.status, code_of(&response).as_str()), (409, "connection_limit"));
@@ -82,8 +85,9 @@ fn a_sign_in_that_ends_at_a_full_account_fails_with_the_limit() {
     set_client(&api, "acme");
     assert_eq!(send(&api, "POST", CONNECTIONS, &of_ann("plain")).status, 201);
     let (id, link) = begin(&api, &of_ann("acme"));
-    let counts =
-        format!("UPDATE connection_counts SET n = {MAX_OF_ACCOUNT} WHERE dimension = 'all'");
+    let counts = format!(
+        "UPDATE connection_counts SET n = {MAX_CONNECTIONS_PER_ACCOUNT} WHERE dimension = 'all'"
+    );
     api.env.database.execute(&counts, []).unwrap();
     agree(&api, &link, &json!({"access_token": "at-1"}));
     assert_eq!(attempt(&api, &id)["error"]["code"], "connection_limit");

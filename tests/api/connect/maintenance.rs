@@ -36,8 +36,8 @@ fn sealed_by(api: &Api) -> Vec<String> {
     )
 }
 
-/// The database records the time of a deletion by its own clock, so the service gets the same time.
-pub fn api_of_now() -> Api {
+/// A service whose clock equals that of the database, which records the time of a deletion by its own clock.
+pub fn api_at_current_time() -> Api {
     let api = api();
     let sql = "SELECT unixepoch() * 1000";
     let now: i64 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();
@@ -47,7 +47,7 @@ pub fn api_of_now() -> Api {
 
 /// A service that stores an API key for each of these identities, and an OAuth client.
 fn api_with_keys(identities: &[&str]) -> (Api, Vec<String>) {
-    let api = api_of_now();
+    let api = api_at_current_time();
     set_client(&api, "revoked");
     let path = |identity: &&str| {
         script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
@@ -122,7 +122,7 @@ fn a_removed_key_is_reported_and_its_rows_are_kept() {
 #[test]
 fn damaged_rows_are_skipped() {
     let (api, paths) = api_with_keys(&["a", "b", "c", "d", "e"]);
-    // A copy of another row's ciphertext: the valid rows after it in the index are still found.
+    // Damages rows with the ciphertext of another row. The valid rows after them in the index are still found.
     let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials ORDER BY connection_id LIMIT 1) WHERE connection_id IN (SELECT connection_id FROM credentials ORDER BY connection_id LIMIT 3 OFFSET 1)";
     api.env.database.execute(sql, []).unwrap();
     let both = keys(ROTATED);
@@ -142,7 +142,7 @@ fn damaged_rows_are_skipped() {
 /// Storage in which another writer acts between a run's read and its write.
 struct RacedStorage<'a> {
     env: &'a TestEnv,
-    meanwhile: RefCell<Option<Box<dyn FnOnce() + 'a>>>,
+    other_writer: RefCell<Option<Box<dyn FnOnce() + 'a>>>,
 }
 
 impl Db for RacedStorage<'_> {
@@ -152,9 +152,9 @@ impl Db for RacedStorage<'_> {
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         if statements.iter().any(|statement| statement.sql.starts_with("UPDATE"))
-            && let Some(meanwhile) = self.meanwhile.take()
+            && let Some(other_writer) = self.other_writer.take()
         {
-            meanwhile();
+            other_writer();
         }
         self.env.batch(statements).await
     }
@@ -184,7 +184,7 @@ fn reencryption_never_overwrites_a_refresh() {
     script(&api, &[(200, tokens(2))]);
     let refresh =
         || assert_eq!(body(&api.get(&format!("{path}?refresh=true")))["accessToken"], "at-2");
-    let raced = RacedStorage { env: &api.env, meanwhile: RefCell::new(Some(Box::new(refresh))) };
+    let raced = RacedStorage { env: &api.env, other_writer: RefCell::new(Some(Box::new(refresh))) };
     pollster::block_on(reencrypt(&raced, &keys(ROTATED), 9)).unwrap();
     assert_eq!(body(&api.get(&path))["accessToken"], "at-2");
     assert_eq!(sealed_by(&api), ["two 2"]);
@@ -208,7 +208,7 @@ fn a_refresh_in_progress_still_writes_its_tokens() {
 #[test]
 fn revocations_are_retried_for_a_week() {
     for (ends_after, expected) in [(2, vec![0, 5, 15]), (99, vec![0, 5, 15, 60, 360, 360])] {
-        let api = api_of_now();
+        let api = api_at_current_time();
         set_client(&api, "revoked");
         let tokens = json!({"access_token": "at", "refresh_token": "rt"});
         let id = connected(&api, &of_ann("revoked"), &tokens);
@@ -220,7 +220,7 @@ fn revocations_are_retried_for_a_week() {
         responses.push((200, json!({})));
         script(&api, &responses);
         let (mut waits, mut minutes) = (Vec::new(), 0);
-        // A week and one minute, minute by minute.
+        // Runs each minute for a week and one minute.
         for _ in 0..=7 * 24 * 60 + 1 {
             let metered = Metered::new(&api.env);
             let done = pollster::block_on(revoke_due(&settings, &cache, &metered, 9)).unwrap();

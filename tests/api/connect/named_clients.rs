@@ -1,6 +1,6 @@
 //! Several OAuth clients at one platform, such as one for a bot and one for users.
 
-use super::maintenance::api_of_now;
+use super::maintenance::api_at_current_time;
 use super::reconnecting::id_token;
 use super::*;
 use crate::support::{as_secret, column};
@@ -21,7 +21,7 @@ fn set_named(api: &Api, platform: &str, name: &str) {
 /// A service whose platform `revoked` has a default client, and one for a bot.
 fn api_with_bot() -> Api {
     // The database records the time of a deletion by its own clock.
-    let api = api_of_now();
+    let api = api_at_current_time();
     set_named(&api, "revoked", "default");
     set_named(&api, "revoked", "bot");
     api
@@ -95,7 +95,7 @@ fn a_client_has_a_limited_size() {
             json!({"clientId": "id", "scopes": scopes, "authorizationParameters": parameters});
         send(&api, "PUT", "/v1/oauth-clients/acme", &sent)
     };
-    // 80 scopes have 8,001 bytes as JSON, and the parameter 13 and its value.
+    // As JSON, 80 scopes take 8,001 bytes, and the parameter takes 13 in addition to its value.
     assert_eq!(put(80, 176).status, 201);
     let refused = put(80, 177);
     assert_eq!(code_of(&refused), (400, "invalid_body".into()));
@@ -124,13 +124,13 @@ fn a_platform_has_several_clients() {
         let shown = body(&api.get(&format!("{path}{query}")));
         assert_eq!((&shown["name"], &shown["clientId"]), (&json!(name), &json!(name)), "{query}");
     }
-    // Only the named one is replaced.
+    // Only the client with this name is replaced.
     let sent = json!({"clientId": "other"});
     let replaced = send(&api, "PUT", &format!("{path}?name=bot"), &sent);
     assert_eq!((replaced.status, &body(&replaced)["hasSecret"]), (200, &json!(false)));
     let default = body(&api.get(path));
     assert_eq!((&default["clientId"], &default["hasSecret"]), (&json!("default"), &json!(true)));
-    // The audit distinguishes them.
+    // The audit distinguishes the clients.
     let audit = api.get("/v1/audit?actions=oauth_client.created");
     let targets: Vec<Value> = body(&audit)["rows"]
         .as_array()
@@ -141,7 +141,7 @@ fn a_platform_has_several_clients() {
     assert_eq!(json!(targets), json!(["revoked", "acme/bot", "acme", "acme/user"]));
     let of_bot = body(&api.get("/v1/audit?target=acme/bot"));
     assert_eq!(of_bot["rows"][0]["action"], "oauth_client.updated");
-    // Only the named one is deleted.
+    // Only the client with this name is deleted.
     for (query, status) in
         [("?name=bot", 204), ("?name=bot", 404), ("", 204), ("", 404), ("?name=user", 204)]
     {
@@ -322,7 +322,7 @@ fn a_token_uses_the_client_of_its_session_only() {
             "{sent}"
         );
     }
-    // The window offers what its client can connect.
+    // The window offers the platforms that have a client with this name.
     set_named(&api, "acme", "default");
     let offered = |token: &str| {
         column(
@@ -334,7 +334,7 @@ fn a_token_uses_the_client_of_its_session_only() {
         (offered(&bot), offered(&plain)),
         (vec!["revoked".to_owned()], vec!["acme".to_owned(), "revoked".to_owned()])
     );
-    // The code of its window has the same client.
+    // The token that the window gets for its code has the same client.
     let exchanged = body(&api.send(&exchange(&code(&api, &of_bot))));
     assert_eq!(whoami(exchanged["token"].as_str().unwrap()), "bot");
 }
@@ -436,7 +436,7 @@ fn imported_credentials_belong_to_the_named_client() {
 fn a_renamed_platform_keeps_its_connections_on_their_client() {
     let api = api_with_bot();
     let path = connect_with(&api, "bot");
-    // The stored rows have the former name.
+    // Gives the stored rows the platform's former name.
     for table in ["oauth_clients", "connections"] {
         api.env
             .database
@@ -444,7 +444,7 @@ fn a_renamed_platform_keeps_its_connections_on_their_client() {
             .unwrap();
     }
     let sent = json!({"clientId": "bot", "clientSecret": "new"});
-    // The secret is bound to the former name as well, so set both again.
+    // The encryption binds a secret to the platform's name, so both are stored again under the former name.
     for name in ["bot", "default"] {
         let response =
             send(&api, "PUT", &format!("/v1/oauth-clients/old-revoked?name={name}"), &sent);

@@ -22,7 +22,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     assert_eq!(attempt(&api, &id)["status"], "pending");
     assert_eq!(rows(&api, "connections"), 0);
 
-    // Opening the link only shows a question to the user.
+    // Opening the link only asks the user a question.
     let browser = Browser::default();
     let question = text(&browser.get(&api, &link));
     for word in [
@@ -111,8 +111,8 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     }
 }
 
-/// Whether a page has this status and this heading below the app's name, and a message.
-fn shows(page: &Response, status: u16, heading: &str) {
+/// Asserts that a page has this status, this heading and title, and a message.
+fn assert_page(page: &Response, status: u16, heading: &str) {
     let html = text(page);
     assert_eq!(page.status, status, "{html}");
     for part in
@@ -129,7 +129,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     let (id, link) = begin(&api, &of_ann("acme"));
     let (browser, other) = (Browser::default(), Browser::default());
     let page = other.get(&api, &link);
-    shows(&page, 200, "Connect The acme to Sample App?");
+    assert_page(&page, 200, "Connect The acme to Sample App?");
     assert!(text(&page).contains(">Yes, continue to The acme</button>"), "{}", text(&page));
     let (_, parameters) = browser.follow(&api, &link);
     let state = value_of(&parameters, "state").unwrap();
@@ -140,7 +140,7 @@ fn states_work_once_in_their_browser_and_in_time() {
         other.confirm_link(&api, &link),
         other.get(&api, &link),
     ] {
-        shows(&page, 403, "This was started in another browser");
+        assert_page(&page, 403, "This was started in another browser");
     }
     let (_, second) =
         begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
@@ -162,7 +162,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     for query in
         ["code=c&state=guessed".to_owned(), format!("code=c&state={}", state.get(1..).unwrap())]
     {
-        shows(&browser.back(&api, &query), 410, "This link is no longer valid");
+        assert_page(&browser.back(&api, &query), 410, "This link is no longer valid");
     }
     for query in [
         format!("code=c&code=d&state={state}"),
@@ -188,7 +188,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     let again = browser.back(&api, &format!("code=c&state={state}"));
     assert!(text(&again).contains("is connected"), "{}", text(&again));
     assert_eq!(api.env.sent.borrow().len(), 2);
-    shows(&browser.get(&api, &link), 410, "This link has been used");
+    assert_page(&browser.get(&api, &link), 410, "This link has been used");
 
     // The attempt has expired.
     let (id, link) =
@@ -196,13 +196,17 @@ fn states_work_once_in_their_browser_and_in_time() {
     let (_, parameters) = browser.follow(&api, &link);
     let state = value_of(&parameters, "state").unwrap();
     api.env.now.set(api.env.now.get() + 600_000);
-    shows(&browser.back(&api, &format!("code=c&state={state}")), 410, "This link has expired");
-    shows(&browser.get(&api, &link), 410, "This link has expired");
+    assert_page(
+        &browser.back(&api, &format!("code=c&state={state}")),
+        410,
+        "This link has expired",
+    );
+    assert_page(&browser.get(&api, &link), 410, "This link has expired");
     assert_eq!(attempt(&api, &id)["status"], "expired");
 }
 
 #[test]
-fn a_forwarded_browser_completes_the_move() {
+fn a_request_forwarded_from_the_old_database_completes_the_move() {
     let api = api();
     set_client(&api, "acme");
     let (_, link) = begin(&api, &of_ann("acme"));
@@ -243,7 +247,7 @@ fn other_sites_cannot_confirm_a_link() {
             }
         }
         let response = api.send(&request);
-        shows(&response, 403, "Open the link itself");
+        assert_page(&response, 403, "Open the link itself");
         assert_eq!(response.header("set-cookie"), None, "{origin:?} {site:?}");
     }
     assert_eq!(browser.confirm_link(&api, "/connect/go/unknown").status, 410);
@@ -260,7 +264,7 @@ fn attempts_of_the_window_need_no_confirmation() {
     // The window sends the cookie. If the browser withholds the cookie, as in a frame, the link's page asks the user.
     let browser = Browser::default();
     let window = browser.get(&api, "/connect");
-    // The cookie is sent to no other host.
+    // No cache may reuse the page without asking, since it sets a cookie.
     assert_eq!(window.header("cache-control"), Some("private, no-cache"));
     let cookie = browser.cookie.borrow().clone().unwrap();
     // A user who opens the window again gets more time.
@@ -432,7 +436,7 @@ fn codes_are_sent_only_to_the_server_that_issued_them() {
         assert_eq!(attempt(&api, &id)["error"]["code"], "changed", "{more}");
         assert_eq!(api.env.sent.borrow().len(), 0, "{more}");
         // An attempt that has not reached the platform does not get there.
-        shows(
+        assert_page(
             &Browser::default().confirm_link(&api, &link),
             409,
             "This platform can&#39;t be connected at the moment",
@@ -463,7 +467,7 @@ fn links_need_the_client_that_started() {
     let (_, link) = begin(&api, &of_ann("acme"));
     api.send(&api.request("DELETE", "/v1/oauth-clients/acme"));
     let page = Browser::default().confirm_link(&api, &link);
-    shows(&page, 409, "This platform can&#39;t be connected at the moment");
+    assert_page(&page, 409, "This platform can&#39;t be connected at the moment");
     assert!(page.header("location").is_none());
 }
 

@@ -12,7 +12,7 @@ const P256: &str = include_str!("../../fixtures/keys/p256.jwk");
 
 const CLIENT: &str = "/v1/oauth-clients/acme";
 
-/// Where the platform revokes tokens: not on the host of the token URL.
+/// The URL at which the platform revokes tokens. Its host differs from that of the token URL.
 const REVOKE: &str = "https://sessions.acme.example/revoke";
 
 /// A service with a platform whose methods accept a secret (one) or a key (three).
@@ -89,7 +89,7 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
         assert_eq!(response.status, 201, "{}", body(&response));
         let first = assertion_claims(&api, 0, key)["jti"].clone();
 
-        // The exchange of a code, and a refresh.
+        // Exchanging a code and refreshing need an assertion, too.
         assert_eq!(set(&api, Some("signed"), key).status, 200);
         sent["authMethod"] = json!("signed");
         sent["identity"] = json!("bob");
@@ -114,13 +114,13 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
 }
 
 /// The number of revocations that the platform has not yet responded to.
-fn pending(api: &Api) -> i64 {
+fn pending_revocations(api: &Api) -> i64 {
     let select = "SELECT count(*) FROM revocations";
     api.env.database.query_row(select, [], |row| row.get(0)).unwrap()
 }
 
 /// The schedule, an hour later.
-fn an_hour_later(api: &Api) {
+fn run_schedule_an_hour_later(api: &Api) {
     api.env.wait(3_600_000);
     let faults = pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
@@ -150,7 +150,7 @@ fn a_revocation_contains_an_assertion_for_its_own_url() {
         let sent = form(&api, 1);
         assert_eq!(value_of(&sent, "token").as_deref(), Some("r"));
         assert_eq!(value_of(&sent, "token_type_hint").as_deref(), Some("refresh_token"));
-        assert_eq!(pending(&api), 0, "the platform has revoked it");
+        assert_eq!(pending_revocations(&api), 0, "the platform has revoked it");
     }
 }
 
@@ -162,12 +162,12 @@ fn a_revocation_that_is_retried_contains_a_new_assertion() {
     let path = format!("/v1/vault/connections/{id}");
     assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
     let first = assertion_claims(&api, 1, P256);
-    assert_eq!(pending(&api), 1);
+    assert_eq!(pending_revocations(&api), 1);
 
-    an_hour_later(&api);
+    run_schedule_an_hour_later(&api);
     let second = assertion_claims(&api, 2, P256);
     assert_ne!(first["jti"], second["jti"]);
-    assert_eq!(pending(&api), 0);
+    assert_eq!(pending_revocations(&api), 0);
 }
 
 #[test]
@@ -177,13 +177,13 @@ fn a_revocation_without_its_key_sends_nothing_and_waits_for_it() {
     assert_eq!(api.send(&api.request("DELETE", CLIENT)).status, 204);
     let path = format!("/v1/vault/connections/{id}");
     assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
-    assert_eq!((api.env.sent.borrow().len(), pending(&api)), (1, 1));
+    assert_eq!((api.env.sent.borrow().len(), pending_revocations(&api)), (1, 1));
 
     assert_eq!(set(&api, Some("signed"), RSA).status, 201);
     script(&api, &[(200, json!({}))]);
-    an_hour_later(&api);
+    run_schedule_an_hour_later(&api);
     assertion_claims(&api, 1, RSA);
-    assert_eq!(pending(&api), 0);
+    assert_eq!(pending_revocations(&api), 0);
 }
 
 #[test]

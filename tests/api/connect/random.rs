@@ -130,7 +130,7 @@ impl Simulation {
         response
     }
 
-    /// A request that only a key may send. Returns whether the caller has only a token.
+    /// Whether a request that only a key may send is refused, because the caller has only a token. Checks its response.
     fn is_refused(caller: &Caller, response: &Response) -> bool {
         let is_token = caller.identity.is_some();
         if is_token {

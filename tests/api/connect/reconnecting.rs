@@ -4,7 +4,7 @@ use super::oauth::tokens;
 use super::*;
 
 /// Completes an attempt: the platform returns tokens of `account`. Returns the attempt's outcome.
-fn back_as(api: &Api, sent: &Value, account: u64, second_status: u16) -> Value {
+fn complete_attempt(api: &Api, sent: &Value, account: u64, second_status: u16) -> Value {
     let (id, link) = begin(api, sent);
     let browser = Browser::default();
     let state = value_of(&browser.follow(api, &link).1, "state").unwrap();
@@ -19,7 +19,7 @@ fn back_as(api: &Api, sent: &Value, account: u64, second_status: u16) -> Value {
 fn unused_tokens_are_revoked() {
     let api = api();
     set_client(&api, "revoked");
-    let ended = back_as(&api, &of_ann("revoked"), 1, 0);
+    let ended = complete_attempt(&api, &of_ann("revoked"), 1, 0);
     let id = ended["connection"]["id"].as_str().unwrap().to_owned();
     let again = json!({"connection": id});
     let revoked = || -> Option<String> {
@@ -27,11 +27,11 @@ fn unused_tokens_are_revoked() {
         (sent > 1).then(|| value_of(&form(&api, 1), "token").unwrap())
     };
 
-    let ended = back_as(&api, &again, 2, 200);
+    let ended = complete_attempt(&api, &again, 2, 200);
     assert_eq!(ended["error"]["code"], "account_mismatch");
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 0));
     // A revocation that the platform does not respond to is kept, encrypted, and retried.
-    back_as(&api, &again, 2, 503);
+    complete_attempt(&api, &again, 2, 503);
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 1));
     assert!(!dump_tables(&api).contains("rt-2"));
     api.env.database.execute("DELETE FROM revocations", []).unwrap();
@@ -39,8 +39,8 @@ fn unused_tokens_are_revoked() {
     // Many platforms would also end the other connection of the same account.
     let mut other = of_ann("revoked");
     other["label"] = json!("second");
-    assert_eq!(back_as(&api, &other, 2, 0)["status"], "succeeded");
-    assert_eq!(back_as(&api, &again, 2, 0)["error"]["code"], "account_mismatch");
+    assert_eq!(complete_attempt(&api, &other, 2, 0)["status"], "succeeded");
+    assert_eq!(complete_attempt(&api, &again, 2, 0)["error"]["code"], "account_mismatch");
     assert_eq!((revoked(), rows(&api, "revocations")), (None, 0));
 
     // Two tabs: the second one uses the connection that the first created.
@@ -48,7 +48,7 @@ fn unused_tokens_are_revoked() {
         let mut third = of_ann("revoked");
         third["label"] = json!(format!("tab-{account}"));
         let (second, link) = begin(&api, &third);
-        assert_eq!(back_as(&api, &third, 3, 0)["status"], "succeeded");
+        assert_eq!(complete_attempt(&api, &third, 3, 0)["status"], "succeeded");
         let browser = Browser::default();
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
         let tokens = json!({"access_token": "at", "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
@@ -62,7 +62,7 @@ fn unused_tokens_are_revoked() {
     // The connection was deleted in the meantime.
     let mut fourth = of_ann("revoked");
     fourth["label"] = json!("fourth");
-    let id = back_as(&api, &fourth, 5, 0)["connection"]["id"].as_str().unwrap().to_owned();
+    let id = complete_attempt(&api, &fourth, 5, 0)["connection"]["id"].as_str().unwrap().to_owned();
     let (gone, link) = begin(&api, &json!({"connection": id}));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();

@@ -149,7 +149,7 @@ fn a_removed_auth_method_is_not_refreshed() {
     let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
     assert_eq!(body(&response)["detail"], why);
     assert_eq!(api.env.sent.borrow().len(), 0);
-    // The catalog may regain the method.
+    // The state stays, since the catalog may regain the method.
     let status = body(&api.get(&format!("{path}/status")));
     assert_eq!((&status["state"], &status["attempts"]), (&json!("operational"), &json!(0)));
 }
@@ -270,7 +270,7 @@ fn connections_work_at_once_after_the_client_is_fixed() {
         (&status()["state"], &status()["reason"]["code"]),
         (&json!("degraded"), &json!("client_rejected"))
     );
-    // It waits for its next attempt, even if another platform's client is set.
+    // The connection waits for its next attempt, even if another platform's client is set.
     let next = status()["nextAttemptAt"].clone();
     let set = |platform: &str| {
         let sent = json!({"clientId": "an id", "clientSecret": "another secret"});

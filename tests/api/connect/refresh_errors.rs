@@ -135,7 +135,7 @@ fn two_accounts_with_the_same_error_stop_the_client_and_one_does_not() {
         refresh(&api, &same);
         assert!(!is_rejected(&api), "{error}: one account, however often it fails");
         assert_eq!(status(&api, &a), (json!("degraded"), json!("client_rejected")), "{error}");
-        // A different error confirms nothing.
+        // A different error of another account does not confirm the first one.
         fails_with(&api, 401, &json!({"error": "something_else"}));
         refresh(&api, &b);
         assert!(!is_rejected(&api), "{error}");

@@ -54,7 +54,7 @@ fn href(page: &str, label: &str) -> Option<String> {
 }
 
 #[test]
-fn an_attempt_of_the_window_that_failed_leads_back_to_it_with_the_same_token() {
+fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     let api = api_with_home();
     let session = json!({
         "identity": "ann", "identityType": "user", "platforms": ["acme", "keyed"], "lang": "en",
@@ -83,9 +83,9 @@ fn an_attempt_of_the_window_that_failed_leads_back_to_it_with_the_same_token() {
     let url = href(&page, "Try again").unwrap();
     let (code, rest) = url.strip_prefix("/connect#code=").unwrap().split_once('&').unwrap();
     assert_eq!(rest, "platform=acme");
-    // The page is shown once: a code in a page that is loaded again would have been used.
+    // Only the first page has the link: after a reload, its code could already have been used.
     assert_eq!(href(&again, "Try again"), None);
-    // The window gets the token with which the attempt started, once.
+    // The code can be exchanged once, for the token that started the attempt.
     let exchanged = body(&api.send(&exchange(code)));
     let repeated = exchanged["token"].as_str().unwrap();
     let who = |token: &str| body(&api.send(&as_secret(token, "GET", "/v1/whoami")));

@@ -214,7 +214,7 @@ fn an_outage_of_four_days_fails_no_connection() {
         (events(&api, "connection.degraded"), events(&api, "connection.failed")),
         (simulated_connections(), 0)
     );
-    // The attempts of each day are spread.
+    // The attempts are spread over each day.
     let in_day = usize::try_from(24 * 60 / tick()).unwrap();
     let mut days = vec![vec![0_usize; in_day]; 4];
     let end = api.env.now.get() / MINUTE;
@@ -223,9 +223,9 @@ fn an_outage_of_four_days_fails_no_connection() {
         days[ago / in_day][ago % in_day] += 1;
     }
     for (ago, ticks) in days.iter().enumerate() {
-        let (limit, all) = (ticks.iter().max().unwrap(), ticks.iter().sum::<usize>());
-        // Each tick has about four. In one of seven runs, chance alone causes three times as many.
-        assert!(limit * in_day <= 4 * all, "{ago} days ago: {limit} of {all} tries in a tick");
+        let (max, all) = (ticks.iter().max().unwrap(), ticks.iter().sum::<usize>());
+        // A tick has about four attempts. In one of seven runs, chance alone causes three times as many.
+        assert!(max * in_day <= 4 * all, "{ago} days ago: {max} of {all} tries in a tick");
     }
     *platform.platform_fault.borrow_mut() = None;
     // The longest pause is 6 hours plus 20 %.
@@ -270,7 +270,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let corrected = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
     let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &corrected);
     assert_eq!((saved.status, &body(&saved)["rejectedSince"]), (200, &Value::Null));
-    // A use does not wait; the others are spread over the next ten minutes.
+    // A read of credentials refreshes at once; the other refreshes are spread over the next ten minutes.
     let id = api.env.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
@@ -281,7 +281,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     for minute in platform.take() {
         *tries.entry(minute).or_default() += 1;
     }
-    // Each of the ten minutes gets about a tenth of them by chance, in addition to those that were due anyway.
+    // Each of the ten minutes gets about a tenth of the refreshes, in addition to those that were due anyway.
     assert!(tries.values().all(|tries| *tries < 3 * simulated_connections() / 10), "{tries:?}");
 }
 
@@ -346,7 +346,7 @@ fn a_connection_that_is_reconnected_is_checked_again() {
 fn old_events_are_deleted_in_batches() {
     let (api, _) = env();
     import(&api, "acme", 300);
-    // A check would write an event.
+    // Prevents checks, which would write events.
     api.env.database.execute("UPDATE credentials SET check_at = NULL", []).unwrap();
     let count = || rows(&api, "events");
     let before = count();

@@ -24,7 +24,7 @@ fn a_token_connects_for_its_own_identity_only() {
         let response = send(sent.clone());
         assert_eq!(response.status, status, "{sent}: {}", body(&response));
     }
-    // A token without a restriction on the type may name it.
+    // A token without a restriction on the identity type may name any type.
     let any = json!({"identity": "ann", "scopes": ["connections:connect"]});
     let any = crate::connect::token(&api, &any);
     let of_team = json!({"platform": "acme", "identityType": "team"});

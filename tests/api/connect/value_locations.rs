@@ -233,7 +233,7 @@ fn facebook_tokens_are_exchanged_for_long_lived_ones() {
         assert!(exchange.contains(part), "{part}: {exchange}");
     }
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long");
-    // There is no way to refresh it.
+    // The platform has no way to refresh the token.
     let response = api.get(&format!("{path}/credentials?refresh=true"));
     assert_eq!((response.status, body(&response)["code"].clone()), (409, json!("not_refreshable")));
     // If the exchange fails, no account is connected, since the token would expire within an hour.
@@ -360,7 +360,7 @@ fn platform_with_servers(fields: &Value, sources: &Value, servers: &[&str], more
     json!({"authMethods": [oauth("oauth", &members)], "servers": servers})
 }
 
-fn optional(name: &str, pattern: Option<&str>) -> Value {
+fn optional_field(name: &str, pattern: Option<&str>) -> Value {
     json!({"name": name, "label": name, "required": false, "pattern": pattern})
 }
 
@@ -373,7 +373,7 @@ fn redirect_values_override_user_input() {
         (json!([]), "realmId=9130"),
     ] {
         for typed in [None, Some("123")] {
-            let fields = json!([optional("realmId", Some("^[0-9]+$"))]);
+            let fields = json!([optional_field("realmId", Some("^[0-9]+$"))]);
             let api = api_of(&[(
                 "acme",
                 platform_with_servers(
@@ -401,7 +401,7 @@ fn redirect_values_override_user_input() {
 }
 
 #[test]
-fn values_of_the_redirect_are_not_required_before() {
+fn redirect_values_are_not_required_before_the_redirect() {
     // This also applies if the catalog calls the field required.
     let fields =
         json!([{"name": "realmId", "label": "Company", "required": true, "pattern": "^[0-9]+$"}]);
@@ -437,8 +437,8 @@ fn values_of_the_redirect_are_not_required_before() {
 }
 
 #[test]
-fn only_the_authorization_url_must_be_known_before() {
-    let fields = json!([optional("shop", None)]);
+fn only_the_authorization_url_must_be_known_before_the_redirect() {
+    let fields = json!([optional_field("shop", None)]);
     let sources = json!([{"field": "shop", "from": "callback", "at": "shop", "template": "{shop}.shops.example"}]);
     let servers = ["https://{shop}.shops.example"];
     let more = json!({"tokenUrl": "https://{shop}.shops.example/token"});
@@ -473,8 +473,8 @@ fn only_the_authorization_url_must_be_known_before() {
 }
 
 #[test]
-fn token_responses_set_the_server_also_on_refresh() {
-    let fields = json!([optional("company", None)]);
+fn token_and_refresh_responses_set_the_server() {
+    let fields = json!([optional_field("company", None)]);
     let sources = json!([{"field": "company", "from": "token", "at": "/api_domain", "template": "https://{company}.acme.example"}]);
     let servers = ["https://{company}.acme.example", "https://api.acme.example"];
     let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &json!({})))]);
@@ -547,7 +547,7 @@ fn platforms_can_choose_only_listed_hosts() {
         );
     }
     // The host of the OAuth client takes precedence.
-    let fields = json!([optional("host", None)]);
+    let fields = json!([optional_field("host", None)]);
     let sources = json!([
         {"field": "host", "from": "callback", "at": "host"}, {"field": "host", "from": "token", "at": "/host"},
     ]);
@@ -575,7 +575,8 @@ fn platforms_can_choose_only_listed_hosts() {
 
 /// A platform whose accounts are listed at its `lookupUrl`.
 fn platform_with_accounts() -> Value {
-    let fields = json!([optional("site", None), optional("cloudId", Some("^[a-z0-9]+$"))]);
+    let fields =
+        json!([optional_field("site", None), optional_field("cloudId", Some("^[a-z0-9]+$"))]);
     let sources = json!([
         {"field": "cloudId", "from": "lookup", "at": "/?url=https:~1~1{site}.acme.example/id"},
     ]);
@@ -662,7 +663,7 @@ fn a_link_asks_for_the_account_unless_the_app_chose_it() {
         sent["link"] = json!(true);
         let started = body(&connect(&api, &sent));
         let link = started["authorizationUrl"].as_str().unwrap();
-        // A link that asks leads to the connect window.
+        // If the user must choose the account, the link leads to the connect window.
         let opened = Browser::default().get(&api, link);
         assert_eq!(opened.status, if is_asked { 303 } else { 200 }, "{fields} {started}");
     }
@@ -726,7 +727,7 @@ fn the_default_account_sets_the_server() {
         {"field": "server", "from": "lookup", "at": "/accounts/?is_default=true/base_uri", "template": "https://{server}.acme.example"},
     ]);
     let detail = platform_with_servers(
-        &json!([optional("server", None)]),
+        &json!([optional_field("server", None)]),
         &sources,
         &["https://{server}.acme.example/api"],
         &json!({"lookupUrl": "https://account.acme.example/userinfo"}),
@@ -861,7 +862,7 @@ fn token_responses_can_set_the_refresh_url() {
         {"field": "install", "from": "token", "at": "/endpoint", "template": "https://{install}.acme.example"},
     ]);
     let detail = platform_with_servers(
-        &json!([optional("install", None)]),
+        &json!([optional_field("install", None)]),
         &sources,
         &["https://{install}.acme.example"],
         &json!({"refreshUrl": "https://{install}.acme.example/refresh", "revocationUrl": null}),

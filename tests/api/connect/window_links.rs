@@ -10,7 +10,7 @@ fn start_with_link(api: &Api, platform: &str) -> Value {
     body(&started)
 }
 
-/// The window's code in a link's destination, and the rest of it.
+/// The window's code in a link's destination, and the other parameters.
 fn window(api: &Api, started: &Value) -> (String, String) {
     let url = started["authorizationUrl"].as_str().unwrap();
     let response = Browser::default().get(api, url);
@@ -109,7 +109,7 @@ fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
         ("plain", json!({}), "window", "sign-in"),
         ("plain", json!({"authMethod": "basic"}), "window", "window"),
         ("plain", json!({"authMethod": "sign-in"}), "oauth_client_missing", "sign-in"),
-        // The user enters the shop.
+        // The user enters the shop in the window.
         ("shops", json!({}), "oauth_client_missing", "window"),
         // The app can't send values that only the window's user may enter.
         ("keyed", json!({"fields": {"apiKey": "k"}}), "invalid_body", "invalid_body"),
@@ -212,7 +212,7 @@ fn connect_as(api: &Api, token: &str, method: &str, fields: &Value) -> Response 
     api.send(&as_token(token, "POST", "/v1/vault/connect", &sent))
 }
 
-/// The places of the errors, and the end of each sentence.
+/// The pointer of each error, and its detail without the name at its beginning.
 fn errors(response: &Response) -> Vec<(String, String)> {
     let document = body(response);
     let each = document["errors"].as_array().unwrap().iter();
@@ -340,7 +340,7 @@ fn a_user_cannot_override_a_fixed_field() {
     let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
     let end = "is fixed by the token: omit it, or send the token's value";
     assert_eq!(errors(&refused), [("/fields/subdomain".to_owned(), end.to_owned())]);
-    // The service uses the fixed value for a request without it, and for a method with a redirect.
+    // The service uses the fixed value if a request omits it, and for a method with a redirect.
     let made = connect_as(&api, &token, "key", &json!({"apiKey": "k"}));
     assert_eq!(made.status, 201, "{}", text(&made));
     let path = format!("/v1/vault/connections/{}/credentials", body(&made)["id"].as_str().unwrap());

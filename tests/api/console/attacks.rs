@@ -64,7 +64,7 @@ fn an_injected_code_fails_by_its_nonce_and_its_verifier() {
 }
 
 #[test]
-fn errors_of_the_provider_are_pages() {
+fn errors_of_the_provider_are_shown_as_pages() {
     let (api, id) = console(&json!({}));
     let (browser, parameters) = at_provider(&api, &id);
     let state = value_of(&parameters, "state").unwrap();

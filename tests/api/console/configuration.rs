@@ -9,7 +9,7 @@ use super::{
 };
 use crate::agents::provider::{ISSUER, serve};
 use crate::agents::settings;
-use crate::connect::{api_with, response as answered, send, text};
+use crate::connect::{api_with, response as platform_response, send, text};
 use crate::support::{Api, ORIGIN, body};
 
 /// The pointers of the faults of a configuration.
@@ -119,7 +119,7 @@ fn a_secret_that_another_request_stored_meanwhile_is_kept() {
     assert_eq!(send(&api, "PUT", SIGN_IN, &sent).status, 200);
     let stored = || api.env.texts("SELECT quote(sealed) FROM console_sign_ins");
     assert_eq!(stored(), ["'tests.rotated'"]);
-    // It belongs to this client only.
+    // The secret belongs to this client only.
     sent["clientId"] = json!("another");
     assert_eq!(send(&api, "PUT", SIGN_IN, &sent).status, 200);
     assert_eq!(stored(), ["NULL"]);
@@ -164,7 +164,7 @@ fn a_session_that_ended_while_the_provider_responded_configures_nothing() {
             "issuer": "https://evil.example", "authorization_endpoint": at("a"), "token_endpoint": at("t"),
             "jwks_uri": at("k"),
         });
-        answered(200, &discovery)
+        platform_response(200, &discovery)
     });
     let sent = oidc(&json!({"issuer": "https://evil.example", "roles": {"x": ["catalog:read"]}}));
     let refused = ask(&api, &token, "PUT", SIGN_IN, &sent);

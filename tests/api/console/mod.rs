@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::agents::provider::{ISSUER, Signer, claims, key, provide, serve};
 use crate::agents::{Browser, form, redirected, settings};
-use crate::connect::{api_with, response as answered, send, text, value_of};
+use crate::connect::{api_with, response as platform_response, send, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, as_secret, body, with_body, with_header};
 
 pub const SIGN_IN: &str = "/v1/console-sign-in";
@@ -55,7 +55,7 @@ pub fn serve_example(api: &Api) {
                 "issuer": "https://id.example.com", "authorization_endpoint": at("authorize"),
                 "token_endpoint": at("token"), "jwks_uri": at("keys"),
             });
-            answered(200, &discovery)
+            platform_response(200, &discovery)
         }
         other => panic!("no server for {other}"),
     });
@@ -177,7 +177,7 @@ fn access() -> (Api, String, Signer) {
     let signer = Signer::ec();
     let keys = json!({"keys": [key("k", &signer)]});
     *api.env.platform.borrow_mut() = Box::new(move |request| match request.url.as_str() {
-        "https://acme.cloudflareaccess.com/cdn-cgi/access/certs" => answered(200, &keys),
+        "https://acme.cloudflareaccess.com/cdn-cgi/access/certs" => platform_response(200, &keys),
         other => panic!("no server for {other}"),
     });
     let sent = json!({
@@ -197,7 +197,7 @@ fn an_unknown_key_in_the_header_of_access_fetches_the_keys_once_a_minute() {
     let (counter, keys) = (Rc::clone(&fetched), json!({"keys": [key("k", &signer)]}));
     *api.env.platform.borrow_mut() = Box::new(move |_| {
         counter.set(counter.get() + 1);
-        answered(200, &keys)
+        platform_response(200, &keys)
     });
     let send = |kid: &str| {
         let now = api.env.now.get() / 1000;
@@ -247,8 +247,8 @@ fn a_person_signs_in_and_is_the_actor_of_changes() {
     assert!(whoami["identity"].is_null() && whoami["expiresAt"].is_string());
 
     let sent = json!({"scopes": ["connections:read"]});
-    let made = ask(&api, &token, "POST", "/v1/keys", &sent);
-    assert_eq!(made.status, 201, "{}", text(&made));
+    let created = ask(&api, &token, "POST", "/v1/keys", &sent);
+    assert_eq!(created.status, 201, "{}", text(&created));
     let entries = body(&ask(&api, &token, "GET", "/v1/audit?actions=key.created", &Value::Null));
     let actor = &entries["rows"][0]["actor"];
     assert_eq!((&actor["type"], &actor["id"]), (&json!("person"), &json!("ann@example.com")));
@@ -325,7 +325,7 @@ fn the_link_of_a_sign_in_asks_before_it_starts() {
 }
 
 #[test]
-fn access_in_front_of_the_service_signs_in() {
+fn cloudflare_access_signs_people_in() {
     let good = |now: u64| {
         json!({
             "iss": format!("https://{TEAM_DOMAIN}"), "aud": ["aud-tag"], "sub": "7335d417", "email": "ann@example.com",
@@ -364,7 +364,7 @@ fn access_in_front_of_the_service_signs_in() {
         let whoami = ask(&api, token.as_str().unwrap(), "GET", "/v1/whoami", &Value::Null);
         assert_eq!(body(&whoami)["person"], "ann@example.com");
     }
-    // A missing header, and one with a forged signature.
+    // Refuses a missing header, and one with a forged signature.
     let (api, id, _) = access();
     let now = api.env.now.get() / 1000;
     let forged = Signer::ec().sign(&json!({"alg": "ES256", "kid": "k"}), &good(now));

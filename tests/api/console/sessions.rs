@@ -44,7 +44,7 @@ fn a_session_ends_after_twelve_hours_of_use() {
     assert_eq!(status(&api, &token), 200);
     api.env.wait(MINUTE);
     assert_eq!(status(&api, &token), 401);
-    // The next sign-in deletes it.
+    // The next sign-in deletes the ended session.
     admin(&api, &id);
     assert_eq!(rows(&api, "console_sessions"), 1);
 }

@@ -23,9 +23,9 @@ pub struct Case {
     /// The settings of the service.
     pub config: fn() -> Config,
     /// Statuses other than 503 after which the same request succeeds later.
-    pub pauses: &'static [u16],
+    pub pause_statuses: &'static [u16],
     /// Statuses with which a repeated request reports that the first one has already taken effect.
-    pub ends: &'static [u16],
+    pub repeat_statuses: &'static [u16],
 }
 
 /// One case for each endpoint of the table, then further cases.
@@ -36,13 +36,13 @@ pub fn cases() -> impl Iterator<Item = Case> {
     });
     let more: [fn() -> Case; 8] = [
         checked_connection,
-        begun_attempt,
-        refreshed,
+        attempt_start,
+        refresh_on_read,
         deletion_with_revocation,
         call_with_expired_token,
-        reconnected,
-        run_by_agent,
-        listed_by_agent,
+        reconnection,
+        agent_run,
+        agent_list,
     ];
     all.chain(more.into_iter().map(|case| case()))
 }
@@ -57,8 +57,8 @@ fn keyed_case(keyed: Keyed) -> Case {
         request,
         config: fixture::settings,
         // A platform that failed is not called again immediately.
-        pauses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
-        ends: match keyed {
+        pause_statuses: if keyed == Keyed::CheckConnection { &[429] } else { &[] },
+        repeat_statuses: match keyed {
             // A key is replaced once: a second request gets the id of the replacement.
             Keyed::RotateKey => &[409],
             // The session ended in the first try, and with it the token.
@@ -70,7 +70,15 @@ fn keyed_case(keyed: Keyed) -> Case {
 
 /// A case with the catalog of another platform.
 fn connect_case(name: &str, endpoint: Endpoint, api: Api, request: Request) -> Case {
-    Case { name: name.into(), endpoint, api, request, config: settings, pauses: &[], ends: &[] }
+    Case {
+        name: name.into(),
+        endpoint,
+        api,
+        request,
+        config: settings,
+        pause_statuses: &[],
+        repeat_statuses: &[],
+    }
 }
 
 fn settings() -> Config {
@@ -132,7 +140,7 @@ fn open_case(open: Open) -> Case {
         other => panic!("{other:?} has no case"),
     };
     let case = connect_case(&format!("{open:?}"), Endpoint::Open(open), api, request);
-    Case { ends, ..case }
+    Case { repeat_statuses: ends, ..case }
 }
 
 /// A request to an endpoint of the sign-in for agents.
@@ -146,7 +154,7 @@ fn agent_case(open: Open) -> Option<Case> {
         let (api, request) = approvals::decision_request();
         let case = connect_case("AgentDecision", Endpoint::Open(open), api, request);
         // The user has already decided.
-        return Some(Case { ends: &[410], ..case });
+        return Some(Case { repeat_statuses: &[410], ..case });
     }
     if matches!(open, Open::AgentDownload | Open::Download) {
         let (api, request) = downloads::open_request(open == Open::AgentDownload);
@@ -212,7 +220,7 @@ fn agent_case(open: Open) -> Option<Case> {
         _ => return None,
     };
     let case = connect_case(&format!("{open:?}"), Endpoint::Open(open), api, request);
-    Some(Case { ends, ..case })
+    Some(Case { repeat_statuses: ends, ..case })
 }
 
 /// Stores credentials that the platform checks first.
@@ -225,15 +233,15 @@ fn checked_connection() -> Case {
     connect_case("Connect, with a check", Endpoint::Keyed(Keyed::Connect), api, request)
 }
 
-fn begun_attempt() -> Case {
+fn attempt_start() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
     connect_case("Connect, with a redirect", Endpoint::Keyed(Keyed::Connect), api, request)
 }
 
-/// A connection whose access token is refreshed.
-fn refreshed() -> Case {
+/// Reads credentials whose access token is refreshed.
+fn refresh_on_read() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens());
@@ -244,7 +252,7 @@ fn refreshed() -> Case {
 
 /// Deletes a connection whose tokens are revoked at the platform.
 fn deletion_with_revocation() -> Case {
-    let api = connect::maintenance::api_of_now();
+    let api = connect::maintenance::api_at_current_time();
     set_client(&api, "revoked");
     let id = connected(&api, &of_ann("revoked"), &tokens());
     api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
@@ -281,7 +289,7 @@ fn call_with_expired_token() -> Case {
 }
 
 /// Ends an attempt to reconnect the same account.
-fn reconnected() -> Case {
+fn reconnection() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens());
@@ -292,7 +300,7 @@ fn reconnected() -> Case {
     let request = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
     let case =
         connect_case("ConnectCallback, again", Endpoint::Open(Open::ConnectCallback), api, request);
-    Case { ends: &[409], ..case }
+    Case { repeat_statuses: &[409], ..case }
 }
 
 fn tool(case: Case, name: &str, arguments: &Value) -> Case {
@@ -302,7 +310,7 @@ fn tool(case: Case, name: &str, arguments: &Value) -> Case {
 }
 
 /// An agent runs an action.
-fn run_by_agent() -> Case {
+fn agent_run() -> Case {
     let case = keyed_case(Keyed::RunAction);
     let id = case.request.path.split('/').nth(4).unwrap().to_owned();
     let input: Value =
@@ -310,6 +318,6 @@ fn run_by_agent() -> Case {
     tool(case, "run_action", &json!({"connection": id, "action": "issuesCreate", "input": input}))
 }
 
-fn listed_by_agent() -> Case {
+fn agent_list() -> Case {
     tool(keyed_case(Keyed::ListConnections), "list_connections", &json!({}))
 }

@@ -60,14 +60,14 @@ const LOST_COUNT: usize = 4;
 
 /// Rows that D1 should not return.
 const ROWS: [Rows; 8] = [
-    Rows::Are(""),
-    Rows::Are("null"),
-    Rows::Are("{}"),
-    Rows::Are("[7]"),
-    Rows::Are("[null]"),
+    Rows::Replaced(""),
+    Rows::Replaced("null"),
+    Rows::Replaced("{}"),
+    Rows::Replaced("[7]"),
+    Rows::Replaced("[null]"),
     Rows::Truncated,
-    Rows::HaveOnly("true"),
-    Rows::HaveOnly("{\"a\":[]}"),
+    Rows::OnlyValue("true"),
+    Rows::OnlyValue("{\"a\":[]}"),
 ];
 
 const VALUES: [Value; 7] = [
@@ -175,7 +175,7 @@ fn inconsistencies(api: &Api) -> Vec<String> {
 /// The initial state of a case, from which it can be repeated.
 struct InitialState {
     now: u64,
-    drawn: u64,
+    random_state: u64,
 }
 
 impl InitialState {
@@ -183,24 +183,24 @@ impl InitialState {
         // The time of a connection's check is random, including in triggers.
         env.database.fix_random();
         env.database.execute_batch("SAVEPOINT start").unwrap();
-        Self { now: env.now.get(), drawn: env.drawn() }
+        Self { now: env.now.get(), random_state: env.random_state() }
     }
 
     fn restore(&self, env: &TestEnv) {
         env.database.execute_batch("ROLLBACK TO start").unwrap();
         env.now.set(self.now);
-        env.draw_again(self.drawn);
+        env.restore_random_state(self.random_state);
         drop(env.take_messages());
     }
 }
 
-/// A case, and what happens in it without a fault.
+/// A case, and the record of its run without a fault.
 struct RecordedCase {
     case: Case,
     start: InitialState,
-    clean: Response,
+    expected: Response,
     /// The response to the same request when it is repeated.
-    again: Response,
+    repeated_response: Response,
     recording: Recording,
 }
 
@@ -209,21 +209,26 @@ impl RecordedCase {
         let start = InitialState::new(&case.api.env);
         case.api.service = Service::new((case.config)());
         let faulty = FaultyPorts::new(&case.api.env, None);
-        let clean = send(&case.api, &faulty, &case.request);
+        let expected = send(&case.api, &faulty, &case.request);
         let recording = faulty.recording.take();
-        assert!(clean.status < 400, "{}: {}", case.name, String::from_utf8_lossy(&clean.body));
+        assert!(
+            expected.status < 400,
+            "{}: {}",
+            case.name,
+            String::from_utf8_lossy(&expected.body)
+        );
         let responses = recording.responses.clone();
         *case.api.env.platform.borrow_mut() = Box::new(move |request| {
             let unknown = HttpResponse { status: 404, ..HttpResponse::default() };
             Ok(responses.get(&request.url).cloned().unwrap_or(unknown))
         });
-        let again = case.api.send(&case.request);
-        Self { case, start, clean, again, recording }
+        let repeated_response = case.api.send(&case.request);
+        Self { case, start, expected, repeated_response, recording }
     }
 
     /// Repeats the case with a fault. Returns the errors in its outcome.
     fn run_with_fault(&mut self, injected_fault: InjectedFault) -> Vec<String> {
-        let Self { case, start, clean, again, recording } = self;
+        let Self { case, start, expected, repeated_response, recording } = self;
         let api = &mut case.api;
         start.restore(&api.env);
         api.service = Service::new((case.config)());
@@ -236,8 +241,8 @@ impl RecordedCase {
         if waited > MAX_MS {
             wrong.push(format!("responded after {waited} ms"));
         }
-        let is_right = response.status == clean.status && response.body == clean.body;
-        if !is_right && !is_documented_error(case, &injected_fault, clean, &response) {
+        let is_right = response.status == expected.status && response.body == expected.body;
+        if !is_right && !is_documented_error(case, &injected_fault, expected, &response) {
             wrong.push(format!("{} {}", response.status, String::from_utf8_lossy(&response.body)));
         }
         wrong.extend(leaks(api, &response));
@@ -255,14 +260,15 @@ impl RecordedCase {
             wrong.push(format!("half written: {:?}", rows.collect::<Vec<_>>()));
         }
         wrong.extend(inconsistencies(api));
-        // The next request, and the one after the pause that the error response requests.
+        // Sends the next request, and another one after the pause that an error response requests.
         let is_untouched = state == recording.states[0];
         let may_be = |status| {
-            let is_end = status == again.status || case.ends.contains(&status);
-            status == clean.status || (!is_untouched && is_end)
+            let is_end =
+                status == repeated_response.status || case.repeat_statuses.contains(&status);
+            status == expected.status || (!is_untouched && is_end)
         };
         let mut next = api.send(&case.request);
-        if next.status == 503 || case.pauses.contains(&next.status) {
+        if next.status == 503 || case.pause_statuses.contains(&next.status) {
             let requested = next.header("retry-after").unwrap_or_default().parse().unwrap_or(0);
             // A lease may end later.
             api.env.wait(180_000.max(requested * 1000 + 1));
@@ -292,7 +298,7 @@ fn send(api: &Api, ports: &FaultyPorts<'_>, request: &Request) -> Response {
 fn is_documented_error(
     case: &Case,
     injected_fault: &InjectedFault,
-    clean: &Response,
+    expected: &Response,
     response: &Response,
 ) -> bool {
     let text = String::from_utf8_lossy(&response.body);
@@ -328,7 +334,7 @@ fn is_documented_error(
         (Call::Batch(_), 401) => matches!(case.endpoint, Endpoint::Keyed(Keyed::SignOut)),
         (Call::Limit, 429) => code == "too_many_requests",
         (Call::Platform, status) => match case.endpoint {
-            Endpoint::Keyed(_) if status < 400 => status == clean.status,
+            Endpoint::Keyed(_) if status < 400 => status == expected.status,
             Endpoint::Keyed(_) => RECORDED.for_endpoint(case.endpoint).problems.contains_key(code),
             Endpoint::Open(_) => {
                 text.contains("could not be connected") || text.contains("was not connected")
@@ -357,16 +363,16 @@ fn leaks(api: &Api, response: &Response) -> Vec<String> {
         let text = String::from_utf8_lossy(&response.body);
         for inside in ["D1", "SQL", "/secret", "api_keys", "KV"] {
             if text.contains(inside) {
-                found.push(format!("the answer has {inside}"));
+                found.push(format!("the response contains {inside}"));
             }
         }
     }
     found
 }
 
-/// Runs each case with the faults of one kind of call: usually this many of each kind, all in a proof. Returns their
+/// Runs each case with the faults of one kind of call: usually `sample_size` of each kind, all in a proof. Returns their
 /// number.
-fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
+fn prove(sample_size: usize, is_of: impl Fn(Call) -> bool) -> usize {
     let (mut count, mut tried, mut wrong) = (0, 0, Vec::new());
     let mut rng = TestRng(5);
     // The faults must hit the first, a middle and the last call wherever cases have such calls.
@@ -384,7 +390,7 @@ fn prove(usually: usize, is_of: impl Fn(Call) -> bool) -> usize {
         let all: Vec<InjectedFault> =
             calls.iter().flat_map(|(at, call)| faults_of_call(*at, *call)).collect();
         count += all.len();
-        for injected_fault in sample_faults(&mut rng, usually, all) {
+        for injected_fault in sample_faults(&mut rng, sample_size, all) {
             tried += 1;
             places.insert(place(injected_fault.at));
             let found = proof.run_with_fault(injected_fault);

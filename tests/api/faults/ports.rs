@@ -26,7 +26,7 @@ pub enum Call {
 }
 
 impl Call {
-    fn is_like(self, other: Self) -> bool {
+    fn is_same_kind(self, other: Self) -> bool {
         matches!((self, other), (Self::Batch(_), Self::Batch(_))) || self == other
     }
 }
@@ -34,10 +34,10 @@ impl Call {
 /// A way to damage rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
-    Are(&'static str),
+    Replaced(&'static str),
     Truncated,
     /// Each value is replaced by this.
-    HaveOnly(&'static str),
+    OnlyValue(&'static str),
 }
 
 /// A way to damage a value of the catalog.
@@ -123,7 +123,7 @@ impl<'a> FaultyPorts<'a> {
         };
         let is_met =
             index == injected_fault.at || (injected_fault.lasts && index > injected_fault.at);
-        (is_met && call.is_like(injected_fault.call)).then_some(injected_fault.fault)
+        (is_met && call.is_same_kind(injected_fault.call)).then_some(injected_fault.fault)
     }
 
     /// Records the database's contents, in a run without a fault.
@@ -199,9 +199,9 @@ impl Db for FaultyPorts<'_> {
 impl Rows {
     fn damage(self, json: &mut String) {
         match self {
-            Self::Are(text) => text.clone_into(json),
+            Self::Replaced(text) => text.clone_into(json),
             Self::Truncated => json.truncate(json.len() / 2),
-            Self::HaveOnly(text) => {
+            Self::OnlyValue(text) => {
                 let mut rows: serde_json::Value = serde_json::from_str(json).unwrap();
                 let only: serde_json::Value = serde_json::from_str(text).unwrap();
                 for row in rows.as_array_mut().unwrap() {

@@ -25,7 +25,7 @@ fn settings() -> Config {
 
 /// A service with due checks, a revocation to retry, and deliveries.
 fn fixture() -> Api {
-    let api = connect::maintenance::api_of_now();
+    let api = connect::maintenance::api_at_current_time();
     set_client(&api, "acme");
     set_client(&api, "revoked");
     let hook = json!({"url": "https://hooks.example/in", "types": ["connection.deleted"]});
@@ -56,7 +56,7 @@ fn fixture() -> Api {
     api
 }
 
-/// Some runs of the schedule, with pauses. Messages of the queue are delivered in reverse order, and twice.
+/// Runs the schedule `count` times, each after a pause. Messages of the queue are delivered in reverse order, and twice.
 fn runs(api: &Api, count: u64, pause: u64) {
     for _ in 0..count {
         api.env.wait(pause);
@@ -84,7 +84,7 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
     let faults: Vec<Fault> = match call {
         Call::Batch(statements) => {
             let misread =
-                (0..statements).map(|index| Fault::Misreports(index, Rows::HaveOnly("true")));
+                (0..statements).map(|index| Fault::Misreports(index, Rows::OnlyValue("true")));
             let reported = [
                 "D1_ERROR: Network connection lost.",
                 "D1_ERROR: D1 DB is overloaded. Too many requests queued.",

@@ -63,7 +63,7 @@ fn a_key_that_was_stored_before_a_field_existed_is_sent_with_its_default() {
     let api = imported("changed-key", &[], BEFORE);
     let path = connected(&api, "acme", Some("key"), &json!({"apiKey": "k"}));
     republish(&api, "changed-key");
-    platform(&api, |_| Ok(answered(200, &[], "{}")));
+    platform(&api, |_| Ok(platform_response(200, &[], "{}")));
     let (response, sent) = requests(&api, &format!("{path}/proxy/x"), &[]);
     assert_eq!(response.status, 200, "{}", text(&response));
     assert_eq!(sent[0].url, "https://us.acme.example/x");
@@ -114,7 +114,7 @@ fn values_that_the_user_entered_are_kept() {
     let api = imported("changed-own", &[], &providers_after());
     let fields = json!({"apiKey": "k", "version": "2025-07", "region": "eu"});
     let path = connected(&api, "acme", Some("key"), &fields);
-    platform(&api, |_| Ok(answered(200, &[], "{}")));
+    platform(&api, |_| Ok(platform_response(200, &[], "{}")));
     let (_, sent) = requests(&api, &format!("{path}/proxy/x"), &[]);
     assert_eq!(sent[0].url, "https://eu.acme.example/x");
     assert_eq!(header(&sent[0], "x-version"), Some("2025-07"));

@@ -13,7 +13,7 @@ fn a_check_sends_its_body() {
     let providers = providers("")
         .replace("verify = 'GET /me'", "verify = 'POST /graphql'\nverifyBody = { query = '{ me }' }\naccount = { request = 'POST /graphql', body = { query = '{ id }' }, id = '/data/id' }");
     let api = imported("check-with-body", &[], &providers);
-    platform(&api, |_| Ok(answered(200, &[], r#"{"data": {"id": "u-1"}}"#)));
+    platform(&api, |_| Ok(platform_response(200, &[], r#"{"data": {"id": "u-1"}}"#)));
     let mut expected = of_ann("acme");
     expected["fields"] = json!({"apiKey": "k"});
     let response = connect(&api, &expected);
@@ -92,7 +92,7 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
     .enumerate()
     {
         let api = imported(&format!("verdict-{index}"), &[], &providers(more));
-        platform(&api, move |_| Ok(answered(status, &[], sent_back)));
+        platform(&api, move |_| Ok(platform_response(status, &[], sent_back)));
         let mut expected = of_ann("acme");
         expected["fields"] = json!({"apiKey": "k"});
         let response = connect(&api, &expected);
@@ -131,7 +131,7 @@ fn an_unreachable_platform_rejects_no_connection() {
         let path = at(body(&response)["id"].as_str().unwrap());
         let reason = body(&api.get(&format!("{path}/status")))["reason"].clone();
         assert_eq!((&reason["code"], &reason["httpStatus"]), (&json!("not_checked"), &Value::Null));
-        // The next check detects it.
+        // The next check detects that the platform accepts the key.
         script(&api, &[(200, json!({}))]);
         let checked = api.send(&api.request("POST", &format!("{path}/check")));
         assert_eq!(body(&checked)["state"], "operational");

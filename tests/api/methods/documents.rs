@@ -79,7 +79,7 @@ fn two_keys_in_the_query_are_one_method() {
     let api = imported("query", &documents, providers);
     platform(&api, |request| {
         let good = request.url.ends_with("/members/me?key=k&token=t");
-        Ok(answered(if good { 200 } else { 401 }, &[], "{}"))
+        Ok(platform_response(if good { 200 } else { 401 }, &[], "{}"))
     });
     let mut expected = of_ann("acme");
     expected["fields"] = json!({"apiKey": "k", "token": "t"});
@@ -297,7 +297,7 @@ fn callers_and_documents_override_the_connectors_accept_header() {
     let api = imported("vendor", &[document(&json!({}), &json!([]), &paths)], &providers);
     platform(&api, move |request| {
         let good = header(request, "accept") == Some(vendor);
-        Ok(answered(if good { 200 } else { 400 }, &[], "{}"))
+        Ok(platform_response(if good { 200 } else { 400 }, &[], "{}"))
     });
     let mut requested = of_ann("acme");
     requested["fields"] = json!({"token": "t"});

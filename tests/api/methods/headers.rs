@@ -161,7 +161,7 @@ fn every_request_carries_the_connectors_headers() {
     // A platform that refuses requests without a version, as Notion does.
     platform(&api, |request| {
         let good = header(request, "api-version") == Some("2022-06-28");
-        Ok(answered(if good { 200 } else { 400 }, &[], r#"{"id": "a-1"}"#))
+        Ok(platform_response(if good { 200 } else { 400 }, &[], r#"{"id": "a-1"}"#))
     });
     let mut requested = of_ann("versioned");
     requested["authMethod"] = json!("token");
@@ -181,7 +181,7 @@ fn every_request_carries_the_connectors_headers() {
     // A caller may choose the version.
     let own = [("api-version", "2021-01-01")];
     let (reply, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &own);
-    assert_eq!(reply.status, 400, "the platform's own answer");
+    assert_eq!(reply.status, 400, "the platform's own response");
     assert_eq!(header(&sent_requests[0], "api-version"), Some("2021-01-01"));
     let expected = json!({"api-version": "2022-06-28", "authorization": "Bearer t"});
     assert_eq!(credentials(&api, &path)["headers"], expected);
@@ -249,7 +249,7 @@ fn a_check_carries_the_data_of_the_oauth_client() {
     let path = connection_with(&api, "etsyish", &json!({"type": "oauth2", "accessToken": "at"}));
     platform(&api, |request| {
         let good = header(request, "x-api-key") == Some("an id:a:secret");
-        Ok(answered(if good { 200 } else { 401 }, &[], "{}"))
+        Ok(platform_response(if good { 200 } else { 401 }, &[], "{}"))
     });
     let checked = api.send(&api.request("POST", &format!("{path}/check")));
     assert_eq!((checked.status, &body(&checked)["state"]), (200, &json!("operational")));
@@ -288,9 +288,9 @@ fn a_method_has_several_secrets() {
     let refused = connect(&api, &other);
     assert_eq!(refused.status, 400);
     assert_eq!(body(&refused)["errors"][0]["pointer"], "/fields/appKey");
-    let mut whole = other;
-    whole["fields"]["appKey"] = json!("a");
-    let response = connect(&api, &whole);
+    let mut complete = other;
+    complete["fields"]["appKey"] = json!("a");
+    let response = connect(&api, &complete);
     assert_eq!(response.status, 201, "{}", text(&response));
     let bobs = at(body(&response)["id"].as_str().unwrap());
     sent(&api);
@@ -300,7 +300,7 @@ fn a_method_has_several_secrets() {
     assert_eq!(header(&sent_requests[0], "x-org"), None, "it was left empty");
     let (reply, _) = requests(&api, &format!("{bobs}/proxy/me"), &[("x-app-key", "mine")]);
     assert_eq!(reply.status, 400, "{}", text(&reply));
-    let mut unfit = whole;
+    let mut unfit = complete;
     unfit["identity"] = json!("eve");
     unfit["fields"]["appKey"] = json!("ключ");
     assert_eq!(body(&connect(&api, &unfit))["errors"][0]["pointer"], "/fields/appKey");

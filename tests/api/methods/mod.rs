@@ -19,7 +19,7 @@ use connector_vault::importer::{Import, Watch, gather};
 use connector_vault::ports::HttpRequest;
 use serde_json::{Value, json};
 
-use crate::call::{answered, header, platform, sent};
+use crate::call::{header, platform, platform_response, sent};
 use crate::connect::{KEYS, connect, of_ann, script, send, set_client, text};
 use crate::support::{Api, body, config, with_header};
 use crate::vault::{at, code};
@@ -27,8 +27,8 @@ use crate::vault::{at, code};
 struct NoProgress;
 
 impl Watch for NoProgress {
-    fn found(&self, _: usize, _: u64) {}
-    fn read(&self, _: u64) {}
+    fn files_found(&self, _: usize, _: u64) {}
+    fn file_read(&self, _: u64) {}
 }
 
 /// A document of `https://api.acme.example` with these security schemes, requirements and paths.
@@ -50,7 +50,8 @@ fn operation(id: &str, more: &Value) -> Value {
     operation
 }
 
-/// A service with the imported documents and this `providers.toml`. `name` is the test's own.
+/// A service with the imported documents and this `providers.toml`. The import is in a folder with this name, which must
+/// be unique.
 fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     let settings = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&settings));
@@ -93,7 +94,7 @@ fn action(api: &Api, key: &str) -> Value {
 
 /// Connects ann's account by a method without a redirect; the platform accepts the credentials if it is called.
 fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> String {
-    platform(api, |_| Ok(answered(200, &[], "{}")));
+    platform(api, |_| Ok(platform_response(200, &[], "{}")));
     let mut body_sent = of_ann(name);
     body_sent["fields"] = fields.clone();
     if let Some(method) = method {
@@ -107,7 +108,7 @@ fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> Str
 
 /// Creates ann's connection and imports its credentials.
 fn connection_with(api: &Api, name: &str, credentials: &Value) -> String {
-    platform(api, |_| Ok(answered(200, &[], "{}")));
+    platform(api, |_| Ok(platform_response(200, &[], "{}")));
     let created = send(api, "POST", "/v1/vault/connections", &of_ann(name));
     let path = at(body(&created)["id"].as_str().unwrap());
     let stored = send(api, "PUT", &format!("{path}/credentials"), credentials);

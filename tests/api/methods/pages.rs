@@ -1,6 +1,6 @@
 //! The next page of a list that only the response body names.
 
-use connector_vault::http::body::budget::{Holder, MAX_OF_ACCOUNT};
+use connector_vault::http::body::budget::{Holder, MAX_PER_ACCOUNT};
 
 use super::*;
 
@@ -37,14 +37,14 @@ fn a_response_body_can_name_the_next_page() {
         ),
     ] {
         let sent_back = reply.to_owned();
-        platform(&api, move |_| Ok(answered(status, &headers, &sent_back)));
+        platform(&api, move |_| Ok(platform_response(status, &headers, &sent_back)));
         let request = format!("{path}/proxy/users?a=1&cursor=c1");
         let response = api.get(&request);
         assert_eq!(response.header("x-vault-next"), expected, "{status} {reply:.40}");
         let passed = response.proxied.as_ref().unwrap().body.downcast_ref::<Vec<u8>>().unwrap();
         assert_eq!(passed, reply.as_bytes(), "the body is passed on whole");
     }
-    platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": "c"}}"#)));
+    platform(&api, |_| Ok(platform_response(200, &[JSON], r#"{"meta": {"next": "c"}}"#)));
     let posted = send(&api, "POST", &format!("{path}/proxy/users"), &json!({}));
     assert_eq!(posted.header("x-vault-next"), None, "the next page of a POST is unknown");
 }
@@ -53,26 +53,28 @@ fn a_response_body_can_name_the_next_page() {
 fn a_list_fails_when_the_isolate_can_not_read_its_next_page() {
     const REPLY: &str = r#"{"meta": {"next": "c"}}"#;
     let (api, path) = acme("pages-of-a-full-isolate");
-    platform(&api, |_| Ok(answered(200, &[JSON], REPLY)));
+    platform(&api, |_| Ok(platform_response(200, &[JSON], REPLY)));
     let budget = api.service.responses();
     let holder = Holder { account: "acme", identity: None };
     let others = budget.reserve("GET", holder, api.env.now.get()).unwrap();
     let users = || api.get(&format!("{path}/proxy/users"));
-    assert!(others.grow_to(MAX_OF_ACCOUNT - REPLY.len()));
+    assert!(others.grow_to(MAX_PER_ACCOUNT - REPLY.len()));
     assert_eq!(users().header("x-vault-next"), Some("users?cursor=c"));
-    assert_eq!(budget.held(), MAX_OF_ACCOUNT - REPLY.len());
-    assert!(others.grow_to(MAX_OF_ACCOUNT - REPLY.len() + 1));
+    assert_eq!(budget.held(), MAX_PER_ACCOUNT - REPLY.len());
+    assert!(others.grow_to(MAX_PER_ACCOUNT - REPLY.len() + 1));
     let refused = users();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
     // A body that is not searched for a link reserves no memory.
-    platform(&api, |_| Ok(answered(200, &[], REPLY)));
+    platform(&api, |_| Ok(platform_response(200, &[], REPLY)));
     assert_eq!(users().status, 200);
 }
 
 #[test]
 fn an_action_can_name_the_next_page() {
     let (api, path) = acme("pages-of-actions");
-    platform(&api, |_| Ok(answered(200, &[JSON], r#"{"meta": {"next": 7}, "data": [1]}"#)));
+    platform(&api, |_| {
+        Ok(platform_response(200, &[JSON], r#"{"meta": {"next": 7}, "data": [1]}"#))
+    });
     let response =
         send(&api, "POST", &format!("{path}/actions/listUsers"), &json!({"select": ["/data"]}));
     assert_eq!(response.status, 200, "{}", body(&response));

@@ -35,7 +35,7 @@ fn a_caller_does_not_see_the_secret() {
             ("content-location", "/bot12:SECRET/users/1"),
             ("link", "<https://api.acme.example/bot12:SECRET/users?page=2>; rel=\"next\""),
         ];
-        Ok(answered(201, &headers, "[]"))
+        Ok(platform_response(201, &headers, "[]"))
     });
     let response = get("users");
     assert_eq!(response.status, 201, "{}", text(&response));

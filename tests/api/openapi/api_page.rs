@@ -15,7 +15,7 @@ const PARAMETERS: &str = "| parameter | on | meaning |\n|---|---|---|\n";
 /// A row of a table with three columns.
 struct Row {
     name: String,
-    middle: String,
+    second_cell: String,
     words: String,
 }
 
@@ -23,12 +23,13 @@ impl Row {
     fn parse(line: &str) -> Self {
         let mut cells = line.trim_matches('|').splitn(3, '|').map(|cell| cell.trim().to_owned());
         let mut next = || cells.next().unwrap_or_default();
-        Self { name: next(), middle: next(), words: next() }
+        Self { name: next(), second_cell: next(), words: next() }
     }
 
     fn line(&self) -> String {
         // An empty cell has one space.
-        format!("| {} | {} | {} |\n", self.name, self.middle, self.words).replace("|  |", "| |")
+        format!("| {} | {} | {} |\n", self.name, self.second_cell, self.words)
+            .replace("|  |", "| |")
     }
 }
 
@@ -61,11 +62,11 @@ fn complete_endpoints(rows: &mut Vec<Row>) {
         let known = rows.iter().position(|row| row.name == name);
         index = known.unwrap_or(index);
         if known.is_none() {
-            rows.insert(index, Row { name, middle: String::new(), words: words(endpoint) });
+            rows.insert(index, Row { name, second_cell: String::new(), words: words(endpoint) });
         }
         if let Endpoint::Keyed(keyed) = endpoint {
             let scope = keyed.access().scope().map(|scope| format!("`{}`", scope.as_str()));
-            rows[index].middle = scope.unwrap_or_default();
+            rows[index].second_cell = scope.unwrap_or_default();
         }
         index += 1;
     }
@@ -86,9 +87,9 @@ fn complete_parameters(rows: &mut Vec<Row>) {
         for parameter in keyed.spec().query {
             let name = format!("`{}`", parameter.name);
             if !rows.iter().any(|row| row.name.contains(&name)) {
-                let middle = list.unwrap_or_default().replace('-', " ");
+                let second_cell = list.unwrap_or_default().replace('-', " ");
                 let words = parameter.doc.about.replace('|', "\\|");
-                rows.push(Row { name: name.clone(), middle, words });
+                rows.push(Row { name: name.clone(), second_cell, words });
             }
             known.insert(name);
         }

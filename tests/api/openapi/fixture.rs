@@ -23,7 +23,7 @@ use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 
 use super::catalog::catalog;
-use crate::connect::response as answered;
+use crate::connect::response as platform_response;
 use crate::connect::{KEYS, agree, begin, refuse, script};
 use crate::support::{Api, TestEnv, as_key, body, config, connector, with_body};
 use crate::vault::{CONNECTIONS, at};
@@ -60,7 +60,7 @@ impl Fixture {
         api.env.blobs.borrow_mut().clone_from(&PUBLISHED);
         *api.env.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
             "https://api.github.com/user" => {
-                answered(200, &json!({"id": 583_231, "login": "octocat"}))
+                platform_response(200, &json!({"id": 583_231, "login": "octocat"}))
             }
             other => panic!("no server for {other}"),
         });
@@ -208,7 +208,8 @@ impl Fixture {
                 self.set_client();
                 self.store_credentials(IMPORTING[0].2);
                 let tokens = json!({"access_token": "example-access-token"});
-                *self.api.env.platform.borrow_mut() = Box::new(move |_| answered(200, &tokens));
+                *self.api.env.platform.borrow_mut() =
+                    Box::new(move |_| platform_response(200, &tokens));
                 let path = format!("{}/check", at(&self.ids[2]));
                 self.api.request("POST", &path)
             }

@@ -55,7 +55,7 @@ fn the_document_lists_exactly_the_routes() {
     let (_, document) = &*NOW;
     let paths = document.get("paths").unwrap();
     for path in paths.names() {
-        let Route::To(resource) = Route::parse(path) else { panic!("{path} leads nowhere") };
+        let Route::Resource(resource) = Route::parse(path) else { panic!("{path} leads nowhere") };
         let methods = ["GET", "PUT", "POST", "DELETE", "PATCH", "TRACE", "QUERY"];
         for method in methods {
             let described = paths.get(path).unwrap().get(method.to_lowercase()).is_some();
@@ -104,7 +104,7 @@ fn the_document_is_public() {
     assert_eq!((preflight.status, preflight.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
     assert_eq!(preflight.header("access-control-allow-methods"), Some("GET, HEAD, OPTIONS"));
     assert_eq!(preflight.header("access-control-allow-origin"), Some("https://any.example"));
-    // No other endpoint is open in this way.
+    // No other endpoint allows pages of all origins.
     let other = requested("OPTIONS", "/v1/whoami");
     assert_eq!((other.status, other.header("access-control-allow-origin")), (204, None));
     assert_eq!(api.send(&anonymous("GET", "/v1/openapi.json/")).status, 401);

@@ -103,7 +103,7 @@ fn refuses_every_flipped_bit() {
 }
 
 #[test]
-fn refuses_claims_of_another_form() {
+fn refuses_malformed_claims() {
     // A token with a valid signature and wrong claims.
     let api = api();
     let good = json!({"v": 1, "k": "key-1", "s": 7, "e": api.env.now.get() + 1, "i": "ann"});
@@ -286,7 +286,7 @@ fn tokens_are_valid_only_for_their_origins() {
             assert_eq!(statuses, expected, "{origin:?} {site:?} {path}");
         }
     }
-    // Which pages may read a response is a separate matter, and a preflight carries no secret.
+    // CORS does not depend on the token's origins: `ALLOWED_ORIGINS` applies, and a preflight carries no secret.
     let response =
         api.send(&with_header(as_secret(&token, "GET", WHOAMI), "origin", "https://a.example"));
     assert_eq!(response.header("access-control-allow-origin"), None);

@@ -239,8 +239,8 @@ fn a_token_creates_connections_for_its_identity_only() {
     let text = String::from_utf8(response.body.clone()).unwrap();
     assert_eq!((response.status, body(&response).get("connectionId")), (409, None));
     assert!(!text.contains(team["id"].as_str().unwrap()) && !text.contains("team"), "{text}");
-    let whole = api.token(&json!({"identity": "ann", "scopes": ["connections:write"]}));
-    let request = with_body(as_secret(&whole, "POST", CONNECTIONS), &document.to_string());
+    let unrestricted = api.token(&json!({"identity": "ann", "scopes": ["connections:write"]}));
+    let request = with_body(as_secret(&unrestricted, "POST", CONNECTIONS), &document.to_string());
     assert_eq!(body(&api.send(&request))["connectionId"], team["id"]);
 }
 

@@ -9,7 +9,7 @@ use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use super::{ACCOUNTS, record_writes, shards, written};
-use crate::call::{answered, calling, header, platform, sent};
+use crate::call::{api_with_platforms, header, platform, platform_response, sent};
 use crate::rng::{TestRng, repetitions};
 use crate::sessions::token_request;
 use crate::support::{Api, anonymous, as_key, body, units, with_body, with_header};
@@ -76,9 +76,9 @@ struct Agents {
     /// The ids of connect attempts, each with its tenant, identity and platform.
     attempts: Vec<(String, usize, String, &'static str)>,
     /// The number of calls that reached a platform, per tenant.
-    ran: [usize; 6],
+    call_counts: [usize; 6],
     /// The numbers of permitted and of refused requests.
-    seen: [usize; 2],
+    request_counts: [usize; 2],
 }
 
 fn tenants() -> impl Iterator<Item = (usize, Environment)> {
@@ -92,23 +92,25 @@ impl Agents {
             "title": "Get a thing", "key": "getThing", "method": "GET", "modelName": "Thing",
             "facts": {"path": "/things"}, "parameters": [], "responses": [],
         });
-        let mut api = calling(&[("CALL_EVENTS", "all")], units(json!({}), &[get], &[]));
-        platform(&api, |_| Ok(answered(200, &[("content-type", "application/json")], "{}")));
+        let mut api = api_with_platforms(&[("CALL_EVENTS", "all")], units(json!({}), &[get], &[]));
+        platform(&api, |_| {
+            Ok(platform_response(200, &[("content-type", "application/json")], "{}"))
+        });
         let mut keys: Vec<ApiKey> = Vec::new();
         for (account, environment) in tenants() {
             let shard = shards()[account];
             api.env.add(shard);
             keys.push(api.env.key_in(shard, ACCOUNTS[account], environment, &Scope::ALL, None));
         }
-        let (attempts, ran, seen) = Default::default();
+        let (attempts, call_counts, request_counts) = Default::default();
         let mut all = Self {
             api,
             rng: TestRng(18),
             connections: Vec::new(),
             callers: Vec::new(),
             attempts,
-            ran,
-            seen,
+            call_counts,
+            request_counts,
         };
         for (tenant, key) in keys.iter().enumerate() {
             all.fill(tenant, key);
@@ -216,7 +218,7 @@ impl Agents {
         None
     }
 
-    /// The error must equal that for an unknown object.
+    /// Asserts that a result is this error, equal to that for an unknown object, and that nothing was sent or written.
     fn assert_refused(&mut self, result: &Value, code: &str, of_nothing: Option<&Value>) {
         let content = &result["structuredContent"];
         assert_eq!(
@@ -233,7 +235,7 @@ impl Agents {
             assert_eq!(alike(result), alike(of_nothing));
         }
         assert_eq!((sent(&self.api).len(), written(&self.api)), (0, Vec::new()));
-        self.seen[1] += 1;
+        self.request_counts[1] += 1;
     }
 
     fn own_tenant(&self, caller_index: usize) -> Vec<String> {
@@ -273,7 +275,7 @@ impl Agents {
         let rows = result["structuredContent"]["rows"].as_array().unwrap();
         let shown: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
         assert_eq!((shown, rows.len()), (expected.clone(), expected.len()), "{input}");
-        self.seen[usize::from(expected.is_empty())] += 1;
+        self.request_counts[usize::from(expected.is_empty())] += 1;
         assert_eq!(written(&self.api), Vec::<String>::new());
     }
 
@@ -286,7 +288,7 @@ impl Agents {
             let text = result["content"][0]["text"].as_str().unwrap();
             let described: Value = serde_json::from_str(text).unwrap();
             assert_eq!(described["key"], "getThing");
-            self.seen[0] += 1;
+            self.request_counts[0] += 1;
         } else {
             self.assert_refused(&result, "platform_not_found", None);
         }
@@ -315,8 +317,8 @@ impl Agents {
             (1, Some(bearer.as_str()))
         );
         assert_eq!(written(&self.api), self.own_tenant(caller_index));
-        self.ran[self.callers[caller_index].tenant] += 1;
-        self.seen[0] += 1;
+        self.call_counts[self.callers[caller_index].tenant] += 1;
+        self.request_counts[0] += 1;
     }
 
     /// Reconnects an account, by the id of its connection.
@@ -375,7 +377,7 @@ impl Agents {
         assert_eq!(written(&self.api), self.own_tenant(caller_index));
         let id = content["id"].as_str().unwrap().to_owned();
         self.attempts.push((id, self.callers[caller_index].tenant, identity, platform));
-        self.seen[0] += 1;
+        self.request_counts[0] += 1;
     }
 
     /// Gets the outcome of a user's attempt, as a client does that opened its link.
@@ -393,7 +395,7 @@ impl Agents {
         };
         if self.callers[caller_index].sees(tenant, &identity, platform) {
             assert_eq!(result["structuredContent"]["id"], id, "{result}");
-            self.seen[0] += 1;
+            self.request_counts[0] += 1;
         } else {
             let unknown = self.call(caller_index, "start_connect", &nothing, &state(UNKNOWN_ID));
             self.assert_refused(&result, "attempt_not_found", unknown.as_ref());
@@ -416,9 +418,13 @@ fn agents_see_and_run_only_what_their_user_may() {
             _ => all.resume(caller_index),
         }
     }
-    assert!(all.seen.iter().all(|count| *count > requests / 8), "{:?}", all.seen);
+    assert!(
+        all.request_counts.iter().all(|count| *count > requests / 8),
+        "{:?}",
+        all.request_counts
+    );
     // Each call has an event in the feed of its own tenant only.
-    for (tenant, ran) in all.ran.into_iter().enumerate() {
+    for (tenant, call_counts) in all.call_counts.into_iter().enumerate() {
         let key = all.callers.iter().find(|agent| agent.tenant == tenant).unwrap().secret.clone();
         let (mut after, mut event_count) = (String::new(), 0);
         loop {
@@ -441,7 +447,7 @@ fn agents_see_and_run_only_what_their_user_may() {
             }
             after = format!("&after={}", page["next"].as_str().unwrap());
         }
-        assert!(ran > 0);
-        assert_eq!(event_count, ran);
+        assert!(call_counts > 0);
+        assert_eq!(event_count, call_counts);
     }
 }

@@ -160,7 +160,7 @@ impl Simulation {
         let (tokens, cursors, seen) = Default::default();
         let mut simulation = Self { api, rng, tenants, keys, tokens, cursors, ids, sent: 0, seen };
         while simulation.tokens.len() < TOKENS {
-            simulation.make();
+            simulation.create_token();
         }
         simulation
     }
@@ -170,7 +170,7 @@ impl Simulation {
     }
 
     /// Creates a token with a key that has the scope; once there are many, it replaces the oldest.
-    fn make(&mut self) {
+    fn create_token(&mut self) {
         let index = self.rng.below(self.keys.len());
         let now = self.now();
         let key = &self.keys[index];
@@ -389,7 +389,7 @@ fn tokens_reach_only_what_they_allow() {
             simulation.api.env.wait(passed);
         }
         match simulation.rng.below(1000) {
-            0..80 => simulation.make(),
+            0..80 => simulation.create_token(),
             80..88 => simulation.change_key(),
             _ => {}
         }

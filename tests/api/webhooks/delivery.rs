@@ -549,7 +549,7 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
     let refused = api.get(&path(&webhook, "/deliveries?state=lost"));
     let detail = "`state` must be one of pending, delivered, failed";
     assert_eq!((refused.status, &body(&refused)["errors"][0]["detail"]), (400, &json!(detail)));
-    // The index alone finds them, in order.
+    // The index alone finds the deliveries, in order.
     list("state=failed");
     let requested = api.env.statements.borrow();
     let steps = plan(&api.env, requested.last().unwrap()).join("; ");
@@ -574,7 +574,7 @@ fn events_wait_for_a_missing_vault_key() {
         minute(&api);
     }
     assert_eq!(receiver.types(), ["connection.created"]);
-    // By now, the other key encrypts it.
+    // By now, the other key encrypts the secret.
     let sealed = api.env.texts("SELECT sealed_key FROM webhooks");
     assert_eq!(sealed, ["two"]);
 }
@@ -606,15 +606,15 @@ fn a_call_event_is_delivered_as_in_the_feed() {
 #[test]
 fn due_rows_are_found_by_an_index() {
     use connector_vault::webhooks::statements::deliveries::{
-        claim, count_due, is_due, is_more_due, select_claimed,
+        claim, count_due, select_claimed, select_if_due, select_if_more_due,
     };
     let api = api();
     for (statement, index) in [
-        (is_due(1), "deliveries_by_due"),
+        (select_if_due(1), "deliveries_by_due"),
         (count_due(1, 400), "deliveries_by_due"),
         (select_claimed(1, "a"), "deliveries_by_due"),
         (claim(1, "a", 8), "deliveries_by_webhook"),
-        (is_more_due(1, 8), "deliveries_by_webhook"),
+        (select_if_more_due(1, 8), "deliveries_by_webhook"),
     ] {
         let plan = plan(&api.env, &statement);
         assert!(plan.iter().any(|step| step.contains(index)), "{plan:?}");

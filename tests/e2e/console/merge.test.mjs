@@ -1,4 +1,4 @@
-// How the console merges concurrent edits of one version.
+// Merging concurrent edits of one version in the console.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mergeFields, mergeTags } from "../../../www/src/connections/merge.ts";
@@ -14,7 +14,7 @@ const TAGS = [
   ["ab", "b", "b", "b"],
   ["ab", "abx", "abx", "abx"],
   ["ab", "abxt", "abxm", "abxtm"],
-  // Their order, unless only I changed it.
+  // The merge has the order of theirs, unless only mine has another order.
   ["abc", "cba", "abcm", "cbam"],
   ["abc", "abc", "cba", "cba"],
   // Duplicate tags are possible.

@@ -22,7 +22,7 @@ const CONNECTIONS_BY_ACTOR = ["operational", "degraded", "degraded", "failed"].m
 }));
 const fixture = {};
 
-/** The state in storage after GitHub rejected the OAuth client, and a webhook's receiver returned 410. */
+/** Changes storage as if GitHub had rejected the OAuth client, and a webhook's receiver had returned 410. */
 function degrade(database) {
   const then = Date.now() - 3 * 3_600_000;
   return database.batch([

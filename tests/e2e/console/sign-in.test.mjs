@@ -16,26 +16,26 @@ describe("the console: sign-in of people", () => {
     admin: key({ scopes: `${SCOPES} keys:read audit:read console:read console:write`, account: "signed-in" }),
     reader: key({ scopes: "catalog:read connections:read", account: "signed-in" }),
   };
-  let [fixture, idp, gate, app, signIn] = [];
+  let [fixture, idp, proxy, app, signIn] = [];
 
   before(async () => {
-    [idp, gate] = await Promise.all([Idp.start(), startProxy()]);
-    const base = `http://127.0.0.1:${gate.port}`;
+    [idp, proxy] = await Promise.all([Idp.start(), startProxy()]);
+    const base = `http://127.0.0.1:${proxy.port}`;
     const server = {
       name: "console-sign-in",
       variables: { LOCAL_TARGETS: "allow", BASE_URL: base },
       secrets: { SESSION_SECRET, VAULT_KEYS: `tests:${VAULT_KEY}` },
     };
     fixture = await Console.start({ name: "console-sign-in", connections: [], keys, server });
-    gate.to = fixture.server.port;
+    proxy.to = fixture.server.port;
     fixture.baseUrl = base;
     Object.defineProperty(fixture, "origins", { value: [base, idp.issuer] });
     app = new App(() => fixture.server, keys.admin);
     idp.open(`${base}/unknown`);
   });
   after(async () => {
-    gate?.closeAllConnections();
-    gate?.close();
+    proxy?.closeAllConnections();
+    proxy?.close();
     await Promise.all([fixture?.stop(), idp?.stop()]);
     assert.deepEqual(idp.faults, []);
   });

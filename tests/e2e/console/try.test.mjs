@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { Platform, describedAt } from "../support/called.mjs";
+import { Platform, documentAt } from "../support/called.mjs";
 import { App, SCOPES, VAULT_KEY } from "../support/connecting.mjs";
 import { Console, expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { key } from "../support/keys.mjs";
@@ -26,7 +26,7 @@ describe("the console: run an action", () => {
     platform = await Platform.start();
     const sources = join(folder, "try-documents");
     mkdirSync(sources, { recursive: true });
-    writeFileSync(join(sources, "called.json"), JSON.stringify(describedAt(platform.origin)));
+    writeFileSync(join(sources, "called.json"), JSON.stringify(documentAt(platform.origin)));
     const server = {
       name: "console-try",
       variables: { LOCAL_TARGETS: "allow" },

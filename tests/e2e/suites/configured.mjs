@@ -17,7 +17,7 @@ const allowed = (origin) => ({
   "access-control-expose-headers": EXPOSED_HEADERS,
 });
 
-export function configured(fixture) {
+export function configuration(fixture) {
   let server;
   const keys = {
     first: key(),

@@ -160,7 +160,7 @@ export function connectAttacks(fixture) {
       forger.setCookie(port, "__Host-connect", "A".repeat(43));
       for (const stranger of [bare, busy, forger]) {
         assert.deepEqual(statusAndHeading(await openCallback(stranger, back)), OTHER_BROWSER);
-        // The link is bound as well.
+        // The link is bound to the visitor's browser as well.
         assert.deepEqual(statusAndHeading(readPage(await stranger.get(link))), OTHER_BROWSER);
         assert.deepEqual(statusAndHeading(readPage(await stranger.submit(link))), OTHER_BROWSER);
       }

@@ -127,7 +127,7 @@ export function connectNonstandardResponses(fixture) {
         const detail = await app.expectFailed(id, code);
         assert.equal(page.paragraphs[0], detail);
         assert.deepEqual(
-          fixture.stub.strays.filter((path) => path.includes("elsewhere")),
+          fixture.stub.unexpectedRequests.filter((path) => path.includes("elsewhere")),
           [],
         );
       });

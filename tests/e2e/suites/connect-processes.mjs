@@ -10,7 +10,7 @@ import { proves } from "../support/proof.mjs";
 
 const [ROUNDS, AT_ONCE] = [8, 12];
 /** The platform responds slowly, so that requests of both processes arrive during the refresh. */
-const ANSWER_MS = 300;
+const RESPONSE_DELAY_MS = 300;
 /** The maximum number of retries of a client. */
 const TIMES = 4;
 
@@ -47,7 +47,7 @@ export function connectProcesses(fixture) {
       for (let round = 0; round < ROUNDS; round += 1) {
         const next = freshTokens();
         const { refresh_token: spent } = tokens;
-        fixture.stub.on(spent, (it) => setTimeout(() => reply(it, next), ANSWER_MS));
+        fixture.stub.on(spent, (it) => setTimeout(() => reply(it, next), RESPONSE_DELAY_MS));
         // In half of the rounds, the old token has expired, so that it can't be returned.
         const isExpired = round % 2 === 1;
         const [issued, left] = [Date.now() - 3_600_000, isExpired ? -1 : 5000];

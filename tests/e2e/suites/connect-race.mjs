@@ -37,7 +37,7 @@ export function connectRace(fixture) {
   const setRemainingLifetime = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
 
-  /** Reads as the documentation asks: again, if another request refreshed for longer than a request waits. */
+  /** Reads credentials as documented: again, if another request's refresh takes longer than a request waits. */
   async function readCredentials(reader, id) {
     const response = await reader.askCredentials(id);
     return response.status === 503 && response.json.code === "unavailable" ? readCredentials(reader, id) : response;
@@ -89,7 +89,7 @@ export function connectRace(fixture) {
     });
 
     after(async () => {
-      fixture.idp.late = 0;
+      fixture.idp.responseDelayMs = 0;
       await Promise.all(servers.map((server) => server.stop()));
       assert.deepEqual(fixture.idp.faults, []);
     });
@@ -120,21 +120,21 @@ export function connectRace(fixture) {
       /** Starts reading, and returns the promise of the responses once the platform has processed the refresh. */
       const begin = async (identity, milliseconds) => {
         await setRemainingLifetime(ids[identity], 120_000);
-        fixture.idp.late = milliseconds;
+        fixture.idp.responseDelayMs = milliseconds;
         const before = fixture.idp.requests.length;
         const responses = read(ids[identity]);
         await until(() => fixture.idp.requests.length > before);
-        return { answers: responses };
+        return { responses };
       };
       // The reads overlap. The old token is valid for longer than the platform takes, so every reader gets a valid one.
       const reads = { [slow]: await begin(slow, DEADLINE_MS / 2), [late]: await begin(late, 3 * DEADLINE_MS) };
 
-      await expectValid(await reads[slow].answers, slow);
+      await expectValid(await reads[slow].responses, slow);
       // The response comes too late for every reader, but the old token that they get is still valid.
-      assert.equal((await expectValid(await reads[late].answers, late)).length, 1);
+      assert.equal((await expectValid(await reads[late].responses, late)).length, 1);
       assert.deepEqual(requestsSince(sent), [...ONCE, ...ONCE]);
 
-      fixture.idp.late = 0;
+      fixture.idp.responseDelayMs = 0;
       await expectAlive(ids[slow], slow);
 
       // Tokens that arrive too late are lost: the service reports this and waits, and does not return the old token in

@@ -31,7 +31,7 @@ export function connectReadme(fixture) {
           assert.ok(text.includes(from), `${from} is not in the example`);
           return text.replaceAll(from, to);
         }, code);
-        return (await shell.run(script)).answers.map(({ text }) => JSON.parse(text));
+        return (await shell.run(script)).responses.map(({ text }) => JSON.parse(text));
       };
 
       const address = { "http://localhost:8787": baseUrl };

@@ -54,12 +54,12 @@ export function connectStates(fixture) {
         identity: `user ${subjectCount}`,
         secret: `secret ${subjectCount} of the states Zx9Qw7`,
       });
-      fixture.stub.on(this.secret, (it) => reply(it, ...this.answer()));
+      fixture.stub.on(this.secret, (it) => reply(it, ...this.currentResponse()));
     }
 
-    well = () => [freshTokens({ refresh_token: this.secret })];
-    answer = this.well;
-    answers = (given) => (this.answer = given ? () => given : this.well);
+    validTokens = () => [freshTokens({ refresh_token: this.secret })];
+    currentResponse = this.validTokens;
+    respondWith = (response) => (this.currentResponse = response ? () => response : this.validTokens);
 
     async create() {
       const { platform, identity } = this;
@@ -102,7 +102,7 @@ export function connectStates(fixture) {
     }
 
     async fail(response, { twice } = {}) {
-      this.answers(response);
+      this.respondWith(response);
       await this.check();
       if (twice === undefined) return;
       await this.passTime(twice);
@@ -122,7 +122,7 @@ export function connectStates(fixture) {
       const end = this.platform === "plain" ? refusal("invalid_grant") : refusal("unknown key", 401);
       if (state === "failed") await this.fail(end, { twice: MINUTE_MS });
       assert.equal((await this.app.status(this.id)).state, state);
-      this.answers();
+      this.respondWith();
     }
 
     async expect(state, code, actor) {
@@ -151,7 +151,7 @@ export function connectStates(fixture) {
     ],
     "credentials are stored, and the platform does not say whether it accepts them": (app) => [
       newSubject(app, "checked", async (it) => {
-        it.answers(["down", { status: 503 }]);
+        it.respondWith(["down", { status: 503 }]);
         await it.connect();
       }),
     ],
@@ -216,7 +216,7 @@ export function connectStates(fixture) {
     test("the pauses after failures", async () => {
       const subject = new Subject(await appOf(pauseKey), "plain");
       await subject.changeState("operational");
-      subject.answers(["down", { status: 503 }]);
+      subject.respondWith(["down", { status: 503 }]);
       const next = async () => {
         await subject.passTime(DAY_MS);
         const [earliest, , latest] = [Date.now(), await subject.check(), Date.now()];
@@ -227,7 +227,7 @@ export function connectStates(fixture) {
         const { least, most } = await next();
         assert.ok(most >= 0.8 * pause && least <= 1.2 * pause, `${least} to ${most} ms instead of ${pause}`);
       }
-      subject.answers(["wait", { status: 429, headers: { "retry-after": String(12 * 60 * 60) } }]);
+      subject.respondWith(["wait", { status: 429, headers: { "retry-after": String(12 * 60 * 60) } }]);
       assert.ok((await next()).most >= 12 * 60 * MINUTE_MS);
       await subject.expect("degraded", "platform_unavailable", "nobody");
     });

@@ -20,7 +20,7 @@ class Receiver {
   got = [];
   #waiting = [];
   /** Responds to a request. Tests replace it. */
-  answer = (_, response) => response.writeHead(204).end();
+  respond = (_, response) => response.writeHead(204).end();
 
   static async start() {
     const receiver = new Receiver();
@@ -28,7 +28,7 @@ class Receiver {
       const chunks = await Array.fromAsync(request);
       const { headers, method, url } = request;
       receiver.got.push({ headers, method, url, body: Buffer.concat(chunks).toString() });
-      receiver.answer(request, response);
+      receiver.respond(request, response);
       for (const notify of receiver.#waiting.splice(0)) notify();
     });
     receiver.server.listen(0, "127.0.0.1");
@@ -108,11 +108,11 @@ export function connectWebhooks(fixture) {
     test("a failed delivery is retried after five seconds, signed with both secrets during a rotation", async () => {
       const [webhook] = await vault.webhooks.list();
       const { secret } = await vault.webhooks.rotate(webhook.id);
-      receiver.answer = (_, response) => response.writeHead(503).end();
+      receiver.respond = (_, response) => response.writeHead(503).end();
       const startedAt = Date.now();
       await connection("bob");
       const [first] = await receiver.take(1);
-      receiver.answer = (_, response) => response.writeHead(200).end("thanks");
+      receiver.respond = (_, response) => response.writeHead(200).end("thanks");
       const [second] = await receiver.take(1);
       assert.ok(Date.now() - startedAt >= 5_000);
       assert.deepEqual([second.body, second.headers["webhook-id"]], [first.body, first.headers["webhook-id"]]);
@@ -143,9 +143,9 @@ export function connectWebhooks(fixture) {
       assert.partialDeepStrictEqual(await vault.webhooks.test(id), { delivered: true, httpStatus: 200, error: null });
       const [sent] = await receiver.take(1);
       assert.match(sent.body, /"type":"webhook.test"/);
-      receiver.answer = (_, response) => response.writeHead(302, { location: "/elsewhere" }).end();
+      receiver.respond = (_, response) => response.writeHead(302, { location: "/elsewhere" }).end();
       assert.partialDeepStrictEqual(await vault.webhooks.test(id), { delivered: false, httpStatus: 302 });
-      receiver.answer = (request) => request.socket.destroy();
+      receiver.respond = (request) => request.socket.destroy();
       assert.partialDeepStrictEqual(await vault.webhooks.test(id), { delivered: false, error: "unreachable" });
       assert.deepEqual(
         (await receiver.take(2)).map(({ url }) => url),
@@ -155,7 +155,7 @@ export function connectWebhooks(fixture) {
 
     test("a receiver that is gone is disabled, and an event says so", async () => {
       const [{ id }] = await vault.webhooks.list();
-      receiver.answer = (_, response) => response.writeHead(410).end();
+      receiver.respond = (_, response) => response.writeHead(410).end();
       await connection("eve");
       await receiver.take(1);
       // The outcome is written after the response, and appears in the feed.
@@ -178,7 +178,7 @@ export function connectWebhooks(fixture) {
     });
 
     proof("an event is delivered even if the service is killed before the delivery", async () => {
-      receiver.answer = (_, response) => response.writeHead(204).end();
+      receiver.respond = (_, response) => response.writeHead(204).end();
       const { id, secret } = await vault.webhooks.create({ url: receiver.url });
       // A delivery is claimed before it is sent.
       const stop =

@@ -260,7 +260,7 @@ export function connections(fixture) {
             expected,
           );
           assert.equal(pages.length, Math.max(1, Math.ceil(expected.length / limit)));
-          for (const page of pages) assert.deepEqual([page.total, costOf(page.answer).calls], [expected.length, 1]);
+          for (const page of pages) assert.deepEqual([page.total, costOf(page.response).calls], [expected.length, 1]);
         }
       }
     });

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
 import { newConnection } from "../support/console-connections.mjs";
-import { expectHidden, heading, keptSecret } from "../support/console-session.mjs";
+import { expectHidden, heading, storedSecret } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
@@ -43,7 +43,7 @@ export function consoleAccount(fixture) {
         await button(form, "Create key").click();
         const dialog = page.getByRole("alertdialog", { name: "The new key" });
         await dialog.getByText("it is shown only once").waitFor();
-        // Only its button closes the dialog.
+        // Only the dialog's button closes it.
         await page.keyboard.press("Escape");
         await page.keyboard.press("Escape");
         await dialog.waitFor();
@@ -118,14 +118,14 @@ export function consoleAccount(fixture) {
         await dialog.getByLabel("API key of the live environment").fill(live.secret);
         await page.keyboard.press("Enter");
         await isShown("live");
-        assert.equal(await keptSecret(page), live.secret);
+        assert.equal(await storedSecret(page), live.secret);
         await heading(page, "Connections").waitFor();
         // After a reload, the tab still has the keys of both environments.
         await page.reload();
         await isShown("live");
         await button(environment, "test").click();
         await isShown("test");
-        assert.equal(await keptSecret(page), fullKey.secret);
+        assert.equal(await storedSecret(page), fullKey.secret);
         await button(page, "Sign out").click();
         await page.getByLabel("API key", { exact: true }).waitFor();
         assert.equal(await page.evaluate(() => sessionStorage.getItem("connector-vault.other-environment")), null);

@@ -113,7 +113,7 @@ export function consoleConnector(fixture) {
         await code.getByRole("button", { name: "Copy the code" }).click();
         const copied = await readCopied(code);
         assert.equal(copied, await code.locator("pre").innerText());
-        // Run it where the package can be resolved.
+        // Runs the copied code where the package can be resolved.
         const place = join(root, "target", "tmp", "snippet");
         mkdirSync(place, { recursive: true });
         writeFileSync(join(place, "main.mjs"), `${copied}\nconsole.log(JSON.stringify({ rows, total }));\n`);

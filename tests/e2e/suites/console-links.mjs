@@ -8,7 +8,7 @@ import {
   expectFocus,
   withEach,
 } from "../support/console.mjs";
-import { expectHidden, heading, keptSecret, linkFor, tokenFor } from "../support/console-session.mjs";
+import { expectHidden, heading, storedSecret, linkFor, tokenFor } from "../support/console-session.mjs";
 import { token } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
@@ -42,7 +42,7 @@ export function consoleLinks(fixture) {
           await page.getByRole("banner").getByText(ANN).waitFor();
           assert.equal(page.url(), `${fixture.console.baseUrl}/connections`);
           await expectHidden(page, secret);
-          assert.equal(await keptSecret(page), secret);
+          assert.equal(await storedSecret(page), secret);
           await page.reload();
           await heading(page, "Your connections").waitFor();
         },
@@ -92,11 +92,11 @@ export function consoleLinks(fixture) {
           );
           // The safe choice has the focus.
           await expectFocus(keepButton(page));
-          assert.equal(await keptSecret(page), secret);
+          assert.equal(await storedSecret(page), secret);
           await page.keyboard.press(leave);
           await question(page).waitFor({ state: "detached" });
           await heading(page, "Connections").waitFor();
-          assert.equal(await keptSecret(page), secret);
+          assert.equal(await storedSecret(page), secret);
           await page.reload();
           await heading(page, "Connections").waitFor();
           assert.equal(await question(page).count(), 0);
@@ -111,7 +111,7 @@ export function consoleLinks(fixture) {
       await visit(`/connections#token=${secret}`, async (page) => {
         await question(page).getByRole("button", { name: "Open the link" }).click();
         await heading(page, "Your connections").waitFor();
-        assert.equal(await keptSecret(page), secret);
+        assert.equal(await storedSecret(page), secret);
         assert.equal(await page.getByRole("link", { name: "Connectors" }).count(), 0);
       });
     });
@@ -122,7 +122,7 @@ export function consoleLinks(fixture) {
         path,
         async (page) => {
           await heading(page, "Your connections").waitFor();
-          const first = await keptSecret(page);
+          const first = await storedSecret(page);
           const renewedToken = await tokenFor(fixture.console, ANN, { ttlSeconds: 600 });
           await page.evaluate((hash) => (location.hash = hash), `token=${renewedToken}`);
           await page.waitForFunction((secret) => Object.values(sessionStorage).includes(secret), renewedToken);
@@ -133,7 +133,7 @@ export function consoleLinks(fixture) {
           const text = await question(page).innerText();
           assert.ok(text.includes(ANN) && text.includes(BOB), text);
           await keepButton(page).click();
-          assert.equal(await keptSecret(page), renewedToken);
+          assert.equal(await storedSecret(page), renewedToken);
         },
         { as: null },
       );
@@ -148,7 +148,7 @@ export function consoleLinks(fixture) {
         await other.goto(fixture.console.baseUrl + path);
         await keepButton(other).click();
         await heading(other, "Connections").waitFor();
-        assert.equal(await keptSecret(other), fixture.console.keys.full.secret);
+        assert.equal(await storedSecret(other), fixture.console.keys.full.secret);
       });
     });
 
@@ -176,7 +176,7 @@ export function consoleLinks(fixture) {
       visit("/connections#token=st_live_x", async (page) => {
         await page.getByRole("status").getByText("This link is damaged.").waitFor();
         assert.equal(page.url(), `${fixture.console.baseUrl}/connections`);
-        assert.equal(await keptSecret(page), fixture.console.keys.full.secret);
+        assert.equal(await storedSecret(page), fixture.console.keys.full.secret);
         await expectAccessible(page, "the notice");
         await page.getByRole("button", { name: "Close this message" }).click();
         await page.getByText("This link is damaged.").waitFor({ state: "detached" });
@@ -190,7 +190,7 @@ export function consoleLinks(fixture) {
         `/connections/x#token=${expiredToken}`,
         async (page) => {
           await heading(page, "This link no longer works").waitFor();
-          assert.equal(await keptSecret(page), null);
+          assert.equal(await storedSecret(page), null);
           assert.ok(page.url().endsWith("/connections/x"));
           // In the same page: only the fragment differs.
           await page.evaluate((hash) => (location.hash = hash), `token=${await tokenFor(fixture.console, ANN)}`);
@@ -231,7 +231,7 @@ export function consoleLinks(fixture) {
           await page.route("**/v1/whoami", (route) => route.abort("connectionrefused"));
           await page.evaluate((hash) => (location.hash = hash), path.split("#")[1]);
           await page.getByText("The link could not be opened.").waitFor();
-          assert.equal(await keptSecret(page), fixture.console.keys.full.secret);
+          assert.equal(await storedSecret(page), fixture.console.keys.full.secret);
         },
         { expects: ["ERR_CONNECTION_REFUSED"] },
       );

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
-import { expectHidden, heading, keptSecret, linkFor, signIn } from "../support/console-session.mjs";
+import { expectHidden, heading, storedSecret, linkFor, signIn } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** Records every sign-in form that is rendered, even briefly. */
@@ -50,7 +50,7 @@ export function consoleTabs(fixture) {
         await heading(tab, "Connections").waitFor();
         assert.equal(await tab.evaluate(() => window.forms), 0);
         const { secret } = fixture.console.keys.full;
-        assert.equal(await keptSecret(tab), secret);
+        assert.equal(await storedSecret(tab), secret);
         for (const each of [page, tab]) await expectHidden(each, secret);
         await tab.reload();
         await heading(tab, "Connections").waitFor();
@@ -76,7 +76,7 @@ export function consoleTabs(fixture) {
           await heading(page, "Sign in").waitFor();
           await signIn(page, fixture.console.keys.full);
           for (const each of [page, tab]) await heading(each, "Connectors").waitFor();
-          assert.equal(await keptSecret(tab), fixture.console.keys.full.secret);
+          assert.equal(await storedSecret(tab), fixture.console.keys.full.secret);
         },
         { as: null },
       ),
@@ -94,10 +94,10 @@ export function consoleTabs(fixture) {
         }
         await sleeper.goBack();
         await sleeper.getByText("You are signed out").waitFor();
-        assert.equal(await keptSecret(sleeper), null);
+        assert.equal(await storedSecret(sleeper), null);
         const newTab = await open(page);
         await heading(newTab, "Sign in").waitFor();
-        assert.equal(await keptSecret(newTab), null);
+        assert.equal(await storedSecret(newTab), null);
       }));
 
     proof("hand the most recently used of two sessions to a new tab", () =>

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { LIMIT_BYTES, WINDOW_LIMIT_BYTES, filesOf, weigh } from "../../../scripts/build-site.mjs";
+import { LIMIT_BYTES, WINDOW_LIMIT_BYTES, filesOf, totalSize } from "../../../scripts/build-site.mjs";
 import { root, sampleImport } from "../../../scripts/lib/paths.mjs";
 import { logosOf } from "../../../www/logos.ts";
 import { page } from "../support/docs.mjs";
@@ -76,7 +76,7 @@ export function figures(fixture) {
         ["connect.html", WINDOW_LIMIT_BYTES, /connect their accounts weighs (\d+) KB of (\d+) KB/],
       ]) {
         const [weight, allowed] = stated.exec(prose).slice(1).map(Number);
-        const real = weigh(filesOf(file)) / 1000;
+        const real = totalSize(filesOf(file)) / 1000;
         assert.equal(allowed * 1000, limit);
         assert.ok(
           Math.abs(real / weight - 1) < 0.04,

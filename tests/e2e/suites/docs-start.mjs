@@ -18,25 +18,25 @@ const ADDRESS = "http://localhost:8787";
 const pasted = (output) => (output.match(/^ {2}(?:KEY=|curl ).*$/gm) ?? []).map((line) => line.trim());
 
 /**
- * Runs `npm start` once with the printed commands: { output, answers, key, shownAgain, isOwn, state }. `isOwn` is whether it served a
- * catalog of the operator from .catalog; `state` is its storage.
+ * Runs `npm start` once with the printed commands: { output, responses, key, shownAgain, isOwn, state }. `isOwn`: whether it
+ * served a catalog of the operator from .catalog; `state`: its storage.
  */
 export async function start() {
   const state = new State("start");
   return whileStarted(state, async ({ output, key }) => {
     mkdirSync(join(folder, "start-shell"));
-    const { answers: responses } = await new Shell(join(folder, "start-shell")).run(pasted(output).join("\n"));
+    const { responses } = await new Shell(join(folder, "start-shell")).run(pasted(output).join("\n"));
     const showKey = ["run", "--silent", "keys", "--", "demo", "--persist-to", state.path];
     const env = environment(wranglerEnvironment);
     const { stdout: shownAgain } = await promisify(execFile)("npm", showKey, { cwd: root, env });
-    return { output, answers: responses, key, shownAgain, isOwn: output.includes("your own, in .catalog/"), state };
+    return { output, responses, key, shownAgain, isOwn: output.includes("your own, in .catalog/"), state };
   });
 }
 
 export function npmStart(fixture) {
   describe("npm start", () => {
     test("the printed commands work", () => {
-      const { output, answers: responses, key, shownAgain, isOwn } = fixture.start;
+      const { output, responses, key, shownAgain, isOwn } = fixture.start;
       const lines = pasted(output);
       assert.ok(lines.length > 5, output);
       assert.equal(responses.length, lines.length - 1);

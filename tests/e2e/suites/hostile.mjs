@@ -6,7 +6,7 @@ import { TruncatedBody, ChunkedBody, statusesOf } from "../support/http.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 
-export function hostile(fixture) {
+export function hostileRequests(fixture) {
   const secret = () => fixture.keys.full.secret;
   const get = (path, headers = []) => fixture.server.send(path, { secret: secret(), headers });
 
@@ -158,7 +158,7 @@ export function hostile(fixture) {
     test("a body of 120 MB is not read completely", async () => {
       // The service closes the connection while the body is still being sent, and the reset may overtake its response
       // (RFC 9112, section 9.6), in which case the request is repeated.
-      const answerTo = async (options) => {
+      const responseTo = async (options) => {
         for (let left = 9; ; left -= 1) {
           try {
             return await fixture.server.send("/v1/vault/connections", options);
@@ -175,7 +175,7 @@ export function hostile(fixture) {
       ]) {
         const headers = [["content-type", "application/json"]];
         const options = { method: "POST", secret: secret(), headers, body };
-        expectProblem(await answerTo(options), "body_too_large");
+        expectProblem(await responseTo(options), "body_too_large");
       }
     });
 

@@ -11,7 +11,7 @@ const ISOLATE_BYTES = 128 * 2 ** 20;
 /** The allowed memory growth of 200 requests: cached responses have a budget of 4 MiB. */
 const GROWTH_BYTES = 8 * 2 ** 20;
 
-export function largest(fixture) {
+export function largestPlatform(fixture) {
   const get = (path) => fixture.server.send(path, { secret: fixture.keys.full.secret });
   const sum = ({ wasm, heap, buffers }) => wasm + heap + buffers;
 

@@ -19,7 +19,7 @@ const CALLS = /^(runAction|proxy)/;
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
 const PLATFORM = "github";
 const ACTION = "issuesCreate";
-/** Statuses of a service with a rate limit, an internal error, or unavailable or full storage. Other suites test most of them. */
+/** Statuses caused by limits, internal errors, platforms or storage. Other suites test most of them. */
 const TESTED_ELSEWHERE = ["429", "500", "502", "503", "504", "507"];
 const KEYS = /^(rotate|revoke)Key$/;
 const WEBHOOKS = /^(get|update|delete|rotate|test)Webhook$|^replayEvents$|^listDeliveries$/;
@@ -58,7 +58,7 @@ export function openapi(fixture) {
   const byToken = (token = "example-token") => connecting({ authMethod: "token", fields: { token } });
 
   /** Creates a webhook, and deletes all others. */
-  async function hook(more = {}) {
+  async function createOnlyWebhook(more = {}) {
     const options = { secret: keys.full.secret, headers: [JSON_TYPE] };
     for (const { id } of (await send("/v1/webhooks", options)).json.rows)
       await send(`/v1/webhooks/${id}`, { ...options, method: "DELETE" });
@@ -75,13 +75,13 @@ export function openapi(fixture) {
   const people = () => new ConsolePeople(fixture.server, keys.full.secret);
 
   /** The id of a resource for the operation. */
-  async function subject(operationId) {
+  async function resourceIdFor(operationId) {
     if (operationId === "getAttempt") {
       const body = JSON.stringify(connecting({ authMethod: "oauth2" }));
       const options = { method: "POST", secret: keys.full.secret, headers: [JSON_TYPE], body };
       return (await send("/v1/vault/connect", options)).json.id;
     }
-    if (WEBHOOKS.test(operationId)) return (await hook()).id;
+    if (WEBHOOKS.test(operationId)) return (await createOnlyWebhook()).id;
     if (KEYS.test(operationId)) return (await newKey()).json.id;
     if (operationId === "deleteAgentGrant") return agents().grant();
     if (operationId === "deleteConsoleSession") return people().session();
@@ -94,16 +94,16 @@ export function openapi(fixture) {
   }
 
   /** A successful request to the operation, for `send`. */
-  async function good({ operationId, path, method, requestBody, security }) {
+  async function validRequest({ operationId, path, method, requestBody, security }) {
     // Repeating the request replaces the resource.
-    if (operationId === "createWebhook") await hook();
+    if (operationId === "createWebhook") await createOnlyWebhook();
     if (operationId === "createKey")
       await fixture.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
     if (/^(get|delete)AgentSignIn$/.test(operationId)) await agents().signIn();
     if (/^(get|delete)ConsoleSignIn$/.test(operationId)) await people().configure();
     const { request } = operationId === "createAgentGrant" ? await agents().request() : {};
     if (operationId !== "setOauthClient") await put(CLIENT, { clientId: "example-client" });
-    const id = path.includes("{id}") ? await subject(operationId) : undefined;
+    const id = path.includes("{id}") ? await resourceIdFor(operationId) : undefined;
     // Other operations get the first example of the document.
     const bodies = {
       createConnection: input({ name: "Ann", tags: ["eu"] }),
@@ -137,8 +137,8 @@ export function openapi(fixture) {
   }
 
   /** Requests that the operation rejects, or responds to without a body: variations of a successful one. */
-  async function others(operation) {
-    const request = await good(operation);
+  async function requestVariants(operation) {
+    const request = await validRequest(operation);
     const { operationId } = operation;
     const { path, headers } = request;
     if (request.secret === undefined) return [];
@@ -161,7 +161,7 @@ export function openapi(fixture) {
         { body: " ".repeat(operationId === "importConnections" ? (1 << 20) + 1 : (64 << 10) + 1) },
       );
     }
-    otherRequests.push(...(await own(operation.operationId, request)));
+    otherRequests.push(...(await specificVariants(operation.operationId, request)));
     return otherRequests.map((other) => ({ ...request, ...other }));
   }
 
@@ -179,7 +179,7 @@ export function openapi(fixture) {
       .run();
 
   /** Requests that only one operation rejects, or responds to with another status. */
-  async function own(id, { path, ...request }) {
+  async function specificVariants(id, { path, ...request }) {
     const as = (body) => ({ body: JSON.stringify(body) });
     if (id === "createConnection") {
       const body = JSON.stringify(input());
@@ -194,23 +194,23 @@ export function openapi(fixture) {
     }
     if (id === "setCredentials") return [as({ type: "bearer", token: "wrong-token" })];
     if (id === "setConnectionState") {
-      const connection = await subject("getCredentials");
+      const connection = await resourceIdFor("getCredentials");
       return [{ path: path.replace(/[0-9a-f-]{36}/, connection) }];
     }
     if (id === "getCredentials") {
-      const failed = await subject("getStatus");
+      const failed = await resourceIdFor("getStatus");
       const expired = { type: "oauth2", accessToken: "example-token", expiresAt: "2020-01-31T12:00:00Z" };
       await put(`${connectionPath(failed)}/credentials`, expired);
       return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
     }
     if (id === "checkConnection") {
-      const failed = await subject(id);
+      const failed = await resourceIdFor(id);
       const sql = "UPDATE connections SET state = 'failed', active = 0 WHERE id = ?";
       await fixture.database.prepare(sql).bind(failed).run();
       return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
     }
     if (id === "createWebhook") {
-      await hook();
+      await createOnlyWebhook();
       for (let index = 0; index < 19; index += 1) await send(path, request);
       return [{}];
     }
@@ -224,7 +224,7 @@ export function openapi(fixture) {
       return [{ path: path.replace(/[0-9a-f-]{36}/, revoked) }];
     }
     if (id === "replayEvents") {
-      const { id: paused } = await hook({ active: false });
+      const { id: paused } = await createOnlyWebhook({ active: false });
       return [{ path: path.replace(/wh_[0-9a-f-]{36}/, paused) }];
     }
     if (/^[gs]et(Agent|Console)SignIn$/.test(id)) {
@@ -297,7 +297,7 @@ export function openapi(fixture) {
 
     test("describes every response of every operation", async () => {
       for (const [id, operation] of description.operations) {
-        // They return platform responses, which `calls.test.mjs` tests.
+        // These operations return responses of platforms, which `calls.test.mjs` tests.
         if (CALLS.test(id)) continue;
         const seen = new Set();
         const ask = async (request) => {
@@ -306,8 +306,8 @@ export function openapi(fixture) {
           seen.add(String(response.status));
           return response;
         };
-        for (const request of await others(operation)) await ask(request);
-        const request = await good(operation);
+        for (const request of await requestVariants(operation)) await ask(request);
+        const request = await validRequest(operation);
         const response = await ask(request);
         assert.ok(response.status < 300, `${id} ${response.status}`);
         if (operation.parameters?.some(({ $ref }) => $ref?.endsWith("IfNoneMatch"))) {
@@ -421,7 +421,7 @@ export function openapi(fixture) {
       for (const operation of description.operations.values()) {
         for (const { name, schema } of operation.parameters?.filter((parameter) => parameter.in === "query") ?? []) {
           const [taken, refused] = testValues(schema);
-          const [path] = (await good(operation)).path.split("?");
+          const [path] = (await validRequest(operation)).path.split("?");
           const status = async (value) => {
             const needed = operation.operationId === "searchActions" && { q: "x" };
             const filter = query({ ...needed, [name]: value, ...(name === "tagsMatch" && { tags: "x" }) });

@@ -9,7 +9,7 @@ import {
   Caller,
   expectConnection,
   expectConnections,
-  expectTrueCounts,
+  expectCorrectCounts,
   connectionPath,
   stored,
 } from "../support/vault.mjs";
@@ -88,7 +88,7 @@ export function outage(fixture) {
         assert.equal(await stored(fixture.database, "outage"), rows);
         expectConnections(await list(), { total: 1 });
       }
-      await expectTrueCounts(fixture.database);
+      await expectCorrectCounts(fixture.database);
     });
 
     test("the log contains no request bodies", () => {

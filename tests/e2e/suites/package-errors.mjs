@@ -261,7 +261,7 @@ export function errors(fixture) {
         statuses.push(response.status);
         if (response.status !== 503) return response;
         await run("ALTER TABLE lost RENAME TO connections");
-        // Equal except for the seconds to wait.
+        // Returns the same response without the seconds to wait.
         const headers = new Headers(response.headers);
         headers.set("retry-after", "0");
         return new Response(response.body, { status: 503, headers });

@@ -247,7 +247,7 @@ export function sessions(fixture) {
         page.off("response", listen);
         const content = JSON.stringify(outcome);
         for (const text of secrets) assert.ok(!content.includes(text), "a page reveals a secret");
-        return { ...outcome, answers: responses, given: suppliedCount };
+        return { ...outcome, responses, suppliedCount };
       }
       const real = async (more) => {
         const session = await vault(maker()).sessions.create({
@@ -267,8 +267,8 @@ export function sessions(fixture) {
         const {
           value,
           error,
-          answers: responses,
-          given: times,
+          responses,
+          suppliedCount: times,
         } = await run(
           `
           let text;
@@ -304,8 +304,8 @@ export function sessions(fixture) {
         const {
           value,
           error,
-          answers: responses,
-          given: times,
+          responses,
+          suppliedCount: times,
         } = await run(
           `
           const { now } = Date;
@@ -337,7 +337,7 @@ export function sessions(fixture) {
             `return (await new library.ConnectorVault({ baseUrl, secret: async () => more[0], ...${JSON.stringify(options)} }).whoami()).account`,
             () => real(),
           );
-        const { error, answers: responses } = await clientWith({});
+        const { error, responses } = await clientWith({});
         assert.deepEqual([error.name, error.code, responses], ["ValidationError", "secret_in_browser", []]);
         assert.equal((await clientWith({ allowSecretInBrowser: true })).value, maker().row.account);
       });

@@ -16,7 +16,7 @@ import {
 } from "../support/package.mjs";
 import { BASE, CONNECTION, ID, OWN, WHOAMI, INPUT, idle, json } from "../support/transport.mjs";
 
-export function invalid() {
+export function invalidValues() {
   describe("invalid values", () => {
     const client = (response) => {
       const recorder = new Recorder(response);

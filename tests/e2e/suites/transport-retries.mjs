@@ -13,7 +13,7 @@ import {
   inSequence,
   json,
   limited,
-  near,
+  expectCloseTo,
   overloaded,
   problem,
   timed,
@@ -119,7 +119,7 @@ export function retries() {
             REPEATABLE.whoami[0],
           );
           assert.equal(response.account, "acme");
-          near(waits[0], wait);
+          expectCloseTo(waits[0], wait);
         }
         for (const value of ["soon", "-1", "1.5.1", "", "1e3x"]) {
           const { waits } = await timed(
@@ -152,7 +152,7 @@ export function retries() {
         const { error, requests, took } = await timed(() => fail({ "retry-after": "20" }), REPEATABLE.whoami[0]);
         expectError(error, kind, { retryAfter: 20 });
         assert.equal(requests.length, 2);
-        near(took, 20_000);
+        expectCloseTo(took, 20_000);
         const date = await timed(
           () => fail({ "retry-after": new Date(Date.now() + 90_000).toUTCString() }),
           REPEATABLE.whoami[0],

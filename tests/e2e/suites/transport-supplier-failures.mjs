@@ -13,7 +13,18 @@ import {
   runWithSupplier,
   whoami,
 } from "../support/supplier.mjs";
-import { BASE, CURSOR_DIGITS, ID, OWN, WHOAMI, INPUT, idle, json, near, pause } from "../support/transport.mjs";
+import {
+  BASE,
+  CURSOR_DIGITS,
+  ID,
+  OWN,
+  WHOAMI,
+  INPUT,
+  idle,
+  json,
+  expectCloseTo,
+  pause,
+} from "../support/transport.mjs";
 
 export function supplierFailures() {
   describe("failures of a function that supplies secrets", () => {
@@ -151,14 +162,14 @@ export function supplierFailures() {
           setTimeout(() => controller.abort("mine"), 300);
           const began = Date.now();
           const ended = await failure(calls[0]);
-          near(Date.now() - began, 300);
+          expectCloseTo(Date.now() - began, 300);
           for (const error of [ended, await failure(calls[2])])
             expectNoResponse(error, "AbortError", { code: "aborted", cause: "mine" });
           return calls[1];
         },
       );
       assert.deepEqual([value, supplies, requests.length, timers], [WHOAMI, 1, 1, 0]);
-      near(took, 1000);
+      expectCloseTo(took, 1000);
       const { error, supplies: none } = await runWithSupplier(
         new Supplier(),
         () => json(WHOAMI),
@@ -179,7 +190,7 @@ export function supplierFailures() {
           await pause(800);
           const later = vault.whoami();
           expectNoResponse(await slow, "TimeoutError", { code: "timeout" });
-          near(Date.now() - began, 1000);
+          expectCloseTo(Date.now() - began, 1000);
           return later;
         },
         { timeoutMs: 1000 },

@@ -97,14 +97,14 @@ export function vaultCost(fixture) {
             const note = (page, what) =>
               read[size].push([
                 page.rows.length,
-                expectReads(page.answer, maxRows, `${size}, limit ${limit}, ${what}`),
+                expectReads(page.response, maxRows, `${size}, limit ${limit}, ${what}`),
               ]);
             // The first pages by Link, and a deep one by its number.
             let ask = `/v1/vault/connections?${new URLSearchParams({ ...filter, limit })}`;
             for (let page = 1; page <= 3 && ask; page += 1) {
               const response = await callers[size].send("GET", ask);
               const list = expectConnections(response, { page });
-              note({ ...list, answer: response }, `page ${page}`);
+              note({ ...list, response }, `page ${page}`);
               if (page === 1)
                 assert.ok(list.total > 0 || /no/.test(JSON.stringify(filter)), "the filter matches no rows");
               if (page === 2 && list.pages > 4) {
@@ -113,7 +113,7 @@ export function vaultCost(fixture) {
                 );
                 const response = await callers[size].send("GET", next);
                 note(
-                  { ...expectConnections(response, { page: list.pages - 1 }), answer: response },
+                  { ...expectConnections(response, { page: list.pages - 1 }), response },
                   `page ${list.pages - 1} by Link`,
                 );
               }
@@ -142,7 +142,7 @@ export function vaultCost(fixture) {
       ]) {
         const pages = await follow(callers.large, { ...filter, limit: 500 });
         assert.ok(pages.length > 5);
-        pages.forEach(({ answer: response }, i) =>
+        pages.forEach(({ response }, i) =>
           expectReads(response, each * 500 + ALLOWANCE, `${JSON.stringify(filter)}, page ${i + 1}`),
         );
         assert.equal(pages.flatMap((page) => page.rows).length, pages[0].total);
@@ -199,7 +199,7 @@ export function vaultCost(fixture) {
     test("several tags cost the rows of all, or those of the rarest one", async () => {
       for (const [filter, most] of [
         [{ tags: "all,third" }, 100_000],
-        // Plus the counters of each query plan, by which the cheapest one is chosen.
+        // The limit includes the counters of each query plan, by which the cheapest one is chosen.
         [{ tags: "all,rare-50" }, 80 + 30 * 4],
         [{ tags: "third,rare-50", platformVersion: "v2" }, 80 + 30 * 6],
         [{ tags: "t-1,t-2,t-3", tagsMatch: "any" }, 64 + 3 * 200 + 40],

@@ -12,7 +12,7 @@ import { folder, importPlatforms } from "./workspace.mjs";
 const CHUNK = Buffer.alloc(1 << 16, "x");
 
 /** The OpenAPI document of the platform. */
-export const describedAt = (origin) => ({
+export const documentAt = (origin) => ({
   openapi: "3.0.3",
   info: { title: "Called", version: "1", "x-providerName": "called", license: { name: "MIT" } },
   servers: [{ url: `${origin}/api` }, { url: `${origin}/other` }],
@@ -61,7 +61,7 @@ export const describedAt = (origin) => ({
 export function calledCatalog(name, { origin }, providers = "") {
   const documents = join(folder, `${name}-documents`);
   mkdirSync(documents, { recursive: true });
-  writeFileSync(join(documents, "called.json"), JSON.stringify(describedAt(origin)));
+  writeFileSync(join(documents, "called.json"), JSON.stringify(documentAt(origin)));
   const known = join(folder, `${name}-providers.toml`);
   writeFileSync(known, providers);
   return importPlatforms(name, documents, known);
@@ -73,7 +73,7 @@ export class Platform {
   /** The accepted token. */
   token = "good";
   /** The target of the redirect to another origin. */
-  away = "http://localhost:1/elsewhere";
+  redirectTarget = "http://localhost:1/elsewhere";
 
   static async start() {
     const platform = new Platform();
@@ -124,7 +124,7 @@ export class Platform {
     if (path === "/etag" && headers["if-none-match"] === '"1"') return response.writeHead(304, { etag: '"1"' }).end();
     if (path === "/none") return response.writeHead(204).end();
     if (path === "/moved") return response.writeHead(302, { location: "/api/there?x=1" }).end();
-    if (path === "/away") return response.writeHead(302, { location: this.away }).end();
+    if (path === "/away") return response.writeHead(302, { location: this.redirectTarget }).end();
     if (path === "/length")
       return response.writeHead(200, { "content-length": "7" }).end(method === "HEAD" ? "" : "1234567");
     response.writeHead(200, {

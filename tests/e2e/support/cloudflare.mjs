@@ -33,9 +33,9 @@ export class CloudflareApi {
   /** The method and path of each request. */
   requests = [];
   /** Requests whose "METHOD path" matches are rejected. */
-  broken = undefined;
+  rejectedRequests = undefined;
   /** Unknown requests. */
-  unknown = [];
+  unknownRequests = [];
 
   async start() {
     this.server = createServer((request, response) => this.#answer(request, response));
@@ -93,10 +93,10 @@ export class CloudflareApi {
 
   /** The result of a request, by "METHOD path". Throws for a rejected request. */
   async ask(name, { url = new URL("http://localhost"), body = Buffer.alloc(0), request } = {}) {
-    if (this.broken?.test(name)) throw new Refusal(400, 7003, "the test rejects this request");
+    if (this.rejectedRequests?.test(name)) throw new Refusal(400, 7003, "the test rejects this request");
     const route = ROUTES.find(([pattern]) => pattern.test(name));
     if (!route) {
-      this.unknown.push(name);
+      this.unknownRequests.push(name);
       throw new Refusal(404, 7000, `no route for ${name}`);
     }
     const [pattern, response] = route;
@@ -166,24 +166,24 @@ export function commandsOf(current) {
       form: "whoami --json",
       variant: () => (isSignedIn() ? "" : "not signed in"),
       reads: true,
-      answers: () => {
+      respond: () => {
         if (!isSignedIn()) throw new Refusal(401, 10000, "Authentication error");
         return {};
       },
     },
-    { form: "kv namespace list", reads: true, answers: () => current().send("GET /storage/kv/namespaces") },
+    { form: "kv namespace list", reads: true, respond: () => current().send("GET /storage/kv/namespaces") },
     {
       form: "kv namespace create TITLE",
-      answers: ({ title }) => current().send("POST /storage/kv/namespaces", { title }),
+      respond: ({ title }) => current().send("POST /storage/kv/namespaces", { title }),
     },
-    { form: "d1 list --json", reads: true, answers: () => current().send("GET /d1/database") },
-    { form: "d1 create NAME", answers: ({ name }) => current().send("POST /d1/database", { name }) },
+    { form: "d1 list --json", reads: true, respond: () => current().send("GET /d1/database") },
+    { form: "d1 create NAME", respond: ({ name }) => current().send("POST /d1/database", { name }) },
     {
       form: "d1 info BINDING --json",
       variant: ({ folder, binding }) =>
         current().rowsRead.has(bound(folder, binding).database_id) ? "" : "nothing read",
       reads: true,
-      answers: async ({ folder, binding }) => {
+      respond: async ({ folder, binding }) => {
         const { uuid, name } = await current().send(`GET ${database(folder, binding)}`);
         const [{ sum }, other] = current().readsOf(uuid);
         return { uuid, name, ...(sum.rowsRead && { rows_read_24h: sum.rowsRead + other.sum.rowsRead }) };
@@ -191,12 +191,12 @@ export function commandsOf(current) {
     },
     {
       form: "d1 execute BINDING --json --yes --command SQL --remote",
-      answers: ({ folder, binding, sql }) => current().send(`POST ${database(folder, binding)}/query`, { sql }),
+      respond: ({ folder, binding, sql }) => current().send(`POST ${database(folder, binding)}/query`, { sql }),
     },
     {
       form: "d1 execute BINDING --yes --file FILE --remote",
       // The first file is the schema: it verifies that the real wrangler does not split a trigger at its semicolons.
-      answers: ({ folder, binding, file }) => {
+      respond: ({ folder, binding, file }) => {
         current().file = readFileSync(file, "utf8");
         return current().send(`POST ${database(folder, binding)}/import`, { action: "ingest" });
       },
@@ -205,7 +205,7 @@ export function commandsOf(current) {
       form: "queues info NAME",
       variant: ({ name }) => (current().queues.some((queue) => queue.queue_name === name) ? "" : "missing"),
       reads: true,
-      answers: async ({ name }) => {
+      respond: async ({ name }) => {
         const [found] = await current().send("GET /queues", null, { name });
         if (!found) throw new Refusal(404, 11000, `Queue "${name}" does not exist.`);
         return "";
@@ -213,39 +213,39 @@ export function commandsOf(current) {
     },
     {
       form: "queues create NAME",
-      answers: ({ name }) => current().send("POST /queues", { queue_name: name }),
+      respond: ({ name }) => current().send("POST /queues", { queue_name: name }),
     },
     {
       form: "secret list",
       variant: () => (current().uploads.length > 0 ? "" : "missing"),
       reads: true,
-      answers: () => current().send("GET /workers/scripts/connector-vault/secrets"),
+      respond: () => current().send("GET /workers/scripts/connector-vault/secrets"),
     },
     {
       form: "kv key list --binding CATALOG --remote",
       reads: true,
-      answers: ({ folder }) => current().send(`GET ${namespace(folder)}/keys`),
+      respond: ({ folder }) => current().send(`GET ${namespace(folder)}/keys`),
     },
     {
       form: "kv key list --binding CATALOG --remote --prefix PREFIX",
       reads: true,
-      answers: ({ folder, prefix }) => current().send(`GET ${namespace(folder)}/keys`, null, { prefix }),
+      respond: ({ folder, prefix }) => current().send(`GET ${namespace(folder)}/keys`, null, { prefix }),
     },
     {
       form: "kv bulk put FILE --binding CATALOG --remote",
-      answers: ({ folder, file }) =>
+      respond: ({ folder, file }) =>
         current().send(`PUT ${namespace(folder)}/bulk`, JSON.parse(readFileSync(file, "utf8"))),
     },
     {
       form: "kv bulk get FILE --binding CATALOG --remote",
       reads: true,
-      answers: async ({ folder, file }) => {
+      respond: async ({ folder, file }) => {
         const keys = JSON.parse(readFileSync(file, "utf8"));
         return (await current().send(`POST ${namespace(folder)}/bulk/get`, { keys })).values;
       },
     },
-    { form: "deploy --secrets-file FILE", isReal: true, answers: upload },
-    { form: "deploy", answers: upload },
+    { form: "deploy --secrets-file FILE", isReal: true, respond: upload },
+    { form: "deploy", respond: upload },
   ];
 }
 

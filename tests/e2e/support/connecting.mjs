@@ -23,10 +23,10 @@ export const recordedResponses = [];
 
 /** A client with one key. */
 export class App {
-  /** @param {() => import("./server.mjs").Server} server @param {{ secret: string }} made */
-  constructor(server, made) {
+  /** @param {() => import("./server.mjs").Server} server @param {{ secret: string }} apiKey */
+  constructor(server, apiKey) {
     this.server = server;
-    this.secret = made.secret;
+    this.secret = apiKey.secret;
   }
 
   async call(method, path, value, headers = []) {

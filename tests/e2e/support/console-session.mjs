@@ -16,7 +16,7 @@ export const linkFor = async (fixture, identity, request) =>
   `/connections#token=${await tokenFor(fixture, identity, request)}`;
 
 /** The secret that the tab stores. */
-export const keptSecret = (page) => page.evaluate((place) => sessionStorage.getItem(place), SECRET);
+export const storedSecret = (page) => page.evaluate((place) => sessionStorage.getItem(place), SECRET);
 
 /** Asserts that a secret is in no place that is shared or outlives the tab. */
 export async function expectHidden(page, secret) {

@@ -348,7 +348,7 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
         `${where}: ${part} scrolls sideways`,
       );
   };
-  // A target half under the header would be too small.
+  // Without this, targets partly under the header would count as too small.
   const toTop = () => page.evaluate(() => scrollTo(0, 0));
   const light = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const dark = BACKGROUNDS[light];

@@ -13,7 +13,7 @@ export const CONNECTOR = join("v3", "local-catalog");
 /** Starts the platform with its state in a storage, for a service at a port. */
 export async function startDemo(state, port) {
   const file = join(state.path, "v3", "demo-notes.json");
-  // Its connector has this URL.
+  // The platform's connector names this port.
   const { port: own } = JSON.parse(readFileSync(file, "utf8"));
   const demo = await DemoNotes.start({ file, ports: [own] });
   demo.register(`http://127.0.0.1:${port}`);

@@ -15,9 +15,9 @@ import { parseArgs } from "node:util";
 import { root } from "../../../scripts/lib/paths.mjs";
 
 enableCompileCache();
-const ours = createRequire(import.meta.url);
-const wrangler = ours.resolve("wrangler");
-const { version: VERSION } = ours("wrangler/package.json");
+const requireHere = createRequire(import.meta.url);
+const wrangler = requireHere.resolve("wrangler");
+const { version: VERSION } = requireHere("wrangler/package.json");
 const { convertV4MiniflareOptions, Log, LogLevel, Miniflare, Response } = createRequire(wrangler)("miniflare");
 
 const text = { type: "string" };
@@ -38,11 +38,11 @@ const valuesIn = (lines) =>
  * The options that wrangler derives from a configuration. Loading wrangler takes half a second of processor time, so the options are
  * kept for all configurations that only differ in variables and secrets.
  */
-function configured(path) {
+function miniflareConfig(path) {
   const [before, variables = "", rest = ""] = readFileSync(path, "utf8").split(/^(\[vars\]\n(?:[^[].*\n|\n)*)/m);
   const file = join(root, "target", "e2e-options", `${hashOf([before, rest, VERSION])}.json`);
   if (!existsSync(file)) {
-    const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = ours("wrangler");
+    const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = requireHere("wrangler");
     const { name, main } = readConfig({ config: path });
     const { bindings: _, ...workerOptions } = optionsOf(path).workerOptions;
     mkdirSync(dirname(file), { recursive: true });
@@ -55,7 +55,7 @@ function configured(path) {
   return { name, main, workerOptions: { ...workerOptions, bindings, rootPath: dirname(path) } };
 }
 
-const config = configured(values.config);
+const config = miniflareConfig(values.config);
 const folder = dirname(config.main);
 const worker = [
   { type: "ESModule", path: config.main },

@@ -9,7 +9,7 @@ import { EXPERIMENTS } from "../../../lab/experiments.mjs";
 import { program } from "../../../scripts/lib/native-cli.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { operatorCommands, releaseVersion } from "../../../scripts/release/server-package.mjs";
-import { passedOn } from "../../../scripts/start/options.mjs";
+import { wranglerOptions } from "../../../scripts/start/options.mjs";
 
 const TIMEOUT_MS = 300_000;
 export const SCRIPTS = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
@@ -100,7 +100,7 @@ export async function expectCommand(words) {
   const script = rest[0] === "run" ? rest[1] : rest[0];
   assert.ok(SCRIPTS[script], `package.json has no script \`${script}\``);
   const all = rest.includes("--") ? rest.slice(rest.indexOf("--") + 1) : [];
-  const options = script === "start" ? passedOn(all) : all;
+  const options = script === "start" ? wranglerOptions(all) : all;
   if (options.length === 0) return undefined;
   const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs ([\w-]+)$/)?.[1];
   if (operator) return expectOperator([operator, ...options]);

@@ -23,17 +23,17 @@ export const rowsOf = async (list) => {
 };
 
 /** All rows of a list over plain HTTP, page by page. */
-export async function allRows(fixture, made, path, filters = {}) {
+export async function allRows(fixture, apiKey, path, filters = {}) {
   const rows = [];
   for (let page = 1; ; page += 1) {
-    const { json } = await fixture.plain(made, `${path}?${asQuery({ ...filters, limit: 500, page })}`);
+    const { json } = await fixture.plain(apiKey, `${path}?${asQuery({ ...filters, limit: 500, page })}`);
     rows.push(...json.rows);
     if (page >= json.pages) return rows;
   }
 }
 
 /** A client whose requests are recorded: { recorder, client }. */
-export function recordingClient(fixture, made, options) {
+export function recordingClient(fixture, apiKey, options) {
   const recorder = new Recorder();
-  return { recorder, client: fixture.vault(made, { fetch: recorder.fetch, ...options }) };
+  return { recorder, client: fixture.vault(apiKey, { fetch: recorder.fetch, ...options }) };
 }

@@ -66,7 +66,7 @@ export class Idp {
   /** The lifetime of access tokens in seconds. */
   lifetime = 3600;
   /** The delay of token responses in milliseconds, after they were processed. */
-  late = 0;
+  responseDelayMs = 0;
 
   static async start() {
     const idp = new Idp();
@@ -114,7 +114,7 @@ export class Idp {
   }
 
   #answer(request, response) {
-    if (this.late > 0 && request.url === "/token") delayResponse(response, this.late);
+    if (this.responseDelayMs > 0 && request.url === "/token") delayResponse(response, this.responseDelayMs);
     if (!request.url.startsWith("/interaction/")) return this.callback(request, response);
     this.#interact(request, response).catch((error) => {
       this.faults.push(error);
@@ -150,14 +150,14 @@ export class Idp {
 
   /** Signs in with a name and consents, or declines. Returns the redirect URL. */
   async visit(visitor, url, { login, deny }, isBack) {
-    let { url: at, answer: response } = await visitor.follow(await visitor.get(url), url, isBack);
+    let { url: at, response } = await visitor.follow(await visitor.get(url), url, isBack);
     while (response?.status === 200) {
       const form = response.text.includes("<title>login<")
         ? { login }
         : deny === undefined
           ? { agree: "yes" }
           : { deny };
-      ({ url: at, answer: response } = await visitor.follow(await visitor.submit(at, form), at, isBack));
+      ({ url: at, response } = await visitor.follow(await visitor.submit(at, form), at, isBack));
     }
     if (response) throw new Error(`${response.status} at ${at}: ${response.text.slice(0, 1000)}`);
     return at;

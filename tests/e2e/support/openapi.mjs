@@ -17,7 +17,7 @@ const TRANSPORT = new Set([
   "transfer-encoding",
 ]);
 
-/** The schema without additional members in objects. */
+/** A copy of a schema whose objects forbid additional members. */
 function closed(schema) {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -145,7 +145,7 @@ export function expectInvalid(error, parameter, suggestion) {
 /** The members of a problem document, as an error has them. */
 export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
 
-/** Asserts that an error equals the service's response `answer` to the same request. */
+/** Asserts that an error equals the service's response to the same request. */
 export function expectAnswered(error, kind, response, more = {}) {
   const { requestId, suggestions, connectionId, ...problem } = response.json;
   assert.equal(requestId, response.header("x-request-id"));

@@ -47,17 +47,17 @@ export class Shell {
     this.env = { CONNECTOR_VAULT: program, ...env };
   }
 
-  /** Runs an example: { printed, answers: [{ status, expected, url, text }] }. Fails if one of its commands fails. */
+  /** Runs an example: { printed, responses: [{ status, expected, url, text }] }. Fails if one of its commands fails. */
   async run(code) {
-    const responses = join(this.folder, ".answers");
-    rmSync(responses, { recursive: true, force: true });
-    mkdirSync(responses, { recursive: true });
+    const responseFolder = join(this.folder, ".answers");
+    rmSync(responseFolder, { recursive: true, force: true });
+    mkdirSync(responseFolder, { recursive: true });
     const commands = code.replaceAll(/^(\S.*?) +# → (\d{3})\b.*$/gm, "EXPECT=$2 $1");
     const script = `${PRELUDE}\n${this.#state}\n${commands}\n${preserveState(code)}\n`;
     const env = {
       ...environment(wranglerEnvironment),
       ...this.env,
-      ANSWERS: responses,
+      ANSWERS: responseFolder,
       KEPT: join(this.folder, ".kept"),
       PATH: `${nodeBin}:${process.env.PATH}`,
     };
@@ -73,18 +73,18 @@ export class Shell {
       );
     });
     this.#state += `\n${readFileSync(join(this.folder, ".kept"), "utf8")}`;
-    const files = readdirSync(responses)
+    const files = readdirSync(responseFolder)
       .filter((name) => name.endsWith(".status"))
       .sort();
     return {
       printed: stdout,
-      answers: files.map((name) => {
-        const [status, url, expected] = readFileSync(join(responses, name), "utf8").split(" ");
+      responses: files.map((name) => {
+        const [status, url, expected] = readFileSync(join(responseFolder, name), "utf8").split(" ");
         return {
           status,
           url,
           expected,
-          text: readFileSync(join(responses, name.replace(".status", ".answer")), "utf8"),
+          text: readFileSync(join(responseFolder, name.replace(".status", ".answer")), "utf8"),
         };
       }),
     };

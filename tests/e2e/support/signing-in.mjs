@@ -8,18 +8,18 @@ import { listen } from "./listening.mjs";
  * these headers in addition to their own.
  */
 export async function startProxy(more = {}) {
-  const gate = createServer((request, response) => {
+  const proxy = createServer((request, response) => {
     const { method, url: path } = request;
     const headers = { ...request.headers, ...more };
-    const forwarded = httpRequest({ host: "127.0.0.1", port: gate.to, method, path, headers }, (reply) => {
+    const forwarded = httpRequest({ host: "127.0.0.1", port: proxy.to, method, path, headers }, (reply) => {
       response.writeHead(reply.statusCode, reply.rawHeaders);
       reply.pipe(response);
     });
     forwarded.on("error", () => response.destroy());
     request.pipe(forwarded);
   });
-  gate.port = await listen(gate);
-  return gate;
+  proxy.port = await listen(proxy);
+  return proxy;
 }
 
 /** The storage of an agent's OAuth client: its registration, tokens and code verifier. */

@@ -9,7 +9,7 @@ export class Stub {
   /** Every token request: { path, type, authorization, parameters }. */
   requests = [];
   /** Unexpected requests. */
-  strays = [];
+  unexpectedRequests = [];
 
   static async start() {
     const stub = new Stub();
@@ -28,7 +28,7 @@ export class Stub {
   async #answer(request, response) {
     const { pathname, searchParams } = new URL(request.url, this.origin);
     if (pathname === "/authorize" || pathname === "/authorize-pkce") {
-      // Rejects unknown parameters, as some platforms do, and requires its own.
+      // Like some platforms, requires a code challenge on one path, and rejects it on the other.
       if (searchParams.has("code_challenge") !== pathname.endsWith("pkce"))
         return response.writeHead(400).end("The code challenge is wrong here.");
       // The test selects the result.
@@ -42,7 +42,7 @@ export class Stub {
       return respond(response);
     }
     if (pathname !== "/token") {
-      this.strays.push(`${request.method} ${request.url}`);
+      this.unexpectedRequests.push(`${request.method} ${request.url}`);
       return response.writeHead(404).end("{}");
     }
     const text = await readBody(request);

@@ -15,7 +15,7 @@ export class Supplier {
     };
   }
 
-  /** Its nth token. */
+  /** The nth token that it supplies. */
   token(n) {
     const text = `st_test_${String(n).padStart(4, "0")}.${"signed-by-the-tests".repeat(3)}`;
     secrets.add(text);

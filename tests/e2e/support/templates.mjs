@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, r
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAlive } from "../../../scripts/lib/process-alive.mjs";
-import { locked } from "../../../scripts/lib/lock.mjs";
+import { withLock } from "../../../scripts/lib/lock.mjs";
 import { root } from "../../../scripts/lib/paths.mjs";
 
 const PLACE = join(root, "target", "e2e");
@@ -54,7 +54,7 @@ export async function stopHelper(storage) {
 export async function template(program, of, make) {
   const done = join(folderFor(program), hashOf(of));
   if (existsSync(done)) return done;
-  await locked(`e2e-${hashOf(of)}`, "it prepares storage for tests", async () => {
+  await withLock(`e2e-${hashOf(of)}`, "it prepares storage for tests", async () => {
     if (existsSync(done)) return;
     const temporaryFolder = `${done}.unfinished`;
     rmSync(temporaryFolder, { recursive: true, force: true });

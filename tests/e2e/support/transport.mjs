@@ -8,7 +8,7 @@ export const BASE = "https://vault.example";
 export const ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 export const TICK_MS = 10;
 /** The limit of simulated time. */
-const END_MS = 3_600_000;
+const MAX_SIMULATED_MS = 3_600_000;
 export const CURSOR_DIGITS = 84;
 export const OWN = secret();
 
@@ -125,16 +125,16 @@ export async function timed(send, call, options = {}, tick = TICK_MS) {
         (error) => (outcome = { error }),
       );
     for (await idle(); !outcome; await idle()) {
-      assert.ok(clock.passed < END_MS, "the call does not end");
-      clock.pass(tick);
+      assert.ok(clock.elapsedMs < MAX_SIMULATED_MS, "the call does not end");
+      clock.advance(tick);
     }
     const times = recorder.requests.map(({ at }) => at - began);
     return {
       ...outcome,
       requests: recorder.requests,
       waits: times.slice(1).map((time, n) => time - times[n]),
-      took: clock.passed,
-      timers: clock.waiting,
+      took: clock.elapsedMs,
+      timers: clock.pendingTimers,
     };
   } finally {
     clock.restore();
@@ -149,5 +149,5 @@ export const inSequence =
   (...responses) =>
   (request, n) =>
     responses[Math.min(n, responses.length) - 1](request, n);
-export const near = (time, expected) =>
+export const expectCloseTo = (time, expected) =>
   assert.ok(time >= expected && time <= expected + 3 * TICK_MS, `${time} ms instead of ${expected} ms`);

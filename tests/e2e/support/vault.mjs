@@ -132,7 +132,7 @@ export async function follow(caller, filter = {}, each = async () => {}) {
   let path = `${CONNECTIONS}?${query(filter)}`;
   while (path !== undefined) {
     const response = await caller.send("GET", path);
-    const page = { ...expectConnections(response, { page: pages.length + 1 }), answer: response };
+    const page = { ...expectConnections(response, { page: pages.length + 1 }), response };
     pages.push(page);
     await each(page, pages.length);
     path = page.next;
@@ -157,7 +157,7 @@ export async function stored(database, ...accounts) {
 }
 
 /** Asserts that counters are right for every account. */
-export async function expectTrueCounts(database) {
+export async function expectCorrectCounts(database) {
   const fresh = `
     SELECT account, environment, active, dimension, value, count(*) AS n FROM connection_counted GROUP BY 1, 2, 3, 4, 5
     UNION ALL

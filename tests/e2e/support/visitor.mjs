@@ -6,7 +6,7 @@ const MAX_REDIRECTS = 20;
 
 export class Visitor {
   #jars = new Map();
-  /** Every response that this browser received: { method, url, answer }. */
+  /** Every response that this browser received: { method, url, response }. */
   seen = [];
 
   /** Sends one request to an absolute `url`. Cookies are stored per port, unlike in real browsers. */
@@ -29,7 +29,7 @@ export class Visitor {
       if (value === "" || /; *max-age=0/i.test(line)) jar.delete(name);
       else jar.set(name, value);
     }
-    this.seen.push({ method, url, answer: response });
+    this.seen.push({ method, url, response });
     return response;
   }
 
@@ -54,7 +54,7 @@ export class Visitor {
       if (stop(url)) return { url };
       response = await this.get(url);
     }
-    return { url, answer: response };
+    return { url, response };
   }
 
   cookie(port, name) {

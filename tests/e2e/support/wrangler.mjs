@@ -32,14 +32,14 @@ function jsonIn(text) {
 
 export class WranglerStandIn {
   /** The forms in which the real wrangler has run a command. */
-  accepted = new Set();
+  acceptedForms = new Set();
   /** Commands in a form that is not listed. */
-  unknown = [];
+  unknownCommands = [];
   /** Results that differ from those of the real wrangler. */
-  different = [];
+  differentResults = [];
 
   /**
-   * @param {object[]} commands of each: `form`, the arguments, where words in capitals stand for any value; `answers`, which
+   * @param {object[]} commands of each: `form`, the arguments, where words in capitals stand for any value; `respond`, which
    *   gets these values by name, `folder` and `output` (the file of WRANGLER_OUTPUT_FILE_PATH), and returns the output: a string, or
    *   a value to print as JSON; `reads`: whether it only reads, so that its result can be compared with the real one; `isReal`: whether
    *   `npm test` also runs the real wrangler; and `variant`, which distinguishes situations that the real wrangler must run separately
@@ -68,8 +68,8 @@ export class WranglerStandIn {
   }
 
   /** Asserts that the real wrangler accepts all used forms, and that results were equal. */
-  expectTrue() {
-    assert.deepEqual([this.unknown, this.different], [[], []]);
+  expectMatchesWrangler() {
+    assert.deepEqual([this.unknownCommands, this.differentResults], [[], []]);
   }
 
   /** The command of these arguments, with its values. */
@@ -103,7 +103,7 @@ export class WranglerStandIn {
   async #run(args, { folder, output }) {
     const found = this.#find(args);
     if (!found) {
-      this.unknown.push(args.join(" "));
+      this.unknownCommands.push(args.join(" "));
       return { code: 1, text: `The fake wrangler has no command ${args.join(" ")}` };
     }
     const { command, values } = found;
@@ -111,18 +111,18 @@ export class WranglerStandIn {
     const variant = command.variant?.(about);
     const form = variant ? `${command.form} (${variant})` : command.form;
     const runOwn = async () => {
-      const output = await command.answers(about);
+      const output = await command.respond(about);
       return typeof output === "string" || Buffer.isBuffer(output) ? output : JSON.stringify(output);
     };
-    if (!(proves || command.isReal) || this.accepted.has(form)) return { code: 0, text: await runOwn() };
+    if (!(proves || command.isReal) || this.acceptedForms.has(form)) return { code: 0, text: await runOwn() };
     const real = await runReal(args, { folder, output });
-    this.accepted.add(form);
+    this.acceptedForms.add(form);
     if (command.reads) {
       const expected = await runOwn().then(
         (text) => ({ code: 0, text }),
         () => ({ code: 1 }),
       );
-      if (!matchesResult(real, expected)) this.different.push({ form, real: String(real.text), expected });
+      if (!matchesResult(real, expected)) this.differentResults.push({ form, real: String(real.text), expected });
     }
     return real;
   }
@@ -169,17 +169,17 @@ export function localCommands(current) {
       isReal: true,
       // A different result of the real wrangler.
       variant: ({ sql }) => (/api_keys/.test(sql) ? "keys" : ""),
-      answers: ({ sql }) => runs(sql),
+      respond: ({ sql }) => runs(sql),
     },
-    { form: `d1 execute BINDING --yes --file FILE ${place}`, answers: ({ file }) => runs(read(file)) },
+    { form: `d1 execute BINDING --yes --file FILE ${place}`, respond: ({ file }) => runs(read(file)) },
     {
       form: `kv key list --binding CATALOG ${place}`,
       reads: true,
-      answers: async () => (await current().catalog.list()).keys.map(({ name, metadata }) => ({ name, metadata })),
+      respond: async () => (await current().catalog.list()).keys.map(({ name, metadata }) => ({ name, metadata })),
     },
     {
       form: `kv bulk put FILE --binding CATALOG ${place}`,
-      answers: async ({ file }) => {
+      respond: async ({ file }) => {
         for (const { key, value, metadata } of JSON.parse(read(file)))
           await current().catalog.put(key, Buffer.from(value, "base64"), { metadata });
         return "";
@@ -188,14 +188,14 @@ export function localCommands(current) {
     {
       form: `kv bulk get FILE --binding CATALOG ${place}`,
       reads: true,
-      answers: async ({ file }) => {
+      respond: async ({ file }) => {
         const value = async (key) => [key, { value: await current().catalog.get(key) }];
         return Object.fromEntries(await Promise.all(JSON.parse(read(file)).map(value)));
       },
     },
     {
       form: `kv bulk delete FILE --force --binding CATALOG ${place}`,
-      answers: async ({ file }) => {
+      respond: async ({ file }) => {
         for (const key of JSON.parse(read(file))) await current().catalog.delete(key);
         return "";
       },

@@ -1,4 +1,4 @@
-// An import map would be an inline script.
+// The page's policy forbids inline scripts, and thus an import map.
 import { ConnectorVault, VaultError } from "/node_modules/connector-vault/dist/index.mjs";
 
 async function show() {

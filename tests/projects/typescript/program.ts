@@ -1,4 +1,4 @@
-// What an application does with the package: pages, filters, changes, errors. No `any`, and no type assertions.
+// Uses the package as an application does: pages, filters, changes, errors. Without `any` and type assertions.
 import {
   ConnectorVault,
   NotFoundError,
@@ -29,7 +29,7 @@ const FILTERS: ConnectionFilters = {
   active: true,
   limit: 50,
 };
-const WISH: NewConnection = {
+const NEW_CONNECTION: NewConnection = {
   platform: "github",
   identity: "ann",
   identityType: "user",
@@ -64,7 +64,7 @@ export async function connections(vault: ConnectorVault, signal: AbortSignal): P
 }
 
 export async function change(vault: ConnectorVault): Promise<Connection | undefined> {
-  const created = await vault.connections.create(WISH);
+  const created = await vault.connections.create(NEW_CONNECTION);
   try {
     return await vault.connections.update(created.id, CHANGES, { ifMatch: created });
   } catch (error) {
@@ -83,7 +83,7 @@ export async function titles(vault: ConnectorVault): Promise<string[]> {
 }
 
 /** A switch over all states compiles without a default. */
-export function sign(state: ConnectionState): string {
+export function symbolOf(state: ConnectionState): string {
   switch (state) {
     case "operational":
       return "✓";
@@ -109,9 +109,9 @@ export function describeError(error: unknown): string {
 
 export async function mayWrite(vault: ConnectorVault): Promise<boolean> {
   const { scopes, environment, expiresAt } = await vault.whoami();
-  const wanted: Scope = "connections:write";
+  const required: Scope = "connections:write";
   const { total, state } = await vault.connections.summary();
-  return scopes.includes(wanted) && environment === "test" && (expiresAt?.length ?? 0) >= 0 && total >= state.failed;
+  return scopes.includes(required) && environment === "test" && (expiresAt?.length ?? 0) >= 0 && total >= state.failed;
 }
 
 export const identity: string = parseConnectionKey("test::github::default::ann").identity;

@@ -45,10 +45,10 @@ export function platformCurl(
 ): string {
   const { method: httpMethod, server, path, parameters } = action;
   const definitions = definitionsOf(action.input);
-  const required = parameters.filter(({ required }) => required);
+  const requiredParameters = parameters.filter(({ required }) => required);
   const placeholderOf = ({ name, schema }: (typeof parameters)[number]) =>
     suggestedValue(schema, definitions) ?? `<${name}>`;
-  const query = required
+  const query = requiredParameters
     .filter((parameter) => parameter.in === "query")
     .map((parameter) => queryParameter(parameter.name, placeholderOf(parameter)));
   const templates = { ...lowerCaseNames(commonHeaders), ...lowerCaseNames(method?.headers ?? {}) };
@@ -69,12 +69,12 @@ export function platformCurl(
     .replaceAll("}", ">");
   // Some paths already contain a query.
   const url = query.length > 0 ? `${address}${address.includes("?") ? "&" : "?"}${query.join("&")}` : address;
-  const cookies = required
+  const cookies = requiredParameters
     .filter((parameter) => parameter.in === "cookie")
     .map((parameter) => `${parameter.name}=${placeholderOf(parameter)}`);
   if (isKey && method.in === "cookie") cookies.push(`${method.name}=<key>`);
   const headers = new Map(Object.entries(templates).map(([name, value]) => [name, withPlaceholders(value)]));
-  for (const parameter of required)
+  for (const parameter of requiredParameters)
     if (parameter.in === "header" && !headers.has(parameter.name.toLowerCase()))
       headers.set(parameter.name, String(placeholderOf(parameter)));
   return [

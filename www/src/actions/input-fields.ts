@@ -44,8 +44,8 @@ function inputFieldOf(
   isRequired: boolean,
   definitions: Definitions,
 ): InputField {
-  const escaped = name?.replaceAll("~", "~0").replaceAll("/", "~1");
-  const pointer = escaped === undefined ? `/${location}` : `/${location}/${escaped}`;
+  const escapedName = name?.replaceAll("~", "~0").replaceAll("/", "~1");
+  const pointer = escapedName === undefined ? `/${location}` : `/${location}/${escapedName}`;
   const flat = flatten(schema, definitions);
   const types = typesOf(flat).filter((type) => type !== "null");
   const [type] = types;

@@ -37,7 +37,7 @@ export function Responses({ platform, action }: { platform: string; action: stri
 }
 
 /** Badge tones by the first digit of the status. */
-export const STATUS_TONES: Record<string, string> = { 2: "good", 3: "calm", 4: "warn", 5: "bad" };
+export const STATUS_TONES: Record<string, string> = { 2: "good", 3: "info", 4: "warn", 5: "bad" };
 
 function Response({ response: { status, description, contentType, schema } }: { response: ActionResponse }) {
   const [isOpen, setOpen] = useState(false);

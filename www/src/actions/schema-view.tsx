@@ -240,7 +240,7 @@ function PropertyItem({ name, accessibleName, schema, isRequired = false, defini
 }
 
 export const RequiredBadge = () => (
-  <span class="badge" data-tone="calm">
+  <span class="badge" data-tone="info">
     required
   </span>
 );

@@ -3,7 +3,7 @@ import type { JsonSchema, JsonSchemaObject, JsonType } from "connector-vault/sli
 
 export type Definitions = Record<string, JsonSchema>;
 
-/** `oneOf` (exclusive) or `anyOf`. */
+/** The alternatives of `oneOf`, which exclude each other, or of `anyOf`. */
 export interface Alternatives {
   isExclusive: boolean;
   schemas: JsonSchema[];
@@ -188,7 +188,7 @@ export const formatValue = (value: unknown) =>
 
 /** The next level of a schema. */
 export interface NestedSchema {
-  /** The value itself, or each of its items. */
+  /** The schema of the value itself, or of each of its items. */
   flat: FlatSchema;
   isItem: boolean;
   /** Label of the toggle: "3 properties". */
@@ -235,8 +235,8 @@ const isInformative = ({ schemas }: Alternatives, definitions: Definitions) =>
   schemas.length > MAX_NAMED_ALTERNATIVES ||
   schemas.some((schema) => {
     const { properties, choices, keywords } = flatten(schema, definitions);
-    const { type: _, ...more } = keywords;
-    return properties.size > 0 || choices.length > 0 || Object.keys(more).length > 0;
+    const { type: _, ...otherKeywords } = keywords;
+    return properties.size > 0 || choices.length > 0 || Object.keys(otherKeywords).length > 0;
   });
 
 /** Schemas of properties whose names match a pattern. */

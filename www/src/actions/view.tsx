@@ -74,8 +74,8 @@ interface DetailProps {
 function Detail({ action, methods, headers }: DetailProps) {
   const { platform, key, parameters, requestBody } = action;
   const definitions = definitionsOf(action.input);
-  const first = methods?.find(({ id }) => id === action.auth[0]?.method);
-  const requestCode = platformCurl(action, first, headers);
+  const firstMethod = methods?.find(({ id }) => id === action.auth[0]?.method);
+  const requestCode = platformCurl(action, firstMethod, headers);
   const [runInput, setRunInput] = useState<RunInput>({});
   return (
     <div class="action-page">

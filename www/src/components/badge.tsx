@@ -1,6 +1,6 @@
 import type { ActionMethod, ConnectionState, ConnectorStatus, Whoami } from "connector-vault/slim";
 
-/** Tones: `good`, `warn`, `bad`, `calm`, or none. */
+/** Tones: `good`, `warn`, `bad`, `info`, or none. */
 const STATE_TONES: Record<ConnectionState, string> = {
   operational: "good",
   degraded: "warn",
@@ -13,7 +13,7 @@ const STATUSES: Record<ConnectorStatus, [label: string, tone: string]> = {
   alpha: ["Alpha", "warn"],
   not_available: ["Not available", "bad"],
 };
-const METHODS: Record<ActionMethod, string> = { GET: "good", POST: "calm", PUT: "warn", PATCH: "warn", DELETE: "bad" };
+const METHODS: Record<ActionMethod, string> = { GET: "good", POST: "info", PUT: "warn", PATCH: "warn", DELETE: "bad" };
 
 export const STATE_MEANINGS: Record<ConnectionState, string> = {
   operational: "Healthy and working",
@@ -43,7 +43,7 @@ export const MethodBadge = ({ method }: { method: ActionMethod }) => (
 );
 
 export const EnvironmentBadge = ({ environment }: Pick<Whoami, "environment">) => (
-  <span class="badge" data-tone={environment === "live" ? "bad" : "calm"}>
+  <span class="badge" data-tone={environment === "live" ? "bad" : "info"}>
     <span class="visually-hidden">environment </span>
     {environment}
   </span>

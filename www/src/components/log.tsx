@@ -8,7 +8,7 @@ interface Props<Row> {
   /** An infinite query. */
   query: ComponentProps<typeof QueryView>["query"] & ComponentProps<typeof ShowOlder>["query"];
   rows: readonly Row[];
-  /** Such as "Events". */
+  /** The name of the list, such as "Events". */
   label: string;
   /** Shown when there are no rows. */
   empty: string;

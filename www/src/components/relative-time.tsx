@@ -28,7 +28,7 @@ export function useNow(at: string | null): number {
   useEffect(() => {
     if (at === null) return;
     const [, length] = unitOf(Date.parse(at) - Date.now());
-    // Days and longer change too slowly to be worth a timer.
+    // A text in days or longer units changes too rarely for a timer.
     if (length > 3_600_000) return;
     const timer = setTimeout(() => setTick(tick + 1), length / 2);
     return () => clearTimeout(timer);
@@ -50,7 +50,7 @@ export function RelativeTime({ at, showExact = false }: { at: string; showExact?
   );
 }
 
-/** How long ago, without "ago". */
+/** The time that has passed since a moment, such as "3 hours". */
 export function Duration({ at }: { at: string }) {
   const distance = useNow(at) - Date.parse(at);
   const [unit, length] = unitOf(distance);
@@ -62,6 +62,6 @@ export function Duration({ at }: { at: string }) {
   );
 }
 
-/** When something is due. After that, it can happen at any moment. */
+/** The time at which something is due. After that time, it can happen at any moment. */
 export const DueTime = ({ at, showExact = false }: { at: string; showExact?: boolean }) =>
   Date.parse(at) > useNow(at) ? <RelativeTime at={at} showExact={showExact} /> : <>any moment now</>;

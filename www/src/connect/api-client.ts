@@ -15,7 +15,7 @@ import { language } from "./texts";
 
 /** How long the service may hold a request for an attempt, in seconds. */
 const WAIT_SECONDS = 25;
-/** Long, because the service waits for platforms. */
+/** The timeout of a request: long, because the service waits for platforms. */
 const TIMEOUT_MS = 60_000;
 /** Pause after a failed request for an attempt, in milliseconds. */
 const RETRY_PAUSE_MS = 2_000;
@@ -95,15 +95,15 @@ export class ApiClient {
     };
     if (q !== "") return search({ q });
     if (isChosen) return search({});
-    const [all, ...first] = await Promise.all([
+    const [wholeCatalog, ...chosen] = await Promise.all([
       search({}),
       search({ hasOauthClient: "true" }),
       search({ authkit: "true" }),
     ]);
-    const byPlatform = new Map(first.flatMap(({ rows }) => rows).map((row) => [row.platform, row]));
-    if (byPlatform.size === 0) return all;
+    const byPlatform = new Map(chosen.flatMap(({ rows }) => rows).map((row) => [row.platform, row]));
+    if (byPlatform.size === 0) return wholeCatalog;
     const rows = [...byPlatform.values()].sort((a, b) => a.name.localeCompare(b.name, language));
-    return { rows, total: all.total };
+    return { rows, total: wholeCatalog.total };
   }
 
   async hasClient(platform: string): Promise<boolean> {
@@ -118,11 +118,11 @@ export class ApiClient {
         `/v1/vault/connections?state=failed&active=${active}&include=account&limit=${PAGE_SIZE}`,
       ),
     );
-    const failed = (await Promise.all(pages)).flatMap(({ rows }) => rows);
-    const platforms = [...new Set(failed.map(({ platform }) => platform))];
+    const failedConnections = (await Promise.all(pages)).flatMap(({ rows }) => rows);
+    const platforms = [...new Set(failedConnections.map(({ platform }) => platform))];
     const connectors = await Promise.all(platforms.map((platform) => this.#findConnector(platform)));
     const byPlatform = new Map(platforms.map((platform, index) => [platform, connectors[index]]));
-    return failed.map((connection) => ({ connection, connector: byPlatform.get(connection.platform) }));
+    return failedConnections.map((connection) => ({ connection, connector: byPlatform.get(connection.platform) }));
   }
 
   /** Optional: reconnecting also works without a name and logo. */
@@ -204,7 +204,7 @@ async function request<Body>(address: string, init: RequestInit, signal?: AbortS
   throw new ApiError({ code, detail, ...more }, response.status);
 }
 
-/** Undefined if the body is not JSON, such as an error page of a proxy. */
+/** Parses a body. Undefined if it is not JSON, for example if it is an error page of a proxy. */
 function parseObject(text: string): Partial<Problem> | undefined {
   try {
     return JSON.parse(text) ?? undefined;

@@ -109,7 +109,7 @@ function matches(pattern: string, value: string): boolean {
   try {
     return new RegExp(`^(?:${pattern})$`, "u").test(value);
   } catch {
-    // The service validates it.
+    // This browser can't compile the pattern, so only the service checks the value.
     return true;
   }
 }

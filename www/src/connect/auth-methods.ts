@@ -10,8 +10,8 @@ export const isRedirectMethod = (method: AuthMethod) =>
  * others.
  */
 export function withUsableMethods(connector: ConnectorDetail, hasClient: boolean): ConnectorDetail {
-  const others = connector.authMethods.filter(({ type }) => type !== "oauth2");
-  return hasClient || others.length === 0 ? connector : { ...connector, authMethods: others };
+  const otherMethods = connector.authMethods.filter(({ type }) => type !== "oauth2");
+  return hasClient || otherMethods.length === 0 ? connector : { ...connector, authMethods: otherMethods };
 }
 
 /**
@@ -35,8 +35,8 @@ export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
   method.type === "oauth2" && method.fieldSources.some(({ field }) => field === name);
 
 /**
- * The variables that decide which domain a host belongs to: none if its last two labels are literal, and only the
- * domain's own variable if the catalog lists its values.
+ * The variables that decide which domain a host belongs to: none if the host ends with two literal labels; only the last
+ * one if the host ends with it and the catalog lists its values; otherwise all of them.
  */
 function hostVariables(template: string, fields: readonly AuthField[]): string[] {
   const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];

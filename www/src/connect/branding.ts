@@ -29,7 +29,7 @@ const TEXT_COLORS = { dark: [0, 0, 0], light: [255, 255, 255] } as const;
 
 type Color = readonly number[];
 
-/** Undefined unless it is a colour such as `#1a2b3c`. */
+/** Parses a colour such as `#1a2b3c`. Undefined if it is malformed. */
 function parseColor(color: string): Color | undefined {
   if (!/^#[\da-f]{6}$/i.test(color)) return undefined;
   return [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16));

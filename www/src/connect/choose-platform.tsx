@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** Lets the user choose a platform, or a failed connection to reconnect. */
-export function ChoosePlatform({ session: { service, may, who }, announce, onChoose, onError }: Props) {
+export function ChoosePlatform({ session: { service, may, whoami }, announce, onChoose, onError }: Props) {
   const [q, setQ] = useState("");
   const [failed, setFailed] = useState<FailedConnection[] | undefined>(may("connections:read") ? undefined : []);
   const [page, setPage] = useState<ConnectorPage>();
@@ -27,14 +27,14 @@ export function ChoosePlatform({ session: { service, may, who }, announce, onCho
     const controller = new AbortController();
     const search = async () => {
       // If the token names platforms, the app has already chosen them.
-      const foundPage = await service.findPlatforms(q, (who.platforms ?? null) !== null, controller.signal);
+      const foundPage = await service.findPlatforms(q, (whoami.platforms ?? null) !== null, controller.signal);
       setPage(foundPage);
       if (q !== "") announce(sayCount("choose.found", foundPage.total));
     };
     search().catch((error) => !controller.signal.aborted && onError(error));
     return () => controller.abort();
   }, [q]);
-  // Render everything in one go: content must not move under a user who is about to press it.
+  // Render everything in one go: content must not move just before a user presses it.
   if (failed === undefined || page === undefined)
     return (
       <Step title={say("choose.title")}>

@@ -11,7 +11,7 @@ const VISIBLE_MS = 700;
  * Whether the page has been visible for a moment. Otherwise a page on top could ask for a double-click and close itself
  * after the first click, so that the second lands here (clickjacking).
  */
-function useVisibleForAWhile(): boolean {
+function useVisibleLongEnough(): boolean {
   // In a frame, the button only opens a window that asks again.
   const [isSeen, setSeen] = useState(displayMode === "frame");
   useEffect(() => {
@@ -40,7 +40,7 @@ interface Props {
 }
 
 export function ConfirmIdentity({ identity, onConfirm }: Props) {
-  const isSeen = useVisibleForAWhile();
+  const isSeen = useVisibleLongEnough();
   return (
     <Step title={say("confirm.title", { identity })}>
       <p>

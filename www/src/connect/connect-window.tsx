@@ -90,10 +90,10 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   }
 
   async function showBranding(secret: string | undefined) {
-    const loaded = await fetchBranding(secret);
-    if (!isMounted.current || !loaded) return;
-    setBranding(loaded);
-    applyBrandColor(loaded.color);
+    const newBranding = await fetchBranding(secret);
+    if (!isMounted.current || !newBranding) return;
+    setBranding(newBranding);
+    applyBrandColor(newBranding.color);
   }
 
   /** Shows the outcome of an attempt in the popup that returns from the platform. */
@@ -122,7 +122,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       setSession(newSession);
       notifyEmbedder(newSession.listener, { status: "ready" });
       if (!newSession.may("connections:connect") || !newSession.may("catalog:read")) return showEnd("forbidden");
-      const [onlyPlatform, ...others] = newSession.who.platforms ?? [];
+      const [onlyPlatform, ...others] = newSession.whoami.platforms ?? [];
       if (connection !== undefined) await openConnection(newSession, connection, platform);
       else if (platform !== undefined) await openPlatform(newSession, platform);
       else if (onlyPlatform !== undefined && others.length === 0 && !newSession.may("connections:read"))
@@ -191,13 +191,13 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       ...(!session.opensPopup && returnUrl !== undefined && { returnUrl }),
     };
     try {
-      const started = await session.service.start(request);
-      if (!("authorizationUrl" in started)) {
+      const startResult = await session.service.start(request);
+      if (!("authorizationUrl" in startResult)) {
         popup?.close();
-        succeed(target, started);
+        succeed(target, startResult);
         return undefined;
       }
-      const { id, authorizationUrl } = started;
+      const { id, authorizationUrl } = startResult;
       notify({ status: "pending", attempt: id });
       if (!session.opensPopup) location.assign(authorizationUrl);
       else popup?.location.replace(authorizationUrl);
@@ -270,10 +270,10 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
         )}
         <div>
           <p class="app-name">{branding?.name ?? say("title")}</p>
-          {session?.who.identity !== undefined && (
+          {session?.whoami.identity !== undefined && (
             <p class="muted small">
-              <Say text="forIdentity" values={{ identity: <strong>{session.who.identity}</strong> }} />
-              {session.who.environment === "test" && (
+              <Say text="forIdentity" values={{ identity: <strong>{session.whoami.identity}</strong> }} />
+              {session.whoami.environment === "test" && (
                 <>
                   {" "}
                   <span class="badge">{say("testBadge")}</span>
@@ -328,7 +328,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
           <CredentialsForm
             connector={view.target.connector}
             isReconnect={view.target.connection !== undefined}
-            presets={{ fields: session?.who.fields ?? {}, fixed: session?.who.fixedFields ?? {} }}
+            presets={{ fields: session?.whoami.fields ?? {}, fixed: session?.whoami.fixedFields ?? {} }}
             entered={view.entered}
             onSubmit={(method, values) => connect(view.target, method, values)}
             onBack={canChoose ? () => showView({ kind: "choose" }) : undefined}
@@ -423,11 +423,11 @@ interface LeaveButtonProps {
 
 /** Closes the window or returns to the app, if possible. */
 function LeaveButton({ session, homeUrl, onCancel, isPrimary = false }: LeaveButtonProps) {
-  const kind = isPrimary ? "primary" : "";
+  const className = isPrimary ? "primary" : "";
   if (displayMode === "page") {
     const url = session?.returnUrl ?? homeUrl;
     return url === undefined ? null : (
-      <a class={`button ${kind}`} href={url}>
+      <a class={`button ${className}`} href={url}>
         {say(isPrimary || !session ? "backTo" : "cancel")}
       </a>
     );
@@ -438,7 +438,7 @@ function LeaveButton({ session, homeUrl, onCancel, isPrimary = false }: LeaveBut
     if (displayMode === "popup") window.close();
   };
   return (
-    <button type="button" class={kind} onClick={leave}>
+    <button type="button" class={className} onClick={leave}>
       {say(isPrimary ? "closeWindow" : "cancel")}
     </button>
   );

@@ -69,7 +69,7 @@ export function launchUrl(
   return `${location.pathname}#${new URLSearchParams(entries)}`;
 }
 
-/** Undefined unless it is an http or https URL. */
+/** The origin of an http or https URL; undefined for anything else. */
 export function originOf(url: string | undefined): string | undefined {
   try {
     const { origin, protocol } = new URL(url ?? "");

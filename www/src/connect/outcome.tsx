@@ -33,7 +33,7 @@ export const StatusIcon = ({ tone, children }: { tone: "good" | "warn" | "bad"; 
   </span>
 );
 
-/** Why the window can't be used. */
+/** The reason why the window can't be used. */
 export type EndReason = "missing" | "damaged" | "expired" | "used" | "returned" | "forbidden";
 
 export function EndedStep({ reason, children }: { reason: EndReason; children?: ComponentChildren }) {

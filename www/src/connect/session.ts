@@ -6,7 +6,7 @@ import { type LaunchParams, originOf } from "./launch-params";
 
 export interface Session {
   service: ApiClient;
-  who: Whoami;
+  whoami: Whoami;
   may: (scope: Scope) => boolean;
   /** The origin that receives status messages. */
   listener: string | undefined;
@@ -35,7 +35,7 @@ export interface Invitation {
   open: () => Promise<Session>;
 }
 
-/** Undefined if there is no usable token or code. */
+/** Reads the invitation from the embedder's reply and the window's URL. Undefined without a usable token or code. */
 export async function readInvitation(
   launchParams: LaunchParams,
   reply: Reply | undefined,
@@ -44,7 +44,7 @@ export async function readInvitation(
   const { token = launchParams.token } = reply ?? {};
   if (token !== undefined) {
     const session = await openSession(launchParams, token, reply);
-    const { identity, origins } = session.who;
+    const { identity, origins } = session.whoami;
     if (identity === undefined) return undefined;
     const isFromApp = reply?.token !== undefined && origins?.includes(reply.origin) === true;
     return {
@@ -61,10 +61,10 @@ export async function readInvitation(
   if (identity === undefined) return undefined;
   const origins = commaSeparatedOrigins?.split(",");
   const isFromApp = reply?.code === code && origins?.includes(reply.origin) === true;
-  let exchanged: string | undefined;
+  let exchangedToken: string | undefined;
   const open = async () => {
-    exchanged ??= await exchange(code);
-    return openSession(launchParams, exchanged, reply);
+    exchangedToken ??= await exchange(code);
+    return openSession(launchParams, exchangedToken, reply);
   };
   return { identity, isFromApp, token: undefined, listener: allowedOrigin(reply, origins), open };
 }
@@ -96,16 +96,16 @@ function decodeClaims(secret: string): { i?: string; o?: string; w?: { l?: strin
 
 async function openSession(launchParams: LaunchParams, token: string, reply: Reply | undefined): Promise<Session> {
   const service = new ApiClient(token);
-  const who = await service.whoami();
+  const whoami = await service.whoami();
   const returnOrigin = originOf(launchParams.returnUrl);
-  const listener = allowedOrigin(reply, who.origins) ?? allowedListener(launchParams, who);
+  const listener = allowedOrigin(reply, whoami.origins) ?? allowedListener(launchParams, whoami);
   // Never redirect to a page that the token does not allow.
   const mayReturn =
-    returnOrigin !== undefined && allowedListener({ ...launchParams, origin: returnOrigin }, who) !== undefined;
+    returnOrigin !== undefined && allowedListener({ ...launchParams, origin: returnOrigin }, whoami) !== undefined;
   return {
     service,
-    who,
-    may: (scope) => who.scopes.includes(scope),
+    whoami,
+    may: (scope) => whoami.scopes.includes(scope),
     listener,
     returnUrl: mayReturn ? launchParams.returnUrl : undefined,
     opensPopup:

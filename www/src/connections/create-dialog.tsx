@@ -23,9 +23,9 @@ interface Props {
 
 /** Creates a connection record. Previews its key, which can't be changed later. */
 export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
-  const { vault, who } = useSession();
+  const { vault, whoami } = useSession();
   const { update } = useConnectionCache();
-  const { form, change } = useCreateForm(who);
+  const { form, change } = useCreateForm(whoami);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const formElement = useRef<HTMLFormElement>(null);
   const request = toConnection(form, platforms);
@@ -84,14 +84,14 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
           fault={visibleFault}
           faults={touched.has("tags") || touched.has("text") || error ? faults : []}
           platforms={platforms}
-          who={who}
+          whoami={whoami}
           onChange={edit}
           onBlur={(name) => touch(name)}
         />
         <p class="break-words small key-preview">
           <span class="muted">Key</span>{" "}
           <code>
-            {previewKey(who.environment, unknownPlatform === undefined ? request : { ...request, platform: "" })}
+            {previewKey(whoami.environment, unknownPlatform === undefined ? request : { ...request, platform: "" })}
           </code>
         </p>
         {error && <CreateError error={error} hrefOf={hrefOf} />}

@@ -15,12 +15,12 @@ interface Props {
   faults: readonly Fault[];
   platforms: Platforms | undefined;
   /** Restrictions of the session, which fix some fields. */
-  who: Whoami;
+  whoami: Whoami;
   onChange: (changes: Partial<CreateForm>) => void;
   onBlur: (name: keyof CreateForm) => void;
 }
 
-export function CreateFields({ form, fault, faults, platforms, who, onChange, onBlur }: Props) {
+export function CreateFields({ form, fault, faults, platforms, whoami, onChange, onBlur }: Props) {
   type Text = "identity" | "name" | "label" | "platformVersion";
   const text = (name: Text) => ({
     value: form[name],
@@ -48,16 +48,18 @@ export function CreateFields({ form, fault, faults, platforms, who, onChange, on
         label="Identity"
         placeholder="ann@example.com"
         aria-required="true"
-        readOnly={who.identity !== undefined}
+        readOnly={whoami.identity !== undefined}
         hint={
-          who.identity === undefined ? "The ID or email address that your product uses for the user." : "This is you."
+          whoami.identity === undefined
+            ? "The ID or email address that your product uses for the user."
+            : "This is you."
         }
         {...text("identity")}
       />
       <Select
         label="Identity type"
         value={form.identityType}
-        options={(who.identityType ? [who.identityType] : IDENTITY_TYPES).map((type) => [type, type] as const)}
+        options={(whoami.identityType ? [whoami.identityType] : IDENTITY_TYPES).map((type) => [type, type] as const)}
         fault={fault("identityType")}
         onChange={(value) => onChange({ identityType: value as IdentityType })}
       />

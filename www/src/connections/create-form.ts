@@ -64,17 +64,17 @@ export function toConnection(
   { platform, identity, identityType, name, label, platformVersion, state, active, tags, text }: CreateForm,
   platforms: Platforms | undefined,
 ): NewConnection {
-  const trimmed = {
+  const trimmedFields = {
     platform: findPlatform(platforms, platform)?.platform ?? platform.trim(),
     identity: identity.trim(),
     name: name.trim(),
     label: label.trim(),
     platformVersion: platformVersion.trim(),
   };
-  const nonEmpty = Object.fromEntries(Object.entries(trimmed).filter(([, value]) => value !== ""));
+  const nonEmpty = Object.fromEntries(Object.entries(trimmedFields).filter(([, value]) => value !== ""));
   // Validation reports missing and malformed values.
   return {
-    ...(nonEmpty as Pick<NewConnection, keyof typeof trimmed>),
+    ...(nonEmpty as Pick<NewConnection, keyof typeof trimmedFields>),
     identityType,
     state,
     active,

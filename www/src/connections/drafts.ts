@@ -12,7 +12,7 @@ export interface Draft<Values> {
 /** Drafts by connection id and part. */
 const drafts = untilSignOut(() => new Map<string, Map<string, Draft<unknown>>>());
 
-/** Returns the same object until it changes. */
+/** The draft of one part of a connection, if there is one. Returns the same object until the draft changes. */
 export const findDraft = <Values>(id: string, part: string) => drafts().get(id)?.get(part) as Draft<Values> | undefined;
 export const hasDraft = (id: string | undefined) => id !== undefined && drafts().has(id);
 export const dropDraft = (id: string) => void drafts().delete(id);

@@ -141,7 +141,7 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
             <span class="more-filters-verb">{isOpen ? "Fewer " : "More "}</span>filters
           </span>
           {hiddenFilters > 0 && !isOpen && (
-            <span class="badge" data-tone="calm">
+            <span class="badge" data-tone="info">
               {hiddenFilters}
               <span class="visually-hidden"> in use</span>
             </span>

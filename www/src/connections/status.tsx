@@ -43,7 +43,7 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
   const { state, since, reason, actor, attempts, nextAttemptAt, expiresAt, lastRefreshedAt, scopes, missingScopes } =
     status;
   const isNotWorking = state !== "operational" && (state !== "unknown" || reason !== null);
-  const who = <Actor status={status} platform={platform} />;
+  const actorText = <Actor status={status} platform={platform} />;
   return (
     <dl class="description-list">
       {status.account && (
@@ -64,7 +64,7 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
           <Reason reason={reason} />
         </DescriptionItem>
       )}
-      {isNotWorking && <DescriptionItem name="Who must act">{who}</DescriptionItem>}
+      {isNotWorking && <DescriptionItem name="Who must act">{actorText}</DescriptionItem>}
       {attempts > 0 && <DescriptionItem name="Failed attempts">{attempts}</DescriptionItem>}
       {nextAttemptAt && (!isNotWorking || actor !== "nobody") && (
         <DescriptionItem name="Next attempt">

@@ -10,7 +10,7 @@ export interface TagsValue {
   text: string;
 }
 
-/** The kind of chips, and what separates them in text. */
+/** The kind of chips that a field contains. `separator` matches the characters that end a chip in text. */
 interface ChipKind {
   /** Name of the body member. */
   member: string;
@@ -63,9 +63,9 @@ export function TagsInput({
   const ownFaults = faults.filter(
     ({ pointer }) => pointer === undefined || pointer === `/${member}` || pointer.startsWith(`/${member}/`),
   );
-  const invalid = new Set(ownFaults.map(faultIndex));
+  const invalidIndexes = new Set(ownFaults.map(faultIndex));
   const firstFault = ownFaults[0];
-  const isTextInvalid = [...invalid].some((index) => index < 0 || index >= tags.length);
+  const isTextInvalid = [...invalidIndexes].some((index) => index < 0 || index >= tags.length);
 
   const add = (input: string) => {
     const newTags = parseTags(input, separator);
@@ -120,11 +120,11 @@ export function TagsInput({
             <li
               key={`${tag} ${tags.indexOf(tag) === index ? "" : index}`}
               class="chip"
-              data-invalid={invalid.has(index) || undefined}
+              data-invalid={invalidIndexes.has(index) || undefined}
             >
               <span>
                 {tag}
-                {invalid.has(index) && <span class="visually-hidden"> (not valid)</span>}
+                {invalidIndexes.has(index) && <span class="visually-hidden"> (not valid)</span>}
               </span>
               <button
                 type="button"

@@ -60,10 +60,10 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   const panel = usePanel(selectedId, hrefWithPanel);
   const wasRemoved = useRef(false);
   useEffect(() => {
-    // A panel opens, so the notice about the last action is out of date.
+    // When a panel opens, the notice about the last action is out of date.
     if (panel.id !== undefined) return setNotice(undefined);
     setCreated(undefined);
-    // The focused row is removed.
+    // The row that had the focus no longer exists.
     if (wasRemoved.current) pageHeading()?.focus();
     wasRemoved.current = false;
   }, [panel.id]);

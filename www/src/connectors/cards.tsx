@@ -35,7 +35,7 @@ function ConnectorCard({ connector, badge }: { connector: Connector; badge: stri
         <span class="chips">
           <span class="badge">{category}</span>
           {oauth && (
-            <span class="badge" data-tone="calm">
+            <span class="badge" data-tone="info">
               OAuth
             </span>
           )}

@@ -4,8 +4,8 @@ import type { Connector } from "connector-vault/slim";
 
 const MIN_FAMILY_SIZE = 10;
 /**
- * A word becomes part of a family's name if more than this share of its connectors have that word there: for the first
- * word, and for each further word.
+ * A word becomes part of a family's name if more than this share of the family's connectors have it at the same
+ * position: the share for the first word, and the one for each further word.
  */
 const [FIRST_WORD_SHARE, NEXT_WORD_SHARE] = [0.5, 0.9];
 /** Identifier prefixes that belong to the same provider. */
@@ -36,7 +36,7 @@ const wordsOf = ({ name }: Connector) => name.split(/[ .]/);
 /** Whether the connector has a brand logo, or is offered although no document describes it. */
 const isWellKnown = ({ image, tools }: Connector) => image.startsWith(`${location.origin}/logos/`) || tools === 0;
 const rank = (connector: Connector) => (connector.active ? (isWellKnown(connector) ? 0 : 1) : 2);
-/** Well-known ones first, inactive ones last, otherwise stable. */
+/** Well-known connectors first, inactive ones last; connectors of equal rank keep their order. */
 const sortByRank = (connectors: readonly Connector[]) => [...connectors].sort((a, b) => rank(a) - rank(b));
 
 /** Families in alphabetical order, and the connectors that belong to no family. */

@@ -2,7 +2,7 @@
 // `googleapis-calendar`.
 import type { Connector } from "connector-vault/slim";
 
-/** Lower case, without accents. */
+/** The words of a text, in lower case and without accents. */
 const wordsOf = (text: string): string[] =>
   text
     .normalize("NFKD")
@@ -10,11 +10,14 @@ const wordsOf = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Equal, prefix, substring, or no match. */
+/** How well a word matches: 3 for the whole word, 2 for its beginning, 1 for another part of it, 0 for no match. */
 const matchScore = (word: string, candidate: string) =>
   word === candidate ? 3 : candidate.startsWith(word) ? 2 : candidate.includes(word) ? 1 : 0;
 
-/** Each word of the query must match. Whole words score higher, then shorter identifiers. */
+/**
+ * Returns a function that finds connectors by a query, of which each word must match. The best matches come first, and
+ * among equal ones those with the shortest identifiers.
+ */
 export function createSearch(connectors: readonly Connector[]): (text: string) => readonly Connector[] {
   const entries = connectors.map((connector) => ({
     connector,

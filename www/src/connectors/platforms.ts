@@ -8,11 +8,11 @@ import { createSearch } from "./platform-search";
 const PAGE_SIZE = 500;
 
 export interface Platforms {
-  /** By platform identifier. */
+  /** The connectors by platform identifier. */
   byName: Map<string, Connector>;
-  /** Matches for a query, best first. */
+  /** Returns the connectors that match a query, best first. */
   find: (text: string) => readonly Connector[];
-  /** In alphabetical order, with the number of connectors. */
+  /** The categories in alphabetical order, each with its number of connectors. */
   categories: [category: string, connectors: number][];
   families: readonly Family[];
   /** The connectors without a family, well-known ones first. */
@@ -34,7 +34,7 @@ function indexPlatforms(connectors: Connector[]): Platforms {
 export const findPlatform = (platforms: Platforms | undefined, text: string) =>
   platforms?.byName.get(text.trim().toLowerCase());
 
-/** Undefined until loaded. Pass `isEnabled` to load the view's own data first. */
+/** All platforms; undefined until they are loaded. Pass `isEnabled` to load the view's own data first. */
 export const usePlatforms = (isEnabled = true): Platforms | undefined => usePlatformsQuery(isEnabled).data;
 
 export function usePlatformsQuery(isEnabled = true) {

@@ -6,13 +6,13 @@ import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
 
-const SHOWN = 5;
+const MAX_SHOWN = 5;
 
 export function RecentConnections({ platform }: { platform: string }) {
   const { vault, may } = useSession();
   const query = useQuery({
     queryKey: ["connections", "of", platform],
-    queryFn: ({ signal }) => vault.connections.list({ platform, limit: SHOWN }, { signal }),
+    queryFn: ({ signal }) => vault.connections.list({ platform, limit: MAX_SHOWN }, { signal }),
     enabled: may("connections:read"),
   });
   if (!may("connections:read")) return null;
@@ -46,7 +46,7 @@ export function RecentConnections({ platform }: { platform: string }) {
               </ul>
               <p>
                 <Link href={allHref}>
-                  {total > SHOWN ? `All ${total.toLocaleString("en")} connections` : "Open in Connections"}
+                  {total > MAX_SHOWN ? `All ${total.toLocaleString("en")} connections` : "Open in Connections"}
                 </Link>
               </p>
             </>

@@ -21,7 +21,7 @@ export function useOwnConnections(active: boolean) {
   });
 }
 
-/** Undefined until loaded, or if the catalog has no such connector. */
+/** The connector of a connection's platform. Undefined until it is loaded, and if the catalog does not have it. */
 export function usePlatform({ platform }: Connection): Connector | undefined {
   const { vault, may } = useSession();
   const { data } = useQuery({

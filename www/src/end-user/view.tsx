@@ -45,7 +45,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
   const rows = queries.flatMap(rowsOf);
   const failedRows = rows.filter(({ state }) => state === "failed");
   const otherRows = rows.filter(({ state }) => state !== "failed");
-  const failed = queries.find(({ error, isFetching }) => error && !isFetching);
+  const failedQuery = queries.find(({ error, isFetching }) => error && !isFetching);
   const retryFailed = () => queries.forEach((query) => query.error && void query.refetch());
   const cards = (connections: ConnectionWithAccount[], Heading: "h2" | "h3") =>
     connections.length > 0 && (
@@ -96,18 +96,18 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
             This connection was not found. It may have been disconnected.
           </p>
         )}
-        {isLoaded && failed && (
+        {isLoaded && failedQuery && (
           <p class="note" data-tone="warn" role="alert">
-            {isTransient(failed.error) && "This may be out of date. "}
-            {describeError(failed.error)}{" "}
+            {isTransient(failedQuery.error) && "This may be out of date. "}
+            {describeError(failedQuery.error)}{" "}
             <button type="button" class="link" onClick={retryFailed}>
               Try again
             </button>
           </p>
         )}
         {!isLoaded &&
-          (failed ? (
-            <ErrorMessage error={failed.error} onRetry={retryFailed} />
+          (failedQuery ? (
+            <ErrorMessage error={failedQuery.error} onRetry={retryFailed} />
           ) : (
             <Loading name="your connections" rows={3} />
           ))}

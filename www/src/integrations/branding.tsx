@@ -1,4 +1,4 @@
-// How the app is presented to its users: its name, logo, colour and address.
+// The branding: the name, logo, colour and address with which the app appears to its users.
 import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Branding, NewBranding } from "connector-vault/slim";
 import { useState } from "preact/hooks";

@@ -37,8 +37,8 @@ export function useConnectorsNeedingClient() {
   return useQuery<Connector[]>({
     queryKey: ["connectors", "needing-client"],
     queryFn: async ({ signal }) => {
-      const enabled = await collectAll(vault.connectors.list({ authkit: true, limit: PAGE_SIZE }, { signal }));
-      return enabled.filter(({ oauth }) => oauth);
+      const connectors = await collectAll(vault.connectors.list({ authkit: true, limit: PAGE_SIZE }, { signal }));
+      return connectors.filter(({ oauth }) => oauth);
     },
     enabled: may("catalog:read"),
     staleTime: CATALOG_FRESH_MS,

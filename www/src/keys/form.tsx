@@ -35,15 +35,15 @@ export const KeyForm = ({ onClose, onCreated, fallbackFocus }: Props) => (
 );
 
 function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
-  const { vault, who } = useSession();
+  const { vault, whoami } = useSession();
   const invalidate = useInvalidateKeys();
   const [name, setName] = useState("");
   const [days, setDays] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(
-    who.scopes.filter((scope) => scope.endsWith(":read") && !NOT_PRESELECTED.includes(scope)),
+    whoami.scopes.filter((scope) => scope.endsWith(":read") && !NOT_PRESELECTED.includes(scope)),
   );
-  const remainingMs = who.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(who.expiresAt) - Date.now();
-  const longestLabel = who.expiresAt === null ? "Never" : `With your key: ${formatExact(who.expiresAt)}`;
+  const remainingMs = whoami.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(whoami.expiresAt) - Date.now();
+  const longestLabel = whoami.expiresAt === null ? "Never" : `With your key: ${formatExact(whoami.expiresAt)}`;
   const request = () => ({
     name: name.trim() || null,
     scopes,
@@ -67,7 +67,8 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
   return (
     <form class="section" ref={form} onSubmit={submit(creating.run)} noValidate autocomplete="off">
       <p class="muted">
-        A key of the account <strong>{who.account}</strong> for its <strong>{who.environment}</strong> environment.
+        A key of the account <strong>{whoami.account}</strong> for its <strong>{whoami.environment}</strong>{" "}
+        environment.
       </p>
       <TextField
         label="Name (optional)"
@@ -86,7 +87,7 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
       />
       <ScopeCheckboxes
         legend="Scopes (at most those of your key)"
-        options={who.scopes}
+        options={whoami.scopes}
         value={scopes}
         fault={isSubmitted ? scopesFault : undefined}
         onChange={(newScopes) => edit(() => setScopes(newScopes))}

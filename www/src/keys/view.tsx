@@ -138,7 +138,7 @@ function Row({ apiKey, keys, onOpenDialog }: RowProps) {
         <span>
           {current && (
             <>
-              <span class="badge" data-tone="calm">
+              <span class="badge" data-tone="info">
                 your key
               </span>{" "}
             </>

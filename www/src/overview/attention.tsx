@@ -31,10 +31,10 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
   // Keep old data; the summary already warns that it may be out of date.
   const failedQueries = queries.filter(({ data, error }) => error && data === undefined);
   const isLoading = queries.some(({ isFetching, data }) => isFetching && data === undefined);
-  const rejected = (clients.data ?? []).filter(({ rejectedSince }) => rejectedSince !== null);
+  const rejectedClients = (clients.data ?? []).filter(({ rejectedSince }) => rejectedSince !== null);
   const disabled = (webhooks.data ?? []).filter((webhook) => webhook.disabled);
   const { failed, degraded } = summary.state;
-  const isNothingToDo = failed + degraded + rejected.length + disabled.length === 0;
+  const hasNoItems = failed + degraded + rejectedClients.length + disabled.length === 0;
   return (
     <section class="card attention" aria-labelledby="attention">
       <h2 id="attention">Who must act</h2>
@@ -48,14 +48,14 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
       )}
       {isLoading ? (
         <Loading name="who must act" rows={2} />
-      ) : isNothingToDo ? (
+      ) : hasNoItems ? (
         failedQueries.length === 0 && <p class="muted">No action needed: no connection is failed or degraded.</p>
       ) : (
         <ul>
-          {rejected.slice(0, MAX_SHOWN_CLIENTS).map(({ platform, name: clientName, rejectedSince }) => {
+          {rejectedClients.slice(0, MAX_SHOWN_CLIENTS).map(({ platform, name: clientName, rejectedSince }) => {
             const name = names?.get(platform)?.name ?? platform;
             return (
-              <AttentionItem key={`${platform}/${clientName}`} who="account">
+              <AttentionItem key={`${platform}/${clientName}`} actor="account">
                 <strong>{name}</strong> rejected your OAuth client{clientName !== DEFAULT_CLIENT && ` “${clientName}”`}{" "}
                 {rejectedSince && <RelativeTime at={rejectedSince} />}: its connections can't be refreshed until you{" "}
                 <Link href={clientHref(platform, clientName)}>fix the client</Link>.{" "}
@@ -65,27 +65,29 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
               </AttentionItem>
             );
           })}
-          {rejected.length > MAX_SHOWN_CLIENTS && (
-            <AttentionItem who="account">
-              <Link href="/integrations">{pluralize(rejected.length - MAX_SHOWN_CLIENTS, "more OAuth client")}</Link>
-              {rejected.length - MAX_SHOWN_CLIENTS === 1 ? " is" : " are"} rejected.
+          {rejectedClients.length > MAX_SHOWN_CLIENTS && (
+            <AttentionItem actor="account">
+              <Link href="/integrations">
+                {pluralize(rejectedClients.length - MAX_SHOWN_CLIENTS, "more OAuth client")}
+              </Link>
+              {rejectedClients.length - MAX_SHOWN_CLIENTS === 1 ? " is" : " are"} rejected.
             </AttentionItem>
           )}
           {disabled.length > 0 && (
-            <AttentionItem who="account">
+            <AttentionItem actor="account">
               <Link href="/webhooks">{pluralize(disabled.length, "webhook")}</Link>{" "}
               {disabled.length === 1 ? "was" : "were"} disabled after failing: fix and enable{" "}
               {disabled.length === 1 ? "it" : "them"}, or delete {disabled.length === 1 ? "it" : "them"}.
             </AttentionItem>
           )}
           {failed > 0 && (
-            <AttentionItem who="user">
+            <AttentionItem actor="user">
               {pluralize(failed, "failed connection")}: {failed === 1 ? "its user" : "their users"} must reconnect.{" "}
               <ListLink state="failed" count={failed} />
             </AttentionItem>
           )}
           {degraded > 0 && (
-            <AttentionItem who="service">
+            <AttentionItem actor="service">
               {pluralize(degraded, "degraded connection")}: the service retries automatically. Each connection shows the
               reason, and who else must act. <ListLink state="degraded" count={degraded} />
             </AttentionItem>
@@ -96,8 +98,8 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
   );
 }
 
-function AttentionItem({ who, children }: { who: keyof typeof ACTORS; children: ComponentChildren }) {
-  const [label, tone] = ACTORS[who];
+function AttentionItem({ actor, children }: { actor: keyof typeof ACTORS; children: ComponentChildren }) {
+  const [label, tone] = ACTORS[actor];
   return (
     <li>
       <span class="badge dot" data-tone={tone}>

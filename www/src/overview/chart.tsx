@@ -15,7 +15,7 @@ export interface Bar {
 interface Props {
   caption: string;
   heading: string;
-  /** What is counted. The default is connections. */
+  /** The heading of the column with the counts. Default: "Connections". */
   counted?: string;
   bars: readonly Bar[];
   total: number;

@@ -18,7 +18,7 @@ import { Requests } from "./requests";
 import "./overview.css";
 
 const MAX_SHOWN_PLATFORMS = 12;
-/** Best to worst. */
+/** The states with the tones of their bars, from best to worst. */
 const STATES: readonly (readonly [state: ConnectionState, tone: string])[] = [
   ["operational", "good"],
   ["degraded", "warn"],
@@ -61,7 +61,7 @@ function Summary() {
 }
 
 function NoConnections() {
-  const { may, who } = useSession();
+  const { may, whoami } = useSession();
   return (
     <EmptyState title="No connections yet">
       {may("connections:write") ? (
@@ -74,9 +74,9 @@ function NoConnections() {
           To create one, use a key with the scope <code>connections:write</code>.
         </p>
       )}
-      {who.environment === "test" && (
+      {whoami.environment === "test" && (
         <p>
-          Or add sample connections: <code>npm run seed -- --account {who.account} --connections 1000</code>
+          Or add sample connections: <code>npm run seed -- --account {whoami.account} --connections 1000</code>
         </p>
       )}
     </EmptyState>
@@ -157,7 +157,7 @@ const bar = (key: string, count: number, full: number, label: ComponentChildren,
   ...(tone && { tone }),
 });
 
-/** One number, with a link to what it counts. */
+/** A number with its label, which can link to the list that it counts. */
 function Stat({
   label,
   count,

@@ -38,7 +38,7 @@ export const SignInForm = ({ signIn, onClose, onSaved, fallbackFocus }: Props) =
 );
 
 function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
-  const { vault, who } = useSession();
+  const { vault, whoami } = useSession();
   const [type, setType] = useState<ConsoleSignIn["type"]>(signIn?.type ?? "oidc");
   const [provider, setProvider] = useState<Provider>({
     issuer: signIn?.issuer ?? "",
@@ -141,7 +141,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
           />
           <ScopeCheckboxes
             legend="Scopes (at most those of your key)"
-            options={[...new Set([...who.scopes, ...scopes])]}
+            options={[...new Set([...whoami.scopes, ...scopes])]}
             value={scopes}
             fault={isSubmitted && scopes.length === 0 ? "Choose at least one." : undefined}
             onChange={(newScopes) => setRole(index, { scopes: newScopes })}

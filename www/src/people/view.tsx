@@ -1,4 +1,4 @@
-// How people sign in to the console, and who is signed in.
+// The configuration of sign-in to the console, and the sessions of the people who are signed in.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/preact-query";
 import { NotFoundError, type ConsoleSession, type ConsoleSignIn } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
@@ -50,7 +50,7 @@ export function PeopleView() {
     setNotice(text);
     close();
   };
-  const configured = (signIn: ConsoleSignIn) => (
+  const signInButtons = (signIn: ConsoleSignIn) => (
     <div class="buttons">
       <button type="button" onClick={() => openDialog({ kind: "configure", signIn })}>
         Edit
@@ -71,7 +71,7 @@ export function PeopleView() {
         {(signIn) =>
           signIn ? (
             <div class="section">
-              <SignIn signIn={signIn} buttons={mayWrite ? configured(signIn) : undefined} />
+              <SignIn signIn={signIn} buttons={mayWrite ? signInButtons(signIn) : undefined} />
               <Sessions onEnd={mayWrite ? (session) => openDialog({ kind: "end", session }) : undefined} />
             </div>
           ) : (

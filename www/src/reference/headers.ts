@@ -12,20 +12,20 @@ export interface ResponseHeader {
  * document.
  */
 export function headersOf(document: any, path: string, method: string): ResponseHeader[] {
-  const resolved = (value: any): any => {
+  const dereference = (value: any): any => {
     const reference: string | undefined = value?.get("$ref");
-    return reference === undefined ? value : resolved(document.getIn(reference.replace(/^#\//, "").split("/")));
+    return reference === undefined ? value : dereference(document.getIn(reference.replace(/^#\//, "").split("/")));
   };
   const byName = new Map<string, { description: string; statuses: string[] }>();
   const responses = document.getIn(["paths", path, method, "responses"]);
   responses?.forEach((response: any, status: string) => {
-    resolved(response)
+    dereference(response)
       .get("headers")
       ?.forEach((header: any, name: string) => {
         const { statuses } =
           byName.get(name) ??
           byName
-            .set(name, { description: withoutBackticks(resolved(header).get("description") ?? ""), statuses: [] })
+            .set(name, { description: withoutBackticks(dereference(header).get("description") ?? ""), statuses: [] })
             .get(name)!;
         statuses.push(status);
       });

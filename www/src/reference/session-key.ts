@@ -5,7 +5,7 @@ import { onSession, sessionState } from "../session/store";
 /** The security scheme's name in the document. */
 export const SCHEME = "apiKey";
 
-/** Undefined when signed out. */
+/** The session's key or token; undefined when signed out. */
 export function sessionSecret(): string | undefined {
   const state = sessionState();
   return state.kind === "in" ? state.session.secret : undefined;
@@ -26,12 +26,12 @@ export function useSecret({ authActions, specSelectors }: System, value: string 
 
 /** Follows the session's key, now and after each change. */
 export function followSession(system: System): void {
-  let last: string | undefined;
+  let lastSecret: string | undefined;
   const follow = () => {
     const secret = sessionSecret();
     // A key entered by the user stays until the session changes.
-    if (secret !== last) useSecret(system, secret);
-    last = secret;
+    if (secret !== lastSecret) useSecret(system, secret);
+    lastSecret = secret;
   };
   follow();
   onSession(follow);

@@ -15,7 +15,7 @@ const ENVIRONMENTS: readonly Environment[] = ["test", "live"];
 
 /** Shows the current environment. Switches with the key that this tab holds for the other one, or asks for it. */
 export function EnvironmentSwitch() {
-  const { who } = useSession();
+  const { whoami } = useSession();
   const [path, navigate] = useLocation();
   const [isKeyRequired, setKeyRequired] = useState(false);
   // Ids do not exist in the other environment.
@@ -33,8 +33,8 @@ export function EnvironmentSwitch() {
             key={environment}
             type="button"
             data-environment={environment}
-            aria-pressed={environment === who.environment}
-            onClick={() => environment !== who.environment && switching.run()}
+            aria-pressed={environment === whoami.environment}
+            onClick={() => environment !== whoami.environment && switching.run()}
           >
             {environment}
           </button>
@@ -42,7 +42,7 @@ export function EnvironmentSwitch() {
       </span>
       {isKeyRequired && (
         <Modal
-          title={`Open the ${who.environment === "test" ? "live" : "test"} environment`}
+          title={`Open the ${whoami.environment === "test" ? "live" : "test"} environment`}
           kind="form"
           onClose={() => setKeyRequired(false)}
         >
@@ -54,8 +54,8 @@ export function EnvironmentSwitch() {
 }
 
 function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
-  const { who } = useSession();
-  const otherEnvironment = who.environment === "test" ? "live" : "test";
+  const { whoami } = useSession();
+  const otherEnvironment = whoami.environment === "test" ? "live" : "test";
   const form = useRef<HTMLFormElement>(null);
   useFocusFirst(form);
   const [secret, setSecret] = useState("");

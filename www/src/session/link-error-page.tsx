@@ -1,4 +1,4 @@
-// Shown to end users whose link is invalid. They have no API key and may not know what one is.
+// The page for end users whose link is invalid. They have no API key, and may not know what one is.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SignIn } from "./sign-in";
 

@@ -5,7 +5,7 @@ import { EmptyState } from "../components/empty-state";
 import { Page } from "../components/page";
 import { useSession } from "./session";
 
-/** What each read scope gives access to. */
+/** The resource that each read scope gives access to, as the message names it. */
 const RESOURCES: Partial<Record<Scope, string>> = {
   "catalog:read": "the catalog",
   "connections:read": "connections",

@@ -17,8 +17,8 @@ notifyManager.setScheduler(queueMicrotask);
 export const CATALOG_FRESH_MS = 5 * 60_000;
 const VAULT_FRESH_MS = 5_000;
 
-/** `who`: what the key or token has access to. */
-export interface Session extends Pick<ActiveSession, "vault" | "who"> {
+/** `whoami`: what the key or token has access to. */
+export interface Session extends Pick<ActiveSession, "vault" | "whoami"> {
   may(scope: Scope): boolean;
   /** The holder of the scopes, for messages: "Your key" or "Your role". */
   noun: "key" | "role";
@@ -27,7 +27,7 @@ export interface Session extends Pick<ActiveSession, "vault" | "who"> {
 
 const Context = createContext<Session | undefined>(undefined);
 
-/** Undefined when signed out. */
+/** The current session; undefined when signed out. */
 export const useMaybeSession = () => useContext(Context);
 
 export function useSession(): Session {
@@ -73,9 +73,9 @@ export function SessionProvider({
     () =>
       activeSession && {
         vault: activeSession.vault,
-        who: activeSession.who,
-        may: (scope) => activeSession.who.scopes.includes(scope),
-        noun: activeSession.who.person === undefined ? "key" : "role",
+        whoami: activeSession.whoami,
+        may: (scope) => activeSession.whoami.scopes.includes(scope),
+        noun: activeSession.whoami.person === undefined ? "key" : "role",
         signOut,
       },
     [activeSession],

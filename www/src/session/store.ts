@@ -17,7 +17,7 @@ export interface ActiveSession {
   number: number;
   secret: string;
   vault: ConnectorVault;
-  who: Whoami;
+  whoami: Whoami;
 }
 
 /** Why the user is signed out, or why a link could not be opened. */
@@ -44,7 +44,7 @@ const listeners = new Set<() => void>();
 
 export const sessionState = () => state;
 
-/** Returns a function that unsubscribes. */
+/** Calls `listener` after each change of the session. Returns a function that unsubscribes. */
 export function onSession(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
@@ -79,10 +79,10 @@ let sessionCount = 0;
 
 async function openSession(secret: string): Promise<ActiveSession> {
   const vault = await openVault(secret);
-  return { number: (sessionCount += 1), secret, vault, who: await vault.whoami() };
+  return { number: (sessionCount += 1), secret, vault, whoami: await vault.whoami() };
 }
 
-/** Undefined if the secret is rejected. */
+/** Opens a session; undefined if the service rejects the secret. */
 const openIfAccepted = (secret: string) =>
   openSession(secret).catch((error: unknown) => {
     if (isUnauthorized(error)) return undefined;
@@ -93,7 +93,7 @@ const isToken = (secret: string | undefined) => secret?.startsWith("st_") === tr
 const refusalReason = (secret: string): Reason =>
   isToken(secret) ? "token-refused" : isPersonToken(secret) ? "session-ended" : "refused";
 /** Whether two tokens act for the same identity: a newer link just replaces the older one. */
-const isSameIdentity = ({ who: a }: ActiveSession, { who: b }: ActiveSession) =>
+const isSameIdentity = ({ whoami: a }: ActiveSession, { whoami: b }: ActiveSession) =>
   a.identity !== undefined &&
   a.identity === b.identity &&
   a.identityType === b.identityType &&
@@ -190,7 +190,7 @@ export function startSession(): void {
       if (state.kind === "out") void restoreSession({ stored: storedSecret(), reason: state.reason });
     },
     onSignedOut: () => {
-      // A user who is signed out for another reason keeps that message.
+      // If the user is signed out for another reason, that message stays.
       if (state.kind !== "out" || state.failure !== undefined) endSession();
     },
   });
@@ -209,7 +209,7 @@ async function completeSignIn(completed: CompletedSignIn): Promise<void> {
     const session = token === undefined ? undefined : await openIfAccepted(token);
     if (isSuperseded()) return;
     if (session === undefined) return await restoreSession({ stored: storedSecret(), reason: "sign-in-refused" });
-    const { account, environment } = session.who;
+    const { account, environment } = session.whoami;
     rememberSignIn({ id: completed.id, account, environment });
     memoized = new Map();
     enterSession(session);
@@ -227,14 +227,14 @@ async function openLink(link: Link): Promise<void> {
   const { session: current } = state;
   const isSuperseded = startAction();
   let notice: Reason = link === "damaged" ? "link-damaged" : "link-refused";
-  const offered = await openOffered(link, current).catch(() => {
+  const offeredSession = await openOffered(link, current).catch(() => {
     notice = "link-untried";
     return undefined;
   });
-  if (isSuperseded() || offered === current) return;
-  if (offered === undefined) setState({ kind: "in", session: current, notice });
-  else if (isSameIdentity(current, offered)) enterSession(offered);
-  else setState({ kind: "in", session: current, link: offered });
+  if (isSuperseded() || offeredSession === current) return;
+  if (offeredSession === undefined) setState({ kind: "in", session: current, notice });
+  else if (isSameIdentity(current, offeredSession)) enterSession(offeredSession);
+  else setState({ kind: "in", session: current, link: offeredSession });
 }
 
 /** Signs in with a key. Throws the service's error if it is rejected. */
@@ -266,8 +266,8 @@ export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   const session =
     targetSecret === undefined ? undefined : await (secret ? openSession(secret) : openIfAccepted(targetSecret));
   if (isSuperseded()) return true;
-  const { account, environment } = session?.who ?? {};
-  const belongsToAccount = account === current.who.account && environment !== current.who.environment;
+  const { account, environment } = session?.whoami ?? {};
+  const belongsToAccount = account === current.whoami.account && environment !== current.whoami.environment;
   if (session === undefined || !belongsToAccount) {
     if (secret && account !== undefined) throw new OtherAccountError(account);
     storeOtherSecret(undefined);

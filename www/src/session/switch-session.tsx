@@ -1,4 +1,4 @@
-// Shown when a link is opened while signed in: a choice between two sessions, or why the link failed.
+// The dialogs for a link that is opened while signed in: a choice between two sessions, or the reason why the link failed.
 import { EnvironmentBadge } from "../components/badge";
 import type { Whoami } from "connector-vault/slim";
 import { X } from "lucide-preact";
@@ -17,11 +17,11 @@ export function SwitchSession({ current, link }: { current: ActiveSession; link:
         <dl class="description-list sessions">
           <dt>You are signed in</dt>
           <dd>
-            <SessionOwner who={current.who} />
+            <SessionOwner whoami={current.whoami} />
           </dd>
           <dt>The link opens</dt>
           <dd>
-            <SessionOwner who={link.who} />
+            <SessionOwner whoami={link.whoami} />
           </dd>
         </dl>
         <p class="muted small">
@@ -41,7 +41,7 @@ export function SwitchSession({ current, link }: { current: ActiveSession; link:
   );
 }
 
-const SessionOwner = ({ who: { account, environment, identity, person } }: { who: Whoami }) => (
+const SessionOwner = ({ whoami: { account, environment, identity, person } }: { whoami: Whoami }) => (
   <>
     {identity !== undefined ? (
       <>

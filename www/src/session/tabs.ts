@@ -74,7 +74,7 @@ export async function requestSecrets(): Promise<string[]> {
   return replies.sort((a, b) => b.lastUsedAt - a.lastUsedAt).map(({ secret }) => secret);
 }
 
-/** Undefined if the browser has no locks, or can't list them. */
+/** The number of tabs with a session. Undefined if the browser has no locks, or can't list them. */
 async function countSessionTabs(): Promise<number | undefined> {
   if (!("locks" in navigator)) return undefined;
   const state = await navigator.locks.query().catch(() => undefined);

@@ -31,7 +31,7 @@ export function DeliveriesView({ id }: { id: string }) {
   const invalidate = useInvalidateWebhooks();
   const [notice, setNotice] = useState<string>();
   const { values, change } = useUrlState(PARAMETERS);
-  // The service validates it.
+  // The address can contain any value: the service validates it.
   const state = values.state as DeliveryState | undefined;
   const query = useInfiniteQuery({
     queryKey: [...deliveriesKey(id), state],

@@ -4,7 +4,7 @@ import { useSession } from "../session/session";
 
 const WEBHOOKS_KEY = ["webhooks"];
 
-/** Oldest first. */
+/** All webhooks, oldest first. */
 export function useWebhooks(isEnabled = true) {
   const { vault } = useSession();
   return useQuery<Webhook[]>({

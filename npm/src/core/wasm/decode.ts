@@ -7,8 +7,8 @@
 const FIRST_CODE = 35;
 const BACKSLASH = 92;
 const SPACE = 32;
-/** Numbers below this one stand for a byte; the others are followed by a second number. */
-const SINGLE = 89;
+/** A number below this one encodes a byte by itself; any other is the first of two numbers. */
+const SINGLES = 89;
 
 /** `frequent` lists the most frequent bytes in descending order. */
 export function decode({ frequent, text }: { frequent: readonly number[]; text: string }): Uint8Array<ArrayBuffer> {
@@ -21,7 +21,7 @@ export function decode({ frequent, text }: { frequent: readonly number[]; text: 
   };
   while (position < text.length) {
     const first = nextNumber();
-    bytes.push(order[first < SINGLE ? first : (first - SINGLE + 1) * SINGLE + nextNumber()] as number);
+    bytes.push(order[first < SINGLES ? first : (first - SINGLES + 1) * SINGLES + nextNumber()] as number);
   }
   return new Uint8Array(bytes);
 }

@@ -1,4 +1,4 @@
-// For the default entry, which contains the module as a string, so that bundlers need no configuration.
+// For the default entry: contains the module as a string, so that bundlers need no configuration.
 import { frequent, text } from "module";
 import { start } from "./start.js";
 import { decode } from "./decode.js";

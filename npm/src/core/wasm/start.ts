@@ -45,7 +45,7 @@ export function callModule<T>(call: () => T): T {
     if (error instanceof VaultError) throw error;
     const { status, code, detail, errors } = (error ?? {}) as Partial<ValidationError & { detail: string }>;
     if (typeof detail === "string") throw new ValidationError(detail, { status, code, errors });
-    // No known call leads here.
+    // Not expected: the module throws only problems, which have a `detail`.
     throw new VaultError("This package failed.", { code: "internal", cause: error });
   }
 }

@@ -11,7 +11,7 @@ use crate::ports::Ports;
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
-/// Plans the request. Once the key is known to be valid, looks up the platforms in the catalog and creates the token.
+/// Reads the request. Once the key is known to be valid, looks up the platforms in the catalog and creates the token.
 pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,

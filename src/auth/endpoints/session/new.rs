@@ -155,29 +155,33 @@ async fn read_platforms_and_actions<P: Ports>(
     if sent_platforms.is_empty() && sent_actions.is_empty() {
         return Ok((None, None));
     }
-    let known = Catalog::open(catalog, ports).await?.platforms().await?;
+    let platform_names = Catalog::open(catalog, ports).await?.platforms().await?;
     let mut platforms: Vec<String> = Vec::new();
     // Arrays that are too long and invalid names were already reported.
-    for (at, text) in sent_platforms.iter().take(MAX_PLATFORMS) {
+    for (index, text) in sent_platforms.iter().take(MAX_PLATFORMS) {
         let platform = text.to_ascii_lowercase();
-        if !known.lines().any(|known| known == platform) {
+        if !platform_names.lines().any(|known| known == platform) {
             if platform_in_any_case(text).is_none() {
-                let (message, suggestion) = unknown_platform(text, known.lines());
-                body.invalid_like(&["platforms", &at.to_string()], &message, suggestion);
+                let (message, suggestion) = unknown_platform(text, platform_names.lines());
+                body.invalid_with_suggestion(
+                    &["platforms", &index.to_string()],
+                    &message,
+                    suggestion,
+                );
             }
         } else if !platforms.contains(&platform) {
             platforms.push(platform);
         }
     }
     let mut actions: Vec<String> = Vec::new();
-    for (at, text) in
+    for (index, text) in
         sent_actions.iter().take(MAX_ACTIONS).filter(|(_, text)| check_action(text).is_none())
     {
         let (platform, key) = text.split_once('/').unwrap_or_default();
         let platform = platform.to_ascii_lowercase();
-        let path = ["actions", &at.to_string()];
-        if !known.lines().any(|known| known == platform) {
-            let (message, _) = unknown_platform(&platform, known.lines());
+        let path = ["actions", &index.to_string()];
+        if !platform_names.lines().any(|known| known == platform) {
+            let (message, _) = unknown_platform(&platform, platform_names.lines());
             body.invalid(&path, &message);
         } else if !sent_platforms.is_empty() && !platforms.contains(&platform) {
             body.invalid(&path, "belongs to a platform that `platforms` does not include");

@@ -3,7 +3,7 @@
 //! Each word of the query that an action or its platform has adds its rarity times its weight there; a missing word
 //! subtracts a part of its rarity. An action matches when the words that it has make up [`MIN_COVERAGE_PERCENT`] of the
 //! query. Further points depend on the action's intent, on how much of its title and key the query contains, on how well
-//! its platform is known, and on how special the action is. All numbers are integers, so that the Worker and the tests
+//! its platform is known, and on whether people rarely mean it. All numbers are integers, so that the Worker and the tests
 //! agree.
 
 use super::index::{Platform, Platforms, PostingFlags, Postings, StaticFeatures, Vocabulary};
@@ -14,7 +14,7 @@ use crate::catalog::filter::Constraint;
 use crate::ports::StorageError;
 use crate::terms::Method;
 
-/// The score of a word of full weight that is rarer by a factor of e.
+/// The score that a word of full weight adds for each factor of e by which it is rarer.
 const POINT: i32 = 1024;
 
 /// The share of the query, weighted by rarity, that the words of an action must make up.
@@ -163,21 +163,21 @@ impl Scorer {
     ) -> Result<(), StorageError> {
         let mut platform_matches = vec![TermMatch::default(); self.platforms.len()];
         // A word that the catalog does not have is as rare as the rarest of its synonyms.
-        let (mut first_rarity, mut other) = (None, None);
+        let (mut first_rarity, mut other_rarity) = (None, None);
         for (index, (stem, worth)) in term.stems.iter().enumerate() {
             if let Some(postings) = vocabulary.get(stem)? {
-                let rarity = if index == 0 { &mut first_rarity } else { &mut other };
+                let rarity = if index == 0 { &mut first_rarity } else { &mut other_rarity };
                 *rarity = (*rarity).max(Some(postings.rarity));
                 self.add_postings(&postings, *worth, &mut platform_matches);
             }
         }
         if let Some(prefix) = prefix {
             for postings in vocabulary.with_prefix(prefix, MAX_PREFIX_MATCHES)? {
-                other = other.max(Some(postings.rarity));
+                other_rarity = other_rarity.max(Some(postings.rarity));
                 self.add_postings(&postings, PREFIX_WEIGHT, &mut platform_matches);
             }
         }
-        let rarity = u16::from(first_rarity.or(other).unwrap_or(self.unknown_rarity));
+        let rarity = u16::from(first_rarity.or(other_rarity).unwrap_or(self.unknown_rarity));
         let rarity = if term.is_common { rarity.saturating_mul(3) / 16 } else { rarity };
         self.query_rarity = self.query_rarity.saturating_add(rarity);
         self.finish_term(&platform_matches, rarity, term);
@@ -224,14 +224,14 @@ impl Scorer {
 
     /// Adds the matches of the current word to the scores of platforms and rows.
     fn finish_term(&mut self, platform_matches: &[TermMatch], rarity: u16, term: &Term) {
-        let worth = i32::from(rarity);
+        let term_rarity = i32::from(rarity);
         for (platform_score, platform_match) in
             self.platform_scores.iter_mut().zip(platform_matches)
         {
             if platform_match.weight > 0 {
                 platform_score.score = platform_score
                     .score
-                    .saturating_add(worth.saturating_mul(i32::from(platform_match.weight)));
+                    .saturating_add(term_rarity.saturating_mul(i32::from(platform_match.weight)));
                 platform_score.matched_rarity =
                     platform_score.matched_rarity.saturating_add(rarity);
                 platform_score.matched_name_words = platform_score
@@ -255,7 +255,7 @@ impl Scorer {
             // A word of the platform's name is in the titles of all of its actions.
             let is_own_word = platform_match.positions & PostingFlags::IN_NAME == 0;
             candidate.row_score.add_match(
-                worth.saturating_mul(weight),
+                term_rarity.saturating_mul(weight),
                 rarity,
                 best,
                 is_own_word,
@@ -291,15 +291,16 @@ impl Scorer {
                 Constraint::Never => false,
             };
             if is_requested {
-                let has = platform_score.matched_rarity.saturating_add(row_score.matched_rarity);
-                let missing = i32::from(self.query_rarity.saturating_sub(has));
+                let matched_rarity =
+                    platform_score.matched_rarity.saturating_add(row_score.matched_rarity);
+                let missing_rarity = i32::from(self.query_rarity.saturating_sub(matched_rarity));
                 let bonus = platform_bonus(platform, platform_score.matched_name_words);
                 let score =
                     platform_score.score.saturating_add(row_score.score).saturating_add(bonus);
-                let score = score.saturating_sub(missing.saturating_mul(MISSING_PENALTY));
-                max_rarity = max_rarity.max(has);
+                let score = score.saturating_sub(missing_rarity.saturating_mul(MISSING_PENALTY));
+                max_rarity = max_rarity.max(matched_rarity);
                 let is_preferred = preferred.get(index) == Some(&true);
-                preferred_rarities.push(if is_preferred { has } else { 0 });
+                preferred_rarities.push(if is_preferred { matched_rarity } else { 0 });
                 matches.push(Match::new(score, row, row_score, query));
             }
             Ok(())
@@ -328,10 +329,11 @@ impl Scorer {
             else {
                 continue;
             };
-            let has = u32::from(
+            let matched_rarity = u32::from(
                 platform_score.matched_rarity.saturating_add(candidate.row_score.matched_rarity),
             );
-            if has >= min_rarity && !covers_enough(platform_score) && is_requested(index) {
+            if matched_rarity >= min_rarity && !covers_enough(platform_score) && is_requested(index)
+            {
                 add(candidate.row, index, (platform, platform_score), candidate.row_score)?;
             }
         }
@@ -465,7 +467,7 @@ const fn intent_bonus(query: &ActionQuery) -> i32 {
     if query.intents.is_empty() { DEFAULT_READ_BONUS } else { INTENT_BONUS }
 }
 
-/// The part of `limit` for `matched` of `total` words. It falls with the square of the missing words.
+/// The part of `limit` for `matched` of `total` words: it grows with the square of the matched fraction.
 fn quadratic_share(matched: u8, total: u8, limit: i32) -> i32 {
     let (matched, total) = (i32::from(matched.min(total)), i32::from(total));
     let squares = limit.saturating_mul(matched).saturating_mul(matched);

@@ -33,7 +33,7 @@ fn synonym_weighs_less() {
 fn rarity_is_that_of_the_word_or_its_rarest_synonym() {
     let section = section(1);
     let platforms = Platforms::open(&section, 2).unwrap();
-    // Each with a rarity, and without platforms.
+    // Each list of postings contains a rarity, and no platforms.
     let texts =
         [write_texts(["a", "b", "c"].iter()), write_texts([[30, 0], [50, 0], [40, 0]].iter())];
     let blocks = vec![write_texts(texts.iter())];
@@ -60,7 +60,7 @@ fn word_of_platform_and_row_counts_slightly_more() {
     let platforms = Platforms::open(&section, 2).unwrap();
     let term = &ActionQuery::read("widget").terms[0];
     let term_match = |weight, positions| TermMatch { weight, positions };
-    for (platform_match, best, platform_bonus, of_row) in [
+    for (platform_match, best, platform_bonus, row_match) in [
         (term_match(0, 0), term_match(20, PostingFlags::IN_NAME), (0, 0, 0), (60, 3, 1)),
         (term_match(10, 0), term_match(20, PostingFlags::IN_NAME), (30, 3, 0), (36, 0, 1)),
         (term_match(20, 0), term_match(10, PostingFlags::IN_NAME), (60, 3, 0), (6, 0, 1)),
@@ -93,7 +93,7 @@ fn word_of_platform_and_row_counts_slightly_more() {
         );
         assert_eq!(
             (row_score.score, row_score.matched_rarity, row_score.title),
-            of_row,
+            row_match,
             "{platform_match:?} {best:?}"
         );
     }
@@ -107,10 +107,12 @@ fn rows_with_enough_coverage_match_once() {
     // 40 percent of that is 2.
     scorer.query_rarity = 5;
     (scorer.platform_scores[0].matched_rarity, scorer.platform_scores[1].matched_rarity) = (2, 1);
-    for (place, (row, platform, has)) in [(0, 0, 1), (2, 1, 1), (3, 1, 0)].into_iter().enumerate() {
-        let row_score = RowScore { matched_rarity: has, ..RowScore::default() };
+    for (index, (row, platform, matched_rarity)) in
+        [(0, 0, 1), (2, 1, 1), (3, 1, 0)].into_iter().enumerate()
+    {
+        let row_score = RowScore { matched_rarity, ..RowScore::default() };
         scorer.candidates.push(Candidate { row, platform, row_score, best: TermMatch::default() });
-        scorer.candidate_indexes[row as usize] = u32::try_from(place + 1).unwrap();
+        scorer.candidate_indexes[row as usize] = u32::try_from(index + 1).unwrap();
     }
     let query = ActionQuery::read("widget");
     for (requested, expected) in [

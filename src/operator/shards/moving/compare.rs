@@ -32,17 +32,18 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             loop {
                 let place = (self.account, after.as_deref(), None);
                 let results = self.source.run(&[
-                    table.compared(own, RowView::Source(shift), place, Some(ROWS_PER_COMPARISON))?,
+                    table.select_for_comparison(own, RowView::Source(shift), place, Some(ROWS_PER_COMPARISON))?,
                     format!("SELECT DISTINCT key, '' AS row FROM account_changes WHERE account = {account} AND relation = '{}'", table.name),
                 ])?;
-                let (here, logged) = (rows::<RowCopy>(&results, 0)?, rows::<RowCopy>(&results, 1)?);
-                let last = here.last().filter(|_| here.len() == ROWS_PER_COMPARISON);
+                let (source_rows, logged) =
+                    (rows::<RowCopy>(&results, 0)?, rows::<RowCopy>(&results, 1)?);
+                let last = source_rows.last().filter(|_| source_rows.len() == ROWS_PER_COMPARISON);
                 let last = last.map(|copied| copied.key.clone());
                 let place = (self.account, after.as_deref(), last.as_deref());
-                let there = table.compared(own, RowView::Target(shift), place, None)?;
-                let there = rows(&self.target.run(&[there])?, 0)?;
-                done = done.saturating_add(here.len() as u64);
-                if let Some(key) = differing(here, there, &logged) {
+                let sql = table.select_for_comparison(own, RowView::Target(shift), place, None)?;
+                let target_rows = rows(&self.target.run(&[sql])?, 0)?;
+                done = done.saturating_add(source_rows.len() as u64);
+                if let Some(key) = first_difference(source_rows, target_rows, &logged) {
                     bail!(
                         "the row {key} of {} is not the same in both databases, so nothing was switched: undo the move",
                         table.name
@@ -63,11 +64,15 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
 }
 
 /// The first key whose row differs and is not logged as changed.
-fn differing(here: Vec<RowCopy>, there: Vec<RowCopy>, logged: &[RowCopy]) -> Option<String> {
+fn first_difference(
+    source_rows: Vec<RowCopy>,
+    target_rows: Vec<RowCopy>,
+    logged: &[RowCopy],
+) -> Option<String> {
     let mut left: BTreeMap<String, String> =
-        there.into_iter().map(|copied| (copied.key, copied.row)).collect();
+        target_rows.into_iter().map(|copied| (copied.key, copied.row)).collect();
     let is_logged = |key: &String| logged.iter().any(|change| change.key == *key);
-    let other = here
+    let other = source_rows
         .into_iter()
         .filter(|copied| left.remove(&copied.key).as_ref() != Some(&copied.row))
         .map(|copied| copied.key)

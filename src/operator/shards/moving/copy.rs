@@ -77,16 +77,16 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         let account = StringLiteral(self.account);
         let there = table.with_keys(self.account, keys, state.event_shift)?;
         let found: Vec<&str> = copies.iter().map(|copied| copied.key.as_str()).collect();
-        let gone: Vec<&str> = keys.iter().copied().filter(|key| !found.contains(key)).collect();
+        let deleted: Vec<&str> = keys.iter().copied().filter(|key| !found.contains(key)).collect();
         let is_arriving = |writing: &str| {
             format!(
                 "UPDATE account_moves SET writing = {writing} WHERE account = {account} AND step = 'arriving'"
             )
         };
         let mut sql = vec![is_arriving(&format!("'{}'", table.name))];
-        if !gone.is_empty() {
-            let gone = table.with_keys(self.account, &gone, state.event_shift)?;
-            sql.push(format!("DELETE FROM {} WHERE {gone}", table.source()));
+        if !deleted.is_empty() {
+            let condition = table.with_keys(self.account, &deleted, state.event_shift)?;
+            sql.push(format!("DELETE FROM {} WHERE {condition}", table.source()));
         }
         sql.append(&mut table.write(columns, copies)?);
         sql.push(is_arriving("NULL"));
@@ -106,7 +106,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         Ok(())
     }
 
-    /// Reads logged changes of the source, and the current rows. Returns `None` when there are none.
+    /// Reads logged changes of the source, and the current rows of the changed keys. Returns `None` when no change is left.
     fn changes(&self, state: &MoveState, columns: &[Vec<String>]) -> Result<Option<Changes>> {
         #[derive(Deserialize)]
         struct LoggedChange {
@@ -115,10 +115,10 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             key: String,
         }
         let account = StringLiteral(self.account);
-        let some = format!(
+        let sql = format!(
             "SELECT seq, relation, key FROM account_changes WHERE account = {account} ORDER BY seq LIMIT {PAGE}"
         );
-        let logged: Vec<LoggedChange> = rows(&self.source.run(&[some])?, 0)?;
+        let logged: Vec<LoggedChange> = rows(&self.source.run(&[sql])?, 0)?;
         let Some(last) = logged.last().map(|logged| logged.seq) else { return Ok(None) };
         let mut changes = Changes { last, count: logged.len(), tables: Vec::new() };
         let mut sql = Vec::new();
@@ -153,13 +153,13 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         let Some(changes) = self.changes(state, columns)? else { return Ok(0) };
         // Deletions first: another row may have the unique values of a deleted one.
         for TableChanges { table, columns, keys, copies } in changes.tables.iter().rev() {
-            let gone: Vec<&str> = keys
+            let deleted: Vec<&str> = keys
                 .iter()
                 .map(String::as_str)
                 .filter(|key| !copies.iter().any(|copied| copied.key == *key))
                 .collect();
-            if !gone.is_empty() {
-                self.write(*table, columns, (&gone, &[]), state, None)?;
+            if !deleted.is_empty() {
+                self.write(*table, columns, (&deleted, &[]), state, None)?;
             }
         }
         for TableChanges { table, columns, copies, .. } in &changes.tables {

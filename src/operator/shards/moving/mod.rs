@@ -73,7 +73,7 @@ const PAGE: usize = 500;
 /// The maximum number of logged changes that may be left when the fence is put up.
 const MAX_PENDING_CHANGES: usize = 50;
 /// The maximum number of events that all accounts of the source may write during a move.
-const EVENTS: u64 = 10_000_000;
+const MAX_EVENTS_DURING_MOVE: u64 = 10_000_000;
 /// The current time, in SQL.
 const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
@@ -178,8 +178,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
                 let newest = "SELECT ifnull(max(id), 0) AS n FROM events".to_owned();
                 let here: Number = one(&self.source.run(std::slice::from_ref(&newest))?, 0)?;
                 let there: Number = one(&self.target.run(&[newest])?, 0)?;
-                let shift = here.n.max(there.n).saturating_add(EVENTS);
-                let end = shift.saturating_add(here.n).saturating_add(EVENTS);
+                let shift = here.n.max(there.n).saturating_add(MAX_EVENTS_DURING_MOVE);
+                let end = shift.saturating_add(here.n).saturating_add(MAX_EVENTS_DURING_MOVE);
                 self.target.run(&[
                     format!("INSERT INTO account_moves (account, step, other, event_shift, event_end, writing, began_at) VALUES ({account}, 'arriving', {from}, {shift}, {end}, 'events', {NOW})"),
                     // A placeholder without an account. It makes new events of other accounts come after the reserved

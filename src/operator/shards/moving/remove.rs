@@ -27,7 +27,7 @@ pub(super) fn remove(database: &impl MoveDatabase, account: &str, step: &str) ->
     let named = StringLiteral(account);
     for table in TABLES.iter().rev() {
         loop {
-            let key = table.names().join(", ");
+            let key = table.lookup_columns().join(", ");
             let (all, found) =
                 (table.account_condition(account), table.account_condition_after_lookup(account));
             let results = database.run(&[

@@ -33,7 +33,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             if fenced.logged > 0 {
                 while self.catch_up(state, columns)? > 0 {}
             }
-            self.last_rows(state, key_columns, &fenced)?;
+            self.copy_last_rows(state, key_columns, &fenced)?;
             if self.release_source(state)? {
                 return Ok(());
             }
@@ -86,8 +86,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         self.source.run(&[sql]).map(drop)
     }
 
-    /// Copies the keys and the ids of events, and compares the row counts.
-    fn last_rows(
+    /// Copies the API keys and the shifts of event ids, and compares the row counts.
+    fn copy_last_rows(
         &self,
         state: &MoveState,
         columns: &[String],
@@ -119,11 +119,11 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         let results = self.target.run(&sql)?;
         let back: Vec<RowCopy> = rows(&results, at)?;
         ensure!(back == fenced.keys, "the keys are not the same in both databases: undo the move");
-        let there = read_counts(&results, at.saturating_add(1))?;
-        let here = &fenced.counts;
+        let target_counts = read_counts(&results, at.saturating_add(1))?;
+        let source_counts = &fenced.counts;
         ensure!(
-            here == &there || fenced.logged > 0 && self.counts()? == there,
-            "the databases have different numbers of rows: {here:?}, {there:?}"
+            source_counts == &target_counts || fenced.logged > 0 && self.counts()? == target_counts,
+            "the databases have different numbers of rows: {source_counts:?}, {target_counts:?}"
         );
         Ok(())
     }

@@ -279,14 +279,14 @@ fn a_replay_of_stolen_secrets_revokes_the_grant() {
         let response = fixture.api.send(&request);
         assert_eq!(fault(&response, Error(400, "invalid_grant")), None);
     };
-    // Both exchange the same code.
+    // The agent and the thief exchange the same code.
     let fixture = Fixture::new();
     let tokens = body(&fixture.api.send(&fixture.token(&[])));
     replay(fixture.token(&[]), &fixture);
     let access = tokens["access_token"].as_str().unwrap();
     let own = format!("/mcp/{}", fixture.id);
     assert_eq!(fixture.api.send(&request_of(&own, access)).status, 401);
-    // A refresh token from before the last permitted generation.
+    // The thief uses a refresh token that is older than the last permitted generation.
     let fixture = Fixture::new();
     let Agent { client, refresh, .. } = &fixture.agent;
     let mut token = refresh.clone();

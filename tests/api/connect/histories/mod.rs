@@ -13,7 +13,7 @@ use connector_vault::ports::HttpRequest;
 
 use self::model::{ChosenTime, Client, Model, Process};
 use self::steps::{Step, StepAction, TokenResponse};
-use super::crash::{CrashPoint, CrashingProcess, run_until_death};
+use super::crash::{CrashPoint, CrashingProcess, run_until_killed};
 use super::*;
 use crate::rng::{TestRng, repetitions};
 use crate::support::as_key;
@@ -37,7 +37,7 @@ struct Platform {
     response: Option<TokenResponse>,
     spent: Vec<String>,
     calls: usize,
-    given: u64,
+    issued_count: u64,
 }
 
 impl Platform {
@@ -53,13 +53,13 @@ impl Platform {
             Some(token) => self.spent.push(token),
             None => self.calls += 1,
         }
-        self.given += u64::from(matches!(response, TokenResponse::Good { .. }));
-        response.to_token_request(self.given)
+        self.issued_count += u64::from(matches!(response, TokenResponse::Good { .. }));
+        response.to_token_request(self.issued_count)
     }
 }
 
-/// The body that connects a slot.
-fn new(slot: usize) -> Value {
+/// The body of a request that connects the account of a slot.
+fn connect_body(slot: usize) -> Value {
     let (platform, identity) = SLOTS[slot];
     json!({"platform": platform, "identity": identity, "identityType": "user"})
 }
@@ -85,15 +85,15 @@ impl ServiceAndModel {
 
     /// Sends a request to a process that may be killed.
     fn send(&self, step: &Step, request: &Request) -> Option<Response> {
-        let byte = u8::try_from(step.fifths * 51).unwrap();
+        let byte = u8::try_from(step.jitter_fifths * 51).unwrap();
         let process = CrashingProcess::new(&self.api.env, step.crash_point, Some(byte));
-        run_until_death(handle(&self.api.service, &process, request))
+        run_until_killed(handle(&self.api.service, &process, request))
     }
 
     fn do_step(&mut self, step: &Step) {
         self.api.env.wait(step.wait);
         self.model.now = self.api.env.now.get();
-        self.model.fifths = step.fifths;
+        self.model.jitter_fifths = step.jitter_fifths;
         self.platform.borrow_mut().response = Some(step.response);
         let mut process = Process { crash_point: step.crash_point, steps: 0 };
         match step.action {
@@ -113,10 +113,10 @@ impl ServiceAndModel {
             }
             StepAction::Minute => {
                 let is_done = self.model.minute(&mut process, step.response).is_ok();
-                let byte = u8::try_from(step.fifths * 51).unwrap();
+                let byte = u8::try_from(step.jitter_fifths * 51).unwrap();
                 let process = CrashingProcess::new(&self.api.env, step.crash_point, Some(byte));
-                let done = run_until_death(jobs::run_minute(&self.api.service, &process));
-                // The steps after the checks don't touch the connection.
+                let done = run_until_killed(jobs::run_minute(&self.api.service, &process));
+                // The service can also be killed in steps after the checks, which don't touch the connection.
                 assert!(is_done || done.is_none());
             }
             StepAction::Connect(slot) if SLOTS[slot].0 == "acme" => {
@@ -227,7 +227,7 @@ impl ServiceAndModel {
     fn sign_in(&mut self, slot: usize, step: &Step, mut process: Process) {
         let sent = match &self.model.slots[slot] {
             Some(connection) => json!({"connection": connection.id}),
-            None => new(slot),
+            None => connect_body(slot),
         };
         if self.model.client.is_none() {
             assert_eq!(crate::vault::code(&connect(&self.api, &sent)), "oauth_client_missing");
@@ -276,9 +276,10 @@ impl ServiceAndModel {
         let events: Vec<Value> = page["rows"].as_array().unwrap().iter().map(event).collect();
         assert_eq!(events, std::mem::take(&mut self.model.events));
         let mut platform = self.platform.borrow_mut();
-        let requested = (std::mem::take(&mut platform.spent), platform.calls, platform.given);
+        let requested =
+            (std::mem::take(&mut platform.spent), platform.calls, platform.issued_count);
         let model = &mut self.model;
-        assert_eq!(requested, (std::mem::take(&mut model.spent), model.calls, model.given));
+        assert_eq!(requested, (std::mem::take(&mut model.spent), model.calls, model.issued_count));
     }
 
     /// Adopts a time that storage chose, after checking that it was allowed to choose it.
@@ -330,7 +331,7 @@ fn states_and_events_match_the_model() {
         let mut pair = ServiceAndModel::new();
         for _ in 0..STEPS {
             let last = steps.borrow().last().map(|step: &Step| step.response);
-            let step = Step::any(&mut rng, last);
+            let step = Step::random(&mut rng, last);
             steps.borrow_mut().push(step.clone());
             pair.do_step(&step);
             pair.compare();

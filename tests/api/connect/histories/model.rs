@@ -38,7 +38,7 @@ impl Connection {
 
     pub fn due(&self) -> Option<u64> {
         let credentials = self.credentials.as_ref()?;
-        credentials.handed.or(credentials.next).or(credentials.check)
+        credentials.enqueued_until.or(credentials.next).or(credentials.check)
     }
 
     pub fn credentials(&mut self) -> &mut StoredCredentials {
@@ -65,8 +65,8 @@ pub struct StoredCredentials {
     pub check: Option<u64>,
     /// The time from which storage itself chose the next check or the next attempt.
     pub chosen: Option<ChosenTime>,
-    pub handed: Option<u64>,
-    pub leased: Option<u64>,
+    pub enqueued_until: Option<u64>,
+    pub leased_until: Option<u64>,
     /// Whether the account is known. All sign-ins are of one account.
     pub knows_account: bool,
 }
@@ -88,7 +88,7 @@ impl StoredCredentials {
     }
 
     pub fn reschedule(&mut self, next: Option<u64>, check: Option<u64>) {
-        (self.next, self.check, self.handed, self.leased) = (next, check, None, None);
+        (self.next, self.check, self.enqueued_until, self.leased_until) = (next, check, None, None);
     }
 }
 
@@ -158,7 +158,7 @@ pub enum RefreshTrigger {
 #[derive(Debug, Default)]
 pub struct Model {
     pub now: u64,
-    pub fifths: u64,
+    pub jitter_fifths: u64,
     pub client: Option<Client>,
     pub slots: [Option<Connection>; 3],
     /// The events since the last step.
@@ -167,7 +167,7 @@ pub struct Model {
     pub spent: Vec<String>,
     pub calls: usize,
     /// The number of tokens that were issued.
-    pub given: u64,
+    pub issued_count: u64,
 }
 
 impl Model {
@@ -210,11 +210,11 @@ impl Model {
 
     /// The time of the next check of a working connection: in a day, or up to a tenth earlier.
     pub fn next_check(&self) -> u64 {
-        self.now + DAY - DAY / 50 * self.fifths
+        self.now + DAY - DAY / 50 * self.jitter_fifths
     }
 
     pub fn record_failure(&mut self, slot: usize, failure: Failure) {
-        let (now, fifths) = (self.now, self.fifths);
+        let (now, jitter_fifths) = (self.now, self.jitter_fifths);
         let credentials = self.at(slot).credentials();
         let is_ended = failure.class == FailureClass::Ended
             && credentials.ended.is_some_and(|first| now - first >= MINUTE);
@@ -250,7 +250,7 @@ impl Model {
         let first = first.map_or(now, |first| first + MINUTE).max(now + failure.retry_after);
         // The pause varies from 80 % to 120 %, in 255 steps. The alternative time is 128 steps away.
         let at = |step: u64| (now + pause * (80 * 255 + 40 * step) / (100 * 255)).max(first);
-        let (at, or) = (at(51 * fifths), at((51 * fifths + 128) % 256));
+        let (at, or) = (at(51 * jitter_fifths), at((51 * jitter_fifths + 128) % 256));
         let check = credentials.check;
         credentials.reschedule(Some(at), check);
         credentials.chosen = Some(ChosenTime::OneOf(at, or));
@@ -259,7 +259,7 @@ impl Model {
         }
     }
 
-    /// The outcome for the tokens: the status of a request that reads them.
+    /// Refreshes the tokens. Returns the status of the request that reads them.
     pub fn refresh(
         &mut self,
         process: &mut Process,
@@ -282,10 +282,10 @@ impl Model {
         {
             return Ok(if is_valid { 200 } else { 503 });
         }
-        let is_free = credentials.leased.is_none_or(|until| until <= now);
+        let is_free = credentials.leased_until.is_none_or(|until| until <= now);
         process.step(|| {
             if is_free {
-                self.at(slot).credentials().leased = Some(now + 30 * SECOND);
+                self.at(slot).credentials().leased_until = Some(now + 30 * SECOND);
             }
         })?;
         let can_use = trigger == RefreshTrigger::Expiring && is_valid;
@@ -315,7 +315,7 @@ impl Model {
             None => {
                 process.step(|| {
                     self.spent.extend(credentials.refresh.clone());
-                    self.given += u64::from(matches!(response, TokenResponse::Good { .. }));
+                    self.issued_count += u64::from(matches!(response, TokenResponse::Good { .. }));
                 })?;
                 response.failure()
             }
@@ -355,7 +355,7 @@ impl Model {
     }
 
     pub fn refreshed(&mut self, slot: usize, response: TokenResponse, client: Option<Client>) {
-        let (now, index, check) = (self.now, self.given, self.next_check());
+        let (now, index, check) = (self.now, self.issued_count, self.next_check());
         let credentials = self.at(slot).credentials();
         let former = credentials.scopes.clone();
         credentials.adopt_tokens(response, index, now, None);
@@ -398,7 +398,7 @@ impl Model {
         }
         // The token has expired and can't be refreshed, so a use fails the connection.
         let waits = credentials.next.is_some_and(|next| now < next);
-        let is_free = credentials.leased.is_none_or(|until| until <= now);
+        let is_free = credentials.leased_until.is_none_or(|until| until <= now);
         if !waits {
             process.step(|| {
                 if is_free {
@@ -424,7 +424,7 @@ impl Model {
         due.sort_by_key(|slot| self.slots[*slot].as_ref().unwrap().id.clone());
         process.step(|| {
             for slot in &due {
-                self.at(*slot).credentials().handed = Some(now + 10 * MINUTE);
+                self.at(*slot).credentials().enqueued_until = Some(now + 10 * MINUTE);
             }
         })?;
         if due.is_empty() {
@@ -451,10 +451,10 @@ impl Model {
     ) -> Result<(), Crashed> {
         let (now, check) = (self.now, self.next_check());
         let credentials = self.at(slot).credentials();
-        let is_free = credentials.leased.is_none_or(|until| until <= now);
+        let is_free = credentials.leased_until.is_none_or(|until| until <= now);
         process.step(|| {
             if is_free {
-                credentials.leased = Some(now + 30 * SECOND);
+                credentials.leased_until = Some(now + 30 * SECOND);
             }
         })?;
         if !is_free {
@@ -470,12 +470,12 @@ impl Model {
         };
         process.step(|| match finding {
             Err(()) => {
-                let fifths = self.fifths;
+                let jitter_fifths = self.jitter_fifths;
                 let credentials = self.at(slot).credentials();
                 let mut next = None;
                 if credentials.attempts > 0 {
                     credentials.attempts += 1;
-                    next = Some(now + pause(credentials.attempts) / 100 * (80 + 8 * fifths));
+                    next = Some(now + pause(credentials.attempts) / 100 * (80 + 8 * jitter_fifths));
                 }
                 credentials.reschedule(next, Some(check));
             }
@@ -499,10 +499,11 @@ impl Model {
         }
         self.record_event(slot, if former.is_some() { "reconnected" } else { "connected" });
         let is_other = former.as_ref().is_some_and(|former| former.scopes != new.scopes);
-        let (check, handed) = former.map_or((None, None), |former| (former.check, former.handed));
+        let (check, enqueued_until) =
+            former.map_or((None, None), |former| (former.check, former.enqueued_until));
         let chosen = check.is_none().then_some(ChosenTime::Within(now, now + DAY));
         self.at(slot).credentials =
-            Some(StoredCredentials { check, handed, chosen, refreshed: now, ..new });
+            Some(StoredCredentials { check, enqueued_until, chosen, refreshed: now, ..new });
         if is_other {
             self.record_event(slot, "scopes_changed");
         }
@@ -519,7 +520,7 @@ impl Model {
         process.step(|| ())?;
         process.step(|| {
             self.calls += 1;
-            self.given += u64::from(matches!(response, TokenResponse::Good { .. }));
+            self.issued_count += u64::from(matches!(response, TokenResponse::Good { .. }));
         })?;
         if response.failure().is_some() {
             return process.step(|| ());
@@ -528,7 +529,7 @@ impl Model {
         process.step(|| self.calls += 1)?;
         process.step(|| {
             let mut credentials = StoredCredentials::default();
-            credentials.adopt_tokens(response, self.given, self.now, Some("read"));
+            credentials.adopt_tokens(response, self.issued_count, self.now, Some("read"));
             credentials.knows_account = true;
             let former = self.slots[slot].as_ref().and_then(|former| former.credentials.clone());
             let has_ended = |former: &StoredCredentials| {

@@ -40,7 +40,7 @@ pub enum FailureClass {
 #[derive(Debug, Clone, Copy)]
 pub struct Failure {
     pub class: FailureClass,
-    /// The code of the reason, if the connection stays usable, and if the confirmed refusal ends it.
+    /// The reason codes: while the connection stays usable, and once a confirmed refusal ends it.
     pub codes: (&'static str, &'static str),
     pub detail: Option<&'static str>,
     pub status: Option<u16>,
@@ -120,7 +120,7 @@ impl TokenResponse {
         }
     }
 
-    /// Why the response has no tokens; `None` if it has some.
+    /// The failure that the response reports; `None` if it contains tokens.
     pub fn failure(self) -> Option<Failure> {
         use FailureClass::{Client, Ended, Refused, Temporary};
         let unavailable = Failure::bare(Temporary, "platform_unavailable");
@@ -209,14 +209,14 @@ pub struct Step {
     pub wait: u64,
     pub action: StepAction,
     pub response: TokenResponse,
-    /// The random byte that spreads pauses, in fifths of its range.
-    pub fifths: u64,
+    /// The random byte that spreads pauses: a multiple of a fifth of its range.
+    pub jitter_fifths: u64,
     pub crash_point: Option<CrashPoint>,
 }
 
 impl Step {
     /// A random response; often the same as before (`last`).
-    pub fn any(rng: &mut TestRng, last: Option<TokenResponse>) -> Self {
+    pub fn random(rng: &mut TestRng, last: Option<TokenResponse>) -> Self {
         let slot = rng.below(SLOTS.len());
         let action = match rng.below(24) {
             0..=5 => StepAction::Use(slot, false),
@@ -246,7 +246,7 @@ impl Step {
             wait: if rng.percent(8) { 3 * DAY } else { *rng.pick(&waits) },
             action,
             response: last.filter(|_| rng.percent(75)).unwrap_or_else(|| TokenResponse::any(rng)),
-            fifths: rng.next() % 6,
+            jitter_fifths: rng.next() % 6,
             crash_point: rng.percent(20).then_some(crash_point),
         }
     }
