@@ -19,7 +19,7 @@ use crate::http::config::Variables;
 use crate::http::handle::{MAX_FORWARDS, handle};
 use crate::http::message::{MAX_BODY, MAX_BUFFERED_BODY};
 use crate::http::problem::Problem;
-use crate::http::service::{RequestParts, is_mcp};
+use crate::http::service::RequestParts;
 use crate::http::{Config, Service};
 use crate::jobs;
 use crate::ports::Clock as _;
@@ -206,7 +206,8 @@ fn respond(
     context: Option<Context>,
 ) -> impl Future<Output = Result<JsValue, JsValue>> + use<> {
     let mut request = http::request(sent, &isolate.header_names);
-    if is_mcp(&request.path) {
+    // Pages and MCP endpoints read more headers than the API.
+    if !request.path.starts_with("/v1/") {
         request.headers = http::headers(&http::lines(sent));
     }
     let mut parts = isolate.service.parts_to_read(&request);

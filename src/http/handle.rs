@@ -6,7 +6,7 @@ use super::cors;
 use super::endpoint::{self, Endpoint, Keyed, Open};
 use super::handler::Handler;
 use super::message::{Request, Response};
-use super::problem::Problem;
+use super::problem::{Code, Problem};
 use super::route::{Resource, Route};
 use super::service::{Service, is_mcp};
 use super::{open, page};
@@ -176,6 +176,10 @@ impl<P: Ports> Exchange<'_, P> {
         resource: &Resource,
     ) -> Result<Response, Problem> {
         let Self { service, ports, request, request_id, now, .. } = *self;
+        // Many of these pages can be opened only once. A browser loads the page again when the user opens it.
+        if request.is_prefetch() {
+            return Err(Problem::new(Code::Unavailable, "This page can't be prefetched."));
+        }
         if matches!(open, Open::Mcp | Open::AgentMcp) {
             open::ensure_enabled(open, service.config())?;
             return Box::pin(mcp::respond(service, ports.inner(), request)).await;

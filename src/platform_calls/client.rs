@@ -14,6 +14,7 @@ use crate::http::context::{Context, Permit};
 use crate::http::problem::{Code, Fault, Location, Problem};
 use crate::platform_calls::address::{redirect_target, without_parameters};
 use crate::platform_calls::call_error::{CallError, call_error};
+use crate::platform_calls::expired_token::is_token_expired;
 use crate::platform_calls::headers::{NEXT, RETRIES, RETRY_AT};
 use crate::platform_calls::links::{next, path_below, with_addresses};
 use crate::platform_calls::overrides;
@@ -235,7 +236,11 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             let response = self.send_once(&call, sends).await?;
             sends = sends.saturating_add(1);
             let repeats = call.payload != Payload::Stream;
-            if response.status == 401 && may_refresh && repeats && self.is_worth_refreshing() {
+            if may_refresh
+                && repeats
+                && self.is_worth_refreshing()
+                && is_token_expired(self.ports, &response).await
+            {
                 may_refresh = false;
                 let Self { context, principal, ports, usable, target, retries, permit } = self;
                 match usable.refresh(context, principal, ports, true).await {

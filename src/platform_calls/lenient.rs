@@ -1,6 +1,7 @@
-//! Reads the input of clients that write values as strings, or null for values that they omit. A string is parsed as
-//! JSON where the schema allows no string, but allows the parsed value. A member that is null is dropped where the
-//! schema neither requires it nor allows null. MCP clients send objects, numbers and optional values that way.
+//! Reads the input of clients that write values as strings, null or an empty string for values that they omit, or the
+//! only item of a list without the list. A string is parsed as JSON where the schema allows no string, but allows the
+//! parsed value. A member that is null or empty is dropped where the schema neither requires nor allows it. MCP clients
+//! send lists, objects, numbers and optional values that way.
 
 use crate::util::collect::by_insertion;
 use serde_json::{Map, Value};
@@ -35,6 +36,7 @@ impl<'s> Lenient<'s> {
             Value::String(text) => parse_text(&leaves, text),
             other => other,
         };
+        let value = if is_only_item(&leaves, &value) { Value::Array(vec![value]) } else { value };
         match value {
             Value::Object(members) => {
                 let member = |(name, value): (String, Value)| {
@@ -54,9 +56,10 @@ impl<'s> Lenient<'s> {
         }
     }
 
-    /// Whether a value is null or the string `null`, although the schemas allow neither.
+    /// Whether a value is null, the string `null` or an empty string, although the schemas do not allow its type.
     fn is_absent(&self, schemas: &[&'s Value], value: &Value) -> bool {
-        if !value.is_null() && value.as_str().map(str::trim) != Some("null") {
+        let is_blank = |text: &str| matches!(text.trim(), "null" | "");
+        if !value.is_null() && !value.as_str().is_some_and(is_blank) {
             return false;
         }
         let mut leaves = Leaves::default();
@@ -148,6 +151,16 @@ fn parse_text(leaves: &Leaves<'_>, text: String) -> Value {
     if fits { value } else { Value::String(text) }
 }
 
+/// Whether the schemas require a list, and the value is not one.
+fn is_only_item(leaves: &Leaves<'_>, value: &Value) -> bool {
+    let mut allowed = leaves.schemas.iter().flat_map(|schema| types(schema)).peekable();
+    !leaves.allow_anything
+        && !value.is_array()
+        && !value.is_null()
+        && allowed.peek().is_some()
+        && allowed.all(|kind| kind == "array")
+}
+
 fn is_required(leaves: &Leaves<'_>, name: &str) -> bool {
     let required = leaves.schemas.iter().filter_map(|schema| schema.get("required")?.as_array());
     required.flatten().any(|required| required == name)
@@ -186,6 +199,14 @@ mod tests {
             (json!({"type": "integer"}), json!("9007199254740993"), json!(9_007_199_254_740_993_u64)),
             (json!({"type": "integer"}), json!("123456789012345678901234567890"), json!("123456789012345678901234567890")),
             (json!({"type": "integer"}), json!("five"), json!("five")),
+            (json!({"type": "array", "items": {"type": "integer"}}), json!("[1, 2]"), json!([1, 2])),
+            (json!({"type": "array", "items": {"type": "integer"}}), json!("1"), json!([1])),
+            (json!({"type": "array", "items": {"type": "string"}}), json!("urgent"), json!(["urgent"])),
+            (json!({"type": "array", "items": {"type": "object"}}), json!({"id": 1}), json!([{"id": 1}])),
+            (json!({"type": "array"}), json!(null), json!(null)),
+            (json!({"type": ["array", "string"]}), json!("urgent"), json!("urgent")),
+            (json!({"properties": {"n": {"type": "integer"}, "s": {"type": "string"}}}), json!({"n": "", "s": ""}), json!({"s": ""})),
+            (json!({"properties": {"n": {"type": "integer"}}, "required": ["n"]}), json!({"n": " "}), json!({"n": " "})),
             (json!({"type": "number"}), json!("-1.5e3"), json!(-1.5e3)),
             (json!({"type": "boolean"}), json!("false"), json!(false)),
             (json!({"type": "boolean"}), json!("True"), json!(true)),

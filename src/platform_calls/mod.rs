@@ -7,6 +7,7 @@ pub mod call_error;
 pub mod charset;
 pub mod client;
 pub mod endpoints;
+mod expired_token;
 pub mod flat;
 pub mod headers;
 pub mod json_cursor;

@@ -22,6 +22,7 @@ use connector_vault::http::config::Variables;
 use connector_vault::http::handle::{MAX_FORWARDS, handle};
 use connector_vault::http::message::Body;
 use connector_vault::http::{Config, Request, Response, Service};
+use connector_vault::platform_calls::charset;
 use connector_vault::ports::{
     Algorithm, Background, Blob, Blobs, Clock, Dataset, Db, Http, HttpError, HttpRequest,
     HttpResponse, Param, Patterns, Payload, Queue, Random, RateLimit, ResultSet, RetryAfter,
@@ -601,6 +602,25 @@ impl Http for TestEnv {
 
     fn copy(&self, body: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
         Some(Rc::clone(body))
+    }
+
+    /// Also knows one of the charsets with tables, which the runtime decodes.
+    fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
+        if charset != "iso-8859-15" {
+            return charset::decode(charset, bytes);
+        }
+        let decode_byte = |byte: &u8| match *byte {
+            0xa4 => '€',
+            0xa6 => 'Š',
+            0xa8 => 'š',
+            0xb4 => 'Ž',
+            0xb8 => 'ž',
+            0xbc => 'Œ',
+            0xbd => 'œ',
+            0xbe => 'Ÿ',
+            other => char::from(other),
+        };
+        Some(bytes.iter().map(decode_byte).collect())
     }
 }
 

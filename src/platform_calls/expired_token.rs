@@ -1,0 +1,29 @@
+//! Whether a platform rejected a request because its access token has expired.
+
+use crate::ports::{Http, StreamingResponse};
+
+/// The maximum size of an error that is read. Longer bodies are pages, not errors.
+const MAX_ERROR: usize = 16 << 10;
+
+/// Whether the token was rejected. Some platforms respond to expired tokens with another status than 401, but say so in
+/// the body: Netatmo with 403 (<https://github.com/xperimental/netatmo-exporter/issues/55>), Facebook with 400
+/// (<https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived>).
+pub async fn is_token_expired(ports: &impl Http, response: &StreamingResponse) -> bool {
+    let is_json = || {
+        let content_type = response.header("content-type").unwrap_or_default();
+        content_type.to_ascii_lowercase().contains("json")
+    };
+    match response.status {
+        401 => true,
+        400 | 403 if is_json() => match ports.copy(&response.body) {
+            Some(copy) => ports.read(copy, MAX_ERROR).await.is_ok_and(|bytes| says_expired(&bytes)),
+            None => false,
+        },
+        _ => false,
+    }
+}
+
+fn says_expired(body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body).to_ascii_lowercase();
+    text.contains("token") && text.contains("expired")
+}
