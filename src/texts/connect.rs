@@ -285,13 +285,12 @@ texts! {
         "No se ha podido conectar {platform}",
         "{platform}を連携できませんでした";
 
-    // The reasons why an attempt failed, by code. In English, the page shows the error's own detail, which is more
-    // precise.
+    // The reasons why an attempt failed, by code.
     DENIED:
-        "{platform} did not grant access.",
-        "{platform} hat den Zugriff nicht gewährt.",
-        "{platform} n’a pas accordé l’accès.",
-        "{platform} no ha concedido el acceso.",
+        "Access was not allowed at {platform}.",
+        "Der Zugriff wurde bei {platform} nicht erlaubt.",
+        "L’accès n’a pas été autorisé chez {platform}.",
+        "No se ha permitido el acceso en {platform}.",
         "{platform}でアクセスが許可されませんでした。";
     ACCOUNT_MISMATCH:
         "You signed in to {platform} with a different account than expected. Sign in with the expected account.",
@@ -373,6 +372,18 @@ texts! {
         "Si vous souhaitez toujours connecter ce compte, revenez à l’application et recommencez.",
         "Si aún desea conectar la cuenta, vuelva a la aplicación y empiece de nuevo.",
         "連携を続ける場合は、アプリに戻り、最初からやり直してください。";
+    NEXT_TRY_AGAIN:
+        "If you still want to connect, try again. Nothing was changed.",
+        "Wenn Sie das Konto weiterhin verbinden möchten, versuchen Sie es noch einmal. Es wurde nichts geändert.",
+        "Si vous souhaitez toujours connecter ce compte, réessayez. Rien n’a été modifié.",
+        "Si aún desea conectar la cuenta, inténtelo de nuevo. No se ha cambiado nada.",
+        "連携を続ける場合は、もう一度お試しください。変更されたものはありません。";
+    NEXT_TRY_LATER:
+        "Nothing is wrong with your account. Wait a few minutes, then try again.",
+        "Mit Ihrem Konto ist alles in Ordnung. Warten Sie einige Minuten und versuchen Sie es dann noch einmal.",
+        "Votre compte n’est pas en cause. Attendez quelques minutes, puis réessayez.",
+        "Su cuenta no tiene ningún problema. Espere unos minutos e inténtelo de nuevo.",
+        "アカウントに問題はありません。数分待ってから、もう一度お試しください。";
     NEXT_GO_BACK:
         "Go back to the app. Nothing else was changed.",
         "Kehren Sie zur App zurück. Sonst wurde nichts geändert.",

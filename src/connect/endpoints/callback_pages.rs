@@ -8,7 +8,6 @@ use crate::connect::rules::origin;
 use crate::http::message::{Request, Response};
 use crate::ports::Ports;
 use crate::texts::connect;
-use crate::texts::language::Language;
 
 impl<P: Ports> BrowserContext<'_, P> {
     pub(super) fn invalid_callback_page(&self) -> Page {
@@ -62,18 +61,15 @@ impl<P: Ports> BrowserContext<'_, P> {
             AttemptErrorCode::Denied => &connect::NOT_CONNECTED,
             _ => &connect::COULD_NOT_CONNECT,
         };
-        let paragraphs = [reason(failure.code), next_step(failure.code)];
-        let mut page = self.page(200, heading, &paragraphs, &[("platform", name)]);
-        // The detail is in English, and more precise than the text for its code.
-        match page.paragraphs.first_mut() {
-            Some(reason) if page.language == Language::English => failure.detail.clone_into(reason),
-            _ => page.detail = Some(failure.detail.clone()),
-        }
-        page.notification = Some(notification(request, attempt, "failed"));
         // With a return URL, the app's own page shows the failure.
-        if let Some(url) = retry_url.filter(|_| attempt.return_url.is_none()) {
-            page.links.push((url, self.wording.say(&connect::TRY_AGAIN, &[])));
-        }
+        let retry_url = retry_url.filter(|_| attempt.return_url.is_none());
+        let paragraphs = [reason(failure.code), next_step(failure.code, retry_url.is_some())];
+        let mut page = self.page(200, heading, &paragraphs, &[("platform", name)]);
+        // The detail is in English, and more precise than the text for its code. It can contain the platform's own message.
+        let is_said = page.paragraphs.first() == Some(&failure.detail);
+        page.detail = Some(failure.detail.clone()).filter(|_| !is_said);
+        page.notification = Some(notification(request, attempt, "failed"));
+        page.links.extend(retry_url.map(|url| (url, self.wording.say(&connect::TRY_AGAIN, &[]))));
         self.with_return_link(page, attempt).response()
     }
 }

@@ -142,9 +142,15 @@ pub(super) const fn can_repeat(code: AttemptErrorCode) -> bool {
     )
 }
 
-/// The next step for the user.
-pub(super) const fn next_step(code: AttemptErrorCode) -> &'static Text {
+/// The next step for the user, who can repeat the attempt on the same page or only in the app.
+pub(super) const fn next_step(code: AttemptErrorCode, can_repeat_here: bool) -> &'static Text {
     match code {
+        AttemptErrorCode::PlatformUnavailable | AttemptErrorCode::InvalidResponse
+            if can_repeat_here =>
+        {
+            &connect::NEXT_TRY_LATER
+        }
+        _ if can_repeat_here => &connect::NEXT_TRY_AGAIN,
         AttemptErrorCode::Denied
         | AttemptErrorCode::CodeRejected
         | AttemptErrorCode::Interrupted

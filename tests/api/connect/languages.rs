@@ -103,7 +103,7 @@ fn attempts_keep_the_language_of_their_session() {
     assert_language(&page, "de");
     for part in [
         "<h1>The acme wurde nicht verbunden</h1>",
-        "<p>The acme hat den Zugriff nicht gewährt.</p>",
+        "<p>Der Zugriff wurde bei The acme nicht erlaubt.</p>",
         "kehren Sie zur App zurück",
         // The platform's own message is for the app's support.
         "<p lang=\"en\"><small>The acme did not grant access (access_denied): No.</small></p>",

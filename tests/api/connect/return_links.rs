@@ -1,5 +1,6 @@
 //! The links on the connect pages: back to the app, and "Try again" after a failure that the user can fix.
 
+use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::catalog::model::Connector;
 
 use super::*;
@@ -80,6 +81,15 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     let acme = json!({"platform": "acme"});
     let (page, again) = page_after(&acme, "access_denied");
     assert!(page.contains(HOME), "{page}");
+    // One instruction in plain words; the platform's own message is small.
+    for part in [
+        "<p>Access was not allowed at The acme.</p>",
+        "<p>If you still want to connect, try again. Nothing was changed.</p>",
+        "<p lang=\"en\"><small>The acme did not grant access (access_denied).</small></p>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("start again"), "{page}");
     let url = href(&page, "Try again").unwrap();
     let (code, rest) = url.strip_prefix("/connect#code=").unwrap().split_once('&').unwrap();
     assert_eq!(rest, "platform=acme");
@@ -90,6 +100,14 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     let repeated = exchanged["token"].as_str().unwrap();
     let who = |token: &str| body(&api.send(&as_secret(token, "GET", "/v1/whoami")));
     assert_eq!(who(repeated), who(&token));
+    // From the token and the code alike, the window reads who has confirmed: key, identity and expiry.
+    let confirmed = |secret: &str| {
+        let claims = secret.splitn(3, '_').nth(2).unwrap().split('.').next().unwrap();
+        let claims: Value =
+            serde_json::from_slice(&Base64UrlUnpadded::decode_vec(claims).unwrap()).unwrap();
+        ["k", "i", "e"].map(|name| claims[name].clone())
+    };
+    assert_eq!(confirmed(code), confirmed(&token));
     assert_eq!(api.send(&exchange(code)).status, 401);
 
     // There is no "Try again" link if the app is at fault, or if the attempt returns to the app.

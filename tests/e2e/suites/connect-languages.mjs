@@ -37,6 +37,9 @@ export function connectLanguages(fixture) {
         assert.equal(await language(page), "de");
         await page.setViewportSize({ width: 390, height: 800 });
         await expectFits(page, "the end page in German");
+        // The user has confirmed the identity in this tab.
+        await page.getByRole("link", { name: "Erneut versuchen" }).click();
+        await heading(page, "Both verbinden").waitFor();
       });
     });
 

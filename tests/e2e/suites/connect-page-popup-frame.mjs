@@ -69,10 +69,11 @@ export function connectPagePopupFrame(fixture) {
         await consent(popup);
         await heading(frame, "Login is connected").waitFor();
         if (!popup.isClosed()) await popup.waitForEvent("close");
+        await button(frame, "Done").click();
         const [origin] = [fixture.connect.baseUrl];
         assert.deepEqual(
           await messages(page),
-          ["waiting", "ready", "pending", "succeeded"].map((status) => `${origin} ${status}`),
+          ["waiting", "ready", "pending", "succeeded", "closed"].map((status) => `${origin} ${status}`),
         );
       });
       assert.deepEqual(await platforms("frame@example.com"), ["login"]);

@@ -111,6 +111,13 @@ export class ApiClient {
     return (await this.#read<ConnectorPage>(`/v1/available-connectors?${query}`)).total > 0;
   }
 
+  /** The platforms, or the given one, to which the identity has working connections. */
+  async findConnected(platform?: string): Promise<ReadonlySet<string>> {
+    const query = new URLSearchParams({ limit: "100", ...(platform !== undefined && { platform }) });
+    const { rows } = await this.#read<{ rows: Connection[] }>(`/v1/vault/connections?${query}`);
+    return new Set(rows.filter(({ state }) => state !== "failed").map((row) => row.platform));
+  }
+
   /** Failed connections, each with its connector if it can be loaded. */
   async findFailed(): Promise<FailedConnection[]> {
     const pages = [true, false].map((active) =>

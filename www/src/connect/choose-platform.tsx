@@ -16,12 +16,15 @@ interface Props {
 }
 
 /** Lets the user choose a platform, or a failed connection to reconnect. */
-export function ChoosePlatform({ session: { service, may, whoami }, announce, onChoose, onError }: Props) {
+export function ChoosePlatform({ session, announce, onChoose, onError }: Props) {
+  const { service, may, whoami } = session;
   const [q, setQ] = useState("");
   const [failed, setFailed] = useState<FailedConnection[] | undefined>(may("connections:read") ? undefined : []);
+  const [connected, setConnected] = useState<ReadonlySet<string>>();
   const [page, setPage] = useState<ConnectorPage>();
   useEffect(() => {
     if (failed === undefined) service.findFailed().then(setFailed, onError);
+    session.connectedPlatforms().then(setConnected, onError);
   }, []);
   useEffect(() => {
     const controller = new AbortController();
@@ -35,7 +38,7 @@ export function ChoosePlatform({ session: { service, may, whoami }, announce, on
     return () => controller.abort();
   }, [q]);
   // Render everything in one go: content must not move just before a user presses it.
-  if (failed === undefined || page === undefined)
+  if (failed === undefined || connected === undefined || page === undefined)
     return (
       <Step title={say("choose.title")}>
         <p class="wait" role="status">
@@ -80,9 +83,15 @@ export function ChoosePlatform({ session: { service, may, whoami }, announce, on
                 <PlatformLogo connector={connector} platform={connector.platform} />
                 <span class="choice-text">
                   <span class="choice-name">{connector.name}</span>
-                  <span class="muted small" lang="en">
-                    {connector.category}
-                  </span>
+                  {connected.has(connector.platform) ? (
+                    <span class="small connected">
+                      {say("failure.connection_exists.title", { platform: connector.name })}
+                    </span>
+                  ) : (
+                    <span class="muted small" lang="en">
+                      {connector.category}
+                    </span>
+                  )}
                 </span>
               </button>
             </li>

@@ -30,7 +30,7 @@ type View =
   | { kind: "confirm"; invitation: Invitation }
   | { kind: "separate"; state: "open" | "blocked" | "done" }
   | { kind: "choose" }
-  | { kind: "form"; target: Target; entered?: FormState | undefined }
+  | { kind: "form"; target: Target; entered?: FormState | undefined; isConnected?: boolean }
   | { kind: "awaiting"; target: Target; pending: ProviderAttempt }
   | { kind: "done"; target: Target; connection: Connection }
   | { kind: "failed"; failure: FailureText; target?: Target | undefined; onRetry: () => void };
@@ -45,9 +45,29 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   setAppName(branding?.name ?? undefined);
 
   useEffect(() => {
+    const showStep = ({ state }: PopStateEvent) => steps.current[Number(state)]?.();
+    addEventListener("popstate", showStep);
     void begin();
-    return () => void (isMounted.current = false);
+    return () => {
+      isMounted.current = false;
+      removeEventListener("popstate", showStep);
+    };
   }, []);
+
+  /** The steps of a full page, in which the browser's buttons lead from one to another. */
+  const steps = useRef<(() => void)[]>([]);
+  const goTo = (show: () => void) => {
+    if (displayMode === "page" && steps.current.length > 0) {
+      const index = Number(history.state) + 1;
+      steps.current = [...steps.current.slice(0, index), show];
+      history.pushState(index, "");
+    }
+    show();
+  };
+  const showFirst = (show: () => void) => {
+    steps.current = [show];
+    show();
+  };
 
   const showView = (next: View) => {
     if (isMounted.current) setView(next);
@@ -81,9 +101,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       const invitation = await readInvitation(launchParams, reply);
       if (launchParams.resumed && invitation) return await resume(invitation, launchParams.resumed);
       if (invitation === undefined) return showEnd(launchParams.resumed ? "returned" : "missing");
-      if (invitation.isFromApp) return await enter(invitation);
       // Anyone could have sent this link.
-      showView({ kind: "confirm", invitation });
+      showFirst(() => (invitation.isConfirmed ? void enter(invitation) : showView({ kind: "confirm", invitation })));
     } catch (error) {
       showFailure(error, begin);
     }
@@ -105,7 +124,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     setSession(newSession);
     // The user has not confirmed their identity on this page. Seeing the outcome needs no confirmation, anything else
     // does.
-    if (!invitation.isFromApp) unconfirmed.current = invitation;
+    if (!invitation.isConfirmed) unconfirmed.current = invitation;
     const target = { connector, connection };
     if (attempt.status === "pending") retry(target);
     else finish(target, undefined, attempt, newSession.listener);
@@ -122,10 +141,10 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       setSession(newSession);
       notifyEmbedder(newSession.listener, { status: "ready" });
       if (!newSession.may("connections:connect") || !newSession.may("catalog:read")) return showEnd("forbidden");
-      const [onlyPlatform, ...others] = newSession.whoami.platforms ?? [];
+      const onlyPlatform = onlyPlatformOf(newSession);
       if (connection !== undefined) await openConnection(newSession, connection, platform);
       else if (platform !== undefined) await openPlatform(newSession, platform);
-      else if (onlyPlatform !== undefined && others.length === 0 && !newSession.may("connections:read"))
+      else if (onlyPlatform !== undefined && !(await newSession.hasFailed()))
         await openPlatform(newSession, onlyPlatform);
       else showView({ kind: "choose" });
     } catch (error) {
@@ -158,14 +177,16 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   async function openPlatform(newSession: Session, platform: string, connection?: string) {
     showView({ kind: "opening" });
     try {
-      const [connector, hasClient] = await Promise.all([
+      const [connector, hasClient, connected] = await Promise.all([
         newSession.service.connector(platform),
         newSession.service.hasClient(platform),
+        connection === undefined ? newSession.connectedPlatforms(platform) : undefined,
       ]);
       if (connector.authMethods.length > 0)
         return showView({
           kind: "form",
           target: { connector: withUsableMethods(connector, hasClient), connection },
+          isConnected: connected?.has(platform) === true,
         });
       throw new Error(`The catalog has no method to connect to ${platform}.`);
     } catch (error) {
@@ -259,9 +280,13 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const showFormAgain = (target: Target) => showView({ kind: "form", target, entered: lastSubmission.current });
 
   const canChoose =
-    launchParams.platform === undefined && launchParams.connection === undefined && unconfirmed.current === undefined;
+    launchParams.platform === undefined &&
+    launchParams.connection === undefined &&
+    unconfirmed.current === undefined &&
+    (session === undefined || onlyPlatformOf(session) === undefined);
   const homeUrl = branding?.url ?? undefined;
-  const leaveButton = <LeaveButton session={session} homeUrl={homeUrl} onCancel={() => notify({ status: "closed" })} />;
+  const leaving = { session, homeUrl, onLeave: () => notify({ status: "closed" }) };
+  const leaveButton = <LeaveButton {...leaving} />;
   return (
     <main class="window">
       <header class="app">
@@ -306,7 +331,11 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
         return (
           <ConfirmIdentity
             identity={invitation.identity}
-            onConfirm={() => (displayMode === "frame" ? continueInPopup(invitation) : void enter(invitation))}
+            onConfirm={() => {
+              if (displayMode === "frame") return continueInPopup(invitation);
+              invitation.confirm();
+              goTo(() => void enter(invitation));
+            }}
           />
         );
       }
@@ -318,7 +347,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
             <ChoosePlatform
               session={session}
               announce={announce}
-              onChoose={(platform, connection) => void openPlatform(session, platform, connection)}
+              onChoose={(platform, connection) => goTo(() => void openPlatform(session, platform, connection))}
               onError={(error) => showFailure(error, () => showView({ kind: "choose" }))}
             />
           )
@@ -328,6 +357,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
           <CredentialsForm
             connector={view.target.connector}
             isReconnect={view.target.connection !== undefined}
+            isConnected={view.isConnected === true}
             presets={{ fields: session?.whoami.fields ?? {}, fixed: session?.whoami.fixedFields ?? {} }}
             entered={view.entered}
             onSubmit={(method, values) => connect(view.target, method, values)}
@@ -365,7 +395,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
                   {say("done.more")}
                 </button>
               )}
-              <LeaveButton session={session} homeUrl={homeUrl} isPrimary />
+              <LeaveButton {...leaving} isPrimary />
             </div>
           </Step>
         );
@@ -400,6 +430,12 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   }
 }
 
+/** The platform of a token for a single one. */
+function onlyPlatformOf({ whoami }: Session): string | undefined {
+  const [platform, ...others] = whoami.platforms ?? [];
+  return others.length === 0 ? platform : undefined;
+}
+
 type Tail<List> = List extends [unknown, ...infer Rest] ? Rest : never;
 
 /** Opens a popup, which is sent to the platform once its address is known. */
@@ -416,30 +452,32 @@ interface LeaveButtonProps {
   session: Session | undefined;
   /** The app's own address, for links without a return URL. */
   homeUrl: string | undefined;
-  /** Reports that the user cancelled. */
-  onCancel?: () => void;
+  /** Reports that the user is leaving. */
+  onLeave: () => void;
   isPrimary?: boolean;
 }
 
 /** Closes the window or returns to the app, if possible. */
-function LeaveButton({ session, homeUrl, onCancel, isPrimary = false }: LeaveButtonProps) {
+function LeaveButton({ session, homeUrl, onLeave, isPrimary = false }: LeaveButtonProps) {
   const className = isPrimary ? "primary" : "";
   if (displayMode === "page") {
     const url = session?.returnUrl ?? homeUrl;
-    return url === undefined ? null : (
+    if (url === undefined) return isPrimary ? <p>{say("end.returned.title")}</p> : null;
+    return (
       <a class={`button ${className}`} href={url}>
         {say(isPrimary || !session ? "backTo" : "cancel")}
       </a>
     );
   }
-  if (!session || (displayMode === "frame" && (session.listener === undefined || isPrimary))) return null;
+  // Only the page around it can close a frame.
+  if (!session || (displayMode === "frame" && session.listener === undefined)) return null;
   const leave = () => {
-    onCancel?.();
+    onLeave?.();
     if (displayMode === "popup") window.close();
   };
   return (
     <button type="button" class={className} onClick={leave}>
-      {say(isPrimary ? "closeWindow" : "cancel")}
+      {say(!isPrimary ? "cancel" : displayMode === "frame" ? "done" : "closeWindow")}
     </button>
   );
 }

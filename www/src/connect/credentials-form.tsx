@@ -31,6 +31,8 @@ export interface Rejection {
 interface Props {
   connector: ConnectorDetail;
   isReconnect: boolean;
+  /** Whether the identity has a working connection to the platform. */
+  isConnected: boolean;
   /** Values from the app. */
   presets: Presets;
   /** Initial values, after returning from the platform. */
@@ -40,7 +42,8 @@ interface Props {
   onBack: (() => void) | undefined;
 }
 
-export function CredentialsForm({ connector, isReconnect, presets, entered: initial, onSubmit, onBack }: Props) {
+export function CredentialsForm({ connector, isReconnect, isConnected, presets, entered: initial, ...on }: Props) {
+  const { onSubmit, onBack } = on;
   const { authMethods, name, image } = connector;
   const [method, setMethod] = useState(initial?.method ?? (authMethods[0] as AuthMethod));
   const [values, setValues] = useState<Values>(() => ({
@@ -130,6 +133,11 @@ export function CredentialsForm({ connector, isReconnect, presets, entered: init
             </strong>{" "}
             {rejection.failure.text}
           </div>
+        )}
+        {isConnected && (
+          <p class="note" data-tone="good">
+            {say("failure.connection_exists.title", { platform: name })}
+          </p>
         )}
         {authMethods.length > 1 && (
           <fieldset class="methods">

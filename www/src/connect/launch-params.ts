@@ -1,5 +1,5 @@
 // The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. It is
-// removed from the address immediately, so that no history, bookmark or screenshot keeps it. Nothing is stored.
+// removed from the address immediately, so that no history, bookmark or screenshot keeps it. It is not stored.
 import { TOKEN, signedPattern } from "../session/link";
 
 export interface LaunchParams {

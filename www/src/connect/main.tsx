@@ -1,4 +1,4 @@
-// The window in which a user connects an account to an app: `/connect#code=…`. It stores nothing.
+// The window in which a user connects an account to an app: `/connect#code=…`. It stores no secrets.
 import { render } from "preact";
 import { ConnectWindow } from "./connect-window";
 import { takeLaunchParams } from "./launch-params";

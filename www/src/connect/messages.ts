@@ -123,8 +123,6 @@ export function requestFailureText(error: unknown, platform: string): FailureTex
   const { code, message: detail, requestId, status, connectionId } = error;
   const details = { code, detail, requestId, connectionId };
   const name = failureNameOf(code);
-  if (name === "credentials_rejected")
-    return { ...withEnglishDetail(failureTextOf(name, platform), detail), ...details };
   if (name) return { ...failureTextOf(name, platform), ...details };
   if (status === undefined)
     return { ...failureTextOf(navigator.onLine ? "no_response" : "offline", platform), ...details };

@@ -1,13 +1,20 @@
 // The identity and token that the window acts for.
 import type { Scope, Whoami } from "connector-vault/slim";
+import { readStorage, writeStorage } from "../components/storage";
 import { ApiClient, exchange } from "./api-client";
 import { type Reply, allowedListener, displayMode } from "./embedder";
 import { type LaunchParams, originOf } from "./launch-params";
+
+const CONFIRMED_KEY = "connect-confirmed";
 
 export interface Session {
   service: ApiClient;
   whoami: Whoami;
   may: (scope: Scope) => boolean;
+  /** Whether the identity has failed connections that the window may show. */
+  hasFailed: () => Promise<boolean>;
+  /** The platforms, or the given one, to which the identity is connected, as far as the window may know. */
+  connectedPlatforms: (platform?: string) => Promise<ReadonlySet<string>>;
   /** The origin that receives status messages. */
   listener: string | undefined;
   /** The URL to which a full page returns. */
@@ -25,9 +32,11 @@ export interface Invitation {
   identity: string;
   /**
    * Whether a page of the token's `origins` opened the window with this token or code, so that no other page can have
-   * sent it.
+   * sent it, or the user has confirmed the identity in this tab before.
    */
-  isFromApp: boolean;
+  isConfirmed: boolean;
+  /** Remembers that the user has confirmed the identity, for other attempts with the same token. */
+  confirm: () => void;
   /** The token that the embedder sent. */
   token: string | undefined;
   /** The embedder's origin, if it may receive status messages. */
@@ -49,7 +58,7 @@ export async function readInvitation(
     const isFromApp = reply?.token !== undefined && origins?.includes(reply.origin) === true;
     return {
       identity,
-      isFromApp,
+      ...confirmationOf(token, isFromApp),
       token: reply?.token,
       listener: allowedOrigin(reply, origins),
       open: async () => session,
@@ -66,7 +75,22 @@ export async function readInvitation(
     exchangedToken ??= await exchange(code);
     return openSession(launchParams, exchangedToken, reply);
   };
-  return { identity, isFromApp, token: undefined, listener: allowedOrigin(reply, origins), open };
+  const confirmation = confirmationOf(code, isFromApp);
+  return { identity, ...confirmation, token: undefined, listener: allowedOrigin(reply, origins), open };
+}
+
+/**
+ * The confirmation of a token or of a code for it. A key, an identity and an expiry name it without its secret: a link
+ * that repeats an attempt has a new code for the same token. A frame does not use it: a page around it could have
+ * opened the link of another tab, and capture clicks.
+ */
+function confirmationOf(secret: string, isFromApp: boolean) {
+  const { k, i, e } = decodeClaims(secret);
+  const id = JSON.stringify([k, i, e]);
+  return {
+    isConfirmed: isFromApp || (displayMode !== "frame" && readStorage("sessionStorage", CONFIRMED_KEY) === id),
+    confirm: () => writeStorage("sessionStorage", CONFIRMED_KEY, id),
+  };
 }
 
 /** The embedder's origin if the token allows it. A token without origins allows all. */
@@ -81,10 +105,10 @@ export function languageOf(secret: string | undefined): string | undefined {
 }
 
 /**
- * The claims of a code or a token: identity, comma-separated origins, and settings of the window. The service verifies
- * them during the exchange.
+ * The claims of a code or a token: key, identity, expiry, comma-separated origins, and settings of the window. The
+ * service verifies them during the exchange.
  */
-function decodeClaims(secret: string): { i?: string; o?: string; w?: { l?: string } } {
+function decodeClaims(secret: string): { k?: string; i?: string; e?: number; o?: string; w?: { l?: string } } {
   const claims = secret.replace(/^(?:cc|st)_(?:test|live)_/, "").split(".")[0] ?? "";
   try {
     const bytes = Uint8Array.from(atob(claims.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
@@ -102,10 +126,14 @@ async function openSession(launchParams: LaunchParams, token: string, reply: Rep
   // Never redirect to a page that the token does not allow.
   const mayReturn =
     returnOrigin !== undefined && allowedListener({ ...launchParams, origin: returnOrigin }, whoami) !== undefined;
+  const may = (scope: Scope) => whoami.scopes.includes(scope);
+  const mayRead = may("connections:read");
   return {
     service,
     whoami,
-    may: (scope) => whoami.scopes.includes(scope),
+    may,
+    hasFailed: async () => mayRead && (await service.findFailed()).length > 0,
+    connectedPlatforms: async (platform) => (mayRead ? service.findConnected(platform) : new Set()),
     listener,
     returnUrl: mayReturn ? launchParams.returnUrl : undefined,
     opensPopup:
