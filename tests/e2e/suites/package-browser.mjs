@@ -380,11 +380,16 @@ export function browser(fixture) {
           { secret: secret(), allowSecretInBrowser: false },
           { secret: secret().replace("sk_test_", "sk_live_") },
         ]) {
-          const error = expectErrorInPage(await make(options), "ValidationError", {
-            status: options.secret === secret() ? undefined : 401,
-            requestId: undefined,
-          });
-          assert.equal(error.code, options.secret === secret() ? "secret_in_browser" : "invalid_key");
+          const isMalformed = options.secret !== secret();
+          const error = expectErrorInPage(
+            await make(options),
+            isMalformed ? "AuthenticationError" : "ValidationError",
+            {
+              status: isMalformed ? 401 : undefined,
+              requestId: undefined,
+            },
+          );
+          assert.equal(error.code, isMalformed ? "invalid_key" : "secret_in_browser");
           // The message has the reason, the alternative and the option.
           if (error.code === "secret_in_browser")
             for (const word of [/short-lived token/, /server/, /allowSecretInBrowser/])

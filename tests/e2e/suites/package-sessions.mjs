@@ -175,7 +175,7 @@ export function sessions(fixture) {
       test("a malformed token has the error of the service", async () => {
         for (const secret of ["st_test_a b", `st_test_${"x".repeat(8200)}`]) {
           const { status, code, detail } = (await fixture.server.send("/v1/whoami", { secret })).json;
-          expectNoResponse(await failure(() => vault({ secret })), "ValidationError", {
+          expectNoResponse(await failure(() => vault({ secret })), "AuthenticationError", {
             status,
             code,
             message: detail,

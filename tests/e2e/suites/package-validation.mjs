@@ -143,12 +143,16 @@ export function validation(fixture) {
         const response = await fixture.server.send("/v1/whoami", { secret });
         for (const options of [{}, { maxRetries: 1 }]) {
           const error = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret, ...options }));
-          expectNoResponse(error, "ValidationError", { ...factsOf(response.json), status: 401, code: "invalid_key" });
+          expectNoResponse(error, "AuthenticationError", {
+            ...factsOf(response.json),
+            status: 401,
+            code: "invalid_key",
+          });
         }
       }
       const responseWithoutKey = await fixture.server.send("/v1/whoami");
       const empty = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: "" }));
-      expectNoResponse(empty, "ValidationError", {
+      expectNoResponse(empty, "AuthenticationError", {
         ...factsOf(responseWithoutKey.json),
         status: 401,
         code: "missing_key",

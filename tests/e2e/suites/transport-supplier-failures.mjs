@@ -135,7 +135,11 @@ export function supplierFailures() {
         const expected = await failure(() => new ConnectorVault({ baseUrl: BASE, secret: text }));
         for (const supplied of [text, { token: text }]) {
           const { error, requests } = await runWithSupplier(new Supplier(() => supplied), () => json(WHOAMI), whoami);
-          expectNoResponse(error, "ValidationError", { status: 401, code: expected.code, message: expected.message });
+          expectNoResponse(error, "AuthenticationError", {
+            status: 401,
+            code: expected.code,
+            message: expected.message,
+          });
           assert.equal(requests.length, 0);
         }
       }
@@ -303,7 +307,7 @@ export function supplierFailures() {
         for (const text of secrets) assert.ok(!printable.includes(text), printable);
       }
       const broken = new Supplier((text) => ({ token: `${text} ` }));
-      expectNoResponse((await runWithSupplier(broken, () => json(WHOAMI), whoami)).error, "ValidationError", {
+      expectNoResponse((await runWithSupplier(broken, () => json(WHOAMI), whoami)).error, "AuthenticationError", {
         code: "invalid_key",
       });
     });

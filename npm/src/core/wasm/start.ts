@@ -1,7 +1,7 @@
 // Starts the WebAssembly module. Each entry point of the package loads it from a different place, so the import "wasm"
 // resolves to `embedded.ts`, `loaded.ts` or `compiled.ts`. The function `ready` there starts the module if necessary.
 import { initSync } from "glue";
-import { ValidationError, VaultError } from "../errors.js";
+import { AuthenticationError, ValidationError, VaultError } from "../errors.js";
 import type { LoadedModule } from "./module.js";
 import { isOf } from "../realm.js";
 
@@ -44,7 +44,8 @@ export function callModule<T>(call: () => T): T {
   } catch (error) {
     if (error instanceof VaultError) throw error;
     const { status, code, detail, errors } = (error ?? {}) as Partial<ValidationError & { detail: string }>;
-    if (typeof detail === "string") throw new ValidationError(detail, { status, code, errors });
+    const type = status === 401 ? AuthenticationError : ValidationError;
+    if (typeof detail === "string") throw new type(detail, { status, code, errors });
     // Not expected: the module throws only problems, which have a `detail`.
     throw new VaultError("This package failed.", { code: "internal", cause: error });
   }
