@@ -20,7 +20,7 @@ pub const MAX_URL: usize = 4096;
 /// The policy for URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Targets {
-    /// Whether loopback addresses, plain `http` and any port are accepted too, for development.
+    /// Whether loopback addresses, also with plain `http`, and any port are accepted too, for development.
     pub local: bool,
 }
 
@@ -33,8 +33,8 @@ pub enum TargetError {
     Character,
     /// It does not begin with `https://`.
     Scheme,
-    /// It begins neither with `https://` nor with `http://`, which is also accepted in development.
-    AnyScheme,
+    /// The same where `http://` is accepted too, for loopback addresses.
+    LocalScheme,
     /// It has a user name or a password.
     Userinfo,
     /// Its host is not a well-formed name.
@@ -55,7 +55,9 @@ impl TargetError {
             Self::TooLong => "is longer than 4,096 characters",
             Self::Character => "has a character that a URL must not contain",
             Self::Scheme => "does not begin with `https://`",
-            Self::AnyScheme => "does not begin with `https://` or `http://`",
+            Self::LocalScheme => {
+                "does not begin with `https://`, or with `http://` for this machine"
+            }
             Self::Userinfo => "has a user name or a password before its host",
             Self::Host => "has no well-formed host name",
             Self::IpAddress => "has an IP address as its host",
@@ -77,11 +79,11 @@ impl std::error::Error for TargetError {}
 impl Targets {
     /// Checks a complete URL, with the default port only.
     pub fn check(&self, url: &str) -> Result<(), TargetError> {
-        let address = Address::parse(url).map_err(|error| match error {
-            TargetError::Scheme if self.local => TargetError::AnyScheme,
+        let checked = Address::parse(url).and_then(|address| self.check_address(&address, None));
+        checked.map_err(|error| match error {
+            TargetError::Scheme if self.local => TargetError::LocalScheme,
             error => error,
-        })?;
-        self.check_address(&address, None)
+        })
     }
 
     /// Fills a template of the catalog as [`fill::fill()`] does, and checks the resulting URL. In addition to the default
@@ -99,10 +101,11 @@ impl Targets {
         address: &Address<'_>,
         declared_port: Option<u16>,
     ) -> Result<(), TargetError> {
-        if !address.is_secure && !self.local {
+        let host = Host::parse(address.host);
+        if !address.is_secure && (!self.local || host == Host::Public) {
             return Err(TargetError::Scheme);
         }
-        match Host::parse(address.host) {
+        match host {
             Host::Public => {}
             Host::Own if self.local => {}
             Host::Own | Host::Private if !host::is_ip(address.host) => {
@@ -183,7 +186,7 @@ fn read_port(text: &str) -> Option<u16> {
 mod tests {
     use super::{TargetError, Targets, origin};
     use TargetError::{
-        AnyScheme, Character, Fragment, Host, IpAddress, Port, PrivateName, Scheme, TooLong,
+        Character, Fragment, Host, IpAddress, LocalScheme, Port, PrivateName, Scheme, TooLong,
         Userinfo,
     };
 
@@ -209,7 +212,6 @@ mod tests {
     #[test]
     fn loopback_is_accepted_only_in_development() {
         for (url, error) in [
-            ("http://example.com/", Scheme),
             ("http://localhost:8787/hook", Scheme),
             ("https://localhost", PrivateName),
             ("https://LocalHost:1/", PrivateName),
@@ -237,6 +239,8 @@ mod tests {
             ("example.com", Scheme),
             ("//example.com", Scheme),
             ("HTTPS://example.com", Scheme),
+            ("http://example.com/", Scheme),
+            ("http://example.com:8080/", Scheme),
             ("https:example.com", Scheme),
             ("https:/example.com", Scheme),
             ("https://:0", Port),
@@ -322,7 +326,7 @@ mod tests {
         ] {
             assert_eq!(PUBLIC.check(url), Err(error), "{url}");
             // The error mentions `http` if it is accepted, too.
-            let local = if error == Scheme { AnyScheme } else { error };
+            let local = if error == Scheme { LocalScheme } else { error };
             assert_eq!(LOCAL.check(url), Err(local), "{url}");
         }
     }
