@@ -54,7 +54,10 @@ pub fn principal_from_row(
     now: u64,
 ) -> Result<Principal, AuthenticationError> {
     let set = result.ok_or_else(|| StorageError::new("the key's statement gave no result set"))?;
-    let row = set.rows::<KeyRow>()?.into_iter().next().ok_or_else(|| caller.rejection())?;
+    let row = set.rows::<KeyRow>()?.into_iter().next().ok_or_else(|| match caller.grant() {
+        Some(_) => AuthenticationError::EndedGrant,
+        None => caller.rejection(),
+    })?;
     let unreadable = || StorageError::new(format!("api_keys row {} is damaged", row.id));
     let environment: Environment = row.environment.parse().map_err(|_| unreadable())?;
     let scopes: Scopes = row.scopes.parse().map_err(|_| unreadable())?;

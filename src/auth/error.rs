@@ -17,6 +17,8 @@ pub enum AuthenticationError {
     /// The token has a wrong signature, has expired, was sent from another origin, or its key is no longer valid. The response
     /// is the same in all cases.
     BadToken,
+    /// The grant of an agent's correctly signed token was ended, or has expired.
+    EndedGrant,
     Storage(StorageError),
 }
 

@@ -343,6 +343,14 @@ impl SessionSecrets {
         self.verify_kind(CONSOLE_PREFIX, text).filter(|token| token.grant.is_some())
     }
 
+    /// The id of the MCP endpoint of an account and environment, before it is stored. It reveals nothing about them. Returns
+    /// `None` without a signing secret.
+    pub fn endpoint_id(&self, account: &str, environment: Environment) -> Option<String> {
+        let secret = self.current.as_ref()?;
+        let parts = ["agent endpoint ", environment.as_str(), " ", account].map(str::as_bytes);
+        Some(Base64UrlUnpadded::encode_string(&mac(secret.as_bytes(), &parts)))
+    }
+
     /// Verifies a code. Returns its token.
     pub fn verify_code(&self, text: &str) -> Option<Token> {
         self.verify_kind(CODE_PREFIX, text)

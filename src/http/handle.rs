@@ -7,7 +7,7 @@ use super::endpoint::{self, Endpoint, Keyed, Open};
 use super::handler::Handler;
 use super::message::{Request, Response};
 use super::problem::{Code, Problem};
-use super::route::{Resource, Route};
+use super::route::{Resource, Route, nearest_path};
 use super::service::{Service, is_mcp};
 use super::{open, page};
 use crate::agents::SCOPES;
@@ -16,6 +16,7 @@ use crate::audit::statements::caller_actor;
 use crate::auth::Caller;
 use crate::auth::statements::{Guard, key_name};
 use crate::connect::endpoints::link::BrowserContext;
+use crate::connect::endpoints::pages::Page;
 use crate::console::endpoints as console;
 use crate::mcp;
 use crate::platform_calls::endpoints::download;
@@ -24,9 +25,10 @@ use crate::ports::{Dataset as _, Db, Ports, RateLimit};
 use crate::storage::metering::Metered;
 use crate::storage::read_replica::{self, BOOKMARK};
 use crate::terms::Scopes;
-use crate::texts::Wording;
 use crate::texts::language::Language;
+use crate::texts::{Wording, agents as texts};
 use crate::usage::counts::{UsageDimensions, group};
+use crate::util::percent::encode;
 
 /// The value of `strict-transport-security`: browsers use only HTTPS for this host, for a year after each response (RFC
 /// 6797).
@@ -94,7 +96,7 @@ impl<P: Ports> Exchange<'_, P> {
         let resource = match self.route {
             Route::Resource(resource) => Some(resource),
             Route::UnknownInApi => None,
-            Route::Unknown => return page::not_found(self.request).ok_or_else(Problem::no_route),
+            Route::Unknown => return page::not_found(self.request).ok_or_else(|| self.no_path()),
         };
         if self.request.method == "OPTIONS" {
             return Ok(cors::preflight(self.service.config(), self.request, resource));
@@ -105,8 +107,13 @@ impl<P: Ports> Exchange<'_, P> {
                     return self.respond_without_key(open, resource).await;
                 }
                 Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
-                Some((resource, None)) => Err(self.no_method(resource)?),
-                None => Err(Problem::no_route()),
+                Some((resource, None)) => match self.no_method(resource) {
+                    Err(refusal) if is_mcp(&self.request.path) => {
+                        return self.address_page(&refusal).ok_or(refusal);
+                    }
+                    refusal => Err(refusal?),
+                },
+                None => Err(self.no_path()),
             };
 
         // 2. Read the secret.
@@ -202,6 +209,33 @@ impl<P: Ports> Exchange<'_, P> {
         let wording = Wording::new(config, Language::for_user(None, request));
         let context = BrowserContext { config, catalog, starts, ports, now, request_id, wording };
         Box::pin(open::respond(open, &context, request, resource.arguments())).await
+    }
+
+    /// The page for people who open the address for agents. Returns `None` for programs, and if there is no such address.
+    fn address_page(&self, refusal: &Problem) -> Option<Response> {
+        let allow = refusal.allow.as_ref().filter(|_| page::is_from_reader(self.request))?;
+        let config = self.service.config();
+        let wording = Wording::new(config, Language::for_user(None, self.request));
+        let mut page = Page::new(&wording, 405, &texts::ADDRESS, &[&texts::ADDRESS_WHAT], &[]);
+        if let Some(id) = agents::endpoint_at(&self.request.path) {
+            let label = wording.say(&texts::EARLIER, &[]);
+            page.links.push((format!("/mcp/{}/grants", encode(id)), label));
+        }
+        let mut response = page.response();
+        response.add("allow", allow.to_string());
+        Some(response)
+    }
+
+    /// The problem for an unknown path.
+    fn no_path(&self) -> Problem {
+        let problem = Problem::no_route();
+        match nearest_path(&self.request.path) {
+            Some(path) => {
+                let detail = format!("The service has no such path; did you mean `{path}`?");
+                Problem { detail: detail.into(), ..problem }
+            }
+            None => problem,
+        }
     }
 
     /// The problem for a method that the path does not support. Open endpoints return it immediately.

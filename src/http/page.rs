@@ -15,8 +15,7 @@ pub fn source_of(logo_url: Option<&str>) -> String {
 
 /// The 404 page, for browsers. Returns `None` for programs, which get the problem as JSON.
 pub(crate) fn not_found(request: &Request) -> Option<Response> {
-    let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
-    if !is_read || !prefers_html(request.header("accept")?) {
+    if !is_from_reader(request) {
         return None;
     }
     let mut response = Response { body: PAGE.into(), ..Response::empty(404) };
@@ -25,6 +24,12 @@ pub(crate) fn not_found(request: &Request) -> Option<Response> {
     response.add("content-security-policy", CONTENT_SECURITY_POLICY);
     response.add("referrer-policy", "no-referrer");
     Some(response)
+}
+
+/// Whether a browser requests a page to show.
+pub(crate) fn is_from_reader(request: &Request) -> bool {
+    let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
+    is_read && request.header("accept").is_some_and(prefers_html)
 }
 
 /// Whether an `Accept` header (RFC 9110, section 12.5.1) names HTML and does not prefer JSON. `*/*` does not count:

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use super::endpoint::{Access, Endpoint, Keyed, Open, REST, is_parameter};
 use crate::terms::Method;
+use crate::util::nearest::nearest;
 use crate::util::percent::decode;
 
 /// The methods of a read-only path. A preflight of an unknown path below `/v1` gets them too, because only a caller with a valid
@@ -104,6 +105,43 @@ impl Route {
             None => Self::Unknown,
         }
     }
+}
+
+/// The path of endpoints that an unknown path resembles: one without `/v1` or `/v1/vault`, with another number of slashes, or
+/// with mistyped words.
+pub fn nearest_path(path: &str) -> Option<String> {
+    let sent: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    if sent.iter().any(|encoded| decode_segment(encoded).is_none()) {
+        return None;
+    }
+    let has_version = sent.first().is_some_and(|first| first.eq_ignore_ascii_case("v1"));
+    let sent = sent.get(usize::from(has_version)..)?;
+    let candidates = TEMPLATES.iter().filter_map(|template| {
+        let segments = template.segments.strip_prefix(&[Segment::Literal("v1")])?;
+        let inner = segments.strip_prefix(&[Segment::Literal("vault")]);
+        let same =
+            [Some(segments), inner].into_iter().flatten().find_map(|it| same_words(it, sent));
+        Some((same?, template.path))
+    });
+    let candidates: Vec<_> = candidates.collect();
+    let (most, first) = candidates.iter().max_by_key(|(same, _)| *same)?;
+    let best = candidates.iter().filter(|(same, _)| same == most).map(|(_, path)| *path);
+    Some(nearest(path, best, 1).pop().unwrap_or_else(|| (*first).to_owned()))
+}
+
+/// The number of equal words. Returns `None` if a word does not resemble the expected one.
+fn same_words(expected: &[Segment], sent: &[&str]) -> Option<usize> {
+    let mut same = 0_usize;
+    let is_alike = |(expected, sent): (&Segment, &&str)| match expected {
+        Segment::Literal(text) if text.eq_ignore_ascii_case(sent) => {
+            same = same.saturating_add(1);
+            true
+        }
+        Segment::Literal(text) => !nearest(sent, [*text], 1).is_empty(),
+        Segment::Parameter | Segment::Rest => true,
+    };
+    let is_alike = expected.len() == sent.len() && expected.iter().zip(sent).all(is_alike);
+    (is_alike && !sent.is_empty()).then_some(same)
 }
 
 /// Decodes a path segment. Returns `None` when its encoding is invalid or it contains NUL.

@@ -36,7 +36,7 @@ pub const GRANTING: [(&str, &str, &str); 1] = [(
 pub const GET_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Get the sign-in for agents",
-    description: "Returns who authenticates the users of agents, and the MCP address of the key's account and environment.",
+    description: "Returns who authenticates the users of agents, and the MCP address of the key's account and environment. If none is configured, the 404 has the `redirectUri` to register at your OpenID provider.",
     response: "The sign-in.",
     schema: Some("AgentSignIn"),
     body: None,
@@ -50,7 +50,7 @@ console.log(endpoint, type);
 pub const SET_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Configure the sign-in for agents",
-    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register `redirectUri` of the response there. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
+    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register the `redirectUri` there that `GET` and this response contain. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
     response: "The new sign-in.",
     schema: Some("AgentSignIn"),
     body: Some(Body { schema: "NewAgentSignIn", examples: &SIGNING_IN, sample: 0 }),
@@ -140,10 +140,7 @@ pub fn sign_in() -> Value {
                     "The calls that each user must approve, at least: `write` or `destructive`; `null` for none, and with `app`.",
                 ),
             ),
-            (
-                "redirectUri",
-                text_or_null("The redirect URI to register at the provider; `null` with `app`."),
-            ),
+            ("redirectUri", string("The redirect URI to register at an OpenID provider.")),
             ("url", text_or_null("Where your app authenticates users; `null` with `oidc`.")),
             ("createdAt", time("When sign-in was switched on.")),
             ("updatedAt", time("When it was last configured.")),

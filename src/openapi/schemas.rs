@@ -163,6 +163,7 @@ fn problem() -> Value {
                 "type": "array", "minItems": 1, "items": {"type": "string"},
             })),
             "connectionId": described("The id of the connection that already has the key.", id),
+            "redirectUri": string("The redirect URI to register at an OpenID provider before you configure the sign-in for agents."),
         },
     })
 }

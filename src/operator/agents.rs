@@ -12,7 +12,7 @@ use super::keys::arguments::account;
 use super::shards::{NOT_MOVED_AWAY, Shards};
 use super::sql::StringLiteral;
 use super::storage_target::StorageTarget;
-use crate::agents::sign_in::address;
+use crate::agents::sign_in::{address, redirect_uri};
 
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
@@ -71,7 +71,7 @@ fn format_rows(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
             .map(|row| {
                 json!({
                     "account": row.account, "environment": row.environment, "endpoint": endpoint(row),
-                    "type": row.r#type, "grants": row.grants,
+                    "redirectUri": redirect_uri(base, &row.id), "type": row.r#type, "grants": row.grants,
                 })
             })
             .collect();
@@ -94,7 +94,9 @@ fn format_rows(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
     };
     let head =
         format!("{:<24}  {:<4}  {:<4}  {:>6}  ENDPOINT\n", "ACCOUNT", "ENV", "TYPE", "GRANTS");
-    Ok(head + &rows.iter().map(line).collect::<String>())
+    let foot =
+        "\nThe redirect URI at an OpenID provider is the endpoint followed by `/callback`.\n";
+    Ok(head + &rows.iter().map(line).collect::<String>() + foot)
 }
 
 #[cfg(test)]
@@ -114,7 +116,9 @@ mod tests {
         let text = format_rows(&rows, "https://vault.example", false).unwrap();
         assert!(text.contains("oidc       2  https://vault.example/mcp/abc\n"), "{text}");
         assert!(text.contains("off        2  https://vault.example/mcp/abc\n"), "{text}");
+        assert!(text.contains("followed by `/callback`"), "{text}");
         let json = format_rows(&rows, "https://vault.example", true).unwrap();
+        assert!(json.contains("\"redirectUri\": \"https://vault.example/mcp/abc/callback\""));
         assert!(json.contains("\"endpoint\": \"https://vault.example/mcp/abc\""), "{json}");
         assert!(format_rows(&[], "", false).unwrap().contains("PUT /v1/agent-sign-in"));
     }

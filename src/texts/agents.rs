@@ -3,6 +3,20 @@
 use super::{Text, texts};
 
 texts! {
+    // The page at the address for agents.
+    ADDRESS:
+        "This address is for AI agents",
+        "Diese Adresse ist für KI-Agenten",
+        "Cette adresse est destinée aux agents IA",
+        "Esta dirección es para agentes de IA",
+        "AIエージェント用のアドレスです";
+    ADDRESS_WHAT:
+        "Add it as an MCP server to your agent, such as Claude, Cursor or VS Code. The agent then opens a page on which you sign in and decide what it may do.",
+        "Fügen Sie sie Ihrem Agenten, etwa Claude, Cursor oder VS Code, als MCP-Server hinzu. Der Agent öffnet dann eine Seite, auf der Sie sich anmelden und entscheiden, was er darf.",
+        "Ajoutez-la comme serveur MCP à votre agent, par exemple Claude, Cursor ou VS Code. L’agent ouvre alors une page sur laquelle vous vous connectez et décidez de ce qu’il peut faire.",
+        "Añádala como servidor MCP a su agente, por ejemplo Claude, Cursor o VS Code. El agente abrirá una página en la que usted inicia sesión y decide lo que puede hacer.",
+        "Claude、Cursor、VS CodeなどのエージェントにMCPサーバーとして追加してください。エージェントがページを開くので、ログインして、許可する操作を決めてください。";
+
     AN_UNNAMED_PROGRAM:
         "an unnamed program",
         "ein unbenanntes Programm",

@@ -45,6 +45,34 @@ fn unknown_paths_return_404() {
 }
 
 #[test]
+fn unknown_paths_name_the_path_that_they_resemble() {
+    let api = Api::with_catalog();
+    for (path, meant) in [
+        ("/v1/vault/connection", Some("/v1/vault/connections")),
+        ("/v1/vault/connections/", Some("/v1/vault/connections")),
+        ("/v1//vault/connections", Some("/v1/vault/connections")),
+        ("/vault/connections", Some("/v1/vault/connections")),
+        ("/V1/vault/connections", Some("/v1/vault/connections")),
+        ("/v1/connections", Some("/v1/vault/connections")),
+        ("/connectors", Some("/v1/available-connectors")),
+        ("/v1/available-connector/github", Some("/v1/available-connectors/{platform}")),
+        ("/v1/vault/connections/x/credential", Some("/v1/vault/connections/{id}/credentials")),
+        ("/v1/webhook", Some("/v1/webhooks")),
+        ("/v1/vault/connections/%zz", None),
+        ("/v1/nothere", None),
+        ("/v1", None),
+        ("/", None),
+    ] {
+        let detail = body(&api.get(path))["detail"].as_str().unwrap().to_owned();
+        let expected = meant.map_or_else(
+            || "The service has no such path.".to_owned(),
+            |meant| format!("The service has no such path; did you mean `{meant}`?"),
+        );
+        assert_eq!(detail, expected, "{path}");
+    }
+}
+
+#[test]
 fn unknown_paths_show_readers_a_page_with_the_menu_of_the_console() {
     let api = Api::with_catalog();
     let console = include_str!("../../www/src/layout.tsx");

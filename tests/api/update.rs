@@ -198,6 +198,14 @@ fn bad_bodies_are_refused_and_write_nothing() {
         assert_eq!(api.env.db_calls.get() - calls, 1, "{shown}");
         assert_eq!(api.env.dump(), before, "{shown}");
     }
+    for (name, path) in [("name", "name"), ("state", "state"), ("active", "state")] {
+        let sent = json!({name: "x"}).to_string();
+        let problem = body(&api.send(&with_body(api.request("PATCH", &at(&id)), &sent)));
+        let expected = format!(
+            "`{name}` is not a field of this body: change it with `PUT /v1/vault/connections/{{id}}/{path}`"
+        );
+        assert_eq!(problem["errors"][0]["detail"], expected);
+    }
     let response = api.send(&with_body(api.request("PATCH", &at(&id)), &unknown));
     assert_eq!(
         (response.status, faults(&response).len()),

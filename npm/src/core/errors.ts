@@ -62,6 +62,7 @@ export interface ErrorDetails {
   cause?: unknown;
   retryAfter?: number | undefined;
   suggestions?: readonly string[] | undefined;
+  redirectUri?: string | undefined;
   connectionId?: string | undefined;
   attempt?: string | undefined;
 }
@@ -121,7 +122,7 @@ class TemporaryError extends VaultError {
  */
 export class ValidationError extends VaultError {}
 /**
- * The key or the token is unknown, revoked or expired (401). If a function supplies it, the service also rejected the
+ * The key or the token is malformed, unknown, revoked or expired (401). If a function supplies it, the service also rejected the
  * secret that replaced it.
  */
 export class AuthenticationError extends VaultError {}
@@ -131,11 +132,14 @@ export class PermissionError extends VaultError {}
 export class NotFoundError extends VaultError {
   /** For an unknown platform or action: those that you may have meant. */
   readonly suggestions: readonly string[];
+  /** With `agent_sign_in_not_found`: the redirect URI to register at your OpenID provider. */
+  readonly redirectUri: string | undefined;
 
   /** @internal */
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details);
     this.suggestions = details.suggestions ?? [];
+    this.redirectUri = details.redirectUri;
   }
 }
 /** A connection with this key already exists (409). */

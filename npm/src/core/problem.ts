@@ -50,7 +50,10 @@ function classForStatus(status: number): typeof VaultError {
 
 /** @internal */
 export function responseError(status: number, headers: Headers, json: unknown): VaultError {
-  const { code, detail, errors, suggestions, connectionId, requestId } = (json ?? {}) as Record<string, unknown>;
+  const { code, detail, errors, suggestions, connectionId, redirectUri, requestId } = (json ?? {}) as Record<
+    string,
+    unknown
+  >;
   const details: ErrorDetails = {
     status,
     headers,
@@ -67,6 +70,7 @@ export function responseError(status: number, headers: Headers, json: unknown): 
       errors: arrayOrEmpty<Fault>(errors),
       suggestions: arrayOrEmpty<string>(suggestions),
       connectionId: stringOrUndefined(connectionId),
+      redirectUri: stringOrUndefined(redirectUri),
     });
   }
   const message =

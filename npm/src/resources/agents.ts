@@ -25,8 +25,8 @@ export interface AgentSignIn {
   identityType: IdentityType | null;
   /** The calls that each user must approve, at least; null for none, and with `app`. */
   confirm: "write" | "destructive" | null;
-  /** The redirect URI to register at the provider; null with `app`. */
-  redirectUri: string | null;
+  /** The redirect URI to register at an OpenID provider. */
+  redirectUri: string;
   /** Where your app authenticates users; null with `oidc`. */
   url: string | null;
   /** When sign-in was enabled (RFC 3339). */

@@ -256,13 +256,14 @@ def response_error(response: httpx.Response, secret: str) -> VaultError:
     code, detail = json.get("code"), json.get("detail")
     if not isinstance(code, str) or not isinstance(detail, str):
         return unexpected(response, f"The response has the status {response.status_code} and no problem document.")
-    connection = json.get("connectionId")
+    connection, redirect_uri = json.get("connectionId"), json.get("redirectUri")
     details = ErrorDetails(
         status=response.status_code,
         request_id=response.headers.get("x-request-id"),
         errors=tuple(_faults(json.get("errors"))),
         suggestions=tuple(text for text in _list(json.get("suggestions")) if isinstance(text, str)),
         connection_id=connection if isinstance(connection, str) else None,
+        redirect_uri=redirect_uri if isinstance(redirect_uri, str) else None,
         retry_after=retry_after(response.headers),
         headers=dict(response.headers),
     )

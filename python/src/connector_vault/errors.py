@@ -29,6 +29,7 @@ class ErrorDetails:
     errors: Sequence[Fault] = ()
     suggestions: Sequence[str] = ()
     connection_id: str | None = None
+    redirect_uri: str | None = None
     retry_after: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     attempt: str | None = None
@@ -53,6 +54,8 @@ class VaultError(Exception):
     """For an unknown platform or action: the nearest known names."""
     connection_id: str | None
     """With `connection_exists`: the id of the connection that has the key."""
+    redirect_uri: str | None
+    """With `agent_sign_in_not_found`: the redirect URI to register at your OpenID provider."""
     retry_after: float | None
     """The number of seconds to wait before a retry, if the service named one."""
     headers: Mapping[str, str]
@@ -68,6 +71,7 @@ class VaultError(Exception):
         self.errors = details.errors
         self.suggestions = details.suggestions
         self.connection_id = details.connection_id
+        self.redirect_uri = details.redirect_uri
         self.retry_after = details.retry_after
         self.headers = details.headers
 

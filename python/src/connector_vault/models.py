@@ -2059,9 +2059,9 @@ class AgentSignIn(Model):
     """
     The calls that each user must approve, at least: `write` or `destructive`; `null` for none, and with `app`.
     """
-    redirect_uri: str | None = Field(None, alias='redirectUri')
+    redirect_uri: str = Field(..., alias='redirectUri')
     """
-    The redirect URI to register at the provider; `null` with `app`.
+    The redirect URI to register at an OpenID provider.
     """
     url: str | None = None
     """
@@ -3104,6 +3104,10 @@ class Problem(Model):
     connection_id: str | None = Field(None, alias='connectionId')
     """
     The id of the connection that already has the key.
+    """
+    redirect_uri: str | None = Field(None, alias='redirectUri')
+    """
+    The redirect URI to register at an OpenID provider before you configure the sign-in for agents.
     """
 
 

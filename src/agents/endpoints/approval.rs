@@ -127,7 +127,7 @@ impl<P: Ports> AgentContext<'_, P> {
         );
         let rows = [
             (&texts::AGENT, self.wording.say(&texts::NAME_NOT_VERIFIED, &[("name", agent)])),
-            (&texts::PLATFORM, account.platform.clone()),
+            (&texts::PLATFORM, self.platform_name(&account.platform).await),
             (&texts::ACCOUNT, account_text),
             (&texts::ACTION, format!("{} ({})", approval.title, approval.action)),
             (&texts::REQUEST, approval.method.as_str().to_owned()),

@@ -28,6 +28,9 @@ use crate::util::rfc3339::rfc3339;
 /// The maximum length of the platforms to which a user restricts a grant, in characters: each access token contains them.
 const MAX_PLATFORMS: usize = 1200;
 
+/// The maximum number of platforms whose display names are read from the catalog.
+const MAX_NAMED: usize = 20;
+
 #[derive(Deserialize)]
 struct Connected {
     platform: String,
@@ -50,6 +53,13 @@ impl<P: Ports> AgentContext<'_, P> {
         } else {
             all_rows::<Connected>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
         };
+        let mut named_platforms = Vec::new();
+        for (index, platform) in platforms.into_iter().enumerate() {
+            let is_named = index < MAX_NAMED;
+            let name =
+                if is_named { self.platform_name(&platform).await } else { platform.clone() };
+            named_platforms.push((platform, name));
+        }
         let existing_grants = all_rows::<Grant>(&sets, 1)?;
         let wording = &self.wording;
         let client = client_host(grant, wording);
@@ -101,7 +111,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let page = Page {
             form: Some((
                 format!("/mcp/{}/consent", self.id),
-                controls(wording, grant, &platforms, &rows, &existing_grants),
+                controls(wording, grant, &named_platforms, &rows, &existing_grants),
             )),
             ..self.page(200, &texts::CONSENT_TITLE, &paragraphs, &values)
         };
@@ -218,7 +228,7 @@ fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'sta
 fn controls(
     wording: &Wording<'_>,
     grant: &Grant,
-    platforms: &[String],
+    platforms: &[(String, String)],
     rows: &[(&Text, String)],
     existing_grants: &[Grant],
 ) -> String {
@@ -257,11 +267,11 @@ fn controls(
     if !platforms.is_empty() {
         html.push_str(&radio(("accounts", "some", false), &texts::ONLY_CHOSEN));
         html.push_str("<ul>\n");
-        for platform in platforms {
-            let name = escape(platform);
+        for (platform, name) in platforms {
+            let (platform, name) = (escape(platform), escape(name));
             let _ = writeln!(
                 html,
-                "<li><label><input type=\"checkbox\" name=\"platform\" value=\"{name}\"> {name}</label></li>"
+                "<li><label><input type=\"checkbox\" name=\"platform\" value=\"{platform}\"> {name}</label></li>"
             );
         }
         html.push_str("</ul>\n");

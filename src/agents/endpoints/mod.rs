@@ -29,6 +29,8 @@ use crate::auth::key::hash;
 use crate::auth::statements::{complete_move, select_forward};
 use crate::auth::token::SessionSecrets;
 use crate::branding::{Branding, statements as branding};
+use crate::catalog::reader::Catalog;
+use crate::connect::endpoints::connector;
 use crate::connect::endpoints::pages::Page;
 use crate::http::endpoint::Open;
 use crate::http::form::{Form, FormError};
@@ -187,6 +189,15 @@ pub(crate) async fn run_for_id<P: Ports>(
 }
 
 impl<P: Ports> AgentContext<'_, P> {
+    /// The display name of a platform. A page does without it if the catalog can't be read.
+    async fn platform_name(&self, platform: &str) -> String {
+        let name = async {
+            let catalog = Catalog::open(self.service.catalog(), self.ports).await.ok()?;
+            Some(connector(&catalog, platform).await.ok()??.name)
+        };
+        name.await.unwrap_or_else(|| platform.to_owned())
+    }
+
     fn secrets(&self) -> &SessionSecrets {
         &self.service.config().sessions
     }

@@ -1,7 +1,7 @@
 //! `/v1/agent-sign-in`: configures how the users of agents sign in.
 
 use crate::agents::Access;
-use crate::agents::sign_in::{Endpoint, SignInType, seal_context};
+use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri, seal_context};
 use crate::agents::statements::{self, NewSignIn};
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
@@ -10,9 +10,9 @@ use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
-use crate::http::problem::{Code, Problem};
+use crate::http::problem::{Code, Extension, Problem};
 use crate::oidc::relying_party::RelyingParty;
-use crate::ports::{Db as _, Ports, Random as _, StorageError, first_row};
+use crate::ports::{Db as _, Ports, StorageError, first_row};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::{ExistingRow, Statements};
 use crate::targets::origin;
@@ -29,16 +29,38 @@ fn not_configured() -> Problem {
     Problem::new(Code::AgentSignInNotFound, detail)
 }
 
+/// The id of the endpoint of the caller's account and environment, if it is not stored yet. It is always the same, so that the
+/// redirect URI is known before the sign-in is configured.
+fn new_id<P: Ports>(
+    context: &Context<'_>,
+    principal: &Principal,
+    ports: &Metered<'_, P>,
+) -> Option<String> {
+    let shard = Shard::new(ports.number()).unwrap_or_default();
+    let sessions = &context.config().sessions;
+    Some(shard.mark(sessions.endpoint_id(&principal.account, principal.environment)?))
+}
+
 /// `GET /v1/agent-sign-in`
-pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
+pub fn read<'a, P: Ports>(
+    context: &'a Context<'a>,
+    ports: &'a Metered<'a, P>,
+) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut statements = Statements::default();
     let endpoint = statements.ask::<Endpoint>(statements::select_own(&context.guard()));
-    Ok(Handler::render(statements, move |results, _| {
-        let endpoint = results.first(endpoint)?.filter(|endpoint| endpoint.r#type.is_some());
-        let endpoint = endpoint.ok_or_else(not_configured)?;
-        let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
-        Ok(Response::json(endpoint.to_json(base).ok_or_else(not_configured)?, NO_STORE))
+    Ok(Handler::render(statements, move |results, principal| {
+        let endpoint = results.first(endpoint)?;
+        let base = context.config().base_url.as_deref();
+        if let Some(endpoint) = endpoint.as_ref().filter(|endpoint| endpoint.r#type.is_some()) {
+            let document = endpoint.to_json(base.ok_or_else(no_base_url)?);
+            return Ok(Response::json(document.ok_or_else(not_configured)?, NO_STORE));
+        }
+        let id = endpoint.map(|endpoint| endpoint.id);
+        let id = id.or_else(|| new_id(context, principal, ports));
+        let uri = base.zip(id).map(|(base, id)| redirect_uri(base, &id));
+        let extension = uri.map_or(Extension::None, Extension::RedirectUri);
+        Err(Problem { extension, ..not_configured() })
     }))
 }
 
@@ -158,8 +180,7 @@ async fn store<P: Ports>(
             return Err(body.refuse(&["issuer"], &message, None));
         }
     }
-    let shard = Shard::new(ports.number()).unwrap_or_default();
-    let id = shard.mark(ports.secret());
+    let id = new_id(context, principal, ports).ok_or_else(no_session_secret)?;
     let batch = vec![
         statements::create_endpoint(&context.guard(), &id, context.now),
         statements::select_own(&context.guard()),

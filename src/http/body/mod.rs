@@ -68,6 +68,20 @@ pub enum FieldCheck {
 /// Checks a field's value and adds its faults.
 pub type CustomCheck = fn(&mut BodyReader, &'static str, &Value);
 
+/// Where an unknown field belongs, as the end of a sentence. `known` are the fields of the body.
+fn place_of(name: &str, known: &[&str]) -> &'static str {
+    match (known, name) {
+        // The body of `PATCH /v1/vault/connections/{id}`.
+        (["tags"], "name") => ": change it with `PUT /v1/vault/connections/{id}/name`",
+        (["tags"], "state" | "active") => ": change it with `PUT /v1/vault/connections/{id}/state`",
+        // The body that runs an action.
+        _ if known.starts_with(&["path", "query"]) => {
+            ": send what the action takes in `path`, `query`, `header` or `body`"
+        }
+        _ => "",
+    }
+}
+
 /// The maximum number of members of an object of strings.
 pub const MAX_MEMBERS: usize = 50;
 
@@ -119,8 +133,13 @@ impl BodyReader {
         let Some(field) = known.iter().find(|field| field.name == name) else {
             let (code, noun) = (Code::InvalidBody, "a field of this body");
             let known: Vec<&str> = known.iter().map(|field| field.name).collect();
-            return self
-                .add_fault(&[name], |location| Fault::unknown(code, location, name, noun, &known));
+            return self.add_fault(&[name], |location| {
+                let mut fault = Fault::unknown(code, location, name, noun, &known);
+                if fault.suggestion.is_none() {
+                    fault.detail.push_str(place_of(name, &known));
+                }
+                fault
+            });
         };
         if self.has(name) {
             return self.invalid(&[name], "is given more than once");

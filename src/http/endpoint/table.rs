@@ -411,7 +411,7 @@ endpoints! {
                 docs::keys::REVOKE;
         /// The sign-in configuration for users of agents.
         GetAgentSignIn(Access::Scope(Scope::AgentsRead)): get("/v1/agent-sign-in").on_replica()
-            => agents::sign_in::read(context),
+            => agents::sign_in::read(context, ports),
                 docs::agents::GET_SIGN_IN;
         SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): put("/v1/agent-sign-in").with_body(&SIGN_IN_FIELDS)
             => agents::sign_in::put(context, ports),

@@ -208,7 +208,7 @@ impl Code {
         match self {
             Self::UnknownParameter => "Unknown query parameter",
             Self::RepeatedParameter => "Repeated query parameter",
-            Self::InvalidParameter => "Invalid query parameter",
+            Self::InvalidParameter => "Invalid parameter",
             Self::QueryTooBroad => "Query too broad",
             Self::InvalidBody => "Invalid body",
             Self::MissingKey => "Missing API key",

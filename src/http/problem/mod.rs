@@ -70,6 +70,8 @@ pub enum Extension {
     Suggestions(Vec<String>),
     /// `connectionId`: the existing connection.
     ConnectionId(String),
+    /// `redirectUri`: the one to register before sign-in is configured.
+    RedirectUri(String),
 }
 
 impl Problem {
@@ -202,10 +204,11 @@ impl Problem {
         request_id: &'a str,
     ) -> impl Serialize + use<'a> {
         let (status, code, title) = self.code.describe();
-        let (suggestions, connection_id) = match &self.extension {
-            Extension::None => (None, None),
-            Extension::Suggestions(names) => (Some(names.as_slice()), None),
-            Extension::ConnectionId(id) => (None, Some(id.as_str())),
+        let (suggestions, connection_id, redirect_uri) = match &self.extension {
+            Extension::None => (None, None, None),
+            Extension::Suggestions(names) => (Some(names.as_slice()), None, None),
+            Extension::ConnectionId(id) => (None, Some(id.as_str()), None),
+            Extension::RedirectUri(uri) => (None, None, Some(uri.as_str())),
         };
         Document {
             kind: format!("{base}/problems/{code}"),
@@ -217,6 +220,7 @@ impl Problem {
             errors: &self.errors,
             suggestions,
             connection_id,
+            redirect_uri,
         }
     }
 
@@ -259,6 +263,8 @@ struct Document<'a> {
     suggestions: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     connection_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redirect_uri: Option<&'a str>,
 }
 
 impl Fault {
@@ -334,6 +340,9 @@ impl From<AuthenticationError> for Problem {
             AuthenticationError::Malformed => Self::malformed_key(),
             AuthenticationError::Refused => invalid("The API key is unknown, revoked or expired."),
             AuthenticationError::BadToken => Self::bad_token(),
+            AuthenticationError::EndedGrant => invalid(
+                "This agent's access was ended, or it was not used for 30 days. To use it again, connect to this address again: the user then signs in and decides what the agent may do.",
+            ),
             AuthenticationError::Storage(error) => error.into(),
         }
     }

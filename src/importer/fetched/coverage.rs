@@ -14,6 +14,7 @@ use crate::importer::check::{ConnectorEntry, Details, OpenCatalog, StoredPlatfor
 use crate::importer::folder::Folder;
 use crate::importer::providers::Providers;
 use crate::importer::report::format_count;
+use crate::importer::shipped::shipped_path;
 
 #[derive(Debug, Default)]
 struct Row {
@@ -25,8 +26,8 @@ struct Row {
 
 /// The coverage of the catalog in a folder, according to the project's files.
 pub fn report(folder: &Folder) -> Result<String> {
-    let providers = Providers::read(Path::new("providers.toml"))?;
-    let list = SourceList::read(Path::new(DEFAULT_LIST))?;
+    let providers = Providers::read(&shipped_path(Path::new("providers.toml")))?;
+    let list = SourceList::read(&shipped_path(Path::new(DEFAULT_LIST)))?;
     let opened = OpenCatalog::new(folder)?;
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     Ok(text(&rows(&providers, &list, &opened.connectors()?, opened.details()?, today)))

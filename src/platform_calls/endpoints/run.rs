@@ -289,7 +289,7 @@ pub(super) fn invalid_input(faults: Vec<schema::Fault>) -> Problem {
         let name = if pointer.is_empty() {
             "The body".to_owned()
         } else {
-            format!("`{}`", shown(&pointer))
+            format!("`{}`", shown(pointer.trim_start_matches('/')))
         };
         let detail = format!("{name} {what}");
         Fault { code: Code::InvalidBody, location: Location::Pointer(pointer), detail, suggestion }

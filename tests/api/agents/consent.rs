@@ -114,7 +114,7 @@ fn the_consent_page_shows_client_access_and_destination() {
         "that “ann” has connected to Sample App",
         "a program on this computer (localhost)",
         "name=\"access\" value=\"write\" checked",
-        "name=\"platform\" value=\"acme\"",
+        "name=\"platform\" value=\"acme\"> The acme<",
         "name=\"platform\" value=\"keyed\"",
     ] {
         assert!(html.contains(shown), "{shown} is not in {html}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ALL, Agent, app, error, refresh};
+use super::{ALL, Agent, app, call, error, refresh};
 use crate::connect;
 use crate::support::body;
 
@@ -43,7 +43,18 @@ fn lists_grants_newest_first_and_deletes_them() {
     assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
     let again = api.send(&api.request("DELETE", &path));
     assert_eq!((again.status, &body(&again)["code"]), (404, &json!("agent_grant_not_found")));
-    assert_eq!(agents[0].call(&api, &id, "list_connections", &json!({})).status, 401);
+    let ended = agents[0].call(&api, &id, "list_connections", &json!({}));
+    assert_eq!((ended.status, body(&ended)["code"].as_str()), (401, Some("invalid_key")));
+    let detail = body(&ended)["detail"].to_string();
+    assert!(detail.contains("access was ended") && detail.contains("signs in"), "{detail}");
+    // Only a token that this service signed learns that.
+    let forged = agents[0].access.replacen('.', "A.", 1);
+    let refused = call(&api, &format!("/mcp/{id}"), &forged, "list_connections", &json!({}));
+    let refused = body(&refused);
+    assert!(
+        refused["detail"].as_str().unwrap().contains("missing, invalid or expired"),
+        "{refused}"
+    );
     let ended = refresh(&api, &id, &agents[0].client, &agents[0].refresh);
     assert_eq!(error(&ended), (400, "invalid_grant".to_owned()));
     assert_eq!(agents[1].call(&api, &id, "list_connections", &json!({})).status, 200);

@@ -22,7 +22,8 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
         shown,
         json!({
             "endpoint": format!("{ORIGIN}/mcp/{id}"), "type": "app", "issuer": null, "clientId": null, "hasSecret": false,
-            "identityClaim": null, "identityType": null, "confirm": null, "redirectUri": null, "url": "https://app.example/agents",
+            "identityClaim": null, "identityType": null, "confirm": null, "url": "https://app.example/agents",
+            "redirectUri": format!("{ORIGIN}/mcp/{id}/callback"),
             "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
         })
     );
@@ -46,6 +47,21 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
     }
     let none = json!({"type": "oidc", "issuer": ISSUER, "clientId": "other", "clientSecret": null});
     assert_eq!(put(&api, &none).1["hasSecret"], false);
+}
+
+#[test]
+fn the_redirect_uri_is_known_before_a_sign_in_is_configured() {
+    let api = api_with(&settings());
+    let missing = body(&api.get(PATH));
+    assert_eq!(missing["code"], "agent_sign_in_not_found");
+    let uri = missing["redirectUri"].as_str().unwrap().to_owned();
+    assert!(uri.starts_with(&format!("{ORIGIN}/mcp/")) && uri.ends_with("/callback"), "{uri}");
+    assert!(api.env.texts("SELECT id FROM agent_endpoints").is_empty(), "a read stores nothing");
+    serve(&api);
+    let (status, shown) = put(&api, &json!({"type": "oidc", "issuer": ISSUER, "clientId": "c"}));
+    assert_eq!((status, &shown["redirectUri"]), (201, &json!(uri)), "{shown}");
+    assert_eq!(send(&api, "DELETE", PATH, &json!({})).status, 204);
+    assert_eq!(body(&api.get(PATH))["redirectUri"], uri, "it stays after a deletion");
 }
 
 #[test]

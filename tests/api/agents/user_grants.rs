@@ -7,7 +7,7 @@ use super::provider::{
 };
 use super::{ALL, Agent, Browser, app, at_grants, hidden_field};
 use crate::connect::{self, text};
-use crate::support::{Api, body};
+use crate::support::{Api, anonymous, body, with_header};
 
 fn has_access(api: &Api, id: &str, agent: &Agent) -> bool {
     agent.call(api, id, "list_connections", &json!({})).status == 200
@@ -31,6 +31,34 @@ fn users_see_and_end_their_own_grants() {
     let last = api.send(&browser.end_first_grant(&id, &again));
     assert!(text(&last).contains("No agent has access to your accounts."), "{}", text(&last));
     assert!(!agents.iter().any(|agent| has_access(&api, &id, agent)));
+}
+
+#[test]
+fn a_person_at_the_address_for_agents_gets_a_page() {
+    let (api, id) = app();
+    let at = |path: &str, accept: &str| {
+        let request = with_header(anonymous("GET", path), "accept-language", "de");
+        api.send(&with_header(request, "accept", accept))
+    };
+    for (path, link) in
+        [("/mcp", None), (&*format!("/mcp/{id}"), Some(format!("/mcp/{id}/grants")))]
+    {
+        let page = at(path, "text/html,*/*;q=0.8");
+        assert_eq!((page.status, page.header("allow")), (405, Some("POST, OPTIONS")), "{path}");
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        let html = text(&page);
+        assert!(html.contains("<h1>Diese Adresse ist für KI-Agenten</h1>"), "{html}");
+        assert_eq!(html.contains("/grants"), link.is_some(), "{html}");
+        assert!(html.contains(&link.map(|url| format!("href=\"{url}\"")).unwrap_or_default()));
+        // Clients that open a stream expect the status only.
+        for accept in ["text/event-stream", "*/*"] {
+            let refusal = at(path, accept);
+            assert_eq!(
+                (refusal.status, body(&refusal)["code"].as_str()),
+                (405, Some("method_not_allowed"))
+            );
+        }
+    }
 }
 
 #[test]

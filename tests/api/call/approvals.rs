@@ -143,7 +143,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
     assert_eq!(page.status, 200, "{html}");
     for shown in [
         "Sample Agent",
-        "<dd>acme</dd>",
+        "<dd>The acme</dd>",
         "ann",
         "createThing",
         "POST",

@@ -63,7 +63,7 @@ fn faults_are_reported_at_the_argument() {
     let api = api();
     let path = acme(&api);
     for (input, pointers, detail) in [
-        (r#"{"arguments":{"owner":1,"name":"","parts":[{"name":2}]}}"#, vec!["/arguments/name", "/arguments/owner", "/arguments/parts/0/name"], "`/arguments/"),
+        (r#"{"arguments":{"owner":1,"name":"","parts":[{"name":2}]}}"#, vec!["/arguments/name", "/arguments/owner", "/arguments/parts/0/name"], "`arguments/"),
         (r#"{"arguments":{"owner":"a"}}"#, vec!["/arguments/name"], "is required"),
         (r#"{"arguments":{"owner":"a","nmae":"b"}}"#, vec!["/arguments/nmae"], "did you mean `name`?"),
         (r#"{"arguments":{"path":{"owner":"a"},"name":"b"}}"#, vec!["/arguments/path"], "is unknown"),

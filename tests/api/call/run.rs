@@ -167,7 +167,7 @@ fn an_action_that_needs_no_input_runs_without_a_body() {
     assert_eq!(response.status, 400);
     assert_eq!(
         body(&response)["errors"],
-        json!([{"pointer": "/path/id", "detail": "`/path/id` is required"}])
+        json!([{"pointer": "/path/id", "detail": "`path/id` is required"}])
     );
     assert_eq!(sent(&api).len(), 0);
 }
@@ -186,7 +186,7 @@ fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
     assert_eq!(response.status, 400);
     assert_eq!(
         body(&response)["errors"],
-        json!([{"pointer": "/body", "detail": "`/body` must be a string"}])
+        json!([{"pointer": "/body", "detail": "`body` must be a string"}])
     );
     assert_eq!(sent(&api).len(), 0);
     // The schema of the document is available.
@@ -194,6 +194,17 @@ fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
     assert_eq!(action["input"]["properties"]["body"]["type"], "string");
     assert_eq!(action["requestBody"]["schema"], json!({"$ref": "#/input/$defs/thing"}));
     assert_eq!(action["input"]["$defs"]["thing"]["type"], "object");
+}
+
+#[test]
+fn an_unknown_member_says_where_input_belongs() {
+    let api = api();
+    let path = acme(&api);
+    let response = run(&api, &path, "getThing", r#"{"colour":5}"#);
+    assert_eq!(
+        body(&response)["detail"],
+        "`colour` is not a field of this body: send what the action takes in `path`, `query`, `header` or `body`"
+    );
 }
 
 #[test]
@@ -205,39 +216,36 @@ fn all_input_faults_are_reported_before_a_request() {
         (
             "createThing",
             json!({}),
-            json!([["/path/owner", "`/path/owner` is required"], ["/body", "`/body` is required"]]),
+            json!([["/path/owner", "`path/owner` is required"], ["/body", "`body` is required"]]),
         ),
         (
             "createThing",
             json!({"path": {"owner": "much too long"}, "query": {"notify": ["mial"], "ntify": 1}, "body": {"size": "1", "parts": [{"name": ""}]}}),
             json!([
-                ["/body/name", "`/body/name` is required"],
-                ["/body/size", "`/body/size` must be a whole number"],
-                ["/body/parts/0/name", "`/body/parts/0/name` must have at least 1 character"],
-                ["/path/owner", "`/path/owner` must have at most 10 characters"],
-                ["/query/notify/0", "`/query/notify/0` must be one of \"mail\", \"push\""],
-                ["/query/ntify", "`/query/ntify` is unknown; did you mean `notify`?"],
+                ["/body/name", "`body/name` is required"],
+                ["/body/size", "`body/size` must be a whole number"],
+                ["/body/parts/0/name", "`body/parts/0/name` must have at least 1 character"],
+                ["/path/owner", "`path/owner` must have at most 10 characters"],
+                ["/query/notify/0", "`query/notify/0` must be one of \"mail\", \"push\""],
+                ["/query/ntify", "`query/ntify` is unknown; did you mean `notify`?"],
             ]),
         ),
         (
             "createThing",
             json!({"path": {"owner": ".."}, "body": {"name": "x"}}),
-            json!([[
-                "/path/owner",
-                "`/path/owner` must not be empty, and must not be `.` or `..`"
-            ]]),
+            json!([["/path/owner", "`path/owner` must not be empty, and must not be `.` or `..`"]]),
         ),
         (
             "createThing",
             json!({"path": {"owner": "x"}, "header": {"X-Trace": "a\r\nb: c"}, "body": {"name": "x"}}),
-            json!([["/header/X-Trace", "`/header/X-Trace` must not contain control characters"]]),
+            json!([["/header/X-Trace", "`header/X-Trace` must not contain control characters"]]),
         ),
         (
             "getThing",
             json!({"path": {"id": 0}, "body": 1}),
             json!([
-                ["/path/id", "`/path/id` must be at least 1"],
-                ["/body", "`/body` can't be sent: a request with `GET` can't have a body"]
+                ["/path/id", "`path/id` must be at least 1"],
+                ["/body", "`body` can't be sent: a request with `GET` can't have a body"]
             ]),
         ),
         (
@@ -253,7 +261,7 @@ fn all_input_faults_are_reported_before_a_request() {
         (
             "upload",
             json!({"body": "?"}),
-            json!([["/body", "`/body` must be bytes in base64, with padding"]]),
+            json!([["/body", "`body` must be bytes in base64, with padding"]]),
         ),
     ] {
         let response = run(&api, &path, key, &input.to_string());
@@ -346,7 +354,7 @@ fn rejects_a_body_for_actions_without_one() {
     assert_eq!(refused.status, 400);
     let error = &body(&refused)["errors"][0];
     assert_eq!(error["pointer"], "/body");
-    assert_eq!(error["detail"], "`/body` can't be sent: a request with `GET` can't have a body");
+    assert_eq!(error["detail"], "`body` can't be sent: a request with `GET` can't have a body");
     assert!(sent(&api).is_empty());
     for input in [r#"{"path":{"id":1}}"#, r#"{"path":{"id":1},"body":null}"#] {
         let response = run(&api, &path, "getThing", input);

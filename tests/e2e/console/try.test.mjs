@@ -126,11 +126,14 @@ describe("the console: run an action", () => {
         await form.getByLabel("tags (optional)").fill("x, y");
         await button(form, "Run").click();
         assert.equal(await faultOf("tags (optional)"), "Must be JSON. Strings need quotation marks.");
-        await form.getByLabel("tags (optional)").fill('["X"]');
-        await button(form, "Run").click();
-        await button(page.getByRole("alertdialog"), "Run it").click();
         assert.equal(await faultOf("owner"), "This is required.");
         assert.equal(await faultOf("name"), "This is required.");
+        assert.equal(await page.getByRole("alertdialog").count(), 0, "asks only about a valid input");
+        await form.getByLabel("tags (optional)").fill('["X"]');
+        await form.getByLabel("owner", { exact: true }).fill("ann");
+        await form.getByLabel("name", { exact: true }).fill("n");
+        await button(form, "Run").click();
+        await button(page.getByRole("alertdialog"), "Run it").click();
         assert.match(await faultOf("tags (optional)"), /pattern/);
         await page.getByRole("alert").getByText("This request is not valid").waitFor();
         assert.equal(platform.requests.length, before);

@@ -67,7 +67,7 @@ export function consoleList(fixture) {
         assert.deepEqual(await page.getByRole("columnheader").allTextContents(), [
           "Identity",
           "Platform",
-          "Name",
+          "Name or account",
           "State",
           "Tags",
           "Created",

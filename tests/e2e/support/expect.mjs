@@ -6,7 +6,7 @@ const COST = /^d1;desc="calls=\d+ rows_read=\d+ rows_written=\d+", kv;desc="read
 const TITLES = {
   unknown_parameter: [400, "Unknown query parameter"],
   repeated_parameter: [400, "Repeated query parameter"],
-  invalid_parameter: [400, "Invalid query parameter"],
+  invalid_parameter: [400, "Invalid parameter"],
   query_too_broad: [400, "Query too broad"],
   invalid_body: [400, "Invalid body"],
   missing_key: [401, "Missing API key"],

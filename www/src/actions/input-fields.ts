@@ -60,7 +60,7 @@ function inputFieldOf(
   return withKind(type === "string" ? "text" : "json");
 }
 
-/** Builds the input from the entered values, and reports invalid JSON by pointer. Omits empty fields. */
+/** Builds the input from the entered values, and reports empty required fields and invalid JSON by pointer. */
 export function parseInput(
   entries: readonly InputField[],
   fieldValues: FieldValues,
@@ -69,9 +69,10 @@ export function parseInput(
   const faults: FieldValues = {};
   for (const { pointer, location, name, kind, values, isRequired } of entries) {
     const text = fieldValues[pointer] ?? "";
-    // Locations with required members are always sent, so that the service reports each missing member.
-    if (name !== undefined && isRequired) input[location] ??= {};
-    if (text === "") continue;
+    if (text === "") {
+      if (isRequired) faults[pointer] = "This is required.";
+      continue;
+    }
     let value: unknown = text;
     if (kind === "number") value = Number.isFinite(Number(text)) ? Number(text) : text;
     if (kind === "choice") value = values[Number(text)];

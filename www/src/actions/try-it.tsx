@@ -1,8 +1,9 @@
 // Runs an action with a connection and input that the user chooses.
 import { useQuery } from "@tanstack/preact-query";
-import type { ActionAnswer, ActionDetail, ActionInput, Connection } from "connector-vault/slim";
+import type { ActionAnswer, ActionDetail, ActionInput, Connection, ConnectionWithAccount } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
+import { accountName } from "../components/account-name";
 import { CopyButton } from "../components/copy-button";
 import { ErrorMessage } from "../components/error-message";
 import { faultAt, faultsOf } from "../components/faults";
@@ -66,7 +67,7 @@ function ConnectionLoader(props: Props) {
     queryKey: ["try", platform],
     queryFn: async ({ signal }) => {
       const { rows, total } = await vault.connections.list(
-        { platform, active: true, limit: MAX_CONNECTIONS },
+        { platform, active: true, limit: MAX_CONNECTIONS, include: "account" },
         { signal },
       );
       // An action can only run with credentials in the vault.
@@ -97,7 +98,7 @@ interface PendingRun {
   input: ActionInput;
 }
 
-function Form({ action, definitions, onInputChange, connections }: Props & { connections: Connection[] }) {
+function Form({ action, definitions, onInputChange, connections }: Props & { connections: ConnectionWithAccount[] }) {
   const { vault } = useSession();
   const { key, method, title, input } = action;
   const entries = inputFieldsOf(input, definitions);
@@ -141,9 +142,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
         <Select
           label="Connection"
           value={connectionId}
-          options={connections.map(
-            ({ id, identity, name }) => [id, name ? `${name} (${identity})` : identity] as const,
-          )}
+          options={connections.map((option) => [option.id, labelOf(option)] as const)}
           onChange={setConnectionId}
         />
         {(["path", "query", "header", "cookie", "body"] as const).map((location) => {
@@ -206,6 +205,13 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
       {data && !isPending && <RunResult answer={data} />}
     </>
   );
+}
+
+/** Distinguishes the connections of an identity: by name, account and label. */
+function labelOf({ identity, name, account, key }: ConnectionWithAccount): string {
+  const title = name ?? (account && accountName(account));
+  const label = key.split("::")[2];
+  return `${title ? `${title} (${identity})` : identity}${label === "default" ? "" : `, ${label}`}`;
 }
 
 interface FieldInputProps {

@@ -1,5 +1,6 @@
 import type { AgentSignIn, IdentityType, NewAgentSignIn } from "connector-vault/slim";
 import { useState } from "preact/hooks";
+import { CopyableCode } from "../components/copy-button";
 import { faultAt } from "../components/faults";
 import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
@@ -15,6 +16,7 @@ import { useInvalidateAgents } from "./hooks";
 interface Props {
   /** The sign-in to edit, or null to create one. */
   signIn: AgentSignIn | null;
+  redirectUri: string | undefined;
   onClose: () => void;
   onSaved: () => void;
   fallbackFocus: () => HTMLElement | null;
@@ -35,13 +37,13 @@ const CONFIRM_OPTIONS: readonly (readonly [confirm: string, label: string])[] = 
 ];
 
 /** Form for the OpenID provider or app that authenticates agents' users. */
-export const SignInForm = ({ signIn, onClose, onSaved, fallbackFocus }: Props) => (
-  <Modal title="Sign-in for agents" kind="form" onClose={onClose} fallbackFocus={fallbackFocus}>
-    <Form signIn={signIn} onClose={onClose} onSaved={onSaved} />
+export const SignInForm = ({ fallbackFocus, ...props }: Props) => (
+  <Modal title="Sign-in for agents" kind="form" onClose={props.onClose} fallbackFocus={fallbackFocus}>
+    <Form {...props} />
   </Modal>
 );
 
-function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
+function Form({ signIn, redirectUri, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   const { vault } = useSession();
   const invalidate = useInvalidateAgents();
   const [type, setType] = useState<AgentSignIn["type"]>(signIn?.type ?? "oidc");
@@ -85,6 +87,12 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
       />
       {type === "oidc" ? (
         <>
+          {redirectUri !== undefined && (
+            <dl class="description-list">
+              <dt>Redirect URI to register</dt>
+              <CopyableCode text={redirectUri} noun="redirect URI" />
+            </dl>
+          )}
           <ProviderFields
             value={provider}
             hasSecret={signIn?.hasSecret === true}

@@ -6,16 +6,17 @@ import { useSession } from "../session/session";
 const AGENTS_KEY = ["agents"];
 const ROWS = 50;
 
-/** The sign-in configuration, or null if sign-in is off. */
+/** The sign-in configuration, or null if sign-in is off, and the redirect URI for an OpenID provider, if it is known. */
 export function useSignIn() {
   const { vault } = useSession();
   return useQuery({
     queryKey: [...AGENTS_KEY, "sign-in"],
     queryFn: async ({ signal }) => {
       try {
-        return await vault.agentSignIn.get({ signal });
+        const signIn = await vault.agentSignIn.get({ signal });
+        return { signIn, redirectUri: signIn.redirectUri };
       } catch (error) {
-        if (error instanceof NotFoundError) return null;
+        if (error instanceof NotFoundError) return { signIn: null, redirectUri: error.redirectUri };
         throw error;
       }
     },

@@ -1,6 +1,6 @@
 import type { AgentGrant, AgentSignIn } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { CopyButton } from "../components/copy-button";
+import { CopyableCode } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
 import { Notice } from "../components/notice";
 import { Page, pageHeading } from "../components/page";
@@ -32,7 +32,7 @@ export function AgentsView() {
     setNotice(text);
     close();
   };
-  const signIn = query.data ?? null;
+  const signIn = query.data?.signIn ?? null;
   return (
     <Page
       title="Agents"
@@ -51,7 +51,7 @@ export function AgentsView() {
         may do.{!mayWrite && ` Your ${noun} can view these settings, but not change them.`}
       </p>
       <QueryView query={query} name="sign-in" rows={2}>
-        {(signIn) =>
+        {({ signIn }) =>
           signIn ? (
             <div class="section">
               <SignIn signIn={signIn} onDisable={mayWrite ? () => openDialog({ kind: "off" }) : undefined} />
@@ -75,6 +75,7 @@ export function AgentsView() {
       {dialog?.kind === "form" && (
         <SignInForm
           signIn={signIn}
+          redirectUri={query.data?.redirectUri}
           onClose={close}
           onSaved={() => finish("Sign-in was saved.")}
           fallbackFocus={pageHeading}
@@ -97,11 +98,6 @@ export function AgentsView() {
 
 function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => void) | undefined }) {
   const { endpoint, type, issuer, clientId, identityClaim, redirectUri, url, updatedAt } = signIn;
-  const copyableCode = (text: string, noun: string) => (
-    <dd class="copyable">
-      <code>{text}</code> <CopyButton text={text} label={`Copy the ${noun}`} />
-    </dd>
-  );
   return (
     <section class="card list-card" aria-label="Sign-in">
       <div class="list-card-head">
@@ -112,7 +108,7 @@ function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => 
       </div>
       <dl class="description-list">
         <dt>Address for agents</dt>
-        {copyableCode(endpoint, "address for agents")}
+        <CopyableCode text={endpoint} noun="address for agents" />
         {issuer !== null && (
           <>
             <dt>Issuer</dt>
@@ -125,10 +121,10 @@ function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => 
             </dd>
           </>
         )}
-        {redirectUri !== null && (
+        {type === "oidc" && (
           <>
             <dt>Redirect URI to register</dt>
-            {copyableCode(redirectUri, "redirect URI")}
+            <CopyableCode text={redirectUri} noun="redirect URI" />
           </>
         )}
         {url !== null && (

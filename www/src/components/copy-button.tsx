@@ -34,3 +34,10 @@ export function CopyButton({ text, label = "Copy", showLabel = false }: Props) {
     </span>
   );
 }
+
+/** A value in a description list that can be copied. */
+export const CopyableCode = ({ text, noun }: { text: string; noun: string }) => (
+  <dd class="copyable">
+    <code>{text}</code> <CopyButton text={text} label={`Copy the ${noun}`} />
+  </dd>
+);

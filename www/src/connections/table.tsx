@@ -10,7 +10,7 @@ import type { Platforms } from "../connectors/platforms";
 const MAX_SHOWN_TAGS = 3;
 /** Tags up to this length are not truncated. */
 const SHORT_TAG_LENGTH = 6;
-const COLUMNS = ["Identity", "Platform", "Name", "State", "Tags", "Created"];
+const COLUMNS = ["Identity", "Platform", "Name or account", "State", "Tags", "Created"];
 /** History state of a panel that was opened from the list: closing it goes back. */
 export const OPENED_HERE = { openedHere: true };
 

@@ -7,6 +7,7 @@ import { Field, TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Logo } from "../components/logo";
 import { Modal } from "../components/modal";
+import { Notice } from "../components/notice";
 import { pageHeading } from "../components/page";
 import { QueryView } from "../components/query-view";
 import { SaveButtons } from "../components/save-buttons";
@@ -19,11 +20,12 @@ import { readLogo } from "./logo-file";
 const KEY = ["branding"];
 
 /** The branding, and a form that changes it. */
-export function BrandingSection({ onSaved }: { onSaved: () => void }) {
+export function BrandingSection() {
   const { vault, may } = useSession();
   const client = useQueryClient();
   const query = useQuery<Branding>({ queryKey: KEY, queryFn: ({ signal }) => vault.branding.get({ signal }) });
   const [isEditing, setEditing] = useState(false);
+  const [isSaved, setSaved] = useState(false);
   return (
     <section class="section" aria-labelledby="branding-title">
       <div class="title">
@@ -32,13 +34,14 @@ export function BrandingSection({ onSaved }: { onSaved: () => void }) {
           How your app appears to its users where they connect accounts, approve calls of agents and open downloads.
         </p>
       </div>
+      <Notice>{isSaved && "Your app was saved."}</Notice>
       <QueryView query={query} name="the branding" rows={1}>
         {(branding) => (
           <div class="card client">
             <Preview {...branding} />
             {may("clients:write") && (
               <div class="buttons">
-                <button type="button" onClick={() => setEditing(true)}>
+                <button type="button" onClick={() => (setSaved(false), setEditing(true))}>
                   Edit your app
                 </button>
               </div>
@@ -51,7 +54,7 @@ export function BrandingSection({ onSaved }: { onSaved: () => void }) {
                   onSaved={(saved) => {
                     client.setQueryData(KEY, saved);
                     setEditing(false);
-                    onSaved();
+                    setSaved(true);
                   }}
                 />
               </Modal>

@@ -97,7 +97,7 @@ export function IntegrationsView() {
           )
         }
       </QueryView>
-      <BrandingSection onSaved={() => setNotice({ text: "Your app was saved." })} />
+      <BrandingSection />
       <FailedAttempts nameOf={nameOf} />
       <Snippet
         call={{

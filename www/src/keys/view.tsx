@@ -134,7 +134,7 @@ function Row({ apiKey, keys, onOpenDialog }: RowProps) {
   return (
     <li class="card list-card">
       <div class="list-card-head">
-        <h2>{name ?? <span class="mono">{id}</span>}</h2>
+        <h2>{name ?? "Unnamed key"}</h2>
         <span>
           {current && (
             <>
@@ -148,7 +148,7 @@ function Row({ apiKey, keys, onOpenDialog }: RowProps) {
           </span>
         </span>
       </div>
-      {name !== null && <p class="mono muted small">{id}</p>}
+      <p class="mono muted small">{id}</p>
       <p class="chips">
         {scopes.map((scope) => (
           <span key={scope} class="chip">

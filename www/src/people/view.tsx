@@ -4,7 +4,7 @@ import { NotFoundError, type ConsoleSession, type ConsoleSignIn } from "connecto
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ConfirmRemoval } from "../components/confirm-removal";
-import { CopyButton } from "../components/copy-button";
+import { CopyableCode } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
 import { Notice } from "../components/notice";
 import { Page, pageHeading } from "../components/page";
@@ -138,11 +138,6 @@ export function PeopleView() {
 
 function SignIn({ signIn, buttons }: { signIn: ConsoleSignIn; buttons: ComponentChildren }) {
   const { signInUrl, type, issuer, teamDomain, redirectUri, claim, roles, updatedAt } = signIn;
-  const copyableCode = (text: string, noun: string) => (
-    <dd class="copyable">
-      <code>{text}</code> <CopyButton text={text} label={`Copy the ${noun}`} />
-    </dd>
-  );
   return (
     <section class="card list-card" aria-label="Sign-in">
       <div class="list-card-head">
@@ -153,13 +148,13 @@ function SignIn({ signIn, buttons }: { signIn: ConsoleSignIn; buttons: Component
       </div>
       <dl class="description-list">
         <dt>Address to sign in</dt>
-        {copyableCode(signInUrl, "address to sign in")}
+        <CopyableCode text={signInUrl} noun="address to sign in" />
         <dt>{type === "oidc" ? "Issuer" : "Team domain"}</dt>
         <dd>{issuer ?? teamDomain}</dd>
         {redirectUri !== null && (
           <>
             <dt>Redirect URI to register</dt>
-            {copyableCode(redirectUri, "redirect URI")}
+            <CopyableCode text={redirectUri} noun="redirect URI" />
           </>
         )}
         <dt>Claim with roles</dt>
