@@ -98,8 +98,8 @@ export const signInPage = ({ address, fault }) =>
   page(
     "Sign in to the demo app",
     `${fault ? `<p role="alert">${escape(fault)}</p>` : ""}
-<p>An agent asks to act for a user of the demo account. In production, this is your own app, which knows its users. Here, you
-can sign in as any user. The README connects the account of <code>you@example.com</code>.</p>
+<p>The service asks which user of the demo account you are. In production, this is your own app, which knows its users. Here,
+you can sign in as any user. The README connects the account of <code>you@example.com</code>.</p>
 <form method="post" action="${escape(address)}">
 <label>User <input name="identity" value="you@example.com" required maxlength="200" autocomplete="off"></label>
 <button>Sign in</button>

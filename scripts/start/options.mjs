@@ -1,7 +1,7 @@
 // The options of `npm start`: its own, and those of `wrangler dev` that it also needs.
 import { createServer } from "node:net";
 import { resolve } from "node:path";
-import { state, work } from "../lib/paths.mjs";
+import { isPackage, state, work } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 
 const DEFAULT_PORT = 8787;
@@ -22,8 +22,11 @@ Sets up what is missing, then serves http://localhost:${DEFAULT_PORT} with a cat
   --shards N        add local databases until there are N
   --demo-port N     the port of the demo platform; default: 8789, or another one if that is taken
   --no-demo         do not start the demo platform, and leave out its connector
-  --no-sources      leave out the documents of sources.toml, which are otherwise downloaded for at most 20 seconds
-  --persist-to DIR  keep the local storage in this folder; default: .wrangler/state
+${
+  isPackage
+    ? ""
+    : "  --no-sources      leave out the documents of sources.toml, which are otherwise downloaded for at most 20 seconds\n"
+}  --persist-to DIR  keep the local storage in this folder; default: .wrangler/state
   --var NAME:VALUE  set a variable of the service, such as ALLOWED_ORIGINS:http://localhost:4200
 
 All other options are passed to wrangler: npx wrangler dev --help`;
