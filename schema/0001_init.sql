@@ -871,6 +871,8 @@ CREATE TABLE agent_approvals (
   -- The input of the call or, once it has run, the response. For a download, the request. For an attempt, its own link.
   sealed            TEXT    NOT NULL,
   sealed_key        TEXT    GENERATED ALWAYS AS (substr(sealed, 1, instr(sealed, '.') - 1)) VIRTUAL,
+  -- The request that had connected the account when the agent made the call. The approval is for no other account.
+  connected_by      TEXT,
   -- A hash of the one-time secret in `continueUrl`, by which the app sends the user to the approval page.
   secret_hash       TEXT    UNIQUE,
   secret_expires_at INTEGER,

@@ -26,6 +26,8 @@ use crate::terms::{Environment, IdentityType, Method};
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The maximum number of pending approvals of a grant.
 pub const MAX_PENDING: u64 = 20;
+/// The maximum number of decided approvals of a grant, which are kept with their inputs and responses until they expire.
+pub const MAX_DECIDED: u64 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,6 +64,8 @@ pub struct Approval {
     pub state: State,
     /// The encrypted input; after the call, the encrypted response.
     pub sealed: Sealed,
+    /// The request that had connected the account when the agent made the call.
+    pub connected_by: Option<String>,
     /// SHA-256 of the browser's cookie.
     pub browser_hash: Option<String>,
     /// The id of the request that made the last change.
@@ -139,14 +143,14 @@ pub struct NewApproval<'a> {
 }
 
 impl NewApproval<'_> {
-    /// Inserts the approval for the identity of the token, unless too many are pending, or the users of a session token can't sign
-    /// in. Returns its id.
+    /// Inserts the approval for the identity of the token, unless too many are pending or kept, or the users of a session token
+    /// can't sign in. Returns its id.
     pub fn insert(&self) -> Statement {
         let restriction = &self.token.restriction;
         let from = if self.token.grant.is_some() {
-            "g.account, g.environment, g.endpoint, g.id, g.key_id, g.identity, g.identity_type, ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9 FROM agent_grants g WHERE g.id = ?2 AND g.state = 'active'"
+            "g.account, g.environment, g.endpoint, g.id, g.key_id, g.identity, g.identity_type, ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9, (SELECT c.connected_by FROM connections c WHERE c.id = ?3) FROM agent_grants g WHERE g.id = ?2 AND g.state = 'active'"
         } else {
-            "k.account, k.environment, e.id, ?2, k.id, ?10, coalesce(?11, e.identity_type), ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9 FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type IS NOT NULL WHERE k.id = ?12"
+            "k.account, k.environment, e.id, ?2, k.id, ?10, coalesce(?11, e.identity_type), ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9, (SELECT c.connected_by FROM connections c WHERE c.id = ?3) FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type IS NOT NULL WHERE k.id = ?12"
         };
         let mut params = vec![
             Param::text(self.id),
@@ -168,7 +172,7 @@ impl NewApproval<'_> {
         }
         statement(
             format!(
-                "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, state, sealed, created_at, expires_at) SELECT ?1, {from} AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state = 'pending' AND a.id <> ?1) < {MAX_PENDING} ON CONFLICT (id) DO UPDATE SET state = state RETURNING id"
+                "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, state, sealed, created_at, expires_at, connected_by) SELECT ?1, {from} AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state = 'pending' AND a.id <> ?1) < {MAX_PENDING} AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state IN ('approved', 'done', 'declined')) < {MAX_DECIDED} ON CONFLICT (id) DO UPDATE SET state = state RETURNING id"
             ),
             params,
         )
@@ -328,14 +332,16 @@ pub fn open_by_provider(
 
 /// Records the decision, once, in the browser in which the user has signed in. The cookie alone is not enough: until the app's
 /// secret has opened the page, the browser may be that of an agent that followed the link itself. An approval also needs a
-/// valid grant and key.
+/// valid grant and key, and the account that was connected when the agent made the call.
 pub fn decide(step: BrowserStep<'_>, id: &str, approves: bool) -> Statement {
     let (state, valid) = if approves {
         let grant = "EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active' AND g.expires_at > ?5)";
         let sign_in =
             "EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?2 AND e.type IS NOT NULL)";
         let owner = format!("({grant} OR {IS_FROM_SESSION} AND {sign_in})");
-        ("approved", format!(" AND {owner} AND {}", key_is_valid("?5")))
+        let account =
+            "connected_by IS (SELECT c.connected_by FROM connections c WHERE c.id = connection_id)";
+        ("approved", format!(" AND {owner} AND {account} AND {}", key_is_valid("?5")))
     } else {
         ("declined", String::new())
     };

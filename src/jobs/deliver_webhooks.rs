@@ -44,12 +44,10 @@ pub async fn deliver_due<P: Ports + Queue>(
     service: &Service,
     ports: &P,
 ) -> Result<Vec<String>, Problem> {
-    let done = deliver(service, ports).await?;
     let message = || vec![json::text(&Message::Deliver())];
     // The queue only speeds this up: the next minute's run attempts the deliveries that the queue does not.
-    if done.is_more_due {
-        enqueue(ports, message(), Duration::ZERO).await?;
-    }
+    let start_run = async || enqueue(ports, message(), Duration::ZERO).await.map(drop);
+    let done = deliver(service, ports, start_run).await?;
     if done.retries_soon {
         enqueue(ports, message(), FIRST_PAUSE).await?;
     }

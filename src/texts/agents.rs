@@ -399,6 +399,18 @@ texts! {
         "Votre agent ne recevra pas le résultat.",
         "Su agente no recibirá el resultado.",
         "エージェントは結果を受け取れません。";
+    ACCOUNT_REPLACED:
+        "The account was replaced",
+        "Das Konto wurde ersetzt",
+        "Le compte a été remplacé",
+        "La cuenta se ha sustituido",
+        "アカウントが置き換えられました";
+    ACCOUNT_REPLACED_WHY:
+        "Another account was connected after the agent had asked for this. Nothing was done.",
+        "Nachdem der Agent darum gebeten hatte, wurde ein anderes Konto verbunden. Es wurde nichts ausgeführt.",
+        "Un autre compte a été connecté après la demande de l’agent. Rien n’a été effectué.",
+        "Se conectó otra cuenta después de que el agente lo solicitara. No se ha hecho nada.",
+        "エージェントが依頼した後に、別のアカウントが接続されました。何も実行されていません。";
     LINK_ENDED:
         "This link does not work",
         "Dieser Link funktioniert nicht",

@@ -5,6 +5,9 @@
 //! outcome can't be stored, the delivery is sent again.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 
 use serde::Deserialize;
 
@@ -14,8 +17,8 @@ use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::oauth::response::times::retry_after;
 use crate::ports::{
-    Clock, Db, Http, HttpError, Payload, Ports, Random, Statement, StreamingRequest, all_rows,
-    first_row, user_agent,
+    Clock, Db, Http, HttpError, Payload, Ports, Random, Statement, StorageError, StreamingRequest,
+    all_rows, first_row, user_agent,
 };
 use crate::storage::metering::Metered;
 use crate::targets::Targets;
@@ -27,9 +30,12 @@ use crate::webhooks::statements::deliveries::{
     select_if_more_due,
 };
 
-/// The number of deliveries that one run attempts concurrently. With its two batches, a run needs ten of the 50
+/// The number of deliveries that one run attempts concurrently. With its batches, a run needs at most twelve of the 50
 /// subrequests of Cloudflare's free plan.
 pub const BATCH_SIZE: usize = 8;
+/// The pauses after which a run stores the outcomes so far, in milliseconds. A webhook has few claims at a time, so a
+/// slow receiver must not hold those of others until it has responded.
+const STORE_AFTER_MS: [u32; 2] = [1_000, 3_000];
 /// The delay before a delivery that this service could not sign is retried, in milliseconds.
 const RETRY_MS: u64 = 60 * 60 * 1000;
 
@@ -53,61 +59,124 @@ struct Due {}
 /// The result of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DeliveryRun {
-    /// Whether more deliveries are due at receivers that do not fail.
-    pub is_more_due: bool,
     /// Whether a failed delivery is due again within seconds.
     pub retries_soon: bool,
     /// The errors of this service, for the log.
     pub faults: Vec<String>,
 }
 
-/// Attempts deliveries that are due, concurrently.
-pub async fn deliver<P: Ports>(service: &Service, ports: &P) -> Result<DeliveryRun, Problem> {
+/// The outcomes that a run has not stored yet.
+#[derive(Default)]
+struct Unstored<'r> {
+    /// With the duration of the attempt in milliseconds.
+    attempts: Vec<(&'r Row, AttemptOutcome, u64)>,
+    /// Deliveries that could not be attempted, with the cause.
+    faults: Vec<(&'r Row, String)>,
+}
+
+/// Attempts deliveries that are due, concurrently. Calls `start_run` when more are due at receivers that do not fail.
+pub async fn deliver<P: Ports>(
+    service: &Service,
+    ports: &P,
+    start_run: impl AsyncFn() -> Result<(), StorageError>,
+) -> Result<DeliveryRun, Problem> {
     let (config, ports) = (service.config(), &Metered::new(ports));
     let (now, lease) = (ports.now(), &ports.uuid());
     let select = [select_claimed(now, lease), select_events(now, lease)];
     let batch = [claim(now, lease, BATCH_SIZE)].into_iter().chain(select).collect();
     let sets = ports.batch(batch).await?;
     let (rows, events): (Vec<Row>, Vec<Event>) = (all_rows(&sets, 1)?, all_rows(&sets, 2)?);
-    let (faults, outcomes) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+    let unstored = RefCell::new(Unstored::default());
     let attempts = rows.iter().zip(&events).map(|(row, event)| {
-        let (faults, outcomes) = (&faults, &outcomes);
+        let unstored = &unstored;
         Box::pin(async move {
             let seal_context = seal_context(&row.account, row.environment, &row.webhook_id);
             let secrets = Secrets::open(&config.vault_keys, &seal_context, &row.sealed);
             let (secrets, body) = match (secrets, event.to_json(config.account_names)) {
                 (Ok(secrets), Ok(body)) => (secrets, body),
-                (Err(error), _) => return faults.borrow_mut().push((row, error.to_string())),
-                (_, Err(error)) => return faults.borrow_mut().push((row, error.to_string())),
+                (Err(error), _) => {
+                    return unstored.borrow_mut().faults.push((row, error.to_string()));
+                }
+                (_, Err(error)) => {
+                    return unstored.borrow_mut().faults.push((row, error.to_string()));
+                }
             };
             let id = event.id.to_string();
             let message = Message { id: &id, body: &body, url: &row.url, secrets: &secrets };
             let started_at = ports.now();
             let outcome = send(ports, config.targets(), &message).await;
-            outcomes.borrow_mut().push((row, outcome, ports.now().saturating_sub(started_at)));
+            let duration_ms = ports.now().saturating_sub(started_at);
+            unstored.borrow_mut().attempts.push((row, outcome, duration_ms));
         })
     });
-    join_all(attempts.collect()).await;
-    let mut done = DeliveryRun::default();
-    let (now, mut statements) = (ports.now(), Vec::new());
-    for (row, fault) in faults.into_inner() {
-        statements.push(row.claimed(lease).reschedule(now.saturating_add(RETRY_MS)));
-        let (webhook, event) = (&row.webhook_id, row.event_id);
-        done.faults.push(format!("delivery of {event} to {webhook}: {fault}"));
+    let mut attempts = pin!(join_all(attempts.collect()));
+    let mut run = DeliveryRun::default();
+    for pause in STORE_AFTER_MS {
+        if ends_within(attempts.as_mut(), ports.sleep(pause)).await {
+            run.store(unstored.take(), lease, ports, &start_run).await?;
+            return Ok(run);
+        }
+        run.store(unstored.take(), lease, ports, &start_run).await?;
     }
-    for (row, outcome, duration_ms) in outcomes.into_inner() {
-        let attempts = row.attempts.saturating_add(1);
-        statements.push(row.claimed(lease).record_attempt(outcome, attempts, now, duration_ms));
-        row.update_health(outcome, now, &mut statements);
-        done.retries_soon |= attempts == 1 && !outcome.is_success();
-    }
-    if !statements.is_empty() {
+    attempts.await;
+    run.store(unstored.take(), lease, ports, &start_run).await?;
+    Ok(run)
+}
+
+/// Whether the future ends before the pause. Without a timer, it takes as long as it needs.
+async fn ends_within(
+    mut future: Pin<&mut impl Future<Output = ()>>,
+    pause: impl Future<Output = bool>,
+) -> bool {
+    let mut pause = pin!(pause);
+    let mut has_timer = true;
+    poll_fn(|context| {
+        if future.as_mut().poll(context).is_ready() {
+            return Poll::Ready(true);
+        }
+        if has_timer && let Poll::Ready(has_waited) = pause.as_mut().poll(context) {
+            if has_waited {
+                return Poll::Ready(false);
+            }
+            has_timer = false;
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+impl DeliveryRun {
+    /// Stores outcomes, and starts another run if more deliveries are due.
+    async fn store<P: Ports>(
+        &mut self,
+        Unstored { attempts, faults }: Unstored<'_>,
+        lease: &str,
+        ports: &Metered<'_, P>,
+        start_run: &impl AsyncFn() -> Result<(), StorageError>,
+    ) -> Result<(), Problem> {
+        let (now, mut statements) = (ports.now(), Vec::new());
+        for (row, fault) in faults {
+            statements.push(row.claimed(lease).reschedule(now.saturating_add(RETRY_MS)));
+            let (webhook, event) = (&row.webhook_id, row.event_id);
+            self.faults.push(format!("delivery of {event} to {webhook}: {fault}"));
+        }
+        for (row, outcome, duration_ms) in attempts {
+            let attempts = row.attempts.saturating_add(1);
+            statements.push(row.claimed(lease).record_attempt(outcome, attempts, now, duration_ms));
+            row.update_health(outcome, now, &mut statements);
+            self.retries_soon |= attempts == 1 && !outcome.is_success();
+        }
+        if statements.is_empty() {
+            return Ok(());
+        }
         let last = statements.len();
         statements.push(select_if_more_due(now, BATCH_SIZE));
         let sets = ports.batch(statements).await?;
-        done.is_more_due = first_row::<Due>(&sets, last)?.is_some();
+        if first_row::<Due>(&sets, last)?.is_some() {
+            start_run().await?;
+        }
+        Ok(())
     }
-    Ok(done)
 }
 
 impl Row {

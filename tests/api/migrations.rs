@@ -329,3 +329,32 @@ fn the_database_rejects_invalid_connections() {
         assert_eq!(api.env.dump(), before, "{change}");
     }
 }
+
+/// Tables whose rows triggers write, or that matter only while an account moves or `VAULT_KEYS` change.
+const DERIVED: [&str; 9] = [
+    "connection_tags",
+    "connection_counts",
+    "used_codes",
+    "audit_context",
+    "account_moves",
+    "account_changes",
+    "forwards",
+    "event_shifts",
+    "vault_key_reports",
+];
+
+#[test]
+fn the_docs_on_backups_name_each_table_that_is_not_derived() {
+    let docs = std::fs::read_to_string("docs/operating.md").unwrap();
+    let (_, section) = docs.split_once("## Backup and restore").unwrap();
+    let (section, _) = section.split_once("### Back in time").unwrap();
+    let tables = TestEnv::new().texts(
+        "SELECT name AS row FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    );
+    let missing: Vec<&String> = tables
+        .iter()
+        .filter(|table| !DERIVED.contains(&table.as_str()))
+        .filter(|table| !section.contains(&format!("`{table}`")))
+        .collect();
+    assert_eq!(missing, Vec::<&String>::new());
+}

@@ -533,6 +533,9 @@ fn write_json(json: &mut String, value: ValueRef<'_>) {
     }
 }
 
+/// The origin of a service that responds late.
+pub const SLOW_ORIGIN: &str = "https://slow.example";
+
 /// Completes when it is polled for the `index`-th time, counting from 1.
 async fn nth_poll(index: u32) {
     let mut left = index;
@@ -582,6 +585,10 @@ impl Http for TestEnv {
             Payload::Stream => self.streamed_body.take().unwrap(),
         };
         self.methods.borrow_mut().push(request.method.to_owned());
+        if request.url.starts_with(SLOW_ORIGIN) {
+            // Longer than any pause.
+            nth_poll(30).await;
+        }
         let response = self.ask(&HttpRequest {
             method: request.method.parse().unwrap_or(Method::Get),
             url: request.url.to_owned(),

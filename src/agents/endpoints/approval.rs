@@ -114,6 +114,9 @@ impl<P: Ports> AgentContext<'_, P> {
         else {
             return Ok(self.link_ended_page());
         };
+        if account.connected_by != approval.connected_by {
+            return self.decline_for_other_account(approval).await;
+        }
         let unnamed_program = self.wording.say(&texts::AN_UNNAMED_PROGRAM, &[]);
         let client_name = grant.as_ref().and_then(|grant| grant.client_name.as_deref());
         let agent = client_name.unwrap_or(&unnamed_program);
@@ -296,6 +299,14 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(Some(format!("{outcome} {}", self.wording.say(&texts::RESULT_LOST, &[]))));
         }
         Ok(Some(outcome))
+    }
+
+    /// Declines a call whose connection has got another account since the agent made it.
+    async fn decline_for_other_account(&self, approval: &Approval) -> Result<Response, Problem> {
+        let browser_hash = approval.browser_hash.as_deref().unwrap_or_default();
+        self.batch(vec![approval::decide(self.step(browser_hash), &approval.id, false)]).await?;
+        let paragraphs = [&texts::ACCOUNT_REPLACED_WHY, &texts::LINK_ENDED_NEXT];
+        Ok(self.page(409, &texts::ACCOUNT_REPLACED, &paragraphs, &[]).response())
     }
 
     /// The page of a link that has expired, was used, or belongs to another user.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::agents::approval::{
-    self, Approval, LIFETIME_MS, MAX_PENDING, MAX_RESPONSE_BYTES, NewApproval, State,
+    self, Approval, LIFETIME_MS, MAX_DECIDED, MAX_PENDING, MAX_RESPONSE_BYTES, NewApproval, State,
     decode_response, seal_context,
 };
 use crate::agents::sign_in::Endpoint;
@@ -228,7 +228,7 @@ async fn not_stored<P: Ports>(
         return Ok(Problem::exceeds_limits(NO_SIGN_IN.to_owned()));
     }
     let detail = format!(
-        "{MAX_PENDING} calls of this agent are already waiting for the user's approval. Ask the user to decide about them first."
+        "Of this agent's calls, at most {MAX_PENDING} wait for the user's approval, and at most {MAX_DECIDED} that the user has decided about are kept, for ten minutes each. Ask the user to decide, or try again later."
     );
     let wait = LIFETIME_MS.checked_div(1000).and_then(|wait| u32::try_from(wait).ok());
     Ok(Problem { retry_after: wait, ..Problem::new(Code::TooManyRequests, detail) })

@@ -1,5 +1,6 @@
 //! Agents' calls that wait for the user's approval.
 
+use connector_vault::agents::approval::MAX_DECIDED;
 use connector_vault::http::Request;
 use serde_json::{Value, json};
 
@@ -34,6 +35,10 @@ pub(super) fn approval_fixture() -> ApprovalFixture {
     approval_fixture_with(&[("confirm", "write")])
 }
 
+fn input() -> Value {
+    json!({"input": {"path": {"owner": "bob"}, "body": {"name": "<b>n\u{202e}", "size": 3}}})
+}
+
 impl ApprovalFixture {
     pub(super) fn connection(&self) -> &str {
         self.path.rsplit('/').next().unwrap()
@@ -51,8 +56,7 @@ impl ApprovalFixture {
 
     /// A call that waits for approval. Returns its id and its link.
     pub(super) fn start_pending_call(&self) -> (String, String) {
-        let input = json!({"path": {"owner": "bob"}, "body": {"name": "<b>n\u{202e}", "size": 3}});
-        let result = self.run("createThing", &json!({"input": input}));
+        let result = self.run("createThing", &input());
         let field = |name: &str| result["approval"][name].as_str().unwrap_or_default().to_owned();
         assert_eq!(field("status"), "pending", "{result}");
         (field("id"), field("url"))
@@ -264,6 +268,31 @@ fn a_forwarded_approval_link_is_useless_to_others() {
 }
 
 #[test]
+fn a_call_is_declined_if_the_credentials_change_before_the_page_is_opened() {
+    let approval_fixture = approval_fixture();
+    let (id, url) = approval_fixture.start_pending_call();
+    let sql = "UPDATE connections SET connected_by = 'another request'";
+    approval_fixture.api.env.database.execute_batch(sql).unwrap();
+    let (_, page) = approval_fixture.opened_by(&url, "ann");
+    assert_eq!(page.status, 409, "{}", text(&page));
+    assert_eq!(approval_fixture.outcome(&id)["approval"]["status"], "declined");
+}
+
+#[test]
+fn a_grant_keeps_a_limited_number_of_decided_calls() {
+    let approval_fixture = approval_fixture();
+    let decided = "INSERT INTO agent_approvals SELECT a.id || n.value, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, 'done', sealed, connected_by, NULL, NULL, NULL, claimed_by, created_at, expires_at FROM agent_approvals a CROSS JOIN json_each(?1) n";
+    approval_fixture.start_pending_call();
+    let numbers = serde_json::to_string(&(0..MAX_DECIDED - 1).collect::<Vec<_>>()).unwrap();
+    approval_fixture.api.env.database.execute(decided, [numbers]).unwrap();
+    approval_fixture.start_pending_call();
+    let one_more = "UPDATE agent_approvals SET state = 'declined' WHERE id = (SELECT min(id) FROM agent_approvals WHERE state = 'pending')";
+    approval_fixture.api.env.database.execute_batch(one_more).unwrap();
+    let refused = approval_fixture.run("createThing", &input());
+    assert_eq!(refused["code"], "too_many_requests", "{refused}");
+}
+
+#[test]
 fn an_approved_call_does_not_run_after_the_grant_ended() {
     for ends in ["grant", "key", "time", "connection", "account", "credentials"] {
         let approval_fixture = approval_fixture();
@@ -312,12 +341,15 @@ fn an_approved_call_does_not_run_after_the_grant_ended() {
         }
         let response = approval_fixture.decide(&browser, &page, "approve");
         assert_eq!(sent(&approval_fixture.api).len(), 0, "{ends}");
-        if matches!(ends, "account" | "credentials") {
+        if ends == "account" {
             // The page is shown again, and the call runs once the user has seen the new account.
-            assert_eq!(text(&response).contains("Other"), ends == "account", "{}", text(&response));
+            assert!(text(&response).contains("Other"), "{}", text(&response));
             assert_eq!(approval_fixture.decide(&browser, &response, "approve").status, 200);
             assert_eq!(sent(&approval_fixture.api).len(), 1);
             assert_eq!(approval_fixture.outcome(&id)["status"], 201);
+        } else if ends == "credentials" {
+            assert_eq!(response.status, 409, "{}", text(&response));
+            assert_eq!(approval_fixture.outcome(&id)["approval"]["status"], "declined");
         } else {
             assert_eq!(response.status, 410, "{ends}: {}", text(&response));
             assert!(!text(&response).contains("bob"));

@@ -18,7 +18,11 @@ const fn place(file: &'static str, statements: usize, reason: &'static str) -> P
 }
 
 const PLACES: [Place; 15] = [
-    place("agents/approval.rs", 1, "the connection of an approval, whose user has signed in"),
+    place(
+        "agents/approval.rs",
+        4,
+        "the connection of an approval: of its token's call, or its user has signed in",
+    ),
     place("agents/statements.rs", 1, "the grant's own identity"),
     place("connect/statements/attempts.rs", 1, "`guard_connection`"),
     place(

@@ -9,7 +9,7 @@ use connector_vault::terms::{Environment, Scope};
 use super::*;
 use crate::plans::plan;
 use crate::rng::TestRng;
-use crate::support::{as_key, with_body};
+use crate::support::{SLOW_ORIGIN, as_key, with_body};
 
 #[test]
 fn events_are_delivered_immediately_and_signed() {
@@ -325,6 +325,25 @@ fn many_events_go_through_the_queue_and_each_arrives_once() {
         minute(&api);
         assert_eq!(receiver.take().len(), expected);
     }
+}
+
+#[test]
+fn outcomes_are_stored_while_a_slow_receiver_has_not_responded() {
+    let api = api();
+    let receiver = Receiver::new(&api);
+    for url in [URL, &format!("{SLOW_ORIGIN}/hook")] {
+        create(&api, &json!({"url": url, "types": ["connection.created"]}));
+    }
+    for index in 0..12 {
+        send(&api, "POST", CONNECTIONS, &minimal(&format!("user {index}")));
+    }
+    // The fast receiver's first four outcomes, then the slow receiver's. Another run is enqueued after the first.
+    let (done, calls) = (jobs::deliver_due(&api.service, &api.env), api.env.db_calls.get());
+    assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
+    assert_eq!(api.env.db_calls.get() - calls, 3);
+    assert_eq!(receiver.take().len(), 8);
+    queue(&api);
+    assert_eq!(receiver.take().len(), 16);
 }
 
 #[test]

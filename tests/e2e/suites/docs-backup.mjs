@@ -16,6 +16,16 @@ import { folder, State, wranglerEnvironment } from "../support/workspace.mjs";
 import { proves } from "../support/proof.mjs";
 
 const TIMEOUT_MS = 300_000;
+const SEALED_TABLES = [
+  "oauth_clients",
+  "credentials",
+  "revocations",
+  "webhooks",
+  "branding",
+  "agent_endpoints",
+  "agent_grants",
+  "console_sign_ins",
+];
 
 /** @param {{ migrated: State }} fixture with a migrated storage, which is copied */
 export function backupAndRestore(fixture) {
@@ -41,7 +51,7 @@ export function backupAndRestore(fixture) {
           .prepare("SELECT * FROM api_keys ORDER BY hash")
           .all()
           .then(({ results }) => JSON.stringify(results.map(withoutLastUse))),
-        ...["oauth_clients", "credentials", "revocations", "webhooks"].map((table) =>
+        ...SEALED_TABLES.map((table) =>
           database
             .prepare(`SELECT * FROM ${table}`)
             .all()
@@ -141,6 +151,30 @@ export function backupAndRestore(fixture) {
             .prepare(
               `INSERT INTO webhooks (account, environment, id, url, types, active, sealed, created_at, updated_at, written_by)
                VALUES ('many', 'test', 'wh_a', 'https://app.example/', '[]', 1, ?1, 4, 5, 'a test')`,
+            )
+            .bind(sealed),
+          vault
+            .prepare(
+              `INSERT INTO branding (account, environment, name, color, updated_at) VALUES ('many', 'test', ?1, '#1a2b3c', 6)`,
+            )
+            .bind(sealed),
+          vault
+            .prepare(
+              `INSERT INTO agent_endpoints (id, account, environment, type, key_id, issuer, client_id, sealed, created_at, updated_at)
+               VALUES ('an address', 'many', 'test', 'oidc', 'a key', 'https://id.example', 'app', ?1, 7, 8)`,
+            )
+            .bind(sealed),
+          vault
+            .prepare(
+              `INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, access, requested, client_hash,
+                 client_name, redirect_uri, challenge, browser_hash, secret_hash, created_at, expires_at)
+               VALUES ('a grant', 'many', 'test', 'an address', 'a key', 'active', 'ann', 'read', 'write', 'c', ?1, 'r', 'h', 'b', 's', 9, 10)`,
+            )
+            .bind(sealed),
+          vault
+            .prepare(
+              `INSERT INTO console_sign_ins (id, account, environment, type, key_id, issuer, client_id, sealed, claim, roles, created_at,
+                 updated_at) VALUES ('a sign-in', 'many', 'test', 'oidc', 'a key', 'https://id.example', 'app', ?1, 'roles', '{}', 11, 12)`,
             )
             .bind(sealed),
         ]);
