@@ -70,6 +70,7 @@ export function connectPagePopupFrame(fixture) {
         await heading(frame, "Login is connected").waitFor();
         if (!popup.isClosed()) await popup.waitForEvent("close");
         await button(frame, "Done").click();
+        await page.waitForFunction(() => window.messages.some(({ status }) => status === "closed"));
         const [origin] = [fixture.connect.baseUrl];
         assert.deepEqual(
           await messages(page),
