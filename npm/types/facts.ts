@@ -234,4 +234,13 @@ export const problems = [
     title: "Insufficient scope",
     type: "https://vault.example/problems/insufficient_scope",
   },
+  {
+    code: "agent_sign_in_not_found",
+    detail: "…",
+    redirectUri: "https://vault.example/mcp/JLUpXfL7EfZP78szZEhAnPMU3jY2fDhf6Te3k01HrUQ/callback",
+    requestId: "…",
+    status: 404,
+    title: "Sign-in for agents not found",
+    type: "https://vault.example/problems/agent_sign_in_not_found",
+  },
 ] as const;

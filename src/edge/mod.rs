@@ -210,7 +210,7 @@ fn respond(
     if !request.path.starts_with("/v1/") {
         request.headers = http::headers(&http::lines(sent));
     }
-    let mut parts = isolate.service.parts_to_read(&request);
+    let mut needed = isolate.service.parts_to_read(&request);
     // A secret that names an unbound shard is looked up in the first one, where it is unknown.
     let shard = Some(isolate.service.shard(&request)).filter(|shard| is_bound(&env, *shard));
     let shard = shard.unwrap_or_default();
@@ -224,7 +224,7 @@ fn respond(
             context: context.as_ref(),
         };
         // Reserve memory before reading a large body, and hold the reservation until there is a response.
-        let _reservation = match large_body(&sent, &parts) {
+        let _reservation = match large_body(&sent, &needed) {
             None => None,
             Some(bytes) => {
                 let now = ports.now();
@@ -232,13 +232,13 @@ fn respond(
                     Ok(reservation) => Some(reservation),
                     Err(body) => {
                         request.body = body;
-                        parts = RequestParts::Nothing;
+                        needed = RequestParts::Nothing;
                         None
                     }
                 }
             }
         };
-        http::read_rest(&mut request, parts, &sent).await?;
+        http::read_rest(&mut request, needed, &sent).await?;
         let mut response = handle(&isolate.service, &ports, &request).await;
         for _ in 0..MAX_FORWARDS {
             let Some(shard) = response.moved_to.filter(|shard| is_bound(&env, *shard)) else {

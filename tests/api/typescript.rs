@@ -151,7 +151,9 @@ fn names() -> String {
 
 /// The source text of [`FACTS`].
 fn facts() -> String {
-    let api = Api::new(config(&[("SESSION_SECRET", &"a secret ".repeat(4))]));
+    let settings =
+        [("SESSION_SECRET", &*"a secret ".repeat(4)), ("BASE_URL", "https://vault.example")];
+    let api = Api::new(config(&settings));
     api.env.publish_platforms(Sizes::PUBLISHED, &catalog());
     let requests = Requests::collect_from(&api);
     let constants = [
@@ -370,6 +372,7 @@ impl Requests {
             api.get(&at(UNKNOWN_ID)),
             api.on("DELETE", id, Some("\"other\"")),
             get(&scopeless, CONNECTIONS),
+            api.get("/v1/agent-sign-in"),
         ];
         Self {
             rows: json!({

@@ -229,7 +229,7 @@ describe("the packed package", () => {
       const project = await install(tarball, "node", "uncaught");
       const { status, stderr } = spawnSync(process.execPath, ["uncaught.mjs"], { cwd: project, encoding: "utf8" });
       assert.equal(status, 1);
-      assert.match(stderr, /^ValidationError: The API key is malformed/m);
+      assert.match(stderr, /^AuthenticationError: The API key is malformed/m);
       assert.ok(stderr.length < 2500, stderr.slice(0, 5000));
     });
   });

@@ -91,8 +91,7 @@ impl Problem {
     }
 
     /// The problem for a request with these faults. Returns `None` when there are none.
-    pub fn from_faults(mut errors: Vec<Fault>) -> Option<Self> {
-        errors.truncate(MAX_FAULTS);
+    pub fn from_faults(errors: Vec<Fault>) -> Option<Self> {
         let first = errors.first()?;
         let more = match errors.len() {
             1 => String::new(),

@@ -20,7 +20,7 @@ use crate::credentials::usable::CredentialsQuery;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{Body, Response};
-use crate::http::problem::{Code, Fault, Location, Problem};
+use crate::http::problem::{Code, Fault, Location, MAX_FAULTS, Problem};
 use crate::platform_calls::address::url_below;
 use crate::platform_calls::build::{Action, BuiltRequest, Input, build};
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, retries};
@@ -294,7 +294,7 @@ pub(super) fn invalid_input(faults: Vec<schema::Fault>) -> Problem {
         let detail = format!("{name} {what}");
         Fault { code: Code::InvalidBody, location: Location::Pointer(pointer), detail, suggestion }
     };
-    let faults = faults.into_iter().map(fault).collect();
+    let faults = faults.into_iter().take(MAX_FAULTS).map(fault).collect();
     Problem::from_faults(faults)
         .unwrap_or_else(|| Problem::new(Code::InvalidBody, "The body is invalid."))
 }

@@ -111,17 +111,17 @@ export function requests(fixture) {
       });
     }
 
-    for (const [path, why] of [
+    for (const [path, why, meant] of [
       ["/v1", "no route"],
       ["/v1/", "no route"],
       ["/v1/nothing", "no route"],
-      ["/v1/available-connectors/", "trailing slash"],
-      ["/v1/whoami/", "trailing slash"],
-      ["/v1/available-actions/", "empty platform"],
-      ["/v1/available-actions/github/", "trailing slash"],
+      ["/v1/available-connectors/", "trailing slash", "/v1/available-connectors"],
+      ["/v1/whoami/", "trailing slash", "/v1/whoami"],
+      ["/v1/available-actions/", "empty platform", "/v1/available-actions"],
+      ["/v1/available-actions/github/", "trailing slash", "/v1/available-actions/{platform}"],
       ["/v1/available-actions/github/x/y", "one segment more"],
-      ["/v1//available-connectors", "empty segment"],
-      ["/v1/Available-Connectors", "case"],
+      ["/v1//available-connectors", "empty segment", "/v1/available-connectors"],
+      ["/v1/Available-Connectors", "case", "/v1/available-connectors"],
       ["/v1/available-actions/%zz", "not hexadecimal"],
       ["/v1/available-actions/%", "cut short"],
       ["/v1/available-actions/%4", "cut short"],
@@ -131,15 +131,15 @@ export function requests(fixture) {
       ["/v1/available-actions/git%00hub", "NUL"],
       ["/v1/%00", "NUL"],
       ["/v1/available%2Dconnectors%2F", "encoded slash"],
-      ["/v1/available-connectors%3Flimit=1", "encoded question mark"],
-      ["/v1/available-connectors;limit=1", "path parameter"],
+      ["/v1/available-connectors%3Flimit=1", "encoded question mark", "/v1/available-connectors"],
+      ["/v1/available-connectors;limit=1", "path parameter", "/v1/available-connectors"],
       [`/v1/${"a".repeat(8000)}`, "very long"],
       [`/v1/${"%25".repeat(4000)}`, "much encoding"],
       [`/v1${"/a".repeat(4000)}`, "deep"],
     ]) {
       test(`GET ${path.slice(0, 60)} is not a route: ${why}`, async () => {
         expectProblem(await send(path, { secret: full() }), "route_not_found", {
-          detail: "The service has no such path.",
+          detail: `The service has no such path${meant ? `; did you mean \`${meant}\`?` : "."}`,
         });
         expectProblem(await send(path), "missing_key");
       });

@@ -78,7 +78,7 @@ export function readPage(response) {
   assert.match(response.header("content-security-policy"), /^default-src 'none'; script-src 'self'; /);
   const html = response.text;
   // Pages contain these elements only: no user input became markup.
-  const allowed = /^\/?(html|meta|title|link|script|style|header|span|main|h1|p|form|button|a|img)$/;
+  const allowed = /^\/?(html|meta|title|link|script|style|header|span|main|h1|p|form|button|a|img|small)$/;
   for (const [tag, name] of html.matchAll(/<(?!!doctype)([^\s>]*)[^>]*>/g)) assert.match(name, allowed, tag);
   for (const [tag] of html.matchAll(/<img[^>]*>/g))
     assert.match(
