@@ -315,14 +315,14 @@ export function connectAttacks(fixture) {
         `${back}?state=${state}&error=${script}&error_description=${encodeURIComponent(ERROR_TEXT)}&error_uri=${script}&${script}=${script}`,
       );
       assert.deepEqual(statusAndHeading(page), [200, "plain could not be connected"]);
-      assert.equal(page.paragraphs[0], `plain rejects the app's request: ${ERROR_TEXT}.`);
+      assert.equal(page.small, `plain rejects the app's request: ${ERROR_TEXT}.`);
 
       const words = { error: "invalid_grant", error_description: ERROR_TEXT, error_uri: ERROR_TEXT };
       const rejected = await userAtPlatform();
       fixture.stub.on(rejected.code, (it) => reply(it, words, { status: 400 }));
       const refused = await openCallback(rejected.visitor, rejected.back);
-      assert.equal(refused.paragraphs[0], `plain no longer accepts its own code (invalid_grant): ${ERROR_TEXT}.`);
-      assert.equal(await app.expectFailed(rejected.id, "code_rejected"), refused.paragraphs[0]);
+      assert.equal(refused.small, `plain no longer accepts its own code (invalid_grant): ${ERROR_TEXT}.`);
+      assert.equal(await app.expectFailed(rejected.id, "code_rejected"), refused.small);
     });
 
     test("field values cannot lead to another host", async () => {

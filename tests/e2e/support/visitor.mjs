@@ -94,6 +94,8 @@ export function readPage(response) {
     status: response.status,
     heading: texts("h1")[0],
     paragraphs: texts("p"),
+    // The platform's own message.
+    small: texts("small")[0],
     links: texts("a"),
     data: Object.fromEntries(data),
   };
