@@ -213,10 +213,7 @@ fn warns_of_servers_that_the_service_never_calls() {
             "'https://127.0.0.1:8443'",
             Some((unless_local, "https://127.0.0.1:8443", "has an IP address as its host")),
         ),
-        (
-            "'http://a.example'",
-            Some((unless_local, "http://a.example", "does not begin with `https://`")),
-        ),
+        ("'http://a.example'", Some((none, "http://a.example", "does not begin with `https://`"))),
         (
             "'http://{host}'",
             Some((unless_local, "http://{host}", "does not begin with `https://`")),
