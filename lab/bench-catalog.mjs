@@ -1,6 +1,6 @@
 // Compares warm requests with those to the Worker in bench/hono and to a bare Worker, and the import with bare parsing.
 //
-//   npm run lab -- bench-catalog [--skip-import]
+//   npm run lab -- bench-catalog [--skip-import] [--matching connection]
 import { parseArgs } from "node:util";
 import { aligned } from "./bench/common.mjs";
 import { benchImport, importRatio, importTable } from "./bench/import.mjs";
@@ -11,13 +11,14 @@ import { main } from "../scripts/lib/problem.mjs";
 const print = (lines) => console.log(`\n${aligned(lines).join("\n")}`);
 
 await main(async () => {
-  const { values } = parseArgs({ options: { "skip-import": { type: "boolean", default: false } } });
+  const options = { "skip-import": { type: "boolean", default: false }, matching: { type: "string" } };
+  const { values } = parseArgs({ options });
   const fixture = await BenchFixture.open();
   try {
     console.log(
       "\nProcessor time of the workerd process per warm request: medians of rounds, and ratios within a round.",
     );
-    print(warmTable(await benchWarm(fixture)));
+    print(warmTable(await benchWarm(fixture, values)));
     if (!values["skip-import"]) {
       const rounds = await benchImport(fixture);
       print(importTable(rounds));

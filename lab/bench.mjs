@@ -47,7 +47,7 @@ const GENERATORS = {
   cold: async () => coldSection(await benchCold(await open(), SAMPLES), SAMPLES),
   warm: async () => {
     const fixture = await open();
-    return warmSection(await benchWarm(fixture, ROUNDS), ROUNDS, fixture);
+    return warmSection(await benchWarm(fixture), ROUNDS, fixture);
   },
   import: async () => importSection(await benchImport(await open())),
   vault: async () => printedSection("vault", await outputOf("vault")),

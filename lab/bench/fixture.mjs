@@ -65,7 +65,8 @@ export class BenchFixture {
   actions = [];
   /** The service of each Worker, and the services that it needs. */
   workers = {};
-  #storages = [];
+  /** KV and D1 of each Worker. */
+  storages = {};
 
   static async open() {
     if (process.platform !== "linux")
@@ -91,7 +92,7 @@ export class BenchFixture {
 
   async #add(name, values, make) {
     const storage = await serveStorage((key) => values.get(key), vault(this.key.row, CONNECTIONS));
-    this.#storages.push(storage);
+    this.storages[name] = storage;
     const service = await make(this.folder, { compatibilityDate: this.date, storage: `${name}-storage` });
     this.workers[name] = { service, others: [externalService(`${name}-storage`, storage.port)] };
   }
@@ -107,7 +108,7 @@ export class BenchFixture {
   }
 
   close() {
-    for (const storage of this.#storages) storage.close();
+    for (const storage of Object.values(this.storages)) storage.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

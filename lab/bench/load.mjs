@@ -6,10 +6,12 @@ import { once } from "node:events";
 const IDLE_MS = 1_000;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-/** Encodes a GET request. */
-export function encode(target, headers) {
-  const lines = Object.entries({ host: "bench.example", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`GET ${target} HTTP/1.1\r\n${lines.join("")}\r\n`);
+/** Encodes a request. A body is sent as JSON. */
+export function encode(target, headers, { method = "GET", body } = {}) {
+  const content = body ? { "content-type": "application/json", "content-length": Buffer.byteLength(body) } : {};
+  const lines = Object.entries({ host: "bench.example", ...headers, ...content });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return Buffer.from(`${method} ${target} HTTP/1.1\r\n${head}\r\n${body ?? ""}`);
 }
 
 /** Parses the response at the start of `bytes`: { status, head, body, end }; undefined while it is incomplete. */

@@ -121,9 +121,15 @@ ${losses(lost)}`;
 export function warmSection(measured, rounds, { connectors, actions }) {
   const of = measured.map((measurement) => ({ name: measurement.name, ...summary(measurement) }));
   const groups = of.map(({ name, ours, hono, bare }) => ({ name, values: { ours, hono, bare } }));
-  const lost = of.flatMap(({ name, honoRatio, ratio, target }) => [
+  const lost = of.flatMap(({ name, honoRatio, ratio, d1Ratio, target }) => [
     ...(honoRatio > 1.02 ? [`${name}: ${honoRatio.toFixed(2)} of Hono's time`] : []),
-    ...(target.startsWith("missed") ? [`${name}: ${ratio.toFixed(2)} of the bare Worker's time, ${target}`] : []),
+    ...(target.startsWith("missed")
+      ? [
+          Number.isFinite(d1Ratio)
+            ? `${name}: ${d1Ratio.toFixed(2)} of bare D1's time, ${target}`
+            : `${name}: ${ratio.toFixed(2)} of the bare Worker's time, ${target}`,
+        ]
+      : []),
   ]);
   const count = (rows) => rows.length.toLocaleString("en");
   const text = `## Warm requests
@@ -136,7 +142,8 @@ ${measuredOn()}
 
 ${markdown(warmTable(measured))}
 
-The isolate caches the results of a search; "uncached" means that each request has another query.
+The isolate caches the results of a search; "uncached" means that each request has another query. "Bare D1" is a Worker that only runs
+the statements of our request, and sends D1's results as JSON.
 
 ${losses(lost)}`;
   const title = "Warm requests: processor time";

@@ -63,14 +63,24 @@ async function read(request) {
  * Serves KV values and a database on a loopback port.
  * @param {(key: string) => Buffer | undefined} valueOf the value of a KV key
  * @param {DatabaseSync} database
- * @returns {Promise<{ port: number, database: DatabaseSync, close: () => void }>}
+ * @returns {Promise<{ port: number, database: DatabaseSync, last?: { statements: object[], results: string }, close: () => void }>}
+ *   `last`: the last request to D1, and its response
  */
 export async function serveStorage(valueOf, database) {
+  const storage = {
+    database,
+    last: undefined,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
   const server = createServer(async (request, response) => {
     if (request.method === "POST") {
-      const responses = runBatch(database, [await read(request)].flat());
+      const statements = [await read(request)].flat();
+      storage.last = { statements, results: JSON.stringify(runBatch(database, statements)) };
       response.setHeader("content-type", "application/json");
-      return response.end(JSON.stringify(responses));
+      return response.end(storage.last.results);
     }
     const value = valueOf(decodeURIComponent(new URL(request.url, "http://kv").pathname.slice(1)));
     response.statusCode = value ? 200 : 404;
@@ -79,9 +89,20 @@ export async function serveStorage(valueOf, database) {
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  storage.port = server.address().port;
+  return storage;
+}
+
+/** Serves constant results of a database on a loopback port. */
+export async function serveResults(results) {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => response.setHeader("content-type", "application/json").end(results));
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
   return {
     port: server.address().port,
-    database,
     close() {
       server.closeAllConnections();
       server.close();

@@ -1,5 +1,6 @@
-// Measures the processor time of a warm request: our Worker, Hono's, and a bare Worker that sends exactly our response. Each runs in
-// its own workerd process, over keep-alive connections. They alternate, and ratios are taken within a round, to reduce noise.
+// Measures the processor time of a warm request: our Worker, Hono's, a bare Worker that sends exactly our response, and, for
+// requests to D1, a Worker that only runs our statements. Each runs in its own workerd process, over keep-alive connections. They
+// alternate, and ratios are taken within a round, to reduce noise.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/paths.mjs";
@@ -8,7 +9,8 @@ import { Load, encode } from "./load.mjs";
 import { median, quartiles } from "./report.mjs";
 import { Problem } from "../../scripts/lib/problem.mjs";
 import { Runtime } from "./runtime.mjs";
-import { bare } from "./workers.mjs";
+import { serveResults } from "./store.mjs";
+import { bare, bareD1, externalService } from "./workers.mjs";
 import { LARGE } from "./fixture.mjs";
 
 const CONNECTIONS = 8;
@@ -20,6 +22,9 @@ const MIN_REQUESTS = 16;
 const PAGE = 1.15;
 const FILTER = 1.2;
 const SEARCH = 2;
+// For requests to D1: limits of the ratios to the Hono Worker and to bare D1.
+const VAULT = { hono: 0.9, d1: 1.25 };
+const CONNECTION = "/v1/vault/connections/00000000-0000-4000-8000-000000000007";
 // The limit of a search over all actions, in microseconds.
 const MAX_SEARCH_US = 5_000;
 
@@ -72,8 +77,8 @@ function questions() {
 }
 
 /**
- * The requests. `targets`: every request has a new target; `limit`: the target ratio to the bare Worker; `most`: a target in
- * microseconds; `isOursOnly`: the Hono Worker does not have this feature.
+ * The requests. `targets`: every request has a new target; `limit`: the target ratio to the bare Worker; `vault`: those to the Hono
+ * Worker and to bare D1; `most`: a target in microseconds; `isOursOnly`: the Hono Worker does not have this feature.
  */
 function cases({ actions }) {
   const path = `/v1/available-actions/${LARGE}`;
@@ -112,9 +117,16 @@ function cases({ actions }) {
       most: MAX_SEARCH_US,
       isOursOnly: true,
     },
-    { name: "connections, first page", target: "/v1/vault/connections" },
-    { name: "one connection", target: "/v1/vault/connections/00000000-0000-4000-8000-000000000007" },
-  ].map((one) => ({ status: 200, targets: [one.target], ...one }));
+    { name: "connections, first page", target: "/v1/vault/connections", vault: VAULT },
+    { name: "one connection", target: CONNECTION, vault: VAULT },
+    {
+      name: "the tags of a connection, changed",
+      target: CONNECTION,
+      method: "PATCH",
+      bodies: ['{"tags":["red","bench"]}', '{"tags":["blue","bench"]}'],
+      vault: VAULT,
+    },
+  ].map((one) => ({ status: 200, targets: [one.target], bodies: [undefined], ...one }));
 }
 
 /** The process of a Worker, with its own connections. */
@@ -142,7 +154,8 @@ export async function plan(benchCase, loaded, headers) {
     const { head } = await loaded.load.run(1, () => encode(benchCase.targets[0], headers), 200);
     sent = { ...headers, "if-none-match": /\r\netag: *(\S+)/i.exec(head)[1] };
   }
-  const requests = benchCase.targets.map((target) => encode(target, sent));
+  const { targets, bodies, method } = benchCase;
+  const requests = targets.flatMap((target) => bodies.map((body) => encode(target, sent, { method, body })));
   let next = 0;
   const request = () => requests[next++ % requests.length];
   const response = await loaded.load.run(1, request, benchCase.status);
@@ -152,14 +165,16 @@ export async function plan(benchCase, loaded, headers) {
   return { loaded, request, response, count: Math.max(MIN_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
 }
 
-/** Measures all cases, alternating between the Workers. Returns each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`. */
-export async function benchWarm(fixture, rounds = ROUNDS) {
+/** Measures the cases with `matching` in their names, alternating between the Workers. Returns each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`, `d1`. */
+export async function benchWarm(fixture, { rounds = ROUNDS, matching = "" } = {}) {
   const runtimes = [await fixture.start("ours"), await fixture.start("hono")];
-  const loads = [];
+  const [loads, storages] = [[], []];
   try {
     const ours = await LoadedWorker.start(runtimes[0], "ours");
     const hono = await LoadedWorker.start(runtimes[1], "hono");
-    const measured = cases(fixture).map((benchCase) => ({ ...benchCase, workers: {}, rounds: [] }));
+    const measured = cases(fixture)
+      .filter(({ name }) => name.includes(matching))
+      .map((benchCase) => ({ ...benchCase, workers: {}, rounds: [] }));
     await task("Warm: preparation", async (detail) => {
       for (const measurement of measured) {
         detail(measurement.name);
@@ -184,9 +199,35 @@ export async function benchWarm(fixture, rounds = ROUNDS) {
         if (!loaded.last.body.equals(one.workers.ours.response.body))
           throw new Problem(`${one.name}: the bare Worker sends a different response.`);
       }
+      const requests = measured.filter(({ vault }) => vault);
+      const floors = [];
+      for (const [at, one] of requests.entries()) {
+        await ours.load.run(1, one.workers.ours.request, one.status);
+        const { statements, results } = fixture.storages.ours.last;
+        const storage = await serveResults(results);
+        storages.push(storage);
+        const service = bareD1(fixture.folder, `d1-${at}`, statements, {
+          compatibilityDate: fixture.date,
+          storage: `d1-${at}-storage`,
+        });
+        floors.push(service, externalService(`d1-${at}-storage`, storage.port));
+      }
+      runtimes.push(
+        await Runtime.start(
+          fixture.folder,
+          "d1",
+          floors,
+          requests.map((_, at) => `d1-${at}`),
+        ),
+      );
+      for (const [at, one] of requests.entries()) {
+        const loaded = await LoadedWorker.start(runtimes[3], `d1-${at}`);
+        loads.push(loaded.load);
+        one.workers.d1 = await plan({ ...one, isBare: true }, loaded, fixture.headers);
+      }
     });
     loads.push(ours.load, hono.load);
-    await task(`Warm: ${measured.length} requests to 3 Workers, ${rounds} rounds`, async (detail) => {
+    await task(`Warm: ${measured.length} requests to 3 or 4 Workers, ${rounds} rounds`, async (detail) => {
       for (let round = 0; round < rounds; round += 1) {
         detail(`round ${round + 1}`);
         for (const measurement of measured) {
@@ -204,11 +245,12 @@ export async function benchWarm(fixture, rounds = ROUNDS) {
   } finally {
     for (const load of loads) load.close();
     for (const runtime of runtimes) await runtime.stop();
+    for (const storage of storages) storage.close();
   }
 }
 
 /** Medians of a case: microseconds of each Worker, and ratios of ours to the others, with quartiles. */
-export function summary({ rounds, limit, most }) {
+export function summary({ rounds, limit, most, vault }) {
   const of = (name) => median(rounds.map((times) => times[name]?.cpu ?? Number.NaN));
   const ratios = (name) => rounds.map((times) => times.ours.cpu / (times[name]?.cpu ?? Number.NaN));
   const [ours, ratio] = [of("ours"), median(ratios("bare"))];
@@ -216,9 +258,12 @@ export function summary({ rounds, limit, most }) {
   const target =
     most !== undefined
       ? verdict(ours <= most, `${most / 1000} ms`)
-      : limit !== undefined
-        ? verdict(ratio <= limit, limit)
-        : "";
+      : vault
+        ? verdict(
+            median(ratios("hono")) <= vault.hono && median(ratios("d1")) <= vault.d1,
+            `${vault.hono} × Hono, ${vault.d1} × D1`,
+          )
+        : verdict(ratio <= limit, limit);
   return {
     ours,
     hono: of("hono"),
@@ -226,6 +271,8 @@ export function summary({ rounds, limit, most }) {
     ratio,
     spread: quartiles(ratios("bare")),
     honoRatio: median(ratios("hono")),
+    d1: of("d1"),
+    d1Ratio: median(ratios("d1")),
     target,
   };
 }
@@ -240,10 +287,12 @@ export function warmTable(measured) {
     "ours / bare",
     "quartiles",
     "ours / Hono",
+    "bare D1, µs",
+    "ours / bare D1",
     "target",
   ];
   const lines = measured.map((measurement) => {
-    const { ours, hono, bare: constant, ratio, spread, honoRatio, target } = summary(measurement);
+    const { ours, hono, bare: constant, ratio, spread, honoRatio, d1, d1Ratio, target } = summary(measurement);
     const shown = (value, write) => (Number.isFinite(value) ? write(value) : "–");
     const rounded = (value) => shown(value, () => Math.round(value).toLocaleString("en"));
     return [
@@ -254,6 +303,8 @@ export function warmTable(measured) {
       ratio.toFixed(2),
       spread.map((value) => value.toFixed(2)).join("–"),
       shown(honoRatio, () => honoRatio.toFixed(2)),
+      rounded(d1),
+      shown(d1Ratio, () => d1Ratio.toFixed(2)),
       target,
     ];
   });

@@ -49,6 +49,17 @@ export async function hono(folder, { compatibilityDate, storage }) {
 // Headers that the runtime adds.
 const TRANSPORT = new Set(["content-length", "connection", "date", "transfer-encoding"]);
 
+/** A Worker that only runs `statements`, with nothing around them. */
+export function bareD1(folder, name, statements, { compatibilityDate, storage }) {
+  copyFileSync(join(root, "lab", "bench", "bare-d1.mjs"), join(folder, "bare-d1.mjs"));
+  writeFileSync(join(folder, `${name}.json`), JSON.stringify(statements));
+  const modules = [
+    { name: "bare-d1.mjs", kind: "esModule", file: "bare-d1.mjs" },
+    { name: "statements", kind: "json", file: `${name}.json` },
+  ];
+  return { name, compatibilityDate, modules, bindings: bindings(storage) };
+}
+
 /** A Worker that sends a constant copy of another response: the same status, headers and body. */
 export function bare(folder, name, { head, status, body }, compatibilityDate) {
   const headers = head
