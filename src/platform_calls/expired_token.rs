@@ -1,6 +1,7 @@
 //! Whether a platform rejected a request because its access token has expired.
 
 use crate::ports::{Http, StreamingResponse};
+use crate::util::media_type::{essence, is_json};
 
 /// The maximum size of an error that is read. Longer bodies are pages, not errors.
 const MAX_ERROR: usize = 16 << 10;
@@ -9,10 +10,7 @@ const MAX_ERROR: usize = 16 << 10;
 /// the body: Netatmo with 403 (<https://github.com/xperimental/netatmo-exporter/issues/55>), Facebook with 400
 /// (<https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived>).
 pub async fn is_token_expired(ports: &impl Http, response: &StreamingResponse) -> bool {
-    let is_json = || {
-        let content_type = response.header("content-type").unwrap_or_default();
-        content_type.to_ascii_lowercase().contains("json")
-    };
+    let is_json = || is_json(&essence(response.header("content-type").unwrap_or_default()));
     match response.status {
         401 => true,
         400 | 403 if is_json() => match ports.copy(&response.body) {

@@ -5,9 +5,7 @@
 //! outcome can't be stored, the delivery is sent again.
 
 use std::cell::RefCell;
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::pin::pin;
 
 use serde::Deserialize;
 
@@ -18,7 +16,7 @@ use crate::http::service::Service;
 use crate::oauth::response::times::retry_after;
 use crate::ports::{
     Clock, Db, Http, HttpError, Payload, Ports, Random, Statement, StorageError, StreamingRequest,
-    all_rows, first_row, user_agent,
+    all_rows, first_row, user_agent, with_timeout,
 };
 use crate::storage::metering::Metered;
 use crate::targets::Targets;
@@ -112,37 +110,15 @@ pub async fn deliver<P: Ports>(
     let mut attempts = pin!(join_all(attempts.collect()));
     let mut run = DeliveryRun::default();
     for pause in STORE_AFTER_MS {
-        if ends_within(attempts.as_mut(), ports.sleep(pause)).await {
-            run.store(unstored.take(), lease, ports, &start_run).await?;
+        let has_ended = with_timeout(ports, pause, attempts.as_mut()).await.is_some();
+        run.store(unstored.take(), lease, ports, &start_run).await?;
+        if has_ended {
             return Ok(run);
         }
-        run.store(unstored.take(), lease, ports, &start_run).await?;
     }
     attempts.await;
     run.store(unstored.take(), lease, ports, &start_run).await?;
     Ok(run)
-}
-
-/// Whether the future ends before the pause. Without a timer, it takes as long as it needs.
-async fn ends_within(
-    mut future: Pin<&mut impl Future<Output = ()>>,
-    pause: impl Future<Output = bool>,
-) -> bool {
-    let mut pause = pin!(pause);
-    let mut has_timer = true;
-    poll_fn(|context| {
-        if future.as_mut().poll(context).is_ready() {
-            return Poll::Ready(true);
-        }
-        if has_timer && let Poll::Ready(has_waited) = pause.as_mut().poll(context) {
-            if has_waited {
-                return Poll::Ready(false);
-            }
-            has_timer = false;
-        }
-        Poll::Pending
-    })
-    .await
 }
 
 impl DeliveryRun {

@@ -472,7 +472,7 @@ function LeaveButton({ session, homeUrl, onLeave, isPrimary = false }: LeaveButt
   // Only the page around it can close a frame.
   if (!session || (displayMode === "frame" && session.listener === undefined)) return null;
   const leave = () => {
-    onLeave?.();
+    onLeave();
     if (displayMode === "popup") window.close();
   };
   return (
