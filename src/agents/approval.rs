@@ -147,10 +147,16 @@ impl NewApproval<'_> {
     /// can't sign in. Returns its id.
     pub fn insert(&self) -> Statement {
         let restriction = &self.token.restriction;
-        let from = if self.token.grant.is_some() {
-            "g.account, g.environment, g.endpoint, g.id, g.key_id, g.identity, g.identity_type, ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9, (SELECT c.connected_by FROM connections c WHERE c.id = ?3) FROM agent_grants g WHERE g.id = ?2 AND g.state = 'active'"
+        let (owner, source) = if self.token.grant.is_some() {
+            (
+                "g.account, g.environment, g.endpoint, g.id, g.key_id, g.identity, g.identity_type",
+                "agent_grants g WHERE g.id = ?2 AND g.state = 'active'",
+            )
         } else {
-            "k.account, k.environment, e.id, ?2, k.id, ?10, coalesce(?11, e.identity_type), ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9, (SELECT c.connected_by FROM connections c WHERE c.id = ?3) FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type IS NOT NULL WHERE k.id = ?12"
+            (
+                "k.account, k.environment, e.id, ?2, k.id, ?10, coalesce(?11, e.identity_type)",
+                "api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type IS NOT NULL WHERE k.id = ?12",
+            )
         };
         let mut params = vec![
             Param::text(self.id),
@@ -172,7 +178,7 @@ impl NewApproval<'_> {
         }
         statement(
             format!(
-                "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, state, sealed, created_at, expires_at, connected_by) SELECT ?1, {from} AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state = 'pending' AND a.id <> ?1) < {MAX_PENDING} AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state IN ('approved', 'done', 'declined')) < {MAX_DECIDED} ON CONFLICT (id) DO UPDATE SET state = state RETURNING id"
+                "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, identity_type, connection_id, action, title, method, state, sealed, created_at, expires_at, connected_by) SELECT ?1, {owner}, ?3, ?4, ?5, ?6, 'pending', ?7, ?8, ?9, (SELECT c.connected_by FROM connections c WHERE c.id = ?3) FROM {source} AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state = 'pending' AND a.id <> ?1) < {MAX_PENDING} AND (SELECT count(*) FROM agent_approvals a WHERE a.grant_id = ?2 AND a.expires_at > ?8 AND a.state IN ('approved', 'done', 'declined')) < {MAX_DECIDED} ON CONFLICT (id) DO UPDATE SET state = state RETURNING id"
             ),
             params,
         )

@@ -1,6 +1,7 @@
 //! The texts of the pages for end users, in five languages. The connect window has its own, in `www/src/connect/texts`.
 
 pub mod agents;
+pub mod approvals;
 pub mod connect;
 pub mod download;
 pub mod language;
@@ -106,11 +107,11 @@ pub fn placeholders(text: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::language::Language;
-    use super::{Look, Text, Wording, agents, connect, download, placeholders};
+    use super::{Look, Text, Wording, agents, approvals, connect, download, placeholders};
 
     #[test]
     fn a_text_has_the_same_values_in_each_language() {
-        for (name, text) in connect::ALL.iter().chain(agents::ALL).chain(download::ALL) {
+        for (name, text) in [connect::ALL, agents::ALL, approvals::ALL, download::ALL].concat() {
             let expected = placeholders(text.within(Language::English));
             for language in Language::ALL {
                 let translated = text.within(language);

@@ -2,6 +2,7 @@
 //! [`crate::agents::approval`].
 
 use std::fmt::Write as _;
+use std::slice;
 
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ use crate::http::problem::Problem;
 use crate::platform_calls::endpoints::download;
 use crate::platform_calls::headers::SOURCE;
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, first_row};
-use crate::texts::agents as texts;
+use crate::texts::{agents as texts, approvals};
 use crate::util::invisible::visible;
 use crate::util::json;
 use crate::util::percent::encode;
@@ -125,35 +126,38 @@ impl<P: Ports> AgentContext<'_, P> {
             || account.identity.clone(),
             |name| {
                 let values = [("name", name.as_str()), ("identity", &account.identity)];
-                self.wording.say(&texts::CONNECTED_BY, &values)
+                self.wording.say(&approvals::CONNECTED_BY, &values)
             },
         );
         let rows = [
-            (&texts::AGENT, self.wording.say(&texts::NAME_NOT_VERIFIED, &[("name", agent)])),
-            (&texts::PLATFORM, self.platform_name(&account.platform).await),
-            (&texts::ACCOUNT, account_text),
-            (&texts::ACTION, format!("{} ({})", approval.title, approval.action)),
-            (&texts::REQUEST, approval.method.as_str().to_owned()),
+            (&approvals::AGENT, self.wording.say(&texts::NAME_NOT_VERIFIED, &[("name", agent)])),
+            (
+                &approvals::PLATFORM,
+                self.platform_names(slice::from_ref(&account.platform)).await.concat(),
+            ),
+            (&approvals::ACCOUNT, account_text),
+            (&approvals::ACTION, format!("{} ({})", approval.title, approval.action)),
+            (&approvals::REQUEST, approval.method.as_str().to_owned()),
             (&texts::SIGNED_IN_AS, approval.identity.clone()),
         ];
         let say = |text| escape(&self.wording.say(text, &[]));
         let mut html = description_list(&self.wording, &rows);
-        let (heading, shown) = (say(&texts::INPUT), escape(&format_input(input)));
+        let (heading, shown) = (say(&approvals::INPUT), escape(&format_input(input)));
         let _ = writeln!(html, "<h2>{heading}</h2>\n<pre>{shown}</pre>");
         for (name, value) in [("approval", &approval.id), ("shown", &fingerprint(input, &account))]
         {
             let value = escape(value);
             let _ = writeln!(html, "<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
         }
-        let (approve, decline) = (say(&texts::APPROVE), say(&texts::DECLINE));
+        let (approve, decline) = (say(&approvals::APPROVE), say(&texts::DECLINE));
         let _ = writeln!(
             html,
             "<p><button type=\"submit\" name=\"decision\" value=\"approve\">{approve}</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">{decline}</button></p>"
         );
-        let paragraphs = [&texts::APPROVAL_WHAT, &texts::APPROVAL_DECLINE];
+        let paragraphs = [&approvals::APPROVAL_WHAT, &approvals::APPROVAL_DECLINE];
         let page = Page {
             form: Some((format!("/mcp/{}/approval", self.id), html)),
-            ..self.page(200, &texts::APPROVAL_TITLE, &paragraphs, &[("agent", agent)])
+            ..self.page(200, &approvals::APPROVAL_TITLE, &paragraphs, &[("agent", agent)])
         };
         Ok(page.response())
     }
@@ -162,7 +166,7 @@ impl<P: Ports> AgentContext<'_, P> {
     pub(super) async fn decide(&self, request: &Request) -> Result<Response, Problem> {
         // A form on another site must not decide for the user.
         if !is_own_page(request) {
-            let paragraphs = [&texts::NOT_APPROVED_WHY];
+            let paragraphs = [&approvals::NOT_APPROVED_WHY];
             return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
         }
         let form = match form(request, &[]) {
@@ -214,13 +218,13 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(self.link_ended_page());
         };
         if !approves {
-            let paragraphs = [&texts::DECLINED_NEXT];
-            return Ok(self.page(200, &texts::DECLINED, &paragraphs, &[]).response());
+            let paragraphs = [&approvals::DECLINED_NEXT];
+            return Ok(self.page(200, &approvals::DECLINED, &paragraphs, &[]).response());
         }
         let Some(outcome) = self.run(&decided_approval, first_row(&sets, 2)?).await? else {
             return Ok(self.link_ended_page());
         };
-        let mut page = self.page(200, &texts::APPROVED, &[&texts::APPROVED_NEXT], &[]);
+        let mut page = self.page(200, &approvals::APPROVED, &[&approvals::APPROVED_NEXT], &[]);
         page.paragraphs.insert(0, outcome);
         Ok(page.response())
     }
@@ -270,15 +274,15 @@ impl<P: Ports> AgentContext<'_, P> {
             match body.get("status").and_then(Value::as_u64) {
                 Some(status) => {
                     let is_done = (200..=399).contains(&status);
-                    let text = if is_done { texts::DID_DONE } else { texts::DID_REFUSED };
+                    let text = if is_done { approvals::DID_DONE } else { approvals::DID_REFUSED };
                     self.wording.say(&text, &[("status", &status.to_string())])
                 }
-                None => self.wording.say(&texts::DID_SENT, &[]),
+                None => self.wording.say(&approvals::DID_SENT, &[]),
             }
         } else if matches!(status, 502 | 504) {
-            self.wording.say(&texts::DID_NO_RESPONSE, &[])
+            self.wording.say(&approvals::DID_NO_RESPONSE, &[])
         } else {
-            self.wording.say(&texts::DID_NOT, &[])
+            self.wording.say(&approvals::DID_NOT, &[])
         };
         let sealed = config.vault_keys.seal(
             &approval.seal_context(),
@@ -296,7 +300,10 @@ impl<P: Ports> AgentContext<'_, P> {
         );
         // The call was made, even if its response can't be stored.
         if self.ports.batch(vec![finish]).await.is_err() {
-            return Ok(Some(format!("{outcome} {}", self.wording.say(&texts::RESULT_LOST, &[]))));
+            return Ok(Some(format!(
+                "{outcome} {}",
+                self.wording.say(&approvals::RESULT_LOST, &[])
+            )));
         }
         Ok(Some(outcome))
     }
@@ -305,14 +312,14 @@ impl<P: Ports> AgentContext<'_, P> {
     async fn decline_for_other_account(&self, approval: &Approval) -> Result<Response, Problem> {
         let browser_hash = approval.browser_hash.as_deref().unwrap_or_default();
         self.batch(vec![approval::decide(self.step(browser_hash), &approval.id, false)]).await?;
-        let paragraphs = [&texts::ACCOUNT_REPLACED_WHY, &texts::LINK_ENDED_NEXT];
-        Ok(self.page(409, &texts::ACCOUNT_REPLACED, &paragraphs, &[]).response())
+        let paragraphs = [&approvals::ACCOUNT_REPLACED_WHY, &approvals::LINK_ENDED_NEXT];
+        Ok(self.page(409, &approvals::ACCOUNT_REPLACED, &paragraphs, &[]).response())
     }
 
     /// The page of a link that has expired, was used, or belongs to another user.
     pub(super) fn link_ended_page(&self) -> Response {
-        let paragraphs = [&texts::LINK_ENDED_WHY, &texts::LINK_ENDED_NEXT];
-        self.page(410, &texts::LINK_ENDED, &paragraphs, &[]).response()
+        let paragraphs = [&approvals::LINK_ENDED_WHY, &approvals::LINK_ENDED_NEXT];
+        self.page(410, &approvals::LINK_ENDED, &paragraphs, &[]).response()
     }
 }
 

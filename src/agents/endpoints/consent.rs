@@ -53,13 +53,9 @@ impl<P: Ports> AgentContext<'_, P> {
         } else {
             all_rows::<Connected>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
         };
-        let mut named_platforms = Vec::new();
-        for (index, platform) in platforms.into_iter().enumerate() {
-            let is_named = index < MAX_NAMED;
-            let name =
-                if is_named { self.platform_name(&platform).await } else { platform.clone() };
-            named_platforms.push((platform, name));
-        }
+        let (first, others) = platforms.split_at(platforms.len().min(MAX_NAMED));
+        let names = [&self.platform_names(first).await, others].concat();
+        let platforms: Vec<(&String, &String)> = platforms.iter().zip(&names).collect();
         let existing_grants = all_rows::<Grant>(&sets, 1)?;
         let wording = &self.wording;
         let client = client_host(grant, wording);
@@ -111,7 +107,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let page = Page {
             form: Some((
                 format!("/mcp/{}/consent", self.id),
-                controls(wording, grant, &named_platforms, &rows, &existing_grants),
+                controls(wording, grant, &platforms, &rows, &existing_grants),
             )),
             ..self.page(200, &texts::CONSENT_TITLE, &paragraphs, &values)
         };
@@ -228,7 +224,7 @@ fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'sta
 fn controls(
     wording: &Wording<'_>,
     grant: &Grant,
-    platforms: &[(String, String)],
+    platforms: &[(&String, &String)],
     rows: &[(&Text, String)],
     existing_grants: &[Grant],
 ) -> String {

@@ -189,13 +189,18 @@ pub(crate) async fn run_for_id<P: Ports>(
 }
 
 impl<P: Ports> AgentContext<'_, P> {
-    /// The display name of a platform. A page does without it if the catalog can't be read.
-    async fn platform_name(&self, platform: &str) -> String {
-        let name = async {
-            let catalog = Catalog::open(self.service.catalog(), self.ports).await.ok()?;
-            Some(connector(&catalog, platform).await.ok()??.name)
-        };
-        name.await.unwrap_or_else(|| platform.to_owned())
+    /// The display names of platforms. A page does without them if the catalog can't be read.
+    async fn platform_names(&self, platforms: &[String]) -> Vec<String> {
+        let catalog = Catalog::open(self.service.catalog(), self.ports).await.ok();
+        let mut names = Vec::with_capacity(platforms.len());
+        for platform in platforms {
+            let row = match &catalog {
+                Some(catalog) => connector(catalog, platform).await.ok().flatten(),
+                None => None,
+            };
+            names.push(row.map_or_else(|| platform.clone(), |connector| connector.name));
+        }
+        names
     }
 
     fn secrets(&self) -> &SessionSecrets {

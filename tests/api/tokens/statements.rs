@@ -20,7 +20,7 @@ const fn place(file: &'static str, statements: usize, reason: &'static str) -> P
 const PLACES: [Place; 15] = [
     place(
         "agents/approval.rs",
-        4,
+        3,
         "the connection of an approval: of its token's call, or its user has signed in",
     ),
     place("agents/statements.rs", 1, "the grant's own identity"),
