@@ -118,18 +118,17 @@ ${losses(lost)}`;
   };
 }
 
+const floorOf = (ratio, d1Ratio) =>
+  Number.isFinite(d1Ratio)
+    ? `${d1Ratio.toFixed(2)} of bare D1's time`
+    : `${ratio.toFixed(2)} of the bare Worker's time`;
+
 export function warmSection(measured, rounds, { connectors, actions }) {
   const of = measured.map((measurement) => ({ name: measurement.name, ...summary(measurement) }));
   const groups = of.map(({ name, ours, hono, bare }) => ({ name, values: { ours, hono, bare } }));
   const lost = of.flatMap(({ name, honoRatio, ratio, d1Ratio, target }) => [
     ...(honoRatio > 1.02 ? [`${name}: ${honoRatio.toFixed(2)} of Hono's time`] : []),
-    ...(target.startsWith("missed")
-      ? [
-          Number.isFinite(d1Ratio)
-            ? `${name}: ${d1Ratio.toFixed(2)} of bare D1's time, ${target}`
-            : `${name}: ${ratio.toFixed(2)} of the bare Worker's time, ${target}`,
-        ]
-      : []),
+    ...(target.startsWith("missed") ? [`${name}: ${floorOf(ratio, d1Ratio)}, ${target}`] : []),
   ]);
   const count = (rows) => rows.length.toLocaleString("en");
   const text = `## Warm requests

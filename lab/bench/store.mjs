@@ -67,15 +67,8 @@ async function read(request) {
  *   `last`: the last request to D1, and its response
  */
 export async function serveStorage(valueOf, database) {
-  const storage = {
-    database,
-    last: undefined,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-  const server = createServer(async (request, response) => {
+  const storage = { database, last: undefined };
+  const serving = await serve(async (request, response) => {
     if (request.method === "POST") {
       const statements = [await read(request)].flat();
       storage.last = { statements, results: JSON.stringify(runBatch(database, statements)) };
@@ -86,18 +79,18 @@ export async function serveStorage(valueOf, database) {
     response.statusCode = value ? 200 : 404;
     return response.end(value);
   });
-  server.keepAliveTimeout = 60_000;
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  storage.port = server.address().port;
-  return storage;
+  return Object.assign(storage, serving);
 }
 
 /** Serves constant results of a database on a loopback port. */
-export async function serveResults(results) {
-  const server = createServer((request, response) => {
+export const serveResults = (results) =>
+  serve((request, response) => {
     request.resume().on("end", () => response.setHeader("content-type", "application/json").end(results));
   });
+
+/** Serves requests on a loopback port. */
+async function serve(handle) {
+  const server = createServer(handle);
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

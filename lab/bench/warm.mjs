@@ -165,8 +165,11 @@ export async function plan(benchCase, loaded, headers) {
   return { loaded, request, response, count: Math.max(MIN_REQUESTS, Math.round((ROUND_MS * 1000) / wall)) };
 }
 
-/** Measures the cases with `matching` in their names, alternating between the Workers. Returns each case with its `rounds`: CPU and wall of `ours`, `hono`, `bare`, `d1`. */
-export async function benchWarm(fixture, { rounds = ROUNDS, matching = "" } = {}) {
+/**
+ * Measures the cases with `matching` in their names, alternating between the Workers. Returns each case with its `rounds`: CPU and
+ * wall of `ours`, `hono`, `bare`, `d1`.
+ */
+export async function benchWarm(fixture, { matching = "" } = {}) {
   const runtimes = [await fixture.start("ours"), await fixture.start("hono")];
   const [loads, storages] = [[], []];
   try {
@@ -199,36 +202,24 @@ export async function benchWarm(fixture, { rounds = ROUNDS, matching = "" } = {}
         if (!loaded.last.body.equals(one.workers.ours.response.body))
           throw new Problem(`${one.name}: the bare Worker sends a different response.`);
       }
-      const requests = measured.filter(({ vault }) => vault);
-      const floors = [];
-      for (const [at, one] of requests.entries()) {
+      const { folder, date: compatibilityDate } = fixture;
+      for (const [at, one] of measured.filter(({ vault }) => vault).entries()) {
         await ours.load.run(1, one.workers.ours.request, one.status);
         const { statements, results } = fixture.storages.ours.last;
-        const storage = await serveResults(results);
-        storages.push(storage);
-        const service = bareD1(fixture.folder, `d1-${at}`, statements, {
-          compatibilityDate: fixture.date,
-          storage: `d1-${at}-storage`,
-        });
-        floors.push(service, externalService(`d1-${at}-storage`, storage.port));
-      }
-      runtimes.push(
-        await Runtime.start(
-          fixture.folder,
-          "d1",
-          floors,
-          requests.map((_, at) => `d1-${at}`),
-        ),
-      );
-      for (const [at, one] of requests.entries()) {
-        const loaded = await LoadedWorker.start(runtimes[3], `d1-${at}`);
+        const floor = await serveResults(results);
+        storages.push(floor);
+        const [name, storage] = [`d1-${at}`, `d1-${at}-storage`];
+        const service = bareD1(folder, name, statements, { compatibilityDate, storage });
+        const runtime = await Runtime.start(folder, name, [service, externalService(storage, floor.port)], [name]);
+        runtimes.push(runtime);
+        const loaded = await LoadedWorker.start(runtime, name);
         loads.push(loaded.load);
         one.workers.d1 = await plan({ ...one, isBare: true }, loaded, fixture.headers);
       }
     });
     loads.push(ours.load, hono.load);
-    await task(`Warm: ${measured.length} requests to 3 or 4 Workers, ${rounds} rounds`, async (detail) => {
-      for (let round = 0; round < rounds; round += 1) {
+    await task(`Warm: ${measured.length} requests to 3 or 4 Workers, ${ROUNDS} rounds`, async (detail) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
         detail(`round ${round + 1}`);
         for (const measurement of measured) {
           const turns = Object.entries(measurement.workers);
