@@ -9,6 +9,7 @@ import { buildWorker } from "./build-worker.mjs";
 import { nativeCli } from "./lib/native-cli.mjs";
 import { nodeBin, root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
+import { packageProgram } from "./lib/python-package.mjs";
 import { run, tryRun } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
 import { wasmCargoEnvironment } from "./lib/wasm.mjs";
@@ -16,6 +17,7 @@ import { setup } from "./setup.mjs";
 import { testRunner, testRunnerProgram } from "./setup/bindgen.mjs";
 import { browserPrograms } from "./setup/browser.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
+import { clientPackages } from "./setup/python.mjs";
 import { language } from "./test/language.mjs";
 import { pythonPackage } from "./test/python-package.mjs";
 import { usages } from "./test/slowest.mjs";
@@ -154,7 +156,8 @@ await main(async () => {
   const steps = new Steps();
   let wasm = {};
   const setUp = { needs: ["set-up"] };
-  const [cli, worker, npmPackage, site] = [
+  const [pypi, cli, worker, npmPackage, site] = [
+    "packages from PyPI",
     "command line builds",
     "Worker builds within its size limit",
     "npm package builds within its size limits",
@@ -167,9 +170,11 @@ await main(async () => {
   if (!lintOnly) {
     steps.add(cli, () => nativeCli(), setUp);
     steps.add(worker, () => buildWorker({ wasm }), setUp);
+    // A slow registry must not use up the time of a test.
+    steps.add(pypi, () => Promise.all([clientPackages(), packageProgram("python")]).then(() => {}), setUp);
     steps.add(npmPackage, () => buildPackage({ wasm }), setUp);
     steps.add(site, () => buildSite({ wasm }), { needs: ["set-up", npmPackage] });
-    steps.add("end-to-end tests", endToEnd, { needs: ["set-up", cli, worker, npmPackage, site] });
+    steps.add("end-to-end tests", endToEnd, { needs: ["set-up", pypi, cli, worker, npmPackage, site] });
     steps.add(
       "native tests",
       () => run("cargo", ["test", "--quiet", "--features", "cli"], { show: true, timeout: STEP_MS }),

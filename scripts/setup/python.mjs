@@ -51,3 +51,6 @@ export async function pythonPackages(name, requirements) {
     stamp(stampFile, digest);
   });
 }
+
+/** Installs the Python clients that tests run: the SDK of the Model Context Protocol, and the library of Standard Webhooks. */
+export const clientPackages = () => pythonPackages("clients", join("tests", "python", "requirements.txt"));

@@ -24,7 +24,6 @@ import { seed } from "./support/vault.mjs";
 import { State, build, cli, folder } from "./support/workspace.mjs";
 
 const PLATFORM_TOKEN = "good";
-const TIMEOUT_MS = 180_000;
 
 describe("the Python package", () => {
   const [many, few, reader] = ["python-many", "python-few", "python-readme"].map((account) =>
@@ -94,7 +93,7 @@ describe("the Python package", () => {
     await Promise.all([server?.stop(), called?.stop(), notes?.close()]);
   });
 
-  test("passes its own tests", { timeout: TIMEOUT_MS }, async () => {
+  test("passes its own tests", async () => {
     const env = {
       PYTHONPATH: join(root, "python", "src"),
       PYTHONDONTWRITEBYTECODE: "1",

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { root } from "../../../scripts/lib/paths.mjs";
-import { pythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
+import { clientPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
 
 const HERE = join("tests", "python");
 
 /** Starts a script with its packages. */
 async function start(script, ...args) {
-  await pythonPackages("clients", join(HERE, "requirements.txt"));
+  await clientPackages();
   return spawn(pythonProgram("clients", "python"), [join(root, HERE, script), ...args]);
 }
 
