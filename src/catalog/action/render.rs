@@ -39,7 +39,7 @@ pub struct ConnectorFacts {
 #[derive(Debug, Deserialize)]
 struct MethodId {
     id: String,
-    /// For an API key: where it is sent, and under which name.
+    /// Where an API key is sent. `None` for other methods.
     #[serde(default)]
     r#in: Option<ParameterLocation>,
     #[serde(default)]
@@ -70,8 +70,8 @@ impl MethodId {
 }
 
 impl ConnectorFacts {
-    /// Whether the service sends the parameter, so that it is not an input of the caller: every method of the connector
-    /// sends it, or it has a constant value. For a cookie, one method that sends it is enough.
+    /// Whether the service sends the parameter, so that callers can't set it: every auth method of
+    /// the connector sends it, or it has a constant value. For a cookie, one method is enough.
     fn sends(&self, one: &Parameter<&RawValue>) -> bool {
         let mut methods = self.auth_methods.iter();
         let is_from_method = match one.r#in {
@@ -115,7 +115,7 @@ pub struct ActionDetail<'a> {
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Auth {
-    /// The id of one of the connector's auth methods.
+    /// An auth method of the connector, by id.
     method: String,
     scopes: Vec<String>,
 }
@@ -176,7 +176,7 @@ struct Response<'a> {
     schema: Option<Box<RawValue>>,
 }
 
-/// The unit lacks a definition, or one of its schemas is not JSON.
+/// Error: the unit lacks a definition, or one of its schemas is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenUnit;
 
@@ -241,7 +241,7 @@ fn first_server(connector: &ConnectorFacts) -> Option<&str> {
     connector.servers.first().map(|server| server.url.as_str())
 }
 
-/// Changes the references of a schema so that they point to the definitions in `input`.
+/// Rewrites the references in a schema to point to the definitions in `input`.
 fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
     let text = schema.get().replace(r##""$ref":"#/$defs/"##, r##""$ref":"#/input/$defs/"##);
     RawValue::from_string(text).map_err(|_| BrokenUnit)
@@ -311,8 +311,8 @@ fn input<'a>(
     })
 }
 
-/// The schema of the `Accept` header. Returns `None` when there is no choice: the platform responds with JSON only, or
-/// with any type.
+/// The schema of the `Accept` header. Returns `None` if the caller has no choice, because the
+/// platform responds only with JSON, or with any media type.
 fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
     if types.iter().all(|media| matches!(media.as_str(), "application/json" | "*/*")) {
         return Ok(None);
@@ -325,7 +325,7 @@ fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
     to_raw_value(&schema).map(Some).map_err(|_| BrokenUnit)
 }
 
-/// The schema of the body that the caller sends: a string if the caller has to serialize the content itself.
+/// The schema of the body. It is a string if the caller must serialize the content.
 fn body_schema<'a>(body: &RequestBody<&'a RawValue>) -> Result<&'a RawValue, BrokenUnit> {
     let media = body.content_types.first().map(|media| essence(media));
     if media.is_none_or(|media| is_serialized(&media)) {
@@ -354,7 +354,7 @@ fn definitions<'a>(
     Ok(definitions)
 }
 
-/// Renders a response. Its schema contains the definitions that it needs.
+/// Renders a response, with the definitions that its schema refers to.
 fn response<'a>(
     unit: &Unit<'a>,
     response: &'a StoredResponse<&RawValue>,
@@ -405,7 +405,8 @@ fn auth(
             }
         }
     }
-    // Schemes that no method satisfies are ignored, as if the document declared none.
+    // If the connector has no method for any of the declared schemes, ignore them, as if the
+    // document declared no security.
     let is_unknown = |alternative: &Vec<Requirement>| {
         !alternative.is_empty() && alternative.iter().all(|one| ids(&one.scheme).is_empty())
     };

@@ -17,8 +17,8 @@ use crate::ports::Blob;
 use crate::util::crc32::crc32;
 use crate::util::json;
 
-/// Compares two keys, first without regard to case, so that a key in the wrong case is next to the right one and can be
-/// suggested.
+/// Compares two keys, ignoring case first. Keys that differ only in case are adjacent, so that a
+/// lookup with the wrong case can suggest the right key.
 pub fn compare(one: &str, other: &str) -> Ordering {
     let lower = |key: &str| key.bytes().map(|byte| byte.to_ascii_lowercase()).collect::<Vec<_>>();
     lower(one).cmp(&lower(other)).then_with(|| one.cmp(other))
@@ -29,7 +29,7 @@ pub fn compare(one: &str, other: &str) -> Ordering {
 pub struct UnitTable {
     /// Maps each security scheme of the document to the ids of the connector's methods that satisfy it.
     pub schemes: BTreeMap<String, Vec<String>>,
-    /// In order of their keys.
+    /// Sorted by key.
     pub units: Vec<UnitRef>,
 }
 
@@ -46,7 +46,7 @@ pub struct UnitRef {
 }
 
 impl UnitTable {
-    /// The unit that would contain a key. Returns `None` when all keys are greater.
+    /// The unit that would contain a key. Returns `None` if the key sorts before all units.
     pub fn unit(&self, key: &str) -> Option<&UnitRef> {
         let is_before = |unit: &UnitRef| compare(&unit.first, key) != Ordering::Greater;
         let next = self.units.partition_point(is_before);
@@ -65,7 +65,7 @@ impl UnitRef {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Unit<'a> {
-    /// The keys, in the order of the actions.
+    /// The keys, at the same indexes as `actions`.
     pub keys: Texts<'a>,
     actions: Texts<'a>,
     names: Texts<'a>,
@@ -113,12 +113,12 @@ pub struct Deflated {
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Units {
-    /// As in [`UnitTable`].
+    /// Maps each security scheme to method ids, like [`UnitTable::schemes`].
     pub schemes: BTreeMap<String, Vec<String>>,
     pub units: Vec<Deflated>,
 }
 
-/// Writes the form that [`Unit::open`] reads: actions with their keys, and definitions with their names.
+/// Serializes actions with their keys, and definitions with their names, for [`Unit::open`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_unit(actions: &[(&str, String)], definitions: &[(&str, &str)]) -> Vec<u8> {
     use crate::catalog::format::layout::write_texts;
