@@ -98,7 +98,7 @@ const NAMES_SHOWN: usize = 20;
 const FAULTS_SHOWN: usize = 20;
 
 impl ImportArgs {
-    /// Imports and reports the outcome.
+    /// Runs the import and prints its outcome.
     pub fn run(&self) -> Result<ExitCode> {
         let job = self.job()?;
         let folder = Folder(self.out.clone());
@@ -117,7 +117,7 @@ impl ImportArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The same arguments with absolute paths, so that the import can be repeated from any folder.
+    /// These arguments with absolute paths, so that the import can be repeated from any folder.
     fn absolute(&self) -> Result<Self> {
         let all = |paths: &[PathBuf]| paths.iter().map(absolute).collect::<Result<Vec<_>>>();
         Ok(Self {
@@ -133,14 +133,14 @@ impl ImportArgs {
         })
     }
 
-    /// Whether all named files and folders still exist, so that the import can be repeated.
+    /// Whether the import can be repeated: all of its files and folders still exist.
     pub(super) fn is_repeatable(&self) -> bool {
         let documents = self.sources.iter().chain(&self.also).chain(&self.newer);
         let others = self.oauth_list.iter().chain(&self.fetched).chain(self.instances.values());
         documents.chain(others).all(|path| resolve_from_caller(path).exists())
     }
 
-    /// The same arguments, without documents.
+    /// These arguments, without documents.
     pub(super) fn without_documents(&self) -> Self {
         Self {
             sources: Vec::new(),
@@ -152,23 +152,23 @@ impl ImportArgs {
         }
     }
 
-    /// The same arguments, with no other documents than those of the cache.
+    /// These arguments, with only the documents of the cache.
     pub(super) fn only_fetched(&self) -> Self {
         Self { fetched: self.fetched.clone(), ..self.without_documents() }
     }
 
-    /// Includes the documents of the cache at an absolute path, regardless of their licence.
+    /// Adds all documents of a cache, regardless of their licence. `cache` is an absolute path.
     pub(super) fn take_fetched(&mut self, cache: PathBuf) {
         self.fetched = Some(cache);
         self.takes_any_fetched = true;
     }
 
-    /// Adds the description of an instance of a platform, at an absolute path.
+    /// Adds the description of an instance of a platform. `path` is absolute.
     pub(super) fn add_instance(&mut self, platform: &str, path: PathBuf) {
         self.instances.insert(platform.to_owned(), path);
     }
 
-    /// The arguments as an import job.
+    /// Creates an import job from the arguments.
     pub(super) fn job(&self) -> Result<Import> {
         let given_or_default = |given: Option<&Path>, default: &str| {
             let default = || Some(shipped_path(Path::new(default))).filter(|path| path.exists());
@@ -210,8 +210,9 @@ impl ImportArgs {
         })
     }
 
-    /// The documents of the list, and the platforms whose document has not been downloaded. Without `--fetched`, these are
-    /// the documents of this project, which belong to its own `providers.toml`; with another file or none, there are none.
+    /// The documents of the list, and the platforms whose document has not been downloaded. Without
+    /// `--fetched`, returns the documents that belong to this project's `providers.toml`, or
+    /// nothing if another file or no file is used.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
         let list = self.list.as_deref().map(resolve_from_caller);
         let list = list.unwrap_or_else(|| shipped_path(Path::new(DEFAULT_LIST)));
@@ -229,7 +230,7 @@ impl ImportArgs {
         print(&format!("{connectors}, {actions} in {}\n", self.out.display()));
     }
 
-    /// Prints the names of the platforms if they are few, since names can't be predicted.
+    /// Prints the names of the platforms if there are only a few, since users can't predict them.
     fn print_names(&self, summary: &Summary) {
         let Some((first, _)) =
             summary.platforms.first().filter(|_| summary.platforms.len() <= NAMES_SHOWN)
@@ -323,7 +324,7 @@ pub struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// Prints every fault. Returns success when there is none.
+    /// Prints every fault. Returns success if there are none.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.folder.clone());
         let mut faults = check::faults(&folder);
@@ -368,7 +369,7 @@ pub struct FindArgs {
 }
 
 impl FindArgs {
-    /// Prints the results. Returns failure when there are none.
+    /// Prints the results. Returns failure if there are none.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let report = std::fs::read_to_string(folder.report()).unwrap_or_default();
@@ -478,8 +479,8 @@ impl ExportArgs {
     }
 }
 
-/// A path relative to the folder where `npm run catalog` was called: npm runs scripts in the package's folder and
-/// passes the caller's in `INIT_CWD`.
+/// Resolves a path relative to the folder from which `npm run catalog` was called: npm runs scripts
+/// in the package's folder and passes the caller's folder in `INIT_CWD`.
 pub(super) fn resolve_from_caller(path: &Path) -> PathBuf {
     let is_ours = std::env::var_os("npm_lifecycle_event").is_some_and(|event| event == "catalog");
     let called = std::env::var_os("INIT_CWD").filter(|_| is_ours).map(PathBuf::from);
@@ -488,13 +489,13 @@ pub(super) fn resolve_from_caller(path: &Path) -> PathBuf {
     caller_folder.map_or_else(|| path.to_owned(), |called| called.join(path))
 }
 
-/// The absolute path of [`resolve_from_caller`].
+/// Resolves a path like [`resolve_from_caller`], and makes it absolute.
 pub(super) fn absolute(path: impl AsRef<Path>) -> Result<PathBuf> {
     let path = resolve_from_caller(path.as_ref());
     std::path::absolute(&path).with_context(|| path.display().to_string())
 }
 
-/// Prints to stdout. It is not an error when the reader stops early (`… | head`).
+/// Prints to stdout. A reader that stops early (`… | head`) is not an error.
 fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -55,8 +55,7 @@ pub struct Pagination {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Server {
-    /// An absolute URL without a trailing slash. Each `{name}` is replaced with the field of that
-    /// name.
+    /// An absolute URL without a trailing slash. `{name}` is replaced with the field of that name.
     pub url: String,
     /// A single line.
     pub description: Option<String>,
@@ -122,7 +121,7 @@ impl RejectedWhen {
     }
 }
 
-/// How to identify the account of a connection at its platform.
+/// How to identify a connected account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
@@ -186,8 +185,7 @@ pub enum Kind {
     },
 }
 
-/// The stored form of an auth method, with the members of all kinds. An internally tagged serde
-/// enum would buffer each method and add 30 KB of code.
+/// The stored form of an auth method. An internally tagged serde enum would add 30 KB of code.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FlatMethod {

@@ -66,8 +66,8 @@ pub fn methods(
     main.kinds.iter().map(method).collect()
 }
 
-/// The strength of a scheme. The kind of the strongest scheme becomes the kind of the method. Among
-/// keys, the strongest is the one whose name contains "API key".
+/// A sort key that is least for the strongest scheme, whose kind becomes the kind of the method.
+/// Among keys, a name with `apikey` is the strongest.
 fn strength(scheme: &InterpretedScheme<'_>) -> (u8, bool) {
     let kind = scheme.kinds.iter().map(rank).min().unwrap_or(u8::MAX);
     let is_api_key =
