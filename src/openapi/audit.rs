@@ -115,7 +115,7 @@ pub fn entry() -> Value {
     )
 }
 
-/// The pattern of an id.
+/// The pattern of the id of an audit entry.
 pub const ID: &str = "^aud_[0-9a-f]{25}$";
 
 /// The schemas, by name.

@@ -56,7 +56,8 @@ fn call() -> Value {
     })
 }
 
-/// An object with the member `name`; its `reason` and the members of `more` are optional.
+/// The schema of an object with the required member `name`, and the optional members `reason` and
+/// `more`.
 fn with_reason(description: &str, name: &str, member: Value, more: Vec<(&str, Value)>) -> Value {
     let reason = record(
         "Why it happened.",

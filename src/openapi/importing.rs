@@ -8,7 +8,7 @@ use super::schema::{names, record, record_with, reference};
 use super::string_schemas::described;
 use crate::http::fields::{IMPORT_FIELDS, IMPORTED_CONNECTION_FIELDS, MAX_IMPORTED_CONNECTIONS};
 
-/// Bodies that import connections, each with a name and a summary.
+/// Example bodies that import connections, each with a name and a description.
 pub const IMPORTING: [(&str, &str, &str); 2] = [
     (
         "token",

@@ -1,4 +1,4 @@
-//! The endpoint that counts requests.
+//! The endpoint for usage.
 
 use serde_json::{Value, json};
 
