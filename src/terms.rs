@@ -128,7 +128,7 @@ named! {
     /// The action of an entry of the audit log.
     AuditAction:
     KeyCreated = "key.created",
-    /// The secret of the key was replaced.
+    /// A new key replaced the key.
     KeyRotated = "key.rotated",
     KeyRevoked = "key.revoked",
     /// The client was set for the first time.
@@ -288,7 +288,7 @@ named! {
 }
 
 impl State {
-    /// Whether the connection does not work until it has new credentials.
+    /// Whether the connection does not work, and new credentials would fix it.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Degraded | Self::Failed)
     }
