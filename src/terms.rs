@@ -125,7 +125,7 @@ named! {
 }
 
 named! {
-    /// The action of an entry of the audit log.
+    /// The action in an entry of the audit log.
     AuditAction:
     KeyCreated = "key.created",
     /// A new key replaced the key.
@@ -138,7 +138,7 @@ named! {
     ClientDeleted = "oauth_client.deleted",
     WebhookCreated = "webhook.created",
     WebhookUpdated = "webhook.updated",
-    /// The webhook got a new secret.
+    /// The secret of the webhook was replaced.
     WebhookRotated = "webhook.rotated",
     /// The service disabled the webhook.
     WebhookDisabled = "webhook.disabled",
@@ -214,13 +214,13 @@ named! {
     Key = "key",
     /// The holder of a session token.
     Token = "token",
-    /// A user in a browser, on a page of the service.
+    /// A person in a browser, on a page of the service.
     Person = "person",
     /// An agent, under a grant of its user.
     Grant = "grant",
     /// The operator, on the command line.
     Operator = "operator",
-    /// The service itself, without a request.
+    /// The service, without a request.
     Service = "service",
 }
 
@@ -281,7 +281,7 @@ named! {
     Operational = "operational",
     /// A token refresh failed; a retry is pending.
     Degraded = "degraded",
-    /// Inactive until it is reconnected.
+    /// The connection is inactive until a user reconnects it.
     Failed = "failed",
     /// The state has not been determined.
     Unknown = "unknown",
@@ -297,7 +297,7 @@ impl State {
 named! {
     /// The state of an event's delivery to a webhook.
     DeliveryState:
-    /// Waiting to be sent, for the first time or again.
+    /// The delivery is due to be sent, for the first time or as a retry.
     Pending = "pending",
     /// The receiver accepted the delivery.
     Delivered = "delivered",
@@ -399,7 +399,7 @@ impl Scopes {
         Self(self.0 & other.0)
     }
 
-    /// The scopes as a bit mask, the form in tokens.
+    /// The scopes as a bit mask, as stored in tokens.
     pub const fn bits(self) -> u32 {
         self.0
     }

@@ -20,9 +20,9 @@ use crate::ports::{Blob, Blobs, Clock, StorageError, is_recent};
 
 /// The lifetime of the cached `current` record, in milliseconds.
 pub const CURRENT_MS: u64 = 30_000;
-/// The default budget for segments.
+/// The default budget for segments, in bytes.
 pub const DEFAULT_SEGMENT_BYTES: usize = 32 << 20;
-/// The budget for selections.
+/// The budget for selections, in bytes.
 const SELECTION_BYTES: usize = 4 << 20;
 /// The budget for response bodies is the budget for segments divided by this number. It is added to
 /// that budget.
@@ -42,7 +42,7 @@ pub struct CatalogCache {
     units: RefCell<Units>,
 }
 
-/// Units, by segment and offset.
+/// Inflated units, by segment and offset.
 type Units = BudgetedLru<(SegmentId, u32), Rc<Vec<u8>>>;
 
 fn open_current(bytes: Vec<u8>) -> Result<Current, StorageError> {

@@ -63,7 +63,7 @@ impl Selection {
         }
     }
 
-    /// The numbers of the rows in the list.
+    /// The row numbers of the selection, within the list.
     pub fn rows(&self) -> Vec<usize> {
         match self {
             Self::Range(rows) => rows.clone().collect(),
@@ -110,11 +110,11 @@ impl<T: PartialEq> Constraint<T> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ConnectorFilter {
     pub platform: Option<String>,
-    /// Only connectors that the operator enabled for hosted authorization.
+    /// Only connectors that are enabled for hosted authorization.
     pub authkit: bool,
     /// Only connectors that users can connect to, given the platforms with an OAuth client.
     pub connectable: Option<Names>,
-    /// The complete key.
+    /// An exact key.
     pub key: Option<String>,
     pub name: Option<String>,
     pub category: Option<String>,
@@ -127,7 +127,7 @@ pub struct ConnectorFilter {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ActionFilter {
     pub title: Option<String>,
-    /// The complete key.
+    /// An exact key.
     pub key: Option<String>,
     pub method: Constraint<Method>,
     pub q: Option<Query>,

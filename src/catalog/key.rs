@@ -15,7 +15,7 @@ pub struct ConnectorKey<'a> {
 }
 
 impl<'a> ConnectorKey<'a> {
-    /// Returns `None` when a part is missing or invalid.
+    /// Parses a key. Returns `None` if a part is missing or invalid.
     pub fn parse(text: &'a str) -> Option<Self> {
         let (platform, platform_version) = split_key(text.strip_prefix("api::")?)?;
         let fault = self::platform(platform).or_else(|| self::platform_version(platform_version));

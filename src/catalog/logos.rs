@@ -7,7 +7,7 @@ use crate::util::json;
 /// The beginning of the member `image` in the JSON of a row. Quotes in strings are escaped, so that
 /// no string value contains this sequence.
 const MEMBER: &[u8] = br#""image":"/logos/"#;
-/// The offset of the path in [`MEMBER`].
+/// The offset of the path in [`IMAGE_PREFIX`].
 const PATH_OFFSET: usize = br#""image":""#.len();
 
 pub const FOLDER: &str = "/logos/";

@@ -11,7 +11,7 @@ use super::model::{Action, Connector};
 
 /// Bit: the connector is enabled for hosted authorization.
 pub const AUTHKIT: u8 = 1;
-/// Bit: every method of the connector needs an OAuth client.
+/// Bit: every auth method of the connector requires an OAuth client.
 pub const NEEDS_CLIENT: u8 = 2;
 
 /// The fields of a row that filters and search read.

@@ -19,7 +19,7 @@ pub const MAX_MODEL: usize = 100;
 /// The maximum number of references that are followed from a path.
 const MAX_REFERENCES: usize = 16;
 
-/// The maximum number of skipped operations that a warning names.
+/// The maximum number of skipped operations in a warning.
 const SKIPPED_SHOWN: usize = 3;
 
 pub struct Actions<'a, F> {
@@ -27,7 +27,7 @@ pub struct Actions<'a, F> {
     pub rows: Vec<Action>,
     /// The operations, at the same indexes as `rows`.
     pub operations: Vec<LocatedOperation<'a, F>>,
-    /// A warning for each dangling reference, and one for all skipped operations.
+    /// A warning for each dangling reference, and a single warning for all skipped operations.
     pub warnings: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub struct LocatedOperation<'a, F> {
     pub item: &'a PathItem<F>,
 }
 
-/// The actions of a document's paths.
+/// Collects the actions of a document on the selected paths.
 pub fn collect<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<'a, F> {
     let mut warnings = Vec::new();
     let mut operations = operations(document, &mut warnings);
@@ -189,7 +189,7 @@ pub fn percent_decoded(text: &str) -> String {
 
 /// The key of an operation: its id in camel case, or its method and path.
 fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
-    // `/graphql#query.issues`
+    // The paths of GraphQL operations end in the key, as in `/graphql#query.issues`.
     if let Some((_, field)) = path.split_once('#').filter(|_| operation.graphql.get().is_some()) {
         return field.to_owned();
     }
@@ -202,7 +202,7 @@ fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
     format!("{prefix}_{}", hash::short(key.as_bytes()))
 }
 
-/// `GET /users/{id}/repos` → `getUsersByIdRepos`
+/// Derives a key from a method and a path: `GET /users/{id}/repos` → `getUsersByIdRepos`.
 fn path_key(method: Method, path: &str) -> String {
     let mut key = method.as_str().to_ascii_lowercase();
     for part in path.split('{') {

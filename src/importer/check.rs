@@ -23,7 +23,7 @@ use crate::ports::{Blob, StorageError};
 use crate::util::case_fold::fold;
 use crate::util::nearest::nearest;
 
-/// The opened current version of a catalog folder.
+/// The current version of a catalog folder, opened for reading.
 pub struct OpenCatalog<'a> {
     folder: &'a Folder,
     current: Current,
@@ -66,7 +66,7 @@ impl Details {
 }
 
 impl<'a> OpenCatalog<'a> {
-    /// Opens the current version.
+    /// Opens the current version of a folder.
     pub fn new(folder: &'a Folder) -> Result<Self> {
         let version = folder.read_current()?.version;
         let path = folder.record(version);

@@ -248,7 +248,7 @@ fn schema(given: &Value) -> Value {
     Value::Object(schema)
 }
 
-/// Parses a string as a value of the given type.
+/// Parses a string as a value of this type.
 fn typed(r#type: Option<&str>, value: &Value) -> Option<Value> {
     let Value::String(text) = value else { return Some(value.clone()) };
     match r#type {

@@ -21,9 +21,9 @@ pub struct Document<F> {
     pub dialect: Option<Text<F>>,
     pub info: Option<Info<F>>,
     pub servers: Option<Servers>,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub host: Option<FirstText>,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub base_path: Option<FirstText>,
     /// `schemes` in Swagger 2.0
     pub protocols: Option<Texts>,
@@ -35,21 +35,21 @@ pub struct Document<F> {
     pub security: Option<OptionalMap<Schemes>>,
     /// `security`
     pub requirements: Raw<F>,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub definitions: Raw<F>,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub parameters: Raw<F>,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub responses: Raw<F>,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub consumes: Texts,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub produces: Texts,
     /// The content of [other files](super::parts) of the document
     pub parts: Raw<F>,
 }
 
-/// Security schemes by name.
+/// Maps names to security schemes.
 pub type Schemes = Entries<OptionalMap<Scheme>>;
 
 impl<F> Document<F> {
@@ -183,7 +183,7 @@ impl<'de> Deserialize<'de> for Licence {
 pub struct Components<F> {
     #[serde(default)]
     pub security_schemes: OptionalMap<Schemes>,
-    /// Since OpenAPI 3.1
+    /// Since OpenAPI 3.1.
     pub path_items: Option<Entries<PathItem<F>>>,
     #[serde(default)]
     pub schemas: Raw<F>,
@@ -191,7 +191,7 @@ pub struct Components<F> {
     pub parameters: Raw<F>,
     #[serde(default)]
     pub request_bodies: Raw<F>,
-    /// Since OpenAPI 3.2
+    /// Since OpenAPI 3.2.
     #[serde(default)]
     pub media_types: Raw<F>,
     #[serde(default)]

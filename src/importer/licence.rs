@@ -5,7 +5,7 @@ use super::document::Licence;
 use super::scalar::FirstText;
 use crate::catalog::detail::License;
 
-/// The documents that an import includes.
+/// Which documents an import includes, by their licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LicenceFilter {
     /// Documents with an open licence in their `info.license`.

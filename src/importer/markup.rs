@@ -4,7 +4,7 @@
 use html_escape::decode_html_entities;
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
-/// The words of a text, without its markup.
+/// Converts a text to plain text.
 pub fn plain(text: &str) -> String {
     let markdown = normalized(&strip_tags(text));
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;

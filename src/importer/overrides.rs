@@ -122,7 +122,7 @@ impl Overrides {
             .iter()
             .enumerate()
             .flat_map(|(at, names)| names.iter().skip(1).map(move |name| (name.as_str(), at)));
-        // A current name takes precedence over a former one.
+        // A current name takes precedence over a former name.
         let index_by_name: std::collections::HashMap<&str, usize> =
             former.chain(names.iter().enumerate().filter_map(own)).collect();
         let mut paired = vec![Override::default(); names.len()];

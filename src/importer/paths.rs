@@ -49,7 +49,7 @@ pub struct Operation<F> {
     pub deprecated: FirstText,
     pub external_docs: OptionalMap<ExternalDocs>,
     pub parameters: Raw<F>,
-    /// Since OpenAPI 3.0.
+    /// Since OpenAPI 3.0. In Swagger 2.0, the body is a parameter.
     pub request_body: Raw<F>,
     pub responses: Raw<F>,
     /// The security requirements, which override the requirements of the document.
@@ -59,9 +59,9 @@ pub struct Operation<F> {
     /// The GraphQL request, if the operation is a field of a GraphQL schema.
     #[serde(rename = "x-connector-vault-graphql")]
     pub graphql: OptionalMap<GraphqlRequest>,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub consumes: Texts,
-    /// Only in Swagger 2.0.
+    /// Swagger 2.0 only.
     pub produces: Texts,
 }
 

@@ -42,7 +42,7 @@ pub fn head(text: &str, max: usize) -> &str {
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
-        // U+FFFD marks a lost character.
+        // U+FFFD replaces an undecodable character.
         let seen = visible(word).filter(|c| *c != '\u{fffd}');
         let before = line.len();
         if !line.is_empty() {

@@ -1,4 +1,4 @@
-//! The endpoints of sign-in for agents.
+//! The endpoints for agents' sign-in and grants.
 
 use serde_json::{Value, json};
 
@@ -236,7 +236,7 @@ pub fn grant() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of agents' sign-in and grants, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("AgentSignIn", sign_in()),

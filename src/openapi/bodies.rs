@@ -145,7 +145,7 @@ fn set_of(max: usize, items: Value) -> Value {
     json!({"type": "array", "minItems": 1, "maxItems": max, "uniqueItems": true, "items": items})
 }
 
-/// A map of strings.
+/// The schema of a map of strings.
 fn by_name(name: Value, value: Value) -> Value {
     json!({
         "type": "object",
@@ -158,7 +158,7 @@ fn by_name(name: Value, value: Value) -> Value {
 /// A pattern for return URLs. The service rejects some URLs that match it.
 const URL: &str = "^(https://|http://(localhost|127\\.0\\.0\\.1)([:/?#]|$))";
 
-/// The id of an event.
+/// The pattern of event ids.
 const EVENT: &str = "^evt_[0-9]{13}$";
 
 /// A pattern for origins. The service also rejects spellings that browsers would change.

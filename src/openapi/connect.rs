@@ -215,7 +215,7 @@ pub const DELETE_CLIENT: EndpointDoc = EndpointDoc {
 await vault.oauthClients.delete(\"github\");\n",
 };
 
-/// The schemas, by name.
+/// The schemas of attempts, OAuth clients and credentials, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("NewConnectAttempt", new_attempt()),

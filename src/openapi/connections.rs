@@ -59,7 +59,7 @@ pub const LIST: EndpointDoc = EndpointDoc {
     body: None,
     address: "/v1/vault/connections?platform=github&limit=5",
     script: "\
-// Fetches page after page; `await` instead of `for await` fetches one page.
+// Fetches all pages. With `await` instead of `for await`, fetches a single page.
 for await (const connection of vault.connections.list({ platform: \"github\" })) {
   console.log(connection.identity, connection.state);
 }
@@ -170,7 +170,7 @@ console.log(total, state.failed);
 ",
 };
 
-/// The schemas, by name.
+/// The schemas of connections, by name.
 pub fn schemas(responses: &RecordedResponses) -> Vec<(&'static str, Value)> {
     vec![
         ("ConnectionPage", page("ListedConnection", "connections")),

@@ -207,7 +207,7 @@ pub fn session() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of the console's sign-in and sessions, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("ConsoleSignIn", sign_in()),

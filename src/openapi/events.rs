@@ -119,7 +119,7 @@ pub fn event() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of events, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("EventPage", page()), ("Event", event())]
 }

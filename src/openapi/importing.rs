@@ -88,7 +88,7 @@ pub fn result() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of imports, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("NewImport", new_import()),

@@ -129,7 +129,7 @@ pub fn new() -> Value {
     body("A new API key.", &KEY_FIELDS, &json!({}))
 }
 
-/// The schemas, by name.
+/// The schemas of API keys, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("ApiKeyPage", page()),

@@ -1,4 +1,4 @@
-//! The operations of a path.
+//! Builds the operations of the document.
 
 use std::collections::BTreeMap;
 

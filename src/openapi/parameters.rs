@@ -69,7 +69,7 @@ fn example(parameter: Parameter) -> Option<Value> {
     })
 }
 
-/// An example of the id of a connection or an attempt.
+/// An example id of a connection or an attempt.
 const SOME_UUID: &str = "0b9af7c6-0000-4000-8000-000000000000";
 
 fn schema(parameter: Parameter) -> Value {

@@ -129,7 +129,7 @@ pub fn response() -> Value {
     })
 }
 
-/// The schemas, by name.
+/// The schemas of platform calls, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("ActionInput", action_input()), ("ActionAnswer", response())]
 }

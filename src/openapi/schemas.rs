@@ -71,7 +71,7 @@ pub fn all(responses: &RecordedResponses) -> Value {
     schemas
 }
 
-/// Asserts that the schema matches the response.
+/// Asserts that the schema `name` matches the recorded response of an endpoint.
 fn check(
     endpoint: Keyed,
     name: &str,

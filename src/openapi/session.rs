@@ -53,7 +53,7 @@ console.log(session.token.length, session.expiresAt);
 ",
 };
 
-/// The schemas, by name.
+/// The schemas of session tokens and `whoami`, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("Whoami", whoami()), ("NewSession", new_session()), ("Session", session())]
 }

@@ -289,7 +289,7 @@ pub fn delivery() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of webhooks, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("WebhookPage", list()),

@@ -55,7 +55,7 @@ fn derives_titles_keys_and_models() {
         ("/pets/{id}", "get", "{summary: The pet's details}", "Get pet's details", "getPetsById", "Pets"),
         ("/orders", "get", "{summary: Order history}", "List order history", "getOrders", "Orders"),
         ("/orders", "post", "{summary: Order a meal}", "Order a meal", "postOrders", "Orders"),
-        // … or by the words of the operationId or the path.
+        // … or followed by the words of the operationId or the path.
         ("/a", "get", "{operationId: listUserAPIKeys}", "List user API keys", "listUserAPIKeys", "A"),
         ("/a", "get", "{operationId: repos/list-for-user}", "List repos for user", "reposListForUser", "A"),
         ("/a", "get", "{operationId: APIKey_Get}", "Get API key", "apiKeyGet", "A"),
@@ -69,7 +69,7 @@ fn derives_titles_keys_and_models() {
         ("/a/{b}/c-d", "delete", "{}", "Delete c d", "deleteAByBCD", "CD"),
         ("/{b}", "put", "{tags: ['pets & dogs']}", "Update resource", "putByB", "PetsDogs"),
         ("/", "patch", "", "Update resource", "patch", ""),
-        // Amazon's query protocol.
+        // Keys of Amazon's query protocol omit the method prefix.
         ("/#Action=DescribeHosts", "post", "{operationId: POST_DescribeHosts}", "Describe hosts", "describeHosts", ""),
         ("/#Action=Do", "post", "{tags: []}", "Create do", "postActionDo", ""),
         ("/ö", "get", "{operationId: größeLesen}", "Get ö", "größeLesen", "Ö"),

@@ -19,7 +19,7 @@ use crate::terms::Method;
 use crate::util::collect::by_insertion;
 use crate::util::media_type::{essence, is_serialized};
 
-/// The header with which a caller chooses the media type of the response.
+/// The header that selects the media type of the response.
 pub const ACCEPT: &str = "Accept";
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The schema of a body that the caller serializes, such as XML.
@@ -31,7 +31,7 @@ const STRING: &str = r#"{"description":"The whole body, in the first of the acti
 pub struct ConnectorFacts {
     auth_methods: Vec<MethodId>,
     servers: Vec<ServerUrl>,
-    /// Sent with every request.
+    /// Headers that are sent with every request to the platform.
     #[serde(default)]
     headers: Parameters,
 }
@@ -44,10 +44,10 @@ struct MethodId {
     r#in: Option<ParameterLocation>,
     #[serde(default)]
     name: String,
-    /// Sent with every request that this method authorizes.
+    /// Sent with every request that uses this method.
     #[serde(default)]
     headers: Parameters,
-    /// Sent with every request that this method authorizes.
+    /// Sent with every request that uses this method.
     #[serde(default)]
     query: Parameters,
 }
@@ -190,7 +190,8 @@ pub fn render(
     schemes: &BTreeMap<String, Vec<String>>,
     with_responses: bool,
 ) -> Result<Vec<u8>, BrokenUnit> {
-    // `GET` requests have no body (https://fetch.spec.whatwg.org/#dom-request), even if the document declares one.
+    // Ignore a body that the document declares for `GET`: fetch rejects it
+    // (https://fetch.spec.whatwg.org/#dom-request).
     let body = action.request_body.as_ref().filter(|_| action.method != Method::Get);
     let parameter = |one: &Parameter<&RawValue>| {
         Ok(Parameter {
@@ -364,7 +365,7 @@ fn response<'a>(
         Some(schema) => {
             let definitions = definitions(unit, &response.reached)?;
             let definitions = to_raw_value(&definitions).map_err(|_| BrokenUnit)?;
-            // A schema with a reference is a non-empty object.
+            // The schema contains a reference, so it is a non-empty object.
             let rest = schema.get().strip_prefix('{').ok_or(BrokenUnit)?;
             let text = format!(r#"{{"$defs":{definitions},{rest}"#);
             Some(RawValue::from_string(text).map_err(|_| BrokenUnit)?)
@@ -395,7 +396,7 @@ fn auth(
     for alternative in security {
         let scopes: Vec<String> =
             alternative.iter().flat_map(|one| one.scopes.iter().cloned()).collect();
-        // Schemes that are required together must be satisfied by one method.
+        // A single method must satisfy all schemes of an alternative.
         let is_enough = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
         let methods = alternative.iter().flat_map(|one| ids(&one.scheme)).filter(is_enough);
         for method in methods {

@@ -1,4 +1,5 @@
-//! The stored form of an action's detail: JSON. Schemas are strings of JSON that refer to shared definitions.
+//! The stored form of an action's detail, as JSON. Schemas are unparsed JSON with references to
+//! shared definitions.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ pub struct StoredAction<S> {
     pub key: String,
     pub method: Method,
     pub model_name: String,
-    /// The members that the API returns unchanged.
+    /// The members of the detail that the API returns unchanged.
     pub facts: OperationInfo,
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter<S>>,
@@ -28,7 +29,7 @@ pub struct StoredAction<S> {
     /// document declares no security.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security: Option<Vec<Vec<Requirement>>>,
-    /// The media types of successful responses, the preferred one first. Empty when unknown.
+    /// The media types of successful responses, preferred first. Empty if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_types: Vec<String>,
     /// The definitions that the schemas of parameters and body need.
@@ -41,9 +42,9 @@ pub struct StoredAction<S> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OperationInfo {
-    /// Relative to the server. `{name}` is a parameter.
+    /// The path relative to the server. Each `{name}` is a path parameter.
     pub path: String,
-    /// The base URL. `None` for the connector's first server.
+    /// The base URL of the action. `None` if it is the connector's first server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// A single line; may be empty.
@@ -89,7 +90,7 @@ pub enum ParameterLocation {
 #[serde(rename_all = "camelCase")]
 pub struct RequestBody<S> {
     pub required: bool,
-    /// The accepted media types. The schema describes the first one.
+    /// The accepted media types. The schema describes the first type.
     pub content_types: Vec<String>,
     pub schema: S,
     /// `OpenAPI`'s `encoding`: how the members of a form are serialized.
@@ -149,9 +150,9 @@ pub struct StoredResponse<S> {
     pub status: String,
     /// The document's explanation of when the platform returns this status.
     pub description: String,
-    /// `None` for a response without a body.
+    /// The media type. `None` for a response without a body.
     pub content_type: Option<String>,
-    /// `None` when the document does not describe the content.
+    /// The schema of the body. `None` if the document does not describe the content.
     pub schema: Option<S>,
     /// The definitions that the schema needs.
     #[serde(default, skip_serializing_if = "Reached::is_empty")]

@@ -1,8 +1,9 @@
-//! A unit: the details of some actions of a platform, in the [order](compare) of their keys, and the definitions that
-//! they share.
+//! A unit: the details of several actions of a platform, [sorted](compare) by key, and the
+//! definitions that they share.
 //!
-//! Units are stored deflated (RFC 1951), several in a segment. An inflated unit is [`Texts`] of four [`Texts`]: the
-//! keys, the [`StoredAction`]s, the names of the definitions and the definitions.
+//! Units are stored deflated (RFC 1951), several per segment. An inflated unit is a [`StringTable`]
+//! that contains four [`StringTable`]s: the keys, the [`StoredAction`]s, the names of the
+//! definitions, and the definitions.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -55,7 +56,7 @@ impl UnitTable {
 }
 
 impl UnitRef {
-    /// The bytes of the unit. Returns `None` when their checksum is wrong.
+    /// Reads the bytes of the unit. Returns `None` if the checksum does not match.
     pub fn read(&self, segment: &dyn Blob) -> Option<Vec<u8>> {
         let base = usize::try_from(self.base).ok()?;
         let end = base.checked_add(usize::try_from(self.length).ok()?)?;
@@ -73,7 +74,7 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// Returns `None` when the bytes are truncated.
+    /// Parses an inflated unit. Returns `None` if the bytes are truncated.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
         let parts = Texts::open(bytes)?;
         let part = |index| Texts::open(parts.get(index));
@@ -82,7 +83,8 @@ impl<'a> Unit<'a> {
         is_consistent.then_some(Self { keys, actions, names, definitions })
     }
 
-    /// Returns `None` when the unit has no such action, or when it is not valid JSON.
+    /// Finds an action by key. Returns `None` if the unit lacks the action, or if the action is not
+    /// valid JSON.
     pub fn action(&self, key: &str) -> Option<StoredAction<&'a RawValue>> {
         let at_or_after = |index| {
             let stored_key = std::str::from_utf8(self.keys.get(index)).unwrap_or_default();
@@ -141,7 +143,7 @@ pub fn deflate(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// The inverse of [`deflate`], with the same results as the Worker's runtime. Returns `None` for invalid data.
+/// Inflates bytes with the same result as the Worker's runtime. Returns `None` for invalid data.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     use std::io::Read as _;

@@ -20,14 +20,14 @@ const RESOURCE: (f32, f32) = (8.8, 2.0);
 const PATH: (f32, f32) = (3.0, 6.0);
 const MODEL: (f32, f32) = (3.8, 2.0);
 const DESCRIPTION: (f32, f32) = (3.2, 8.0);
-/// The influence of a field's length, from 0 to 1.
+/// The influence of a field's length on the weight of its words, from 0 to 1.
 const LENGTH_NORMALIZATION: f32 = 0.5;
-/// The sum of weights at which a word has half of the maximum weight.
+/// The sum of weights that results in half of the maximum weight.
 const HALF_WEIGHT_SUM: f32 = 8.0;
 /// Only the first sentence of a description is indexed, up to this number of characters.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 
-/// The weight of a word in a platform's display name, its identifier, a former name, and its other metadata.
+/// The weights of words in a platform's display name, identifier, former names, and other metadata.
 const NAME_WEIGHT: f32 = 0.7;
 const SLUG_WEIGHT: f32 = 0.63;
 pub(super) const ALIAS_WEIGHT: f32 = 0.56;
@@ -41,7 +41,7 @@ const TITLE_WORD_PENALTY: f32 = 1.6;
 const DEPRECATED_PENALTY: f32 = 14.0;
 const SPECIAL_PENALTY: f32 = 22.0;
 
-/// Added to the number of actions with a word before its rarity is computed.
+/// Additive smoothing of the number of actions with a word, for the rarity of the word.
 const RARITY_SMOOTHING: f32 = 20.0;
 
 /// The words and features of a platform and its actions.
@@ -60,7 +60,7 @@ fn is_well_known(platform: &Platform) -> bool {
     platform.detail.verify.is_some() || platform.connector.image.starts_with(logos::FOLDER)
 }
 
-/// `actions` are in list order.
+/// Extracts the words and features of a platform. `actions` must be in list order.
 pub fn index_platform(platform: &Platform, actions: &[&Action]) -> PlatformIndex {
     let connector = &platform.connector;
     let mut platform_index =
@@ -133,7 +133,7 @@ fn action_infos(platform: &Platform) -> HashMap<String, OperationInfo> {
 
 /// Caches stems, including those of common verbs and of words that users rarely mean.
 struct Stems {
-    /// `None` for a stop word.
+    /// The stem of each word, or `None` for a stop word.
     by_word: HashMap<String, Option<String>>,
     common: BTreeSet<String>,
     special: BTreeSet<String>,

@@ -1,7 +1,8 @@
 //! The stored parts of the search index over all actions.
 //!
-//! **Words.** The words are stemmed and sorted, and split into blocks. A block is [`Texts`] of two [`Texts`]: the words
-//! and their postings. The rest of the part's head is [`Texts`]: the first word of each block. The postings of a word:
+//! **Words.** The words are stemmed, sorted and split into blocks. A block is a [`StringTable`] of
+//! two [`StringTable`]s: the words and their postings. The rest of the part's head is a
+//! [`StringTable`] with the first word of each block. The postings of a word:
 //!
 //! | bytes | meaning |
 //! |---|---|
@@ -15,9 +16,9 @@
 //!
 //! | block | meaning |
 //! |---|---|
-//! | 0 | [`Texts`]: the platforms, well-known ones first |
+//! | 0 | [`StringTable`]: the platforms, well-known platforms first |
 //! | 1 | 8 bytes per platform: its first row, the number of words in its display name, whether it is well known, 2 bytes of 0 |
-//! | 2 | [`Texts`] of two: former names of platforms, and the number of the platform of each |
+//! | 2 | [`StringTable`] of two: former names of platforms, and the number of the platform of each name |
 //! | … | [`FEATURE_BYTES`] bytes for each of [`BLOCK_ROWS`] rows: see [`StaticFeatures`] |
 
 use std::slice;
@@ -47,9 +48,9 @@ pub struct PostingFlags(pub u8);
 impl PostingFlags {
     /// The largest value of [`Self::weight`].
     pub const MAX_WEIGHT: u8 = 63;
-    /// In the title of an action, or in the display name of a platform.
+    /// The word occurs in the title of an action, or in the display name of a platform.
     pub const IN_NAME: u8 = 1;
-    /// In the key of an action.
+    /// The word occurs in the key of an action.
     pub const IN_KEY: u8 = 2;
 
     /// The weight of the word, from 1 to [`Self::MAX_WEIGHT`].
@@ -153,7 +154,7 @@ fn next(bytes: &mut &[u8], number: &mut usize) -> Option<PostingFlags> {
 #[inline(always)]
 fn varint(bytes: &mut &[u8]) -> Option<usize> {
     let (first, rest) = bytes.split_first()?;
-    // Fast path for nearly all numbers.
+    // Fast path: nearly all numbers fit into one byte.
     if *first < 0x80 {
         *bytes = rest;
         return Some(usize::from(*first));
@@ -174,7 +175,7 @@ fn long_varint(bytes: &mut &[u8]) -> Option<usize> {
     None
 }
 
-/// The inverse of [`varint`].
+/// Serializes a number for [`varint`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_varint(mut number: usize, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
@@ -299,7 +300,7 @@ impl<'a> Block<'a> {
         Ok(Self { words, postings })
     }
 
-    /// The index of the first word that is not less than `stem`.
+    /// The index of the first word in the block that is not less than `stem`.
     fn first_from(&self, stem: &str) -> usize {
         first_where(self.words.len(), |index| self.words.get(index) >= stem.as_bytes())
     }
@@ -310,7 +311,7 @@ pub struct Platform {
     pub first: usize,
     pub end: usize,
     pub name_words: u8,
-    /// Well-known platforms rank higher.
+    /// Whether the platform is well known and so ranks higher.
     pub is_well_known: bool,
 }
 
@@ -335,7 +336,7 @@ pub struct Platforms<'a> {
 }
 
 impl<'a> Platforms<'a> {
-    /// `rows` is the number of rows in the list.
+    /// Opens the part. `rows` is the number of rows in the list.
     pub fn open(section: &'a Section, rows: usize) -> Result<Self, StorageError> {
         let names = Texts::open(section.block(0)?);
         let names = names.ok_or_else(|| section.damaged("its names are cut short"))?;

@@ -1,7 +1,8 @@
 //! Classifies the words of a query for actions: stop words, verbs and synonyms.
 //!
-//! The tables are short on purpose. They hold common English and the popular names of well-known products; words that
-//! only one platform uses are indexed from that platform's own texts.
+//! The tables are deliberately short: they contain common English words and popular names of
+//! well-known products. Words that only one platform uses are indexed from the platform's
+//! documents.
 
 use super::stem::stem;
 
@@ -141,7 +142,7 @@ impl Intent {
     /// Deletes a resource.
     pub const DELETE: Self = Self(8);
 
-    /// The inverse of [`Self::bits`]. Ignores all other bits.
+    /// Converts the stored form. Ignores unknown bits.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & 15)
     }
@@ -180,8 +181,8 @@ pub fn intents_of_verb(word: &str) -> Intent {
 /// The minimum length of a word that can be recognized as a misspelled verb, in bytes.
 const MIN_MISTYPED_BYTES: usize = 5;
 
-/// Like [`intents_of_verb`], for the first word of a query. It may be inflected ("creating issues"), lack a letter or
-/// have two letters swapped ("creat issue").
+/// The intents of a verb at the start of a query. The verb may be inflected ("creating issues"),
+/// lack a letter ("creat issue"), or have two letters swapped.
 pub fn intents_of_inflected_verb(word: &str) -> Intent {
     if !word.ends_with("ing") {
         let intents = intents_of_verb(word);

@@ -17,7 +17,7 @@ const JOINED_WEIGHT: u8 = 15;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Term {
-    /// The word as typed, case-folded.
+    /// The word from the query, case-folded.
     pub word: String,
     /// The stem of the word, followed by the stems of its synonyms, with weights in sixteenths.
     pub stems: Vec<(String, u8)>,
@@ -87,7 +87,7 @@ impl ActionQuery {
         Self { terms, intents, prefix: last.filter(is_long).cloned() }
     }
 
-    /// All stems whose postings the query needs.
+    /// All stems of the query, including the stems of synonyms.
     pub fn stems(&self) -> impl Iterator<Item = &str> {
         let stems = self.terms.iter().flat_map(|term| &term.stems).map(|(stem, _)| stem.as_str());
         stems.chain(self.prefix.as_deref())

@@ -9,10 +9,11 @@ use crate::ports::StorageError;
 /// The maximum number of matches that are counted: one more than the largest exact total in a
 /// response, to show that there are more.
 pub const MAX_MATCHES: usize = 10_001;
-/// Oversampling factor: features are read for this many times the requested rows first.
+/// Oversampling factor: the number of rows whose features are read first, as a multiple of the
+/// requested rows.
 const OVERSAMPLING: usize = 4;
 
-/// Finds the rows that match a query and keeps the best `limit` of them, at most [`MAX_MATCHES`].
+/// Finds the rows that match a query. Returns the best `limit` rows, at most [`MAX_MATCHES`].
 pub fn rank(
     query: &ActionQuery,
     vocabulary: &Vocabulary<'_>,

@@ -6,11 +6,12 @@ use std::ops::Range;
 /// Notes about platforms that a search over all actions returns.
 #[derive(Debug, Clone, Default)]
 pub struct PlatformNotes {
-    /// Platforms of the filter that do not exist.
+    /// Requested platforms that do not exist.
     pub unknown: Vec<String>,
     /// Requested platforms that have no actions.
     pub empty: Vec<String>,
-    /// Well-known platforms that the query names, if none of their actions is among the best matches.
+    /// Well-known platforms whose names the query contains, but without actions among the best
+    /// matches.
     pub unmatched: Vec<String>,
 }
 

@@ -43,7 +43,7 @@ fn without_tense(word: &str) -> &str {
     };
     let rest = ["ing", "ed"].iter().find_map(|end| word.strip_suffix(end).filter(is_word));
     let Some(rest) = rest else { return word };
-    // `running` → `run`, but `calling` → `call`.
+    // Drop a doubled consonant: `running` → `run`, but `calling` → `call`.
     let mut letters = rest.chars().rev();
     match (letters.next(), letters.next()) {
         (Some(last), Some(before)) if last == before && !matches!(last, 'l' | 's' | 'z') => {

@@ -15,7 +15,7 @@ use crate::terms::CredentialType;
 pub struct ConnectorDetail {
     /// The auth methods, preferred one first.
     pub auth_methods: Vec<AuthMethod>,
-    /// The base URLs of the API, the default one first.
+    /// The base URLs of the API, default first.
     pub servers: Vec<Server>,
     /// An `https` URL.
     pub documentation_url: Option<String>,
@@ -24,7 +24,7 @@ pub struct ConnectorDetail {
     /// Templates of the headers of every request to the platform, for any auth method.
     #[serde(default)]
     pub headers: Parameters,
-    /// A request that succeeds only with valid credentials.
+    /// The request that verifies credentials.
     pub verify: Option<Verify>,
     /// The request that identifies the connected account.
     pub account: Option<Account>,
@@ -77,7 +77,7 @@ pub struct Request {
     /// An absolute `https` URL, or a path relative to the first server that the auth method has
     /// fields for.
     pub path: String,
-    /// The JSON body.
+    /// The JSON body of the request.
     #[serde(default)]
     pub body: Option<serde_json::Value>,
 }
@@ -180,7 +180,7 @@ pub enum Kind {
     AwsSigv4 {
         /// The AWS service name in signatures.
         service: String,
-        /// The regions of the service. Empty when unknown.
+        /// The regions of the service. Empty if unknown.
         regions: Vec<String>,
     },
 }
@@ -369,7 +369,7 @@ pub struct Field {
     /// The allowed values. Empty for any value.
     #[serde(default)]
     pub r#enum: Option<Vec<String>>,
-    /// Used when the field is left empty.
+    /// The value for an empty field.
     #[serde(default)]
     pub default: Option<String>,
 }

@@ -9,7 +9,7 @@ use super::Parameters;
 #[serde(rename_all = "camelCase")]
 pub struct OAuth2 {
     pub grant: Grant,
-    /// The issuer that the platform names in its responses (RFC 9207).
+    /// The issuer identifier in the platform's authorization responses (RFC 9207).
     pub issuer: Option<String>,
     /// `None` for grants without a user.
     pub authorization_url: Option<String>,
@@ -77,7 +77,7 @@ pub struct OAuth2 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessTokenRequest {
-    /// `GET`, with the parameters in the query, or `POST`.
+    /// `GET` with the parameters in the query, or `POST`.
     pub method: crate::terms::Method,
     /// An absolute `https` URL.
     pub url: String,
@@ -117,7 +117,7 @@ pub enum SourceKind {
 /// The unit of the lifetime of an access token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExpiresUnit {
-    /// The unit of RFC 6749.
+    /// Seconds, as in RFC 6749.
     #[default]
     #[serde(rename = "s")]
     Seconds,
@@ -190,7 +190,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// Whether the client gets tokens without a user.
+    /// Whether the client obtains tokens without a user.
     pub const fn acts_without_user(self) -> bool {
         !matches!(self, Self::AuthorizationCode)
     }
@@ -224,7 +224,7 @@ pub enum TokenAuth {
     None,
 }
 
-/// The token that a revocation request names.
+/// The token in a revocation request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RevocationToken {

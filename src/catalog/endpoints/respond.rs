@@ -51,7 +51,7 @@ impl<'a, P: Ports> CatalogRequest<'a, P> {
         self.context.caller.limits()
     }
 
-    /// The folded name of a platform. Returns `None` when the caller may not see the platform.
+    /// The folded name of a platform. Returns `None` if the caller may not see the platform.
     pub fn visible_platform(&self, platform: &str) -> Option<String> {
         Some(fold(platform)).filter(|folded| has_platform(self.platforms(), folded))
     }

@@ -8,8 +8,8 @@
 //! | 4 | number of packs |
 //! | 24 per pack | its [`SectionRef`]; zeros for a pack without platforms |
 //! | 4 | length of the names that follow, in bytes |
-//! | … | [`Texts`]: the names of the lists with segments of their own, sorted; the connector list's name is empty |
-//! | … | [`Texts`]: the [`ListRef`]s of these lists |
+//! | … | [`StringTable`]: the names of the lists in separate segments, sorted; the connector list's name is empty |
+//! | … | [`StringTable`]: the [`ListRef`]s of these lists |
 //!
 //! The number of a platform's pack is the CRC-32 of its name modulo the number of packs.
 

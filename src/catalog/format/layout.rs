@@ -1,6 +1,6 @@
 //! The encoding of stored values: little-endian numbers and tables of byte strings.
 //!
-//! Checksums are verified by [`section`](super::section) before anything is decoded.
+//! The module [`section`](super::section) verifies checksums before values are decoded.
 
 use std::fmt;
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub struct Texts<'a> {
     joined: &'a [u8],
 }
 
-/// Serializes a [`Texts`].
+/// Serializes a [`StringTable`].
 pub fn write_texts<T: AsRef<[u8]>>(texts: impl ExactSizeIterator<Item = T>) -> Vec<u8> {
     let mut bytes = number(texts.len()).to_vec();
     let mut joined = Vec::new();
@@ -53,7 +53,7 @@ pub fn write_texts<T: AsRef<[u8]>>(texts: impl ExactSizeIterator<Item = T>) -> V
 }
 
 impl<'a> Texts<'a> {
-    /// Returns `None` when the bytes are truncated.
+    /// Parses a table. Returns `None` if the bytes are truncated.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
         let count = read_number(bytes, 0)?;
         let end = count.checked_add(2)?.checked_mul(4)?;

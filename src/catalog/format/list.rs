@@ -2,8 +2,8 @@
 //!
 //! A part is a [`Section`]. A small list is one part with the role [`Role::Whole`]. A large list
 //! has a part or several for each of the other roles, so that a request reads only the parts that
-//! it needs. The rows are divided into groups. A group has two blocks, both [`Texts`]: the JSON of
-//! its rows, each followed by a comma, and their searchable texts.
+//! it needs. The rows are divided into groups. A group has two blocks, both a [`StringTable`]: the
+//! JSON of its rows, each followed by a comma, and their searchable texts.
 //!
 //! The rest of the head of a part with role `Whole` or `Rows`:
 //!
@@ -13,7 +13,7 @@
 //! | 4 | number of rows |
 //! | 4 | number of groups |
 //! | 4 per group | number of the first row, within the list |
-//! | … | [`Texts`]: the folded title of the first row of each group |
+//! | … | [`StringTable`]: the folded title of the first row of each group |
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -34,7 +34,7 @@ pub struct List {
     pub kind: Kind,
     /// The loaded parts with rows, each with the number of the part's first row.
     rows: Vec<(usize, Rc<Section>)>,
-    /// The other loaded parts.
+    /// The loaded parts without rows.
     parts: Vec<(PartRef, Rc<Section>)>,
 }
 
@@ -123,7 +123,7 @@ impl List {
         self.with_rows().next().filter(|_| is_whole)
     }
 
-    /// Fails when no loaded part contains the row.
+    /// The group that contains a row. Returns an error if no loaded part contains the row.
     pub fn group_of(&self, row: usize) -> Result<Group<'_>, StorageError> {
         let after = self.rows.partition_point(|(first, _)| *first <= row);
         let missing_error = || self.missing("a row");
@@ -188,7 +188,7 @@ impl List {
         })
     }
 
-    /// The consecutive rows with a folded title.
+    /// The range of rows with this folded title.
     pub fn with_title(&self, folded: &str) -> Result<Range<usize>, StorageError> {
         let folded = folded.as_bytes();
         let (mut start, mut end) = (None, 0);
@@ -225,7 +225,8 @@ impl List {
         }
     }
 
-    /// Looks up a key in its bucket, which has two [`Texts`]: the sorted keys and their rows.
+    /// Looks up a key in its bucket, which has two [`StringTable`]s: the sorted keys and their
+    /// rows.
     fn find_in_bucket(&self, key: &str, bucket: usize) -> Result<Option<&[u8]>, StorageError> {
         let mut parts = self.parts(Role::Keys);
         let (first, part) = parts.next().ok_or_else(|| self.missing("the keys"))?;
@@ -278,7 +279,7 @@ pub fn title_of(text: &[u8]) -> &[u8] {
 }
 
 /// The columns that filters scan: the attributes, one byte per row; the group number, two bytes per
-/// row; and the names of the groups, as [`Texts`].
+/// row; and the names of the groups, as a [`StringTable`].
 #[derive(Debug, Clone, Copy)]
 pub struct Columns<'a> {
     pub attributes: &'a [u8],

@@ -19,9 +19,11 @@ pub enum Role {
     Columns = 3,
     /// The search index: see [`index`](crate::catalog::list_search::index).
     Index = 4,
-    /// For all actions: the words and their postings. See [`action_search`](crate::catalog::action_search).
+    /// Only in the list of all actions: words and their postings. See
+    /// [`action_search`](crate::catalog::action_search).
     Words = 5,
-    /// For all actions: the platforms, and the part of each action's score that does not depend on the query.
+    /// Only in the list of all actions: the platforms, and the part of each action's score that
+    /// does not depend on the query.
     Features = 6,
 }
 
@@ -79,7 +81,7 @@ impl ListRef {
         Self { id, rows, buckets: 0, entries: 0, offset_bits: 0, parts, titles }
     }
 
-    /// The inverse of [`Self::write`]. Returns `None` when the bytes are truncated.
+    /// Parses a list's record. Returns `None` if the bytes are truncated.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let id = SegmentId(*bytes.first_chunk()?);
         let field = |index: usize| read_number(bytes, index.checked_mul(4)?.checked_add(16)?);
@@ -104,7 +106,7 @@ impl ListRef {
         })
     }
 
-    /// The record of the list in `current`.
+    /// Serializes the list's record for `current`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn write(&self) -> Vec<u8> {
         use super::layout::{number, write_texts};

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | 4 | number of names |
 //! | 36 per name | flags; the action list: 16 bytes of id, its start, the length and CRC-32 of its head, its number of rows |
-//! | … | [`Texts`]: the names, sorted |
+//! | … | [`StringTable`]: the names, sorted |
 
 use super::layout::{Texts, first_where, read_number};
 use super::list::ListRef;

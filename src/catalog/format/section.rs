@@ -56,7 +56,7 @@ impl SectionRef {
 pub struct Section {
     segment: SegmentId,
     base: usize,
-    /// `None` once every block has been copied.
+    /// The fetched value. `None` once every block has been copied.
     blob: RefCell<Option<Rc<dyn Blob>>>,
     head: Vec<u8>,
     blocks: Vec<OnceCell<Vec<u8>>>,
@@ -216,7 +216,7 @@ pub struct SectionWriter {
     pub rest: Vec<u8>,
 }
 
-/// A serialized section, with the values that a reference to it contains.
+/// A serialized section, with the length and the checksum for references to it.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Clone)]
 pub struct WrittenSection {

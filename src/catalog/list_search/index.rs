@@ -43,7 +43,7 @@ struct IndexEntry {
 pub struct Index<'a> {
     list: &'a List,
     parts: Vec<(usize, &'a Section)>,
-    /// The number of entries in a block.
+    /// The number of entries per block, except the last one.
     entries_per_block: usize,
 }
 

@@ -24,7 +24,7 @@ const FIRST_PAGES_LIMIT: usize = 100;
 pub struct SearchFilter {
     pub q: Query,
     pub method: Constraint<Method>,
-    /// Only these platforms, folded.
+    /// The requested platforms, folded. `None` for all platforms.
     pub platforms: Option<Names>,
     /// The platforms that the caller may see. `None` for all platforms.
     pub visible: Option<Names>,

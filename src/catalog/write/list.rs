@@ -145,8 +145,8 @@ fn parts(kind: Kind, rows: &[Row], groups: &[Group<'_>], sizes: Sizes) -> ListFo
     ListForm::Parts { list, segments: parts.segments }
 }
 
-/// Serializes each bucket: the offset of the rows, then the sorted keys and their rows, both as
-/// [`Texts`](crate::catalog::format::layout::Texts).
+/// Serializes each bucket: the offset of the rows, then the sorted keys and their rows, both as a
+/// [`StringTable`](crate::catalog::format::layout::StringTable).
 fn buckets(rows: &[Row], size: usize) -> Vec<Vec<u8>> {
     let bytes: usize = rows.iter().map(|row| row.json.len()).sum();
     let count = bytes.div_ceil(size.max(1)).max(1);

@@ -83,7 +83,7 @@ impl Sizes {
 pub struct Platform {
     pub connector: Connector,
     pub detail: ConnectorDetail,
-    /// Whether it is enabled for hosted authorization.
+    /// Whether the connector is enabled for hosted authorization.
     pub authkit: bool,
     /// Former names of the platform.
     pub aliases: Vec<String>,
@@ -92,7 +92,7 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// Whether every method needs an OAuth client.
+    /// Whether every auth method requires an OAuth client.
     fn needs_client(&self) -> bool {
         self.detail.auth_methods.iter().all(AuthMethod::is_oauth2)
     }

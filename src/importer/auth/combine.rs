@@ -9,7 +9,7 @@ use crate::importer::scalar::FirstText;
 use crate::importer::server::{self, ResolvedServers};
 use crate::importer::text;
 
-/// A scheme of a document, and its meaning.
+/// A security scheme of a document, converted to auth methods.
 pub struct InterpretedScheme<'d> {
     pub name: &'d str,
     pub description: &'d FirstText,

@@ -274,7 +274,7 @@ pub fn fields(kind: &Kind, help: Option<String>, servers: &ResolvedServers) -> V
     }
     for field in &servers.fields {
         match fields.iter_mut().find(|known| known.name == field.name) {
-            // The document's own list of regions takes precedence.
+            // The list of regions in the document takes precedence.
             Some(known) => known.clone_from(field),
             None => fields.push(field.clone()),
         }

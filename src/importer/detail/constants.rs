@@ -46,7 +46,7 @@ pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters
     headers
 }
 
-/// A schema, or the definition that it refers to.
+/// Parses a schema, and resolves it if it is a reference to a definition.
 fn resolved<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F>) -> Value {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let mut value = parsed(schema.get());

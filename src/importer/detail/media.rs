@@ -1,4 +1,4 @@
-//! Normalizes media types, and chooses the one that the catalog describes.
+//! Normalizes media types, and chooses the media type that the catalog describes.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ const FORM: u8 = 2;
 const MULTIPART: u8 = 3;
 /// The maximum number of headers of a part.
 const MAX_HEADERS: usize = 50;
-/// The styles in which the members of a form can be serialized.
+/// The serialization styles for the members of a form.
 const STYLES: [&str; 4] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
 
 /// The declared serialization of a form's members, if the preferred media type is a form.

@@ -36,7 +36,7 @@ const MAX_DESCRIPTION: usize = 1000;
 const MAX_SECURITY: usize = 100;
 /// The maximum number of scopes of a scheme in a requirement.
 const MAX_SCOPES: usize = 200;
-/// The maximum number of dangling references that a warning names.
+/// The maximum number of dangling references in a warning.
 const DANGLING_SHOWN: usize = 3;
 
 #[derive(Debug, Default)]

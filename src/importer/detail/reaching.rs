@@ -17,7 +17,7 @@ const MAX_WRITTEN: usize = 1 << 30;
 /// The definitions that an action's input or a response refers to.
 #[derive(Debug, Default)]
 pub struct Reaching {
-    /// The numbers of the definitions.
+    /// The numbers of the definitions that the schemas refer to directly.
     pub roots: Vec<u32>,
     bytes: usize,
     /// Whether a schema was too large and was replaced with a schema that allows any value.

@@ -15,7 +15,7 @@ const MAX_DESCRIPTION: usize = 300;
 const MAX_TITLE: usize = 200;
 /// The maximum size of a default or an example, in bytes of JSON.
 const MAX_VALUE: usize = 500;
-/// The maximum length of a pattern, in bytes. Longer ones are dropped.
+/// The maximum length of a pattern, in bytes. Longer patterns are dropped.
 const MAX_PATTERN: usize = 1000;
 
 /// Converts a schema. Returns its JSON, and the numbers of the definitions that it refers to.

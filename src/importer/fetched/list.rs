@@ -18,7 +18,7 @@ const OWN_DOCUMENTS: &str = "documents";
 /// The maximum length of a licence, in characters.
 const MAX_LICENCE: usize = 100;
 
-/// The sources, by platform.
+/// Maps platforms to their sources.
 #[derive(Debug, Clone, Default)]
 pub struct SourceList(pub BTreeMap<String, Source>);
 

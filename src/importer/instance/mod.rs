@@ -86,7 +86,7 @@ impl InstancePlatform {
         }
     }
 
-    /// The path of the API below the host.
+    /// The base path of the API.
     const fn base(self) -> &'static str {
         match self {
             // https://learn.microsoft.com/power-apps/developer/data-platform/webapi/compose-http-requests-handle-errors

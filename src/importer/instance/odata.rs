@@ -15,7 +15,7 @@ use super::SelectedParts;
 const MAX_BASES: usize = 10;
 /// Annotation terms that mark read-only properties.
 const READ_ONLY: [&str; 2] = ["Org.OData.Core.V1.Computed", "Org.OData.Core.V1.Permissions"];
-/// The maximum number of properties that the description of `$select` names.
+/// The maximum number of properties in the description of `$select`.
 const NAMES_SHOWN: usize = 12;
 
 /// Translates metadata to an `OpenAPI` document. `service` is the URL of the service.
@@ -54,7 +54,7 @@ struct Model<'a, 'i> {
     types: BTreeMap<String, Node<'a, 'i>>,
     /// Unbound functions and actions, by qualified name.
     operations: BTreeMap<String, Vec<Node<'a, 'i>>>,
-    /// The namespace of each alias.
+    /// Maps aliases to namespaces.
     aliases: BTreeMap<&'a str, &'a str>,
     /// The entity sets of each entity type.
     sets: BTreeMap<String, &'a str>,

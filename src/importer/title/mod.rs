@@ -21,7 +21,7 @@ const MAX_READ: usize = 2048;
 #[derive(Debug, Clone, Copy)]
 pub struct TitleSource<'a> {
     pub method: Method,
-    /// The path's template.
+    /// The path template.
     pub path: &'a str,
     pub summary: &'a str,
     pub description: &'a str,

@@ -136,8 +136,8 @@ fn without_brackets(phrase: &str) -> String {
     words.join(" ").replace(" ,", ",").replace(" .", ".")
 }
 
-/// Keeps the content of parentheses if it distinguishes one action from another: "archive (zip)" → "archive, zip".
-/// Empty parentheses, as in `addCards()`, are dropped, and the `(s)` of a plural stays with its word.
+/// Appends the content of parentheses if it can distinguish actions: "archive (zip)" → "archive,
+/// zip". Drops empty parentheses, as in `addCards()`. Appends the `(s)` of a plural unchanged.
 fn push_parenthesized(out: &mut String, inside: &str) {
     let inside = inside.trim();
     let is_word = inside.chars().all(|c| c.is_alphanumeric() || c == ' ' || c == '-');

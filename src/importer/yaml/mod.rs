@@ -40,7 +40,7 @@ pub struct Node {
 enum Kind {
     Scalar {
         text: String,
-        /// Whether the scalar may be a number, a boolean or null.
+        /// Whether the scalar is unquoted, so that it may be a number, a boolean or null.
         is_plain: bool,
     },
     List(Vec<Rc<Node>>),
@@ -152,7 +152,7 @@ struct Composer {
     anchors: HashMap<usize, Rc<Node>>,
     open: Vec<Open>,
     root: Option<Rc<Node>>,
-    /// The remaining weight of nodes, including those of aliases.
+    /// The weight that further nodes, including aliased nodes, may have.
     left: usize,
 }
 

@@ -374,7 +374,7 @@ impl Scorer {
     }
 }
 
-/// Row, platform and candidate numbers fit into 32 bits.
+/// Converts the number of a row, platform or candidate, which always fits into 32 bits.
 fn number(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
