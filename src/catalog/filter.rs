@@ -16,7 +16,7 @@ use crate::util::name_set::Names;
 pub enum Selection {
     /// Consecutive rows of the list.
     Range(Range<usize>),
-    /// Selected rows.
+    /// The numbers of the selected rows.
     Rows(Rc<[u32]>),
     /// The result of the search over all actions.
     Ranked(Rc<Ranking>),

@@ -29,10 +29,11 @@ const ARGUMENTS_FILE: &str = "import.json";
 /// --remote.
 #[derive(Debug, Args)]
 pub struct AddArgs {
-    /// Documents, or folders of documents, imported whatever their licence
+    /// Documents, or folders of documents, to import regardless of their licence
     #[arg(required_unless_present = "fetched", value_name = "FILE|DIR")]
     sources: Vec<PathBuf>,
-    /// Add the documents that `catalog fetch` has downloaded into this folder, in place of those about the same platforms
+    /// Add the documents that `catalog fetch` has downloaded into this folder, replacing documents
+    /// about the same platforms
     #[arg(long, value_name = "DIR", conflicts_with = "sources")]
     fetched: Option<PathBuf>,
     /// Replace the documents about the same platforms
@@ -80,7 +81,7 @@ impl AddArgs {
         import.out.clone_from(&self.catalog);
         let sources = self.sources.iter().map(absolute).collect::<Result<Vec<_>>>()?;
 
-        // Imports only the new documents, with the settings of the full import.
+        // Import only the new documents, with the settings of the full import.
         let mut job = if let Some(cache) = &self.fetched {
             import.take_fetched(absolute(cache)?);
             import.only_fetched().job()?

@@ -37,17 +37,19 @@ pub struct ImportArgs {
     /// Documents, or folders of documents
     #[arg(required_unless_present = "also", value_name = "FILE|DIR")]
     pub(super) sources: Vec<PathBuf>,
-    /// Which documents to import: those with an open licence in their `info.license`, or any
+    /// Which documents to import: only those with an open licence in `info.license`, or all
     #[arg(long, value_enum, default_value_t = LicenceArg::Open)]
     licence: LicenceArg,
-    /// A document, or a folder of documents, to import whatever its licence; repeat it for more
+    /// A document, or a folder of documents, to import regardless of its licence; repeat it for
+    /// more
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) also: Vec<PathBuf>,
-    /// A document, or a folder of documents, that replaces those about the same platforms; repeat it for more
+    /// A document, or a folder of documents, that replaces other documents about the same
+    /// platforms; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) newer: Vec<PathBuf>,
-    /// A list of OAuth endpoints, for platforms whose document and entry in the file of `--providers` have none:
-    /// config/oauth.json of the npm package grant
+    /// A list of OAuth endpoints, for platforms without OAuth endpoints in their document and in
+    /// the file of `--providers`: config/oauth.json of the npm package grant
     #[arg(long, value_name = "FILE")]
     oauth_list: Option<PathBuf>,
     /// A file that overrides the documents [default: catalog.toml, if it exists]
@@ -117,7 +119,8 @@ impl ImportArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// These arguments with absolute paths, so that the import can be repeated from any folder.
+    /// Makes the paths in the arguments absolute, so that the import can be repeated from any
+    /// folder.
     fn absolute(&self) -> Result<Self> {
         let all = |paths: &[PathBuf]| paths.iter().map(absolute).collect::<Result<Vec<_>>>();
         Ok(Self {
@@ -140,7 +143,7 @@ impl ImportArgs {
         documents.chain(others).all(|path| resolve_from_caller(path).exists())
     }
 
-    /// These arguments, without documents.
+    /// Removes the documents from the arguments.
     pub(super) fn without_documents(&self) -> Self {
         Self {
             sources: Vec::new(),
@@ -152,7 +155,7 @@ impl ImportArgs {
         }
     }
 
-    /// These arguments, with only the documents of the cache.
+    /// Removes all documents from the arguments except the documents of the cache.
     pub(super) fn only_fetched(&self) -> Self {
         Self { fetched: self.fetched.clone(), ..self.without_documents() }
     }
@@ -211,8 +214,7 @@ impl ImportArgs {
     }
 
     /// The documents of the list, and the platforms whose document has not been downloaded. Without
-    /// `--fetched`, returns the documents that belong to this project's `providers.toml`, or
-    /// nothing if another file or no file is used.
+    /// `--fetched`, only this project's documents, and only if its `providers.toml` is used.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
         let list = self.list.as_deref().map(resolve_from_caller);
         let list = list.unwrap_or_else(|| shipped_path(Path::new(DEFAULT_LIST)));
@@ -357,10 +359,10 @@ impl CheckArgs {
 /// Find platforms in the catalog by words of their names, and documents that were skipped for their licence
 #[derive(Debug, Args)]
 pub struct FindArgs {
-    /// Words, all of which must occur; without any, every platform is listed
+    /// Words that the name must contain; without words, lists every platform
     #[arg(value_name = "WORD")]
     words: Vec<String>,
-    /// Only platforms without actions, and their number
+    /// List only platforms without actions, and their number
     #[arg(long)]
     without_actions: bool,
     /// The catalog folder
@@ -408,9 +410,9 @@ impl DiffArgs {
 /// Print a platform of the catalog, or one of its actions
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// Its name, such as `github`
+    /// The name of the platform, such as `github`
     platform: String,
-    /// The key of an action whose detail to print as JSON
+    /// The key of an action, to print the detail of the action as JSON
     #[arg(value_name = "ACTION")]
     action: Option<String>,
     /// The catalog folder
@@ -451,7 +453,7 @@ impl ShowArgs {
 /// Print the catalog as lines of JSON: each connector, followed by the inputs of its actions
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Platforms; without any, all of them
+    /// The platforms to export; by default, all
     #[arg(value_name = "NAME")]
     platforms: Vec<String>,
     /// Print at most this many actions of each platform, chosen at random

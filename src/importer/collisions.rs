@@ -35,7 +35,7 @@ pub fn names(namings: &[&Naming]) -> Vec<String> {
             );
         }
     }
-    // An original name takes precedence over an equal name that another document got by appending.
+    // A document's original name takes precedence over an equal name with appended words.
     proposed.sort_by(|a, b| (a.0, &a.1, namings.get(a.2)).cmp(&(b.0, &b.1, namings.get(b.2))));
     let mut taken = HashSet::new();
     let mut names = vec![String::new(); namings.len()];

@@ -59,7 +59,7 @@ pub const LIST: EndpointDoc = EndpointDoc {
     body: None,
     address: "/v1/vault/connections?platform=github&limit=5",
     script: "\
-// Fetches all pages. With `await` instead of `for await`, fetches a single page.
+// Fetches page after page; `await` instead of `for await` fetches one page.
 for await (const connection of vault.connections.list({ platform: \"github\" })) {
   console.log(connection.identity, connection.state);
 }

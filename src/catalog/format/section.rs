@@ -143,7 +143,7 @@ impl Section {
         if is_packed { unpack_block(&bytes) } else { Ok(bytes) }
     }
 
-    /// The memory of the blocks copied so far, in bytes.
+    /// The memory that the copied blocks use, in bytes.
     pub const fn copied(&self) -> usize {
         self.copied.get()
     }

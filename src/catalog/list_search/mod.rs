@@ -24,7 +24,7 @@ pub const ABSENT: u8 = u8::MAX;
 /// The number of ranks of a word: four types of match, each in the first field or in another field.
 pub const RANKS: u8 = 8;
 
-/// The case-folded words of a search.
+/// The words of a search, case-folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Query {
     words: Vec<String>,

@@ -149,7 +149,7 @@ fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
     Some(alternatives.collect())
 }
 
-/// The distinct alternatives of security schemes that a document's actions require.
+/// The lists of security schemes that a document's actions require, without duplicates.
 pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<String>> {
     let everywhere = security(document.requirements.get());
     let action_requirements =

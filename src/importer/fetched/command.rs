@@ -37,13 +37,14 @@ const SHOWN: usize = 10;
 /// which documents are missing.
 #[derive(Debug, Args)]
 pub struct FetchArgs {
-    /// Platforms; without any, all of them
+    /// The platforms to fetch; by default, all
     #[arg(value_name = "PLATFORM")]
     platforms: Vec<String>,
-    /// Use the document of this platform that was last reported; repeat it for more
+    /// Accept the last reported document of this platform; repeat it for more
     #[arg(long, value_name = "PLATFORM")]
     accept: Vec<String>,
-    /// With --accept: also if its servers, authorization or token endpoints are at other hosts
+    /// With --accept: accept a document of this platform even if its servers, authorization or
+    /// token endpoints have new hosts
     #[arg(long, value_name = "PLATFORM")]
     accept_hosts: Vec<String>,
     /// Stop downloading after this many seconds; the next run continues

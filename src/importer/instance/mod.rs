@@ -50,13 +50,13 @@ pub struct ImportInstanceArgs {
     /// The description, if you have downloaded it; required for servicenow
     #[arg(long, value_name = "FILE", conflicts_with = "authorization")]
     file: Option<PathBuf>,
-    /// Only this entity set, record type or namespace; repeat it for more
+    /// Import only this entity set, record type or namespace; repeat it for more
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     catalog: PathBuf,
-    /// The folder in which the description is cached
+    /// The cache folder for the description
     #[arg(long, value_name = "DIR", default_value = DEFAULT_CACHE)]
     cache: PathBuf,
 }

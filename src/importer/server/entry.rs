@@ -17,7 +17,7 @@ const MAX_SERVERS: usize = 50;
 pub struct Servers {
     /// The servers, in document order. URLs may be empty.
     pub list: Vec<Entry>,
-    /// Whether the value is a map without a URL.
+    /// Whether `servers` is malformed: a map without a URL.
     pub is_malformed: bool,
 }
 

@@ -90,7 +90,7 @@ fn base_as_spelled(word: &str) -> Option<String> {
     if is_base(word) {
         return Some(word.to_owned());
     }
-    // All other supported forms have one of these endings.
+    // Third person and gerund end in "s" or "ing".
     if !word.ends_with('s') && !word.ends_with("ing") {
         return None;
     }
