@@ -100,7 +100,6 @@ const NAMES_SHOWN: usize = 20;
 const FAULTS_SHOWN: usize = 20;
 
 impl ImportArgs {
-    /// Runs the import and prints its outcome.
     pub fn run(&self) -> Result<ExitCode> {
         let job = self.job()?;
         let folder = Folder(self.out.clone());
@@ -225,7 +224,6 @@ impl ImportArgs {
         fetched::available(&SourceList::read(&list)?, cache.as_ref())
     }
 
-    /// Prints the size of the new catalog.
     pub(super) fn print_size(&self, connectors: usize, actions: usize) {
         let (connectors, actions) =
             (format_count(connectors, "connector"), format_count(actions, "action"));
@@ -421,7 +419,6 @@ pub struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// Prints the platform, or the action.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let opened = check::OpenCatalog::new(&folder)?;

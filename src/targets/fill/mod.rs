@@ -192,7 +192,7 @@ pub fn host_choosers(template: &str) -> Vec<&str> {
     pieces(host).into_iter().filter_map(Piece::variable).collect()
 }
 
-/// Whether the host of a template ends with a dot and this variable, and all listed values are
+/// Whether the host of a template ends with a dot and this variable, and all allowed values are
 /// registrable domains.
 pub fn ends_with_domain(template: &str, variable: &str, listed: &[String]) -> bool {
     let Some((_, Some((host, _)), _)) = split(template) else { return false };
