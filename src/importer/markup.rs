@@ -107,7 +107,7 @@ impl Words {
 const HIDDEN: [&str; 7] = ["style", "script", "pre", "table", "head", "button", "summary"];
 /// Tags that enclose a heading.
 const HEADINGS: [&str; 5] = ["h1", "h2", "h3", "h4", "fullname"];
-/// Tags that separate words.
+/// Tags that act as word boundaries.
 const BLOCKS: [&str; 14] = [
     "p",
     "br",

@@ -56,7 +56,7 @@ pub fn repeated<'a>(server: &'a str, mut paths: impl Iterator<Item = &'a str>) -
     is_found.then_some(base)
 }
 
-/// Removes the repeated base path from the path of an operation.
+/// Removes the base path from the path of an operation that begins with it.
 pub fn without_repeated<'a>(path: &'a str, base: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(base)?;
     if rest.is_empty() { Some("/") } else { Some(rest).filter(|rest| rest.starts_with('/')) }
