@@ -119,7 +119,7 @@ pub struct Info<F> {
     release_status: Texts,
     #[serde(rename = "x-api-status")]
     api_status: Texts,
-    /// `true` when the API is being phased out
+    /// `true` if the API is being phased out
     #[serde(rename = "x-deprecated")]
     x_deprecated: Texts,
     /// `x-deprecated` without its prefix
@@ -183,7 +183,7 @@ impl<'de> Deserialize<'de> for Licence {
 pub struct Components<F> {
     #[serde(default)]
     pub security_schemes: OptionalMap<Schemes>,
-    /// Since OpenAPI 3.1.
+    /// Available since OpenAPI 3.1.
     pub path_items: Option<Entries<PathItem<F>>>,
     #[serde(default)]
     pub schemas: Raw<F>,
@@ -191,7 +191,7 @@ pub struct Components<F> {
     pub parameters: Raw<F>,
     #[serde(default)]
     pub request_bodies: Raw<F>,
-    /// Since OpenAPI 3.2.
+    /// Available since OpenAPI 3.2.
     #[serde(default)]
     pub media_types: Raw<F>,
     #[serde(default)]

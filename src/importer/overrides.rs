@@ -162,7 +162,7 @@ impl Overrides {
     }
 }
 
-/// Converts a byte offset to a line and a column, counted from one.
+/// Converts a byte offset to a line and a column, both starting at 1.
 fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text::head(text, at);
     let line = before.matches('\n').count().saturating_add(1);

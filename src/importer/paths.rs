@@ -49,7 +49,7 @@ pub struct Operation<F> {
     pub deprecated: FirstText,
     pub external_docs: OptionalMap<ExternalDocs>,
     pub parameters: Raw<F>,
-    /// Since OpenAPI 3.0. In Swagger 2.0, the body is a parameter.
+    /// The body, since OpenAPI 3.0. In Swagger 2.0, the body is a parameter.
     pub request_body: Raw<F>,
     pub responses: Raw<F>,
     /// The security requirements, which override the requirements of the document.

@@ -16,7 +16,7 @@ const SEVERAL_DOCUMENTS: &str = "the file has several YAML documents";
 /// A fault of a document, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Line and column, counted from one. `None` if unknown.
+    /// The line and the column, both starting at 1. `None` if unknown.
     pub place: Option<(u64, u64)>,
     pub message: String,
 }

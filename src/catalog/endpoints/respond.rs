@@ -26,7 +26,7 @@ use crate::util::nearest::{nearest, shown};
 /// The maximum number of suggestions for an unknown name.
 pub(super) const MAX_SUGGESTIONS: usize = 3;
 
-/// A request to the catalog, with the catalog version that it reads.
+/// A request to the catalog, and the version of the catalog that the request reads.
 pub(super) struct CatalogRequest<'a, P> {
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,

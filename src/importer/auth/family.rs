@@ -146,7 +146,7 @@ fn resource(servers: &ResolvedServers) -> String {
     format!("https://{}/", host.unwrap_or_else(|| "management.azure.com".to_owned()))
 }
 
-/// Qualifies the name of a scope as version 2 requires:
+/// Adds the resource to the name of a scope, as version 2 requires:
 /// `https://management.azure.com/user_impersonation`.
 fn qualify(scope: Scope, resource: &str) -> Scope {
     let is_openid_scope =

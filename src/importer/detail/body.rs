@@ -98,7 +98,7 @@ pub fn swagger<F>(
 pub struct DocumentedResponse {
     /// `200`, `4XX` or `default`, for example.
     pub status: String,
-    /// When the platform returns this status.
+    /// The document's explanation of when the platform returns this status.
     pub description: String,
     /// The media types. The schema describes the first type.
     pub types: Vec<String>,

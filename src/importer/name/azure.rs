@@ -29,7 +29,8 @@ pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
     }
     let singulars = |words: &[String]| words.iter().map(|word| singular(word)).collect::<Vec<_>>();
     let has_all = singulars(&about).iter().all(|word| singulars(&part).contains(word));
-    // Don't repeat the area: `Network` and `Virtual Network Gateway`
+    // Omit the area if the part contains it, as in area `Network` and part `Virtual Network
+    // Gateway`.
     let words = if has_all {
         part.clone()
     } else {

@@ -40,7 +40,7 @@ impl Provider {
                 continue;
             }
             method.id = auth::unique_id(&methods, &method.id);
-            // The URLs of the servers may differ from the document.
+            // The facts may replace the servers, and so the variables in their URLs.
             let first = servers.first().map(|server| server.url.as_str()).unwrap_or_default();
             auth::remove_unused_fields(
                 &mut method,

@@ -29,7 +29,7 @@ const TOO_LARGE: &str = "more nesting, aliases or nodes than a document may have
 /// A value and its position.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The line and the column, counted from one.
+    /// The line and the column, both starting at 1.
     place: (u64, u64),
     depth: u16,
     weight: usize,
