@@ -4,22 +4,22 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`util`] | JSON, percent-encoding, timestamps, suggestions, patterns: tools that know nothing about the service |
-//! | [`terms`] | words that requests, rows and responses share: environments, scopes, identity types, states, methods |
-//! | [`ports`] | the interfaces to the outside: a database, a value store, time, randomness, a rate limit, HTTP |
-//! | [`targets`] | the policy for the addresses to which credentials and users may be sent |
-//! | [`oauth`] | messages to and from authorization servers: built, read, classified; pure |
-//! | [`oidc`] | signing users in at OpenID providers: discovery, codes, ID tokens |
+//! | [`util`] | JSON, percent-encoding, timestamps, suggestions, patterns: helpers that are independent of the service |
+//! | [`terms`] | enumerations that requests, rows and responses share: environments, scopes, identity types, states, methods |
+//! | [`ports`] | interfaces to external services: database, value store, clock, randomness, rate limit, HTTP |
+//! | [`targets`] | the policy for URLs that may receive credentials and users |
+//! | [`oauth`] | messages to and from authorization servers: builders, parsers, error classification; no I/O |
+//! | [`oidc`] | sign-in of users with OpenID providers: discovery, codes, ID tokens |
 //! | [`storage`] | batches of statements, metering and retries, read replicas, database capacity |
 //! | [`http`] | requests, responses, the table of endpoints, queries, bodies, paging, problems, [`http::handle::handle()`] |
 //! | [`auth`] | API keys, session tokens and their restrictions, the principal of a request, shards |
 //! | [`catalog`] | connectors and actions: stored rows, filters, search, the cache of an isolate |
-//! | [`connections`] | connections: fields and their rules, filters, cursors, entity tags |
+//! | [`connections`] | connections: fields and their validation, filters, cursors, entity tags |
 //! | [`credentials`] | encryption at rest, refresh, health checks, the state machine of a connection |
-//! | [`connect`] | connecting accounts: methods, OAuth clients, attempts, pages, the callback |
-//! | [`branding`] | the name, logo and colour of an account's app on the pages for its users |
+//! | [`connect`] | the connect flow: auth methods, OAuth clients, attempts, pages, the callback |
+//! | [`branding`] | the name, logo and colour of an account's app, for the pages that its users see |
 //! | [`platform_calls`] | the proxy and `run_action`: addresses, headers, signatures, input schemas |
-//! | [`events`], [`webhooks`], [`audit`] | the event feed, the delivery of events, the record of who changed what |
+//! | [`events`], [`webhooks`], [`audit`] | the event feed, the delivery of events, the audit log |
 //! | [`traces`] | the trace context of platform calls, and their spans |
 //! | [`usage`] | the number of requests per day |
 //! | [`agents`], [`mcp`] | the authorization server for agents, and the MCP endpoint |
@@ -27,12 +27,13 @@
 //! | `edge` | feature `worker`: the Cloudflare Worker, the only code that uses the Workers API |
 //! | `client` | feature `client`: the core of the npm package, the only code that uses browser APIs |
 //! | `openapi` | feature `cli`: the API's `OpenAPI` document, derived from [`http::endpoint`] |
-//! | `importer` | feature `cli`: `OpenAPI` documents to a catalog folder |
+//! | `importer` | feature `cli`: converts `OpenAPI` documents to a catalog folder |
 //! | `operator` | feature `cli`: the operator's commands, through wrangler |
 //!
-//! A request goes through [`http::handle::handle()`]: route, read the secret, check the rate limit, prepare the handler, query
-//! storage once, authenticate, authorize, respond. It takes and returns plain structs, so native tests drive every endpoint over
-//! real `SQLite`. Without a feature, the crate can name neither Cloudflare nor the browser.
+//! [`http::handle::handle()`] processes a request: it selects the route, reads the secret, checks
+//! the rate limit, prepares the handler, queries storage once, authenticates, authorizes and
+//! responds. Requests and responses are plain structs, so native tests call every endpoint with
+//! real `SQLite`. Without a feature, the crate has no dependency on Cloudflare or the browser.
 
 pub mod agents;
 pub mod audit;

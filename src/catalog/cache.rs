@@ -1,6 +1,7 @@
-//! The catalog in an isolate's memory: segments, selections and response bodies in least-recently-used caches with a
-//! budget in bytes, and the `current` record for [`CURRENT_MS`]. Segments are immutable and named by their content, so
-//! only `current` can be stale.
+//! An isolate's cache of the catalog: segments, selections, inflated units and response bodies in
+//! least-recently-used caches, each with a budget in bytes, and the `current` record for
+//! [`CURRENT_MS`]. Segments are immutable and named by their content, so only `current` can be
+//! stale.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -17,17 +18,19 @@ use super::format::section::{Section, SectionRef};
 use super::format::stored::{CURRENT_KEY, FORMAT, SegmentId};
 use crate::ports::{Blob, Blobs, Clock, StorageError, is_recent};
 
-/// How long the `current` record is used before it is read again, in milliseconds.
+/// The lifetime of the cached `current` record, in milliseconds.
 pub const CURRENT_MS: u64 = 30_000;
-/// The default budget for segments.
+/// The default budget for segments, in bytes.
 pub const DEFAULT_SEGMENT_BYTES: usize = 32 << 20;
-/// The budget for selections.
+/// The budget for selections, in bytes.
 const SELECTION_BYTES: usize = 4 << 20;
-/// The budget for response bodies is the budget for segments divided by this number, and is not part of it.
+/// The budget for response bodies is the budget for segments divided by this number. It is added to
+/// that budget.
 const BODY_BUDGET_DIVISOR: usize = 8;
-/// The budget for inflated units is the budget for segments divided by this number, and is not part of it.
+/// The budget for inflated units is the budget for segments divided by this number. It is added to
+/// that budget.
 const UNIT_BUDGET_DIVISOR: usize = 4;
-/// The approximate overhead of an entry.
+/// The approximate overhead of a cache entry, in bytes.
 const ENTRY_BYTES: usize = 256;
 
 #[derive(Debug)]
@@ -39,7 +42,7 @@ pub struct CatalogCache {
     units: RefCell<Units>,
 }
 
-/// Units, by segment and offset.
+/// Inflated units, by segment and offset.
 type Units = BudgetedLru<(SegmentId, u32), Rc<Vec<u8>>>;
 
 fn open_current(bytes: Vec<u8>) -> Result<Current, StorageError> {
@@ -82,8 +85,8 @@ impl Segment {
         self.open_sections.borrow().values().any(|section| section.is_damaged())
     }
 
-    /// The memory that the segment uses now, in bytes: the fetched value, and the blocks copied from it. Drops the
-    /// fetched value when everything has been copied.
+    /// The memory that the segment uses, in bytes: the fetched value, and the blocks copied from
+    /// it. Drops the fetched value once all blocks have been copied.
     fn bytes(&self) -> usize {
         let open_sections = self.open_sections.borrow();
         let size = self.blob.borrow().as_ref().map_or(0, |blob| blob.size());
@@ -141,7 +144,7 @@ impl CatalogCache {
             return Ok(section);
         }
         let blob = fetch(ports, location.segment).await?;
-        // Another request may have fetched it in the meantime; one copy is enough.
+        // A concurrent request may have cached the segment; don't store a second copy.
         if let Some(section) =
             self.cached_segment(location.segment).and_then(|segment| segment.section(location).ok())
         {
@@ -188,12 +191,13 @@ impl CatalogCache {
         }
     }
 
-    /// The cached body of a response. `name` must identify the response across all published versions.
+    /// The cached body of a response. `name` must be unique across all published versions of the
+    /// catalog.
     pub fn body(&self, name: &str) -> Option<Rc<dyn Blob>> {
         self.bodies.try_borrow_mut().ok()?.get(name)
     }
 
-    /// Caches the body of a response under a name as in [`Self::body`].
+    /// Caches the body of a response for [`Self::body`].
     pub fn cache_body(&self, name: String, body: &Rc<dyn Blob>) {
         if let Ok(mut bodies) = self.bodies.try_borrow_mut() {
             let bytes = body.size().saturating_add(name.len());
@@ -221,7 +225,8 @@ async fn fetch<P: Blobs>(ports: &P, id: SegmentId) -> Result<Rc<dyn Blob>, Stora
     ports.get(&key).await?.ok_or_else(missing_error)
 }
 
-/// A cache that evicts the least recently used entries when all of them exceed a budget in bytes.
+/// A cache that evicts the least recently used entries while their total size exceeds a budget in
+/// bytes.
 #[derive(Debug)]
 struct BudgetedLru<K: Hash + Eq, V> {
     entries: LruCache<K, (V, usize)>,
@@ -241,7 +246,7 @@ impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
         self.entries.get(key).map(|(value, _)| value.clone())
     }
 
-    /// Like [`Self::get`], for a value whose size changes: measures it again.
+    /// Returns a cached value whose size may have changed, and measures it again.
     fn get_weighed(&mut self, key: &K, weigh: impl Fn(&V) -> usize) -> Option<V> {
         let (value, bytes) = self.entries.get_mut(key)?;
         let weighed = weigh(value).saturating_add(ENTRY_BYTES);
@@ -252,7 +257,7 @@ impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
         Some(value)
     }
 
-    /// Caches a value of about `bytes`, unless it exceeds the whole budget.
+    /// Caches a value of about `bytes` bytes, unless it exceeds the budget.
     fn put(&mut self, key: K, value: V, bytes: usize) {
         let bytes = bytes.saturating_add(ENTRY_BYTES);
         if bytes > self.budget {
@@ -352,7 +357,7 @@ mod tests {
             assert_eq!(segment.bytes(), size);
             let section = segment.section(location).unwrap();
             assert_eq!(segment.bytes(), size + head);
-            // The fetched value is dropped when all of it has been copied.
+            // After the last block has been copied, the fetched value no longer counts.
             let last = if after == 0 { copied } else { size + copied };
             for (index, bytes) in [(0, size + head + 1000), (1, size + copied), (2, last)] {
                 section.block(index).unwrap();

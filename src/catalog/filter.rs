@@ -1,4 +1,4 @@
-//! The filters of the two catalog lists, and the rows that match them.
+//! The filters of the connector and action lists, and the rows that match them.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -11,12 +11,12 @@ use crate::ports::StorageError;
 use crate::terms::Method;
 use crate::util::name_set::Names;
 
-/// The rows that match a request, in the order of its pages.
+/// The rows that match a request, in the order of the response.
 #[derive(Debug, Clone)]
 pub enum Selection {
     /// Consecutive rows of the list.
     Range(Range<usize>),
-    /// Selected rows.
+    /// The numbers of the selected rows.
     Rows(Rc<[u32]>),
     /// The result of the search over all actions.
     Ranked(Rc<Ranking>),
@@ -43,7 +43,7 @@ impl Selection {
         self.len() == 0
     }
 
-    /// Whether all rows before this position are known.
+    /// Whether the rows at all positions before `end` are known.
     pub fn reaches(&self, end: usize) -> bool {
         match self {
             Self::Range(_) | Self::Rows(_) => true,
@@ -51,7 +51,7 @@ impl Selection {
         }
     }
 
-    /// The rows at these positions of the selection.
+    /// The part of the selection at these positions.
     pub fn page(&self, positions: Range<usize>) -> Self {
         match self {
             Self::Range(rows) => {
@@ -63,7 +63,7 @@ impl Selection {
         }
     }
 
-    /// The numbers of the rows in the list.
+    /// The row numbers of the selection, within the list.
     pub fn rows(&self) -> Vec<usize> {
         match self {
             Self::Range(rows) => rows.clone().collect(),
@@ -110,16 +110,16 @@ impl<T: PartialEq> Constraint<T> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ConnectorFilter {
     pub platform: Option<String>,
-    /// Only connectors that the operator enabled for hosted authorization.
+    /// Only connectors that are enabled for hosted authorization.
     pub authkit: bool,
-    /// Only connectors that accounts can be connected to, given the platforms that have an OAuth client.
+    /// Only connectors that users can connect to, given the platforms with an OAuth client.
     pub connectable: Option<Names>,
-    /// The complete key.
+    /// An exact key.
     pub key: Option<String>,
     pub name: Option<String>,
     pub category: Option<String>,
     pub q: Option<Query>,
-    /// Only these platforms: those of the token's restriction, or those with an OAuth client.
+    /// Only these platforms, from the token's restriction or the OAuth clients.
     pub platforms: Option<Names>,
 }
 
@@ -127,18 +127,19 @@ pub struct ConnectorFilter {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ActionFilter {
     pub title: Option<String>,
-    /// The complete key.
+    /// An exact key.
     pub key: Option<String>,
     pub method: Constraint<Method>,
     pub q: Option<Query>,
 }
 
-/// The filters other than keys and platforms, in a common form for both kinds of rows.
+/// The filters for the fields of rows, common to connectors and actions. Keys and platforms are
+/// looked up instead.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RowFilter {
     /// The name or title, folded.
     pub title: Option<String>,
-    /// The required value of [`RowFields::attributes`].
+    /// The constraint on [`RowFields::attributes`].
     pub attributes: Constraint<u8>,
     /// Bits that the row's attributes must contain.
     pub required_bits: u8,
@@ -191,14 +192,16 @@ impl RowFilter {
             && attributes & self.required_bits == self.required_bits
     }
 
-    /// The size of its strings in bytes: requests may contain long ones.
+    /// The size of the filter's strings in bytes, for the cache budget: a request can contain long
+    /// ones.
     pub fn string_bytes(&self) -> usize {
         let texts = [&self.title, &self.group].into_iter().flatten().map(String::len);
         let q = self.q.as_ref().map_or(0, |q| q.phrase().len());
         texts.fold(q, usize::saturating_add)
     }
 
-    /// The rank of a matching row, 0 without a search. Returns `None` for a row that does not match.
+    /// The rank of a matching row, or 0 without a search. Returns `None` for a row that does not
+    /// match.
     pub fn rank(&self, row: &RowFields, search: Option<&Search>) -> Option<u8> {
         let matches_fields = self.title.as_ref().is_none_or(|title| *title == row.title)
             && self.has_attributes(row.attributes)
@@ -210,7 +213,7 @@ impl RowFilter {
         }
     }
 
-    /// The matching rows of a list. `shared` is a searchable text that all rows share.
+    /// The matching rows of a list. `shared` is a searchable field with the same value in all rows.
     pub fn select(&self, list: &List, shared: &str) -> Result<Selection, StorageError> {
         let search = self.q.as_ref().map(|query| Search::new(query, shared));
         let range = match &self.title {

@@ -1,5 +1,6 @@
-//! Actions of GraphQL APIs. Each is a field of the query or mutation type. The caller's arguments become variables of a
-//! fixed document; the caller can also choose the selection of the result.
+//! Actions of GraphQL APIs. Each action is a field of the query or mutation type. The caller's
+//! arguments become variables of a fixed document; the caller can also choose the selection set of
+//! the result.
 
 use std::collections::BTreeMap;
 
@@ -8,40 +9,42 @@ use serde_json::value::RawValue;
 
 use crate::util::json;
 
-/// The member of an action's body that has the selection.
+/// The member of an action's body with the caller's selection.
 pub const SELECT: &str = "select";
-/// The placeholder for the selection in a document.
+/// The placeholder in a document that is replaced with the selection.
 pub const SELECTION: &str = "{selection}";
-/// The longest selection, in bytes.
+/// The maximum length of a selection, in bytes.
 pub const MAX_SELECTION: usize = 10_000;
-/// The deepest nesting of braces, brackets and parentheses in a selection.
+/// The maximum nesting depth of braces, brackets and parentheses in a selection.
 const MAX_DEPTH: usize = 20;
-/// The prefix of the keys of queries, which only read. Keys of actions from documents in other formats contain no dot.
+/// The prefix of the keys of queries, which are read-only. Keys of actions from documents in other
+/// formats contain no dot.
 const QUERY: &str = "query.";
 
 /// The request of a GraphQL action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphqlRequest {
-    /// The document that is sent: `query ($id: ID!) { issue(id: $id) {selection} }`. It contains `{selection}` unless the
-    /// field returns a scalar.
+    /// The GraphQL document, such as `query ($id: ID!) { issue(id: $id) {selection} }`. It contains
+    /// `{selection}` unless the field returns a scalar.
     pub document: String,
-    /// The default selection, without its braces: `id title state { name }`. Empty if the field returns a scalar.
+    /// The default selection, without outer braces: `id title state { name }`. Empty if the field
+    /// returns a scalar.
     pub selection: String,
-    /// The value of the variable `first`, unless the caller sends `first` or `last`. Lists of many platforms require one of
-    /// them.
+    /// The default of the variable `first`, if the caller sends neither `first` nor `last`. Many
+    /// platforms require one of them for lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<u32>,
 }
 
-/// Whether an action with this key is a GraphQL query, which only reads although its method is `POST`.
+/// Whether an action with this key is a GraphQL query: read-only although its method is `POST`.
 pub fn is_query(key: &str) -> bool {
     key.starts_with(QUERY)
 }
 
 impl GraphqlRequest {
-    /// The JSON body of a request. `input` is an object with the arguments and perhaps `select`. The error is the end of a
-    /// sentence about `select`.
+    /// The JSON body of a request. `input` is an object with the arguments and, optionally,
+    /// `select`. The error completes a sentence that begins with `select`.
     pub fn body(&self, input: Option<&RawValue>) -> Result<Vec<u8>, &'static str> {
         #[derive(Serialize)]
         struct Body<'a> {
@@ -71,8 +74,9 @@ impl GraphqlRequest {
     }
 }
 
-/// The content of a selection set, which may be written with its braces. Nothing in it can end the set: otherwise a caller
-/// who may only run this action could add other operations to the document.
+/// Validates a selection, and removes its outer braces. Rejects a selection that closes the
+/// selection set early: a caller who may only run this action could add other operations to the
+/// document.
 fn selection(text: &str) -> Result<&str, &'static str> {
     const SYNTAX: &str =
         "must be the fields of a GraphQL selection, such as `id title state { name }`";
@@ -121,8 +125,8 @@ fn selection(text: &str) -> Result<&str, &'static str> {
     if open.is_empty() && has_name { Ok(content.trim()) } else { Err(SYNTAX) }
 }
 
-/// Skips the rest of a string after its first quotation mark. Returns `None` for a string that does not end on its line, and
-/// for a block string, which has other escapes.
+/// Skips a string literal after its opening quotation mark. Returns `None` for a string that does
+/// not end on its line, and for a block string, which has other escapes.
 fn skip_string(characters: &mut std::str::Chars<'_>) -> Option<()> {
     if characters.as_str().starts_with("\"\"") {
         return None;
@@ -137,7 +141,7 @@ fn skip_string(characters: &mut std::str::Chars<'_>) -> Option<()> {
     }
 }
 
-/// Whether a response of a GraphQL API reports errors, which it does with any status.
+/// Whether a GraphQL response reports errors. GraphQL APIs do so with any status, even 200.
 pub fn has_errors(body: &str) -> bool {
     #[derive(Deserialize)]
     struct Errors {

@@ -1,5 +1,6 @@
-//! Connector keys, `api::<platform>::<platformVersion>`, and the rules for their parts. A rule returns `None` for a
-//! valid value; otherwise it returns the end of a sentence that begins with the field's name.
+//! Connector keys, `api::<platform>::<platformVersion>`, and the validation of their parts. The
+//! validation functions return `None` for a valid value; otherwise, they return an error that
+//! completes a sentence beginning with the field's name.
 
 use std::fmt;
 
@@ -9,12 +10,12 @@ pub const MAX_PLATFORM: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectorKey<'a> {
     pub platform: &'a str,
-    /// `v` and a number.
+    /// `v` followed by a number.
     pub platform_version: &'a str,
 }
 
 impl<'a> ConnectorKey<'a> {
-    /// Returns `None` when a part is missing or invalid.
+    /// Parses a key. Returns `None` if a part is missing or invalid.
     pub fn parse(text: &'a str) -> Option<Self> {
         let (platform, platform_version) = split_key(text.strip_prefix("api::")?)?;
         let fault = self::platform(platform).or_else(|| self::platform_version(platform_version));
@@ -28,8 +29,8 @@ impl fmt::Display for ConnectorKey<'_> {
     }
 }
 
-/// Splits a key at its first `::`. Returns `None` if it contains no `::`. The standard library's substring search would
-/// add more code to the Worker than all other parsing of keys.
+/// Splits a key at its first `::`. Returns `None` if the key contains no `::`. Avoids
+/// `str::split_once`, which would add more code to the Worker than the rest of this module.
 pub fn split_key(text: &str) -> Option<(&str, &str)> {
     let at = text.as_bytes().windows(2).position(|pair| pair == b"::")?;
     Some((text.get(..at)?, text.get(at..)?.strip_prefix("::")?))

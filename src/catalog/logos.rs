@@ -1,29 +1,30 @@
-//! The logos that the site serves. A stored row contains the path, a response the absolute URL.
+//! Logos that the site serves. Stored rows contain their paths; responses contain absolute URLs.
 
 use memchr::memmem;
 
 use crate::util::json;
 
-/// The JSON of a row's `image` up to the folder of the logo. Quotes inside strings are escaped, so no string contains this.
+/// The beginning of the member `image` in the JSON of a row. Quotes in strings are escaped, so that
+/// no string value contains this sequence.
 const MEMBER: &[u8] = br#""image":"/logos/"#;
-/// The offset of the path in [`MEMBER`].
+/// The offset of the path in [`IMAGE_PREFIX`].
 const PATH_OFFSET: usize = br#""image":""#.len();
 
 pub const FOLDER: &str = "/logos/";
 
-/// The path of a logo that the site's build writes.
+/// The path of a logo, as the build of the site writes it.
 pub fn path(slug: &str) -> String {
     format!("/logos/{slug}.svg")
 }
 
-/// Prefixes the paths of logos in rows of JSON with the service's origin.
+/// Prefixes the paths of logos in JSON rows with the service's origin.
 pub fn absolute(json: Vec<u8>, origin: &str) -> Vec<u8> {
     let offsets: Vec<usize> =
         memmem::find_iter(&json, MEMBER).map(|at| at.saturating_add(PATH_OFFSET)).collect();
     if offsets.is_empty() {
         return json;
     }
-    // A host may contain a quote.
+    // The origin may contain a quotation mark.
     let quoted = json::text(&origin);
     let origin = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
     let added_bytes = offsets.len().saturating_mul(origin.len());

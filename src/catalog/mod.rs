@@ -1,22 +1,22 @@
 //! The catalog: connectors and the actions of each platform.
 //!
-//! The stored layout makes reads cheap: a request reads only the parts that its response needs. The importer renders
-//! each row's JSON once and sorts the rows into list order; it stores these bytes with the fields that filters and
-//! search need.
+//! The stored format makes reads cheap: a request reads only the parts that its response needs. The
+//! importer renders the JSON of each row and sorts the rows into list order. It stores the JSON
+//! with the fields that filters and search need.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`reader`] | queries: a page of a list, the detail of a connector or an action |
-//! | [`model`], [`row`], [`key`] | a connector, an action; the fields that filters read; connector keys |
-//! | [`detail`] | how users connect to a platform, and where its API is |
+//! | [`reader`] | queries for a page of a list, or for the detail of a connector or an action |
+//! | [`model`], [`row`], [`key`] | connectors and actions; the fields that filters read; connector keys |
+//! | [`detail`] | the detail of a connector: auth methods and servers |
 //! | [`filter`] | filters, and the rows that match them |
 //! | [`list_search`] | search in one list, by substring |
 //! | [`action_search`] | full-text search over the actions of all platforms |
 //! | [`action`] | the detail of an action |
 //! | [`graphql`] | the requests of GraphQL actions |
-//! | [`format`](mod@format) | the stored layout |
-//! | [`cache`] | the memory cache of an isolate, with which a warm request reads nothing from storage |
-//! | [`write`](mod@write) | writes a catalog |
+//! | [`format`](mod@format) | the stored format |
+//! | [`cache`] | the memory cache of an isolate; a cached request does not read storage |
+//! | [`write`](mod@write) | serializes a catalog |
 
 pub mod action;
 pub mod action_search;

@@ -1,4 +1,4 @@
-//! The rows of the catalog. The order of the fields is that of the API.
+//! The rows of the catalog. The API returns their fields in the order of declaration.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::terms::Method;
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     GenerallyAvailable,
-    /// Usable, but its shape may still change.
+    /// Usable, but may still change.
     Beta,
     /// An early preview.
     Alpha,
@@ -32,16 +32,16 @@ pub struct Connector {
     pub status: Status,
     /// One line, at most 500 characters.
     pub description: String,
-    /// `Other` when unknown.
+    /// `Other` if unknown.
     pub category: String,
-    /// An `https:` or `data:` URL, or the path of a logo of the site.
+    /// An `https:` or `data:` URL, or the path of a logo that the site serves.
     pub image: String,
     pub tags: Vec<String>,
     /// Whether the platform supports OAuth.
     pub oauth: bool,
-    /// The number of the platform's actions.
+    /// The number of actions.
     pub tools: u32,
-    /// The version that the platform's own document states.
+    /// The API version in the platform's document.
     pub version: String,
     /// Whether the operator offers the connector.
     pub active: bool,
@@ -56,6 +56,6 @@ pub struct Action {
     pub key: String,
     pub method: Method,
     pub platform: String,
-    /// The resource that the action works on, in `PascalCase`; possibly empty.
+    /// The resource of the action, in `PascalCase`; possibly empty.
     pub model_name: String,
 }

@@ -1,4 +1,4 @@
-//! The fields of rows that filters and search read.
+//! The fields of a row that filters and search read.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use super::model::{Action, Connector};
 
 /// Bit: the connector is enabled for hosted authorization.
 pub const AUTHKIT: u8 = 1;
-/// Bit: every method of the connector needs an OAuth client.
+/// Bit: every auth method of the connector requires an OAuth client.
 pub const NEEDS_CLIENT: u8 = 2;
 
 /// The fields of a row that filters and search read.
@@ -19,9 +19,9 @@ pub const NEEDS_CLIENT: u8 = 2;
 pub struct RowFields {
     /// The name or title, folded. Lists are sorted by it.
     pub title: String,
-    /// Not folded. Orders rows with the same title.
+    /// The key, not folded. Orders rows with the same title.
     pub key: String,
-    /// The number of an action's method, or the bits of a connector.
+    /// The number of an action's method, or the flags of a connector.
     pub attributes: u8,
     /// A connector's category, folded. Empty for actions.
     pub group: String,
@@ -35,7 +35,7 @@ pub enum Kind {
     Action,
 }
 
-/// A searchable value: folded, without line breaks.
+/// Case-folds a value and removes its line breaks, for the searchable text.
 fn value(text: &str) -> String {
     fold(text).replace('\n', " ")
 }
@@ -87,8 +87,8 @@ impl ConnectorRow {
 }
 
 impl RowFields {
-    /// Parses a row's JSON. Returns `None` when it is not a row of this kind. A connector's `attributes` are not part
-    /// of its JSON.
+    /// Parses the JSON of a row. Returns `None` if it is not a row of this kind. A connector's
+    /// `attributes` are a parameter, because its JSON does not contain them.
     pub fn read(kind: Kind, row: &[u8], attributes: u8) -> Option<Self> {
         match kind {
             Kind::Connector => Some(json::from_bytes::<ConnectorRow>(row).ok()?.fields(attributes)),
@@ -99,7 +99,7 @@ impl RowFields {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl RowFields {
-    /// The fields of a row that no filter reads.
+    /// Empty fields, for rows that filters never read.
     pub fn empty() -> Self {
         let none = String::new;
         Self { title: none(), key: none(), attributes: 0, group: none(), text: none() }

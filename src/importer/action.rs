@@ -1,4 +1,4 @@
-//! Turns a document's operations into action rows.
+//! Converts the operations of a document into rows of actions.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -11,36 +11,37 @@ use super::{hash, text};
 use crate::catalog::model::Action;
 use crate::terms::Method;
 
-/// The maximum length of a key, in characters. A longer one ends in a hash of the whole key.
+/// The maximum length of a key, in characters. A longer key is truncated and ends in a hash of the
+/// full key.
 pub const MAX_KEY: usize = 256;
-/// The maximum length of a model, in characters.
+/// The maximum length of a model name, in characters.
 pub const MAX_MODEL: usize = 100;
-/// The maximum length of a chain of references from a path.
+/// The maximum number of references that are followed from a path.
 const MAX_REFERENCES: usize = 16;
 
-/// The maximum number of skipped operations that a warning names.
+/// The maximum number of skipped operations in a warning.
 const SKIPPED_SHOWN: usize = 3;
 
 pub struct Actions<'a, F> {
-    /// The rows. Their platform is not known yet.
+    /// The rows, without a platform, which is assigned later.
     pub rows: Vec<Action>,
-    /// The operation of each row.
+    /// The operations, at the same indexes as `rows`.
     pub operations: Vec<LocatedOperation<'a, F>>,
-    /// A warning for each dangling reference, and one for all skipped operations.
+    /// A warning for each dangling reference, and a single warning for all skipped operations.
     pub warnings: Vec<String>,
 }
 
 /// An operation and its location.
 pub struct LocatedOperation<'a, F> {
-    /// The path as the document writes it.
+    /// The path, unchanged from the document.
     pub path: &'a str,
     pub method: Method,
     pub operation: &'a Operation<F>,
-    /// The members that all operations of the path share.
+    /// The path item, with the members that all operations of the path share.
     pub item: &'a PathItem<F>,
 }
 
-/// The actions of a document's paths.
+/// Collects the actions of a document on the selected paths.
 pub fn collect<'a, F>(document: &'a Document<F>, paths: &PathFilter) -> Actions<'a, F> {
     let mut warnings = Vec::new();
     let mut operations = operations(document, &mut warnings);
@@ -76,14 +77,14 @@ fn to_titled_action<'a, F>(found: &LocatedOperation<'a, F>) -> TitledAction<'a> 
     TitledAction { title: title(source), method, path, id }
 }
 
-/// Whether the path belongs to an operation of Amazon's query protocol. These paths differ only in the fragment, which
-/// contains the operation's name.
+/// Whether the path belongs to Amazon's query protocol. Such paths differ only in the fragment,
+/// which contains the operation's name.
 fn is_query_protocol(path: &str) -> bool {
     path.starts_with("/#Action=")
 }
 
-/// Drops duplicates of Amazon's query protocol. Its documents describe an operation twice, for `GET` and for `POST`.
-/// The `POST`, which takes input of any length, becomes the action.
+/// Removes duplicate operations of Amazon's query protocol, whose documents describe each operation
+/// for `GET` and for `POST`. Keeps `POST`, which accepts input of any length.
 fn remove_duplicates<F>(operations: &mut Vec<LocatedOperation<'_, F>>) {
     let post_paths: HashSet<&str> = operations
         .iter()
@@ -93,7 +94,7 @@ fn remove_duplicates<F>(operations: &mut Vec<LocatedOperation<'_, F>>) {
     operations.retain(|found| found.method != Method::Get || !post_paths.contains(found.path));
 }
 
-/// The operation's id. Amazon's query protocol adds a prefix for the method, which is dropped.
+/// The operation's id, without the method prefix of Amazon's query protocol.
 fn bare_id<'a, F>(path: &str, operation: &'a Operation<F>) -> &'a str {
     let id = operation.id.as_str();
     let bare = id.strip_prefix("POST_").or_else(|| id.strip_prefix("GET_"));
@@ -186,9 +187,9 @@ pub fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The operation's id in camel case, or else method and path.
+/// The key of an operation: its id in camel case, or its method and path.
 fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
-    // `/graphql#query.issues`
+    // The paths of GraphQL operations end in the key, as in `/graphql#query.issues`.
     if let Some((_, field)) = path.split_once('#').filter(|_| operation.graphql.get().is_some()) {
         return field.to_owned();
     }
@@ -201,7 +202,7 @@ fn key<F>(method: Method, path: &str, operation: &Operation<F>) -> String {
     format!("{prefix}_{}", hash::short(key.as_bytes()))
 }
 
-/// `GET /users/{id}/repos` → `getUsersByIdRepos`
+/// Derives a key from a method and a path: `GET /users/{id}/repos` → `getUsersByIdRepos`.
 fn path_key(method: Method, path: &str) -> String {
     let mut key = method.as_str().to_ascii_lowercase();
     for part in path.split('{') {
@@ -215,7 +216,7 @@ fn path_key(method: Method, path: &str) -> String {
     key
 }
 
-/// The first tag, or else the last literal part of the path.
+/// The model name of an operation: its first tag, or the last literal segment of its path.
 fn model_name<F>(path: &str, operation: &Operation<F>) -> String {
     let tag = operation.tags.0.as_deref().map(text::pascal_case).unwrap_or_default();
     let name = if tag.is_empty() {
@@ -230,7 +231,7 @@ fn model_name<F>(path: &str, operation: &Operation<F>) -> String {
     name.chars().take(MAX_MODEL).collect()
 }
 
-/// Makes keys unique by numbering all but the first with the same name: `listPets`, `listPets2`.
+/// Makes keys unique by appending numbers to duplicates: `listPets`, `listPets2`.
 fn make_unique(keys: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = keys.iter().cloned().collect();
     let mut seen: HashMap<String, u64> = HashMap::with_capacity(keys.len());

@@ -1,6 +1,7 @@
-//! `catalog add`: adds documents to an existing catalog. Each import records its arguments; this command reports what
-//! the new documents would change, then repeats the import with them. If the imported documents are not on this machine,
-//! as with the sample catalog of the npm package, it adds the new ones to the existing catalog instead.
+//! `catalog add`: adds documents to an existing catalog. The command reports what the new documents
+//! would change, then repeats the recorded import with them. If the documents of that import are
+//! not available locally, as with the sample catalog of the npm package, the command adds the new
+//! documents to the existing catalog instead.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,10 +29,11 @@ const ARGUMENTS_FILE: &str = "import.json";
 /// --remote.
 #[derive(Debug, Args)]
 pub struct AddArgs {
-    /// Documents, or folders of documents, imported whatever their licence
+    /// Documents, or folders of documents, to import regardless of their licence
     #[arg(required_unless_present = "fetched", value_name = "FILE|DIR")]
     sources: Vec<PathBuf>,
-    /// Add the documents that `catalog fetch` has downloaded into this folder, in place of those about the same platforms
+    /// Add the documents that `catalog fetch` has downloaded into this folder, replacing documents
+    /// about the same platforms
     #[arg(long, value_name = "DIR", conflicts_with = "sources")]
     fetched: Option<PathBuf>,
     /// Replace the documents about the same platforms
@@ -50,7 +52,7 @@ pub fn record_arguments(import: &ImportArgs, folder: &Folder) -> Result<()> {
     replace(&folder.0.join(ARGUMENTS_FILE), &serde_json::to_vec_pretty(import)?)
 }
 
-/// The arguments of the last import.
+/// Reads the arguments of the last import.
 pub fn recorded_arguments(folder: &Folder) -> Result<ImportArgs> {
     let path = folder.0.join(ARGUMENTS_FILE);
     let json = fs::read(&path).with_context(|| {
@@ -62,7 +64,7 @@ pub fn recorded_arguments(folder: &Folder) -> Result<ImportArgs> {
     serde_json::from_slice(&json).with_context(|| path.display().to_string())
 }
 
-/// Shows no progress, because only a few documents are imported.
+/// A progress display that shows nothing, because only a few documents are imported.
 struct NoProgress;
 
 impl Watch for NoProgress {
@@ -79,7 +81,7 @@ impl AddArgs {
         import.out.clone_from(&self.catalog);
         let sources = self.sources.iter().map(absolute).collect::<Result<Vec<_>>>()?;
 
-        // Imports only these documents, in the same way as the whole import would.
+        // Import only the new documents, with the settings of the full import.
         let mut job = if let Some(cache) = &self.fetched {
             import.take_fetched(absolute(cache)?);
             import.only_fetched().job()?
@@ -134,7 +136,8 @@ impl AddArgs {
         self.replace || self.fetched.is_some()
     }
 
-    /// Prints the outcome of the documents. Returns whether the catalog has actions of their platforms.
+    /// Prints the outcome for the new documents. Returns whether the catalog already has actions of
+    /// their platforms.
     fn report(
         &self,
         summary: &Summary,

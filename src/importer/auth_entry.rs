@@ -1,5 +1,5 @@
-//! An auth method as a table of `providers.toml` or `catalog.toml` declares it, and its conversion to a method of the
-//! catalog.
+//! Deserializes auth methods of `providers.toml` and `catalog.toml`, and converts them to methods
+//! of the catalog.
 
 use serde::Deserialize;
 
@@ -15,16 +15,16 @@ use crate::terms::Method;
 
 use super::connect_facts::{VariablePlaces, is_secure};
 
-/// A method, with the members of all kinds; each kind allows only its own.
+/// An auth method, with the members of all kinds. Members of other kinds are rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct AuthEntry {
-    /// The id, unique in the platform.
+    /// The id, unique within the platform.
     pub id: String,
     r#type: Type,
-    /// The source of the facts: a page of the platform's documentation, or an openly licensed list.
+    /// The source of the entry: a page of the platform's documentation, or an openly licensed list.
     source: Option<String>,
-    /// The day on which the facts were read.
+    /// The date on which the source was read, such as `2026-01-31`.
     read: Option<String>,
     fields: Option<Vec<FieldEntry>>,
     #[serde(default)]
@@ -86,7 +86,7 @@ pub struct AuthEntry {
     regions: Vec<String>,
 }
 
-/// A request for an access token that another access token authorizes.
+/// A request that exchanges an access token for another one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AccessTokenEntry {
@@ -95,7 +95,7 @@ struct AccessTokenEntry {
 }
 
 impl AccessTokenEntry {
-    /// `member` is the member of the method that states the request.
+    /// Converts the entry. `member` is its name in the method, for errors.
     fn request(self, member: &str) -> Result<AccessTokenRequest, String> {
         let is_url = |url: &str| is_secure(url) && !url.contains(['?', '#', '{', '}']);
         let request = self.request.split_once(' ').and_then(|(method, url)| {
@@ -132,7 +132,8 @@ enum Type {
     AwsSigv4,
 }
 
-/// A field. Unlike in a response, absent members have the defaults of the method's kind, or else general ones.
+/// A field of an auth method. Omitted members have the defaults of the method's kind, or general
+/// defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FieldEntry {
@@ -147,14 +148,14 @@ struct FieldEntry {
 }
 
 impl AuthEntry {
-    /// Whether the entry states the source of its facts and the day on which they were read.
+    /// Whether the entry has a source and the date on which the source was read.
     pub fn has_source(&self) -> bool {
         let read = self.read.as_ref().map(|day| day.parse::<jiff::civil::Date>());
         self.source.as_ref().is_some_and(|page| !page.trim().is_empty())
             && read.is_some_and(|day| day.is_ok())
     }
 
-    /// The OAuth 2.0 facts of the entry.
+    /// Converts the OAuth 2.0 settings of the entry.
     fn oauth2(self) -> Result<OAuth2, String> {
         let grant = self.grant.ok_or("`grant` is missing")?;
         if (grant == Grant::AuthorizationCode) != self.authorization_url.is_some() {
@@ -211,7 +212,7 @@ impl AuthEntry {
         })
     }
 
-    /// Checks that no other parameter of a request has the name of the client's id.
+    /// Checks that the name of the parameter for the client's id is unique in its requests.
     fn check_client_id_parameter(&self) -> Result<(), String> {
         let id_name = &self.client_id_parameter;
         if !server::is_name(id_name) {
@@ -233,7 +234,8 @@ impl AuthEntry {
         Ok(())
     }
 
-    /// Checks the names of the code in the redirect, and of the parameters that the exchange of the code repeats.
+    /// Checks the names of the code parameter and of the redirect's parameters that the token
+    /// request repeats.
     fn check_parameters_of_redirect(&self) -> Result<(), String> {
         let code_name = &self.code_parameter;
         if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
@@ -252,7 +254,7 @@ impl AuthEntry {
         Ok(())
     }
 
-    /// Checks that no header of token requests replaces one of the service's own.
+    /// Checks that the headers of token requests don't replace headers that the service sets.
     fn check_token_headers(&self) -> Result<(), String> {
         for (name, value) in &self.token_headers {
             auth::templates::check_header(name)?;
@@ -320,7 +322,7 @@ impl AuthEntry {
                 .chain(templates.flat_map(auth::parameter_variables))
                 .any(|used| used == name)
         };
-        // A field must be used: one of the kind's own, or a variable of a URL or of a parameter.
+        // A field must belong to the kind, or be a variable of a URL or a parameter.
         if let Some(field) = all.iter().find(|field| {
             !is_used(&field.name) && !own.iter().any(|known| known.name == field.name)
         }) {
@@ -338,7 +340,7 @@ impl AuthEntry {
     }
 }
 
-/// Checks the sources of the fields whose values the platform states.
+/// Checks the sources of fields whose values the platform returns.
 fn check_sources(oauth: &OAuth2, fields: &[Field]) -> Result<(), String> {
     let has_lookup = |source: &FieldSource| source.from == SourceKind::Lookup;
     let is_looked_up = oauth.field_sources.iter().any(has_lookup);
@@ -381,7 +383,8 @@ fn check_sources(oauth: &OAuth2, fields: &[Field]) -> Result<(), String> {
 }
 
 impl FieldEntry {
-    /// Converts the entry to a field. `own` are the fields of the method's kind. A field that OAuth provides is optional.
+    /// Converts the entry to a field. `own` are the default fields of the method's kind. Fields
+    /// that the platform returns (`is_provided`) are optional.
     fn field(self, own: &[Field], is_provided: &dyn Fn(&str) -> bool) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
         let known = own.iter().find(|field| field.name == name).cloned();

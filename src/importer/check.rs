@@ -23,36 +23,36 @@ use crate::ports::{Blob, StorageError};
 use crate::util::case_fold::fold;
 use crate::util::nearest::nearest;
 
-/// The opened current version of a catalog folder.
+/// The current version of a catalog folder, opened for reading.
 pub struct OpenCatalog<'a> {
     folder: &'a Folder,
     current: Current,
 }
 
-/// A connector, and whether it is enabled for hosted authorization, which its row does not contain.
+/// A connector, with the flag that its row does not contain.
 #[derive(Debug, Clone)]
 pub struct ConnectorEntry {
     pub connector: Connector,
-    /// Whether the operator enabled it for hosted authorization.
+    /// Whether the connector is enabled for hosted authorization.
     pub authkit: bool,
 }
 
-/// The stored data about the platforms in addition to their connectors' rows.
+/// The stored data of all platforms, without the rows of their connectors.
 #[derive(Debug, Default)]
 pub struct Details(HashMap<String, StoredPlatform>);
 
-/// The stored data about a platform in addition to its connector's row.
+/// The stored data of a platform, without the row of its connector.
 #[derive(Debug, Default)]
 pub struct StoredPlatform {
     pub detail: ConnectorDetail,
-    /// Former names.
+    /// The former names of the platform.
     pub aliases: Vec<String>,
-    /// The locations of the details of its actions.
+    /// The locations of the details of the platform's actions.
     pub units: UnitTable,
 }
 
 impl Details {
-    /// The current name of the platform with this former name.
+    /// The current name of the platform that had this former name.
     pub fn platform(&self, name: &str) -> Option<&str> {
         let mut known = self.0.iter();
         let found = known.find(|(_, known)| known.aliases.iter().any(|alias| alias == name));
@@ -66,7 +66,7 @@ impl Details {
 }
 
 impl<'a> OpenCatalog<'a> {
-    /// Opens the current version.
+    /// Opens the current version of a folder.
     pub fn new(folder: &'a Folder) -> Result<Self> {
         let version = folder.read_current()?.version;
         let path = folder.record(version);
@@ -172,7 +172,7 @@ impl<'a> OpenCatalog<'a> {
         Ok(Some(serde_json::to_string_pretty(&value)?))
     }
 
-    /// Everything that is stored about the platforms with these names, in list order.
+    /// All stored data of the platforms with these names, in list order.
     pub fn platforms(&self, names: &[String]) -> Result<Vec<Platform>> {
         let (entries, details) = (self.connectors()?, self.details()?);
         let requested = resolve(&entries, &details, names)?;
@@ -180,7 +180,7 @@ impl<'a> OpenCatalog<'a> {
         self.load(entries.into_iter().filter(is_requested), details)
     }
 
-    /// Everything that is stored about all platforms, in list order.
+    /// All stored data of all platforms, in list order.
     pub fn all_platforms(&self) -> Result<Vec<Platform>> {
         self.load(self.connectors()?.into_iter(), self.details()?)
     }
@@ -213,7 +213,8 @@ impl<'a> OpenCatalog<'a> {
     }
 }
 
-/// The platforms with these current or former names. Fails, with suggestions, for a name that no platform has.
+/// Resolves current or former names of platforms. The error for an unknown name suggests similar
+/// names.
 pub fn resolve(
     entries: &[ConnectorEntry],
     details: &Details,
@@ -235,7 +236,7 @@ pub fn resolve(
     names.iter().map(find).collect()
 }
 
-/// The end of an error message: the most similar names, or an empty string.
+/// The end of an error message that suggests the most similar names. Empty if no name is similar.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let nearest = nearest(name, known, 3).join(", ");
     if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") }
@@ -245,12 +246,12 @@ fn storage_error(error: StorageError) -> anyhow::Error {
     anyhow!(error.cause)
 }
 
-/// The connectors of a folder's current version.
+/// The connectors of the current version of a folder.
 pub fn connectors(folder: &Folder) -> Result<Vec<ConnectorEntry>> {
     OpenCatalog::new(folder)?.connectors()
 }
 
-/// All faults of the folder's current version.
+/// All faults of the current version of a folder.
 pub fn faults(folder: &Folder) -> Vec<String> {
     let opened = OpenCatalog::new(folder).and_then(|opened| {
         let (entries, details) = (opened.connectors()?, opened.details()?);
@@ -296,7 +297,8 @@ pub fn faults(folder: &Folder) -> Vec<String> {
     faults
 }
 
-/// Checks that the stored version equals what these rows produce, which verifies every index and column.
+/// Checks that the stored version equals the version that these rows produce. This verifies every
+/// index and column.
 fn ensure_layout(opened: &OpenCatalog<'_>, platforms: &[Platform]) -> Result<()> {
     let folder = opened.folder;
     let version = lay_out(platforms, |id, _| folder.read_segment(id).map(drop))?;
@@ -338,7 +340,7 @@ fn connector_faults(
     faults
 }
 
-/// The faults of a detail that would prevent users from connecting.
+/// The faults of a connector's detail that would prevent users from connecting.
 fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail) -> Vec<String> {
     let mut faults = Vec::new();
     if connector.oauth != detail.auth_methods.iter().any(AuthMethod::is_oauth2) {
@@ -348,7 +350,7 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
     if let Some(duplicate) = detail.auth_methods.iter().find(|method| !ids.insert(&method.id)) {
         faults.push(format!("two methods have the id `{}`", duplicate.id));
     }
-    // Connectors that are not enabled may be incomplete: many documents are.
+    // Only enabled connectors must be complete, because many documents are not.
     if !authkit {
         return faults;
     }
@@ -376,7 +378,7 @@ fn detail_faults(connector: &Connector, authkit: bool, detail: &ConnectorDetail)
     faults
 }
 
-/// The faults of a platform's units that would prevent the details of actions from being rendered.
+/// The faults of a platform's units that would make details of actions unreadable.
 fn unit_faults(rows: &[Action], detail: &ConnectorDetail, units: &Units) -> Vec<String> {
     let mut faults = Vec::new();
     let facts = serde_json::to_value(detail).and_then(serde_json::from_value);

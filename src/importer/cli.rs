@@ -37,17 +37,19 @@ pub struct ImportArgs {
     /// Documents, or folders of documents
     #[arg(required_unless_present = "also", value_name = "FILE|DIR")]
     pub(super) sources: Vec<PathBuf>,
-    /// Which documents to import: those with an open licence in their `info.license`, or any
+    /// Which documents to import: only those with an open licence in `info.license`, or all
     #[arg(long, value_enum, default_value_t = LicenceArg::Open)]
     licence: LicenceArg,
-    /// A document, or a folder of documents, to import whatever its licence; repeat it for more
+    /// A document, or a folder of documents, to import regardless of its licence; repeat it for
+    /// more
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) also: Vec<PathBuf>,
-    /// A document, or a folder of documents, that replaces those about the same platforms; repeat it for more
+    /// A document, or a folder of documents, that replaces other documents about the same
+    /// platforms; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) newer: Vec<PathBuf>,
-    /// A list of OAuth endpoints, for platforms whose document and entry in the file of `--providers` have none:
-    /// config/oauth.json of the npm package grant
+    /// A list of OAuth endpoints, for platforms without OAuth endpoints in their document and in
+    /// the file of `--providers`: config/oauth.json of the npm package grant
     #[arg(long, value_name = "FILE")]
     oauth_list: Option<PathBuf>,
     /// A file that overrides the documents [default: catalog.toml, if it exists]
@@ -98,7 +100,6 @@ const NAMES_SHOWN: usize = 20;
 const FAULTS_SHOWN: usize = 20;
 
 impl ImportArgs {
-    /// Imports and reports the outcome.
     pub fn run(&self) -> Result<ExitCode> {
         let job = self.job()?;
         let folder = Folder(self.out.clone());
@@ -117,7 +118,8 @@ impl ImportArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The same arguments with absolute paths, so that the import can be repeated from any folder.
+    /// Makes the paths in the arguments absolute, so that the import can be repeated from any
+    /// folder.
     fn absolute(&self) -> Result<Self> {
         let all = |paths: &[PathBuf]| paths.iter().map(absolute).collect::<Result<Vec<_>>>();
         Ok(Self {
@@ -133,14 +135,14 @@ impl ImportArgs {
         })
     }
 
-    /// Whether all named files and folders still exist, so that the import can be repeated.
+    /// Whether the import can be repeated: all of its files and folders still exist.
     pub(super) fn is_repeatable(&self) -> bool {
         let documents = self.sources.iter().chain(&self.also).chain(&self.newer);
         let others = self.oauth_list.iter().chain(&self.fetched).chain(self.instances.values());
         documents.chain(others).all(|path| resolve_from_caller(path).exists())
     }
 
-    /// The same arguments, without documents.
+    /// Removes the documents from the arguments.
     pub(super) fn without_documents(&self) -> Self {
         Self {
             sources: Vec::new(),
@@ -152,23 +154,23 @@ impl ImportArgs {
         }
     }
 
-    /// The same arguments, with no other documents than those of the cache.
+    /// Removes all documents from the arguments except the documents of the cache.
     pub(super) fn only_fetched(&self) -> Self {
         Self { fetched: self.fetched.clone(), ..self.without_documents() }
     }
 
-    /// Includes the documents of the cache at an absolute path, regardless of their licence.
+    /// Adds all documents of a cache, regardless of their licence. `cache` is an absolute path.
     pub(super) fn take_fetched(&mut self, cache: PathBuf) {
         self.fetched = Some(cache);
         self.takes_any_fetched = true;
     }
 
-    /// Adds the description of an instance of a platform, at an absolute path.
+    /// Adds the description of an instance of a platform. `path` is absolute.
     pub(super) fn add_instance(&mut self, platform: &str, path: PathBuf) {
         self.instances.insert(platform.to_owned(), path);
     }
 
-    /// The arguments as an import job.
+    /// Creates an import job from the arguments.
     pub(super) fn job(&self) -> Result<Import> {
         let given_or_default = |given: Option<&Path>, default: &str| {
             let default = || Some(shipped_path(Path::new(default))).filter(|path| path.exists());
@@ -210,8 +212,8 @@ impl ImportArgs {
         })
     }
 
-    /// The documents of the list, and the platforms whose document has not been downloaded. Without `--fetched`, these are
-    /// the documents of this project, which belong to its own `providers.toml`; with another file or none, there are none.
+    /// The documents of the list, and the platforms whose document has not been downloaded. Without
+    /// `--fetched`, only this project's documents, and only if its `providers.toml` is used.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
         let list = self.list.as_deref().map(resolve_from_caller);
         let list = list.unwrap_or_else(|| shipped_path(Path::new(DEFAULT_LIST)));
@@ -222,14 +224,13 @@ impl ImportArgs {
         fetched::available(&SourceList::read(&list)?, cache.as_ref())
     }
 
-    /// Prints the size of the new catalog.
     pub(super) fn print_size(&self, connectors: usize, actions: usize) {
         let (connectors, actions) =
             (format_count(connectors, "connector"), format_count(actions, "action"));
         print(&format!("{connectors}, {actions} in {}\n", self.out.display()));
     }
 
-    /// Prints the names of the platforms if they are few, since names can't be predicted.
+    /// Prints the names of the platforms if there are only a few, since users can't predict them.
     fn print_names(&self, summary: &Summary) {
         let Some((first, _)) =
             summary.platforms.first().filter(|_| summary.platforms.len() <= NAMES_SHOWN)
@@ -323,7 +324,7 @@ pub struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// Prints every fault. Returns success when there is none.
+    /// Prints every fault. Returns success if there are none.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.folder.clone());
         let mut faults = check::faults(&folder);
@@ -356,10 +357,10 @@ impl CheckArgs {
 /// Find platforms in the catalog by words of their names, and documents that were skipped for their licence
 #[derive(Debug, Args)]
 pub struct FindArgs {
-    /// Words, all of which must occur; without any, every platform is listed
+    /// Words that the name must contain; without words, lists every platform
     #[arg(value_name = "WORD")]
     words: Vec<String>,
-    /// Only platforms without actions, and their number
+    /// List only platforms without actions, and their number
     #[arg(long)]
     without_actions: bool,
     /// The catalog folder
@@ -368,7 +369,7 @@ pub struct FindArgs {
 }
 
 impl FindArgs {
-    /// Prints the results. Returns failure when there are none.
+    /// Prints the results. Returns failure if there are none.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let report = std::fs::read_to_string(folder.report()).unwrap_or_default();
@@ -407,9 +408,9 @@ impl DiffArgs {
 /// Print a platform of the catalog, or one of its actions
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// Its name, such as `github`
+    /// The name of the platform, such as `github`
     platform: String,
-    /// The key of an action whose detail to print as JSON
+    /// The key of an action, to print the detail of the action as JSON
     #[arg(value_name = "ACTION")]
     action: Option<String>,
     /// The catalog folder
@@ -418,7 +419,6 @@ pub struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// Prints the platform, or the action.
     pub fn run(&self) -> Result<ExitCode> {
         let folder = Folder(self.catalog.clone());
         let opened = check::OpenCatalog::new(&folder)?;
@@ -450,7 +450,7 @@ impl ShowArgs {
 /// Print the catalog as lines of JSON: each connector, followed by the inputs of its actions
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Platforms; without any, all of them
+    /// The platforms to export; by default, all
     #[arg(value_name = "NAME")]
     platforms: Vec<String>,
     /// Print at most this many actions of each platform, chosen at random
@@ -478,8 +478,8 @@ impl ExportArgs {
     }
 }
 
-/// A path relative to the folder where `npm run catalog` was called: npm runs scripts in the package's folder and
-/// passes the caller's in `INIT_CWD`.
+/// Resolves a path relative to the folder from which `npm run catalog` was called: npm runs scripts
+/// in the package's folder and passes the caller's folder in `INIT_CWD`.
 pub(super) fn resolve_from_caller(path: &Path) -> PathBuf {
     let is_ours = std::env::var_os("npm_lifecycle_event").is_some_and(|event| event == "catalog");
     let called = std::env::var_os("INIT_CWD").filter(|_| is_ours).map(PathBuf::from);
@@ -488,13 +488,13 @@ pub(super) fn resolve_from_caller(path: &Path) -> PathBuf {
     caller_folder.map_or_else(|| path.to_owned(), |called| called.join(path))
 }
 
-/// The absolute path of [`resolve_from_caller`].
+/// Resolves a path like [`resolve_from_caller`], and makes it absolute.
 pub(super) fn absolute(path: impl AsRef<Path>) -> Result<PathBuf> {
     let path = resolve_from_caller(path.as_ref());
     std::path::absolute(&path).with_context(|| path.display().to_string())
 }
 
-/// Prints to stdout. It is not an error when the reader stops early (`… | head`).
+/// Prints to stdout. A reader that stops early (`… | head`) is not an error.
 fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -6,15 +6,16 @@ use super::platform::{Naming, plain_words, slug};
 use super::{hash, text, version};
 use crate::catalog::key::MAX_PLATFORM;
 
-/// Names all documents of an import, independently of their order, so that names are unique. Documents with the same
-/// name are distinguished by the first of these in which they differ:
+/// Assigns unique platform names to all documents of an import, independently of their order.
+/// Documents with the same name are distinguished by the first of these properties that differs:
 ///
-/// 1. provider: the shortest one, or of equal length the first in alphabetical order, keeps the name; the others add
-///    their public suffix (`visma` and `visma-net`);
-/// 2. title: if only one title contains the platform's name, that document keeps the name; the others add their titles
-///    (`acme-billing` and `acme-users`);
-/// 3. version: the newest keeps the name; the others add theirs (`acme` and `acme-v1`);
-/// 4. content: the others end in a short hash of it.
+/// 1. provider: the shortest provider, or the alphabetically first one of equal length, keeps the
+/// name; the others append their public suffix (`visma` and `visma-net`);
+/// 2. title: a document keeps the name if only its title contains the name; the others append their
+/// titles (`acme-billing` and `acme-users`);
+/// 3. version: the newest document keeps the name; the others append their versions (`acme` and
+/// `acme-v1`);
+/// 4. content: all but the first append a short hash of their content.
 pub fn names(namings: &[&Naming]) -> Vec<String> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, naming) in namings.iter().enumerate() {
@@ -34,7 +35,7 @@ pub fn names(namings: &[&Naming]) -> Vec<String> {
             );
         }
     }
-    // A lengthened name may equal another document's original name, which then takes precedence.
+    // A document's original name takes precedence over an equal name with appended words.
     proposed.sort_by(|a, b| (a.0, &a.1, namings.get(a.2)).cmp(&(b.0, &b.1, namings.get(b.2))));
     let mut taken = HashSet::new();
     let mut names = vec![String::new(); namings.len()];
@@ -56,7 +57,7 @@ pub fn names(namings: &[&Naming]) -> Vec<String> {
 }
 
 type Member<'a> = (usize, &'a Naming);
-/// The index of each member, and the words of its name.
+/// The index of each member, and the words of its new name.
 type IndexedNames = Vec<(usize, Vec<String>)>;
 
 fn by_provider(members: &[Member<'_>]) -> IndexedNames {
@@ -128,7 +129,7 @@ fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> In
     named
 }
 
-/// The numbers in a version, for comparison.
+/// The numbers in a version, for comparing versions.
 fn numbers(version: &str) -> Vec<u64> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }

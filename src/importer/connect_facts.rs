@@ -1,4 +1,5 @@
-//! Parses and validates the facts about connecting that `providers.toml` and `catalog.toml` state.
+//! Parses and validates the connect facts of `providers.toml` and `catalog.toml`: how users connect
+//! to a platform.
 
 use std::collections::HashSet;
 
@@ -16,7 +17,7 @@ use crate::importer::auth;
 use crate::oauth::token::REDIRECT_URI;
 use crate::terms::Method;
 
-/// The fields about connecting in a platform's table.
+/// The keys of a platform's table that are connect facts.
 pub const FIELDS: [&str; 10] = [
     "documentation",
     "servers",
@@ -30,32 +31,32 @@ pub const FIELDS: [&str; 10] = [
     "auth",
 ];
 
-/// The facts about connecting in a platform's table. Absent fields change nothing.
+/// The connect facts in a platform's table. Omitted fields leave the detail unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ConnectFacts {
     pub documentation: Option<String>,
-    /// All base URLs, the default one first.
+    /// All base URLs, default first.
     pub servers: Option<Vec<String>>,
-    /// Headers of every request to the platform.
+    /// Headers that are sent with every request to the platform.
     pub headers: Option<Parameters>,
-    /// A method and a path: a request that succeeds only with valid credentials; empty for none.
+    /// The request that verifies credentials, such as `GET /user`. Empty to remove it.
     pub verify: Option<String>,
-    /// The JSON body of that request.
+    /// The JSON body of the `verify` request.
     pub verify_body: Option<Value>,
-    /// The statuses with which the platform rejects the credentials of `verify`.
+    /// The statuses with which the platform rejects credentials.
     pub rejected: Option<Vec<u16>>,
-    /// The content by which the body of a response to `verify` is recognized as a rejection.
+    /// The value in the body of a `verify` response that marks a rejection.
     pub rejected_when: Option<RejectedWhen>,
     /// The request that identifies the account.
     pub account: Option<AccountEntry>,
-    /// The places in responses that link to the next page of a list.
+    /// Rules that find the next page of a list in a response.
     pub pagination: Option<Vec<Pagination>>,
-    /// All auth methods, the preferred one first.
+    /// All auth methods, preferred first.
     pub auth: Option<Vec<AuthEntry>>,
 }
 
-/// A request, and the place of the account in its response.
+/// The request that identifies the account, and JSON Pointers into its response.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountEntry {
@@ -74,11 +75,11 @@ impl AccountEntry {
     }
 }
 
-/// The places in which variables of fields may occur, in addition to a method's own URLs.
+/// Templates that may contain variables of fields, in addition to the URLs of the auth method.
 pub(super) struct VariablePlaces {
-    /// The URLs of the servers, the default one first.
+    /// The URLs of the servers, default first.
     servers: Vec<String>,
-    /// The requests that verify credentials and find the account.
+    /// The requests that verify credentials and identify the account.
     requests: Vec<String>,
     /// The headers of all methods.
     headers: Parameters,
@@ -92,7 +93,8 @@ impl VariablePlaces {
 }
 
 impl VariablePlaces {
-    /// Checks that the methods have fields for the servers and, if the methods are stated, for the requests.
+    /// Checks that the methods have fields for the variables of the servers and, if the table has
+    /// auth methods, of the requests.
     fn check(
         &self,
         methods: &[AuthMethod],
@@ -127,7 +129,7 @@ impl VariablePlaces {
 }
 
 impl ConnectFacts {
-    /// Replaces the parts of the detail that are stated here. Passes each fault to `fault`.
+    /// Replaces the parts of the detail that the table specifies. Passes each fault to `fault`.
     pub fn apply(
         self,
         mut detail: ConnectorDetail,
@@ -171,7 +173,7 @@ impl ConnectFacts {
         if let Some(account) = &self.account {
             account.check(fault);
         }
-        // The methods that the table states were already checked one by one.
+        // Auth methods of the table were already checked individually.
         let fillers =
             Some(auth_methods.as_slice()).filter(|methods| !has_auth || methods.is_empty());
         let has_body = self.verify_body.is_some();
@@ -200,8 +202,8 @@ impl ConnectFacts {
         }
     }
 
-    /// The requests that verify credentials and find the account, such as `GET /user`: those stated here, or else the known
-    /// ones.
+    /// The requests that verify credentials and identify the account, such as `GET /user`: from
+    /// this table, or from the known detail.
     fn requests(&self, known: &ConnectorDetail) -> Vec<String> {
         let text = |request: &Request| format!("{} {}", request.method.as_str(), request.path);
         let verify = self.verify.clone().filter(|text| !text.is_empty());
@@ -215,7 +217,8 @@ impl ConnectFacts {
     }
 }
 
-/// Parses a request. With `fillers`, also checks that each of its variables has a field in one of these methods.
+/// Parses a request. With `fillers`, also checks that one of these methods has a field for each
+/// variable of the request.
 fn checked_request(
     text: &str,
     body: Option<Value>,
@@ -235,7 +238,8 @@ fn checked_request(
     request
 }
 
-/// The request that checks credentials: the stated one or else the known one, with the stated rules for its responses.
+/// The request that verifies credentials, from the table or the known detail, with the table's
+/// rules for its responses.
 fn verify_request(
     stated: Option<Request>,
     known: Option<Verify>,
@@ -258,8 +262,9 @@ fn verify_request(
     })
 }
 
-/// Converts entries to methods. A method takes missing fields from `former`, the methods that it replaces: the fields for
-/// the variables of the requests and, unless its own fields fill one of the servers, of the first server.
+/// Converts entries to methods. Missing fields are copied from `former`, the replaced methods: for
+/// the variables of the requests, and of the first server unless the method's fields fill another
+/// server.
 fn methods(
     entries: Vec<AuthEntry>,
     places: &VariablePlaces,
@@ -303,13 +308,13 @@ fn has_field(method: &AuthMethod, name: &str) -> bool {
     method.fields.iter().any(|field| field.name == name)
 }
 
-/// The first variable of a template that a method has no field for.
+/// The first variable of a template without a field in the method.
 fn first_unfilled<'a>(method: &AuthMethod, text: &'a str) -> Option<&'a str> {
     variables(text).find(|name| !has_field(method, name))
 }
 
-/// The first server, and its variable that a method has no field for. Returns `None` if the method's fields fill a
-/// server, or there is no server.
+/// The first server, and its first variable without a field in the method. Returns `None` if the
+/// method's fields fill any server, or if there are no servers.
 fn unreachable_server<'a>(
     method: &AuthMethod,
     servers: &'a [String],
@@ -321,12 +326,12 @@ fn unreachable_server<'a>(
     first_unfilled(method, first).map(|name| (first.as_str(), name))
 }
 
-/// The fault that a method has no field for a variable of a template.
+/// The fault for a template variable without a field in the method.
 fn missing_field_fault(method: &AuthMethod, name: &str, text: &str) -> String {
     format!("the method `{}`: no field for `{{{name}}}` in `{text}`", method.id)
 }
 
-/// Checks the headers of all methods: their names, and that each method has fields for their variables.
+/// Checks the common headers: their names, and that each method has fields for their variables.
 fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     for name in headers.keys() {
         if let Err(what) = auth::templates::check_header(name) {
@@ -342,8 +347,8 @@ fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn F
     }
 }
 
-/// Checks that the URL of a server uses `https` and is absolute, and that a method has a field for each of its
-/// variables.
+/// Checks that the URL of a server is absolute and uses `https`, and that one of the methods has
+/// fields for all of its variables.
 fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)) {
     if !is_secure(url) {
         fault(format!("`servers`: `{url}` is not an `https` URL"));
@@ -359,7 +364,7 @@ fn check_server(url: &str, methods: &[AuthMethod], fault: &mut dyn FnMut(String)
     }
 }
 
-/// Whether requests to a URL are encrypted, or stay on this machine, where developers run test platforms.
+/// Whether requests to a URL are encrypted or local. Developers run test platforms locally.
 pub(super) fn is_secure(url: &str) -> bool {
     let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
     let leads_to = |start: &&str| {
@@ -369,7 +374,8 @@ pub(super) fn is_secure(url: &str) -> bool {
     url.starts_with("https://") || local.iter().any(leads_to)
 }
 
-/// Parses `GET /user`. Returns `None` for anything else, and for a body with `GET`.
+/// Parses a request such as `GET /user`. Returns `None` for invalid text, and for `GET` with a
+/// body.
 fn request(text: &str, body: Option<Value>) -> Option<Request> {
     let (method, path) = text.split_once(' ')?;
     let is_path = path.starts_with('/') || path.starts_with("https://");
@@ -382,7 +388,7 @@ fn request(text: &str, body: Option<Value>) -> Option<Request> {
     })
 }
 
-/// Checks where responses link to the next page.
+/// Checks the rules for finding the next page.
 fn check_pages(pages: &[Pagination], fault: &mut dyn FnMut(String)) {
     for page in pages {
         let pointers = [Some(&page.next), page.items.as_ref(), page.more.as_ref()];

@@ -18,31 +18,31 @@ use crate::catalog::write::Platform;
 /// The maximum length of a version, in characters.
 pub const MAX_VERSION: usize = 100;
 
-/// A connector whose platform has no name yet.
+/// A connector without a platform name, which is assigned later.
 #[derive(Debug, Clone)]
 pub struct Draft {
     title: String,
     description: String,
-    /// The version as the document states it.
+    /// The API version in the document.
     pub version: String,
     status: Status,
     category: String,
-    /// The known category of the service, which overrides the document's.
+    /// The known category of the service, which overrides the category of the document.
     service_category: Option<&'static str>,
     tags: Vec<String>,
-    /// An `https` URL, or a path of the service's own site.
+    /// An `https` URL, or a path on the service's site.
     logo: Option<String>,
     pub detail: ConnectorDetail,
-    /// The actions. Their platform is not known yet.
+    /// The actions, without a platform name.
     pub actions: Vec<Action>,
     /// The details of the actions.
     pub units: Vec<Deflated>,
-    /// The methods of the document's security schemes, by the schemes' names.
+    /// The names of the document's security schemes, each with the kind of its auth method.
     pub schemes: Vec<(String, Kind)>,
 }
 
 impl Draft {
-    /// A draft from a document's own description.
+    /// Creates a draft from a document.
     pub fn new<F>(
         document: &Document<F>,
         names: &Names,
@@ -87,7 +87,7 @@ impl Draft {
         }
     }
 
-    /// A hash of everything that the rows are made from: equal for equivalent documents.
+    /// A hash of all data that the rows are derived from. Equivalent documents have equal hashes.
     pub fn content(&self) -> u64 {
         let mut digest = Sha256::new();
         let mut put = |text: &str| {
@@ -101,7 +101,7 @@ impl Draft {
         {
             put(text);
         }
-        // Copies often differ only in whether they state their licence.
+        // Ignore the licence: copies of a document often differ only in it.
         let detail = ConnectorDetail { license: None, ..self.detail.clone() };
         put(&serde_json::to_string(&detail).unwrap_or_default());
         put(&format!("{:?}", self.status));
@@ -113,8 +113,9 @@ impl Draft {
         hash::number(&digest.finalize())
     }
 
-    /// Completes the platform with its display name, known facts and the operator's overrides. Passes each fault of the
-    /// overrides to `fault`. The `id` of the connector is assigned later: see [`assign_ids`].
+    /// Creates the platform from the draft, its names, known facts and the operator's overrides.
+    /// Passes each fault of the overrides to `fault`. [`assign_ids`] sets the `id` of the connector
+    /// later.
     pub fn finish(
         mut self,
         platform: String,
@@ -183,8 +184,8 @@ impl Draft {
     }
 }
 
-/// Assigns every connector's `id`, a hash of its key, so that it is the same on every import. If two hashes are equal,
-/// the later key in alphabetical order gets the hash of its hash.
+/// Sets the `id` of every connector: a hash of its key, so that it stays stable across imports. On
+/// a hash collision, the alphabetically later key is hashed again.
 pub fn assign_ids<'a>(connectors: impl Iterator<Item = &'a mut Connector>) {
     let mut connectors: Vec<&mut Connector> = connectors.collect();
     connectors.sort_by(|a, b| a.key.cmp(&b.key));

@@ -1,4 +1,5 @@
-//! Compares two catalogs, and reports what publishing the second one after the first would change.
+//! Compares two catalogs: what would change if the new catalog were published in place of the old
+//! one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,11 +13,11 @@ use crate::catalog::model::Action;
 
 /// The maximum number of keys of actions that are listed per platform.
 const SHOWN: usize = 5;
-/// Fields that are derived from others.
+/// Fields that are derived from other fields.
 const DERIVED: [&str; 3] = ["id", "key", "tools"];
 
-/// Formats a line for each platform that differs, in order of their names, and a summary; one line when nothing
-/// differs.
+/// Formats a line for each platform that differs, sorted by name, and a summary. Formats a single
+/// line if nothing differs.
 pub fn diff(old: &OpenCatalog<'_>, new: &OpenCatalog<'_>) -> Result<String> {
     let (old_rows, new_rows) = (by_platform(old)?, by_platform(new)?);
     let (mut old_details, mut new_details) = (old.details()?, new.details()?);
@@ -69,7 +70,7 @@ fn by_platform(opened: &OpenCatalog<'_>) -> Result<BTreeMap<String, ConnectorEnt
     Ok(entries.map(|entry| (entry.connector.platform.clone(), entry)).collect())
 }
 
-/// The fields of a connector's row that differ, with their values if these are short.
+/// The differences between the fields of two connector rows, with the values if they are short.
 fn fields(old: &ConnectorEntry, new: &ConnectorEntry) -> Vec<String> {
     let members = |entry: &ConnectorEntry| match serde_json::to_value(&entry.connector) {
         Ok(Value::Object(members)) => members,
@@ -98,7 +99,8 @@ fn fields(old: &ConnectorEntry, new: &ConnectorEntry) -> Vec<String> {
     changes
 }
 
-/// The differences that the rows do not show: connecting, servers, headers, former names and details of actions.
+/// The differences outside the rows: auth methods, servers, headers, former names and details of
+/// actions.
 fn details(name: &str, old: &mut Details, new: &mut Details) -> Vec<String> {
     let (mut one, mut other) = (old.take(name), new.take(name));
     let mut changes = Vec::new();
@@ -125,7 +127,7 @@ fn details(name: &str, old: &mut Details, new: &mut Details) -> Vec<String> {
     changes
 }
 
-/// Added, removed and changed actions.
+/// Formats the added, removed and changed actions.
 fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
     let by_key = |rows: &[Action]| -> BTreeMap<String, Action> {
         rows.iter().map(|row| (row.key.clone(), row.clone())).collect()

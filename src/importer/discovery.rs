@@ -1,28 +1,29 @@
-//! Translates Google's Discovery format to `OpenAPI`: each method becomes an operation, and its scopes become those of
-//! OAuth. <https://developers.google.com/discovery/v1/reference/apis> describes the format.
+//! Translates Google's Discovery format to `OpenAPI`. Each method becomes an operation with the
+//! method's OAuth scopes. Format: <https://developers.google.com/discovery/v1/reference/apis>
 
 use serde_json::{Map, Value, json};
 
 use super::read::{Fault, Refusal};
 
-/// The `kind` of such a document.
+/// The `kind` of a Discovery document.
 const KIND: &str = "discovery#restDescription";
 /// The name of the security scheme for OAuth.
 const OAUTH: &str = "Oauth2";
-/// The name of the security scheme for methods that need no user.
+/// The name of the security scheme for methods without a user.
 const KEY: &str = "ApiKey";
-/// Parameters of all methods that are useful to callers. The others are credentials, JSONP and uploads.
+/// The common parameters that are useful to callers. The other common parameters are for
+/// credentials, JSONP and uploads.
 const COMMON: [&str; 5] = ["alt", "fields", "prettyPrint", "quotaUser", "userIp"];
-/// Google's logo, which its documents do not name.
+/// Google's logo, because its documents contain no logo.
 const LOGO: &str =
     "https://www.google.com/images/branding/googlelogo/2x/googlelogo_color_272x92dp.png";
 
-/// The equivalent `OpenAPI` document. Returns `None` for a document in another format.
+/// Translates a Discovery document to `OpenAPI`. Returns `None` for a document in another format.
 pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
     if !text.contains(KIND) || !text.trim_start().starts_with('{') {
         return Ok(None);
     }
-    // Invalid JSON is reported when the text is read as an OpenAPI document.
+    // Invalid JSON is reported later, when the text is parsed as an OpenAPI document.
     let Ok(document) = serde_json::from_str::<Value>(text) else { return Ok(None) };
     if document.get("kind").and_then(Value::as_str) != Some(KIND) {
         return Ok(None);
@@ -70,7 +71,7 @@ pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
     Ok(Some(openapi.to_string()))
 }
 
-/// A method, and the innermost resource that contains it.
+/// The name of the innermost resource, and a method in it.
 type Method<'a> = (&'a str, &'a Value);
 
 fn collect<'a>(parent: &'a Value, resource: &'a str, methods: &mut Vec<Method<'a>>) {
@@ -98,8 +99,7 @@ fn paths(document: &Value, methods: &[Method<'_>]) -> Value {
         };
         let Some(path) = path(method) else { continue };
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        // Some documents describe a method a second time under a former name, at the same address. The first one is
-        // kept.
+        // Some documents repeat a method at the same path under a former name. Keep the first one.
         if let Some(item) = item.as_object_mut()
             && !item.contains_key(&verb)
         {
@@ -109,7 +109,8 @@ fn paths(document: &Value, methods: &[Method<'_>]) -> Value {
     Value::Object(paths)
 }
 
-/// The path of a method. In `path`, `{+name}` stands for several segments; `flatPath` has a parameter for each of them.
+/// The path of a method: `flatPath`, which has a parameter for each segment, or `path`, in which
+/// `{+name}` matches several segments.
 fn path(method: &Value) -> Option<String> {
     let path = text_of(method, "path")?;
     let flat = text_of(method, "flatPath").filter(|_| path.contains("{+"));
@@ -132,7 +133,7 @@ fn operation(resource: &str, method: &Value, common: &[Value]) -> Value {
         let content = json!({ "application/json": { "schema": schema(request) } });
         map.insert("requestBody".into(), json!({ "content": content }));
     }
-    // A token with any one of the scopes is enough.
+    // Each scope is an alternative: a token with any of them is sufficient.
     let scopes = method.get("scopes").and_then(Value::as_array).into_iter().flatten();
     let mut security: Vec<Value> = scopes.map(|scope| json!({ OAUTH: [scope] })).collect();
     if security.is_empty() {
@@ -151,7 +152,7 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
     };
     let own = declared.into_iter().flatten().filter(|(name, given)| is_there(name, given));
     let mut parameters: Vec<Value> = own.map(|(name, given)| parameter(name, given)).collect();
-    // A parameter of `path` can stand for several parameters of `flatPath`: assigns these in order.
+    // A parameter of `path` can correspond to several parameters of `flatPath`, in the same order.
     let original = text_of(method, "path").unwrap_or_default();
     let is_declared = |name: &str| declared.is_some_and(|declared| declared.contains_key(name));
     let mut parts = in_path.iter().filter(|name| !is_declared(name));
@@ -181,7 +182,7 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
         }));
     }
     let is_download = method.get("supportsMediaDownload") == Some(&Value::Bool(true));
-    // Response formats other than JSON are for downloads.
+    // Only downloads support response formats other than JSON.
     let common = common.iter().filter(|one| is_download || text_of(one, "name") != Some("alt"));
     let common = common.filter(|one| text_of(one, "name").is_none_or(|name| !is_declared(name)));
     parameters.extend(common.cloned());
@@ -214,7 +215,8 @@ fn response(method: &Value) -> Value {
     json!({ "description": "The response", "content": content })
 }
 
-/// A schema of JSON Schema 2020-12. In this format, defaults and limits are strings, regardless of the type.
+/// Converts a schema to JSON Schema 2020-12. In Discovery documents, defaults and limits are
+/// strings, regardless of the type.
 fn schema(given: &Value) -> Value {
     if let Some(name) = text_of(given, "$ref") {
         return json!({ "$ref": format!("#/components/schemas/{name}") });
@@ -246,7 +248,7 @@ fn schema(given: &Value) -> Value {
     Value::Object(schema)
 }
 
-/// Parses a value that is written as a string, by its type.
+/// Parses a string as a value of this type.
 fn typed(r#type: Option<&str>, value: &Value) -> Option<Value> {
     let Value::String(text) = value else { return Some(value.clone()) };
     match r#type {

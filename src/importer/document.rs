@@ -1,6 +1,6 @@
-//! The parts of an `OpenAPI` 2.0 or 3.0 to 3.2 document that the catalog is made from. Schemas are kept as strings of
-//! JSON until they are converted, and everything else is skipped while reading, so that a document is never in memory
-//! as a tree.
+//! The parts of an `OpenAPI` 2.0 or 3.0 to 3.2 document from which the catalog is built. Schemas
+//! stay unparsed JSON until they are converted, and unused parts are skipped during
+//! deserialization, so that a document is never in memory as a tree.
 
 use std::fmt;
 
@@ -13,7 +13,8 @@ use super::paths::{ExternalDocs, PathItem, Paths};
 use super::scalar::{FirstText, Format, Logo, Map, OptionalMap, Raw, Text, Texts};
 use super::server::entry::Servers;
 
-/// A document, filled while reading, so that everything before a fault is available.
+/// A document. It is deserialized member by member, so that the members before a fault are
+/// available.
 #[derive(Default)]
 pub struct Document<F> {
     /// The value of `openapi` or `swagger`.
@@ -24,13 +25,13 @@ pub struct Document<F> {
     pub host: Option<FirstText>,
     /// Swagger 2.0 only.
     pub base_path: Option<FirstText>,
-    /// `schemes` of 2.0
+    /// `schemes` in Swagger 2.0
     pub protocols: Option<Texts>,
     /// `externalDocs`
     pub documentation: Option<OptionalMap<ExternalDocs>>,
     pub paths: Option<Paths<F>>,
     pub components: Option<OptionalMap<Components<F>>>,
-    /// `securityDefinitions` of 2.0
+    /// `securityDefinitions` in Swagger 2.0
     pub security: Option<OptionalMap<Schemes>>,
     /// `security`
     pub requirements: Raw<F>,
@@ -44,15 +45,15 @@ pub struct Document<F> {
     pub consumes: Texts,
     /// Swagger 2.0 only.
     pub produces: Texts,
-    /// The content of [other files](super::parts)
+    /// The content of [other files](super::parts) of the document
     pub parts: Raw<F>,
 }
 
-/// Security schemes by name.
+/// Maps names to security schemes.
 pub type Schemes = Entries<OptionalMap<Scheme>>;
 
 impl<F> Document<F> {
-    /// `host`, or else the URL of the first server.
+    /// The `host`, or the URL of the first server.
     pub fn server(&self) -> Option<&str> {
         let servers = self.servers.iter().flat_map(|servers| &servers.list);
         let mut urls = servers.map(|server| server.url.as_str());
@@ -72,7 +73,7 @@ impl<F> Document<F> {
         schemes.filter_map(|(name, scheme)| Some((name.as_str(), scheme.get()?)))
     }
 
-    /// Malformed parts, which were skipped, so that rows may lack their content.
+    /// The names of malformed parts, which were skipped.
     pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
         let shared = self.components().map(|components| &components.security_schemes);
         let malformed = [
@@ -95,21 +96,21 @@ pub struct Info<F> {
     /// `{ "url": … }`
     #[serde(rename = "x-logo")]
     pub logo: Logo,
-    /// Such as `developer_tools`
+    /// For example, `developer_tools`
     #[serde(rename = "x-apisguru-categories")]
     pub categories: Texts,
     #[serde(rename = "x-tags")]
     pub tags: Texts,
-    /// Such as `amazonaws.com`
+    /// For example, `amazonaws.com`
     #[serde(rename = "x-providerName")]
     pub provider: FirstText,
-    /// Such as `ec2`
+    /// For example, `ec2`
     #[serde(rename = "x-serviceName")]
     pub service: FirstText,
-    /// Amazon's name for the service in signatures, such as `ses`
+    /// The AWS service name in signatures, such as `ses`
     #[serde(rename = "x-aws-signingName")]
     pub signing_name: FirstText,
-    // The API's maturity. Documents use several extensions for it.
+    // Documents use several extensions for the maturity of the API.
     #[serde(rename = "x-stability")]
     stability: Texts,
     #[serde(rename = "x-stability-level")]
@@ -118,10 +119,10 @@ pub struct Info<F> {
     release_status: Texts,
     #[serde(rename = "x-api-status")]
     api_status: Texts,
-    /// `true` when the API is being phased out
+    /// `true` if the API is being phased out
     #[serde(rename = "x-deprecated")]
     x_deprecated: Texts,
-    /// Like `x_deprecated`, without the prefix
+    /// `x-deprecated` without its prefix
     deprecated: Texts,
     /// `true` in a beta
     #[serde(rename = "x-beta")]
@@ -132,14 +133,14 @@ pub struct Info<F> {
 }
 
 impl<F> Info<F> {
-    /// The values of the extensions that state the maturity of the API.
+    /// The values of the extensions for the maturity of the API.
     pub fn stability(&self) -> impl Iterator<Item = &str> {
         let extensions =
             [&self.stability, &self.stability_level, &self.release_status, &self.api_status];
         extensions.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
     }
 
-    /// The values of the extensions that state whether the API is being phased out.
+    /// The values of the extensions for whether the API is being phased out.
     pub fn deprecated(&self) -> impl Iterator<Item = &str> {
         let extensions = [&self.x_deprecated, &self.deprecated];
         extensions.into_iter().flat_map(|texts| &texts.0).map(String::as_str)
@@ -157,11 +158,11 @@ struct LicenceMap {
 /// `info.license`. A plain string counts as the name.
 #[derive(Debug, Default)]
 pub struct Licence {
-    /// Such as `Apache 2.0`
+    /// For example, `Apache 2.0`
     pub name: FirstText,
-    /// SPDX, since 3.1
+    /// The SPDX identifier, since OpenAPI 3.1
     pub identifier: FirstText,
-    /// The URL of its text
+    /// The URL of the licence text
     pub url: FirstText,
 }
 
@@ -182,7 +183,7 @@ impl<'de> Deserialize<'de> for Licence {
 pub struct Components<F> {
     #[serde(default)]
     pub security_schemes: OptionalMap<Schemes>,
-    /// Since 3.1
+    /// Available since OpenAPI 3.1.
     pub path_items: Option<Entries<PathItem<F>>>,
     #[serde(default)]
     pub schemas: Raw<F>,
@@ -190,7 +191,7 @@ pub struct Components<F> {
     pub parameters: Raw<F>,
     #[serde(default)]
     pub request_bodies: Raw<F>,
-    /// Since 3.2
+    /// Available since OpenAPI 3.2.
     #[serde(default)]
     pub media_types: Raw<F>,
     #[serde(default)]
@@ -223,7 +224,7 @@ enum Field {
     Other,
 }
 
-/// Deserializes a map into a document, member by member, so that the members before a fault are available.
+/// Deserializes a document member by member, so that the members before a fault are available.
 pub struct Reader<'a, F>(pub &'a mut Document<F>);
 
 impl<'de, F: Format> serde::de::DeserializeSeed<'de> for Reader<'_, F> {

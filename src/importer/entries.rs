@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
-/// A map in the order of the document. Duplicate keys are an error; null values are skipped.
+/// A map in document order. Duplicate keys are an error; null values are skipped.
 pub struct Entries<T>(pub Vec<(String, T)>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
@@ -28,11 +28,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
     }
 }
 
-/// The maximum number of entries in a map: more than twice what the largest known document has. Entries become rows,
-/// so there must be a limit.
+/// The maximum number of entries in a map, more than twice the number in the largest known
+/// document. Limits the number of rows.
 const MAX_ENTRIES: usize = 50_000;
 
-/// Deserializes the entries whose keys `accepts` accepts, and skips all others.
+/// Deserializes the entries whose keys satisfy `accepts`, and skips all others.
 pub fn entries<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     mut map: A,
     accepts: fn(&str) -> bool,

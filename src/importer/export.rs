@@ -1,4 +1,4 @@
-//! `catalog export`: the catalog as lines of JSON, for other programs.
+//! `catalog export`: prints the catalog as JSON Lines, for other programs.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -33,7 +33,7 @@ enum Line<'a> {
     Action(&'a RawValue),
 }
 
-/// Writes a line for each connector, in list order, followed by one for each of its actions.
+/// Writes a line for each connector, in list order, followed by a line for each of its actions.
 pub fn export(
     opened: &OpenCatalog<'_>,
     is_requested: &dyn Fn(&str) -> bool,

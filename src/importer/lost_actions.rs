@@ -1,5 +1,5 @@
-//! `catalog check --former`: the well-known platforms that have fewer actions than in an older catalog. Without
-//! this check, a document that its publisher moved or shortened would go unnoticed among thousands.
+//! `catalog check --former`: finds well-known platforms with fewer actions than in an older
+//! catalog. Otherwise, a moved or shortened document would go unnoticed among thousands.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::check::ConnectorEntry;
 use super::providers::Providers;
 use super::report::format_count;
 
-/// The platforms of `providers.toml` that lost actions, each with a fault.
+/// The platforms of `providers.toml` that lost actions, each with an error message.
 pub fn faults(
     former: &[ConnectorEntry],
     current: &[ConnectorEntry],

@@ -1,14 +1,14 @@
-//! Converts Markdown and HTML to plain text. The result is shown as one line, so everything that does not fit
-//! into one is dropped: headings (unless there is nothing else), code blocks, tables and images.
+//! Converts Markdown and HTML to a single line of plain text. Drops code blocks, tables and images,
+//! and headings unless they are the only content.
 
 use html_escape::decode_html_entities;
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
-/// The words of a text, without its markup.
+/// Converts a text to plain text.
 pub fn plain(text: &str) -> String {
     let markdown = normalized(&strip_tags(text));
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    // For `[label][reference]`, the label is shown even if the reference is undefined.
+    // Treat `[label][reference]` as a link even if the reference is undefined.
     let undefined = |link: BrokenLink<'_>| {
         let is_reference = link.link_type == LinkType::Reference;
         is_reference.then_some((CowStr::Borrowed(""), CowStr::Borrowed("")))
@@ -20,8 +20,8 @@ pub fn plain(text: &str) -> String {
     if words.body.trim().is_empty() { words.headings } else { words.body }
 }
 
-/// Converts common deviations from Markdown: lines indented without being code, headings without a space after their
-/// marks, bullets `•`, and tables directly after a paragraph.
+/// Fixes common deviations from Markdown: indented lines that are not code, headings without a
+/// space after `#`, `•` bullets, and tables directly after a paragraph.
 fn normalized(text: &str) -> String {
     let mut markdown = String::with_capacity(text.len());
     for line in text.lines().map(str::trim) {
@@ -38,13 +38,13 @@ fn normalized(text: &str) -> String {
     markdown
 }
 
-/// The words of a Markdown text, in order.
+/// Collects the words of a Markdown text.
 #[derive(Default)]
 struct Words {
     body: String,
     headings: String,
     in_heading: bool,
-    /// The number of enclosing parts that are dropped.
+    /// The number of enclosing elements that are dropped.
     dropped: usize,
     /// The number of enclosing list items.
     items: usize,
@@ -93,7 +93,7 @@ impl Words {
         }
     }
 
-    /// Puts a semicolon after a list item, unless it ends with punctuation.
+    /// Appends a semicolon to a list item, unless the item ends with punctuation.
     fn separate(&mut self) {
         let body = self.body.trim_end();
         if body.ends_with(|c: char| c.is_alphanumeric() || c == ')') {
@@ -103,11 +103,11 @@ impl Words {
     }
 }
 
-/// Tags whose content is dropped too.
+/// Tags that are dropped together with their content.
 const HIDDEN: [&str; 7] = ["style", "script", "pre", "table", "head", "button", "summary"];
-/// Tags around a heading.
+/// Tags that enclose a heading.
 const HEADINGS: [&str; 5] = ["h1", "h2", "h3", "h4", "fullname"];
-/// Tags that separate words.
+/// Tags that act as word boundaries.
 const BLOCKS: [&str; 14] = [
     "p",
     "br",
@@ -151,8 +151,8 @@ const INLINE: [&str; 23] = [
     "important",
 ];
 
-/// The text without HTML tags and comments. Anything else in angle brackets, such as `<id>`, is escaped as entities, so
-/// that Markdown does not treat it as HTML either.
+/// Removes HTML tags and comments. Escapes other angle brackets, such as `<id>`, so that the
+/// Markdown parser does not treat them as HTML.
 fn strip_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

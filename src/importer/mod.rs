@@ -1,16 +1,18 @@
-//! Converts `OpenAPI` documents into a catalog folder. It knows the format of the catalog, but
-//! nothing about storage at Cloudflare.
+//! Converts `OpenAPI` documents to a catalog folder. This module depends on the format of the
+//! catalog, but not on Cloudflare's storage.
 //!
-//! [`source`] finds the files, [`fetched`] those of `sources.toml`, [`instance`] imports the description that a
-//! platform's instance publishes, [`parts`] joins files that form one document, and [`read`] parses each into a
-//! `document` with only what the catalog needs; `discovery` and `graphql` translate other formats. [`connector`] and
-//! [`action`] make the rows, [`auth`] and [`server`] a connector's detail, `detail` an action's. Then [`platform`]
-//! names the platforms and [`name`] makes display names, [`providers`] adds facts about well-known platforms,
-//! [`oauth_list`] OAuth endpoints of some others, [`overrides`] applies the operator's `catalog.toml`, and [`folder`]
-//! writes the result. [`report`] describes the outcome.
+//! [`source`] finds the files, [`fetched`] reads the documents of `sources.toml`, and [`instance`]
+//! imports the description that an instance of a platform publishes. [`parts`] joins the files of a
+//! document, and [`read`] parses it to a `document`; `discovery` and `graphql` translate other
+//! formats. [`connector`] and [`action`] build the rows, [`auth`] and [`server`] build a
+//! connector's detail, and `detail` builds an action's detail. Then [`platform`] assigns platform
+//! names, [`name`] derives display names, [`providers`] adds facts about well-known platforms,
+//! [`oauth_list`] adds OAuth endpoints of other platforms, [`overrides`] applies the operator's
+//! `catalog.toml`, and [`folder`] writes the catalog. [`report`] describes the outcome.
 //!
-//! [`check`] reads a folder back, `lost_actions` compares its well-known platforms with those of an older one, [`find`]
-//! searches it, [`show`] prints a platform, [`export`] prints all of them, and [`diff`] compares two folders.
+//! [`check`] verifies a folder, `lost_actions` compares its well-known platforms with an older
+//! folder, [`find`] searches it, [`show`] prints a platform, [`export`] prints all platforms, and
+//! [`diff`] compares two folders.
 
 pub mod action;
 pub mod add;
@@ -90,25 +92,26 @@ use crate::catalog::write::Platform;
 /// The arguments of an import.
 #[derive(Debug, Default)]
 pub struct Import {
-    /// Files and folders.
+    /// Files and folders with documents.
     pub sources: Vec<PathBuf>,
     pub licence: LicenceFilter,
     /// Files and folders whose documents are imported regardless of their licence.
     pub also: Vec<PathBuf>,
-    /// Files and folders whose documents replace those of the same platform.
+    /// Files and folders whose documents replace other documents about the same platforms.
     pub newer: Vec<PathBuf>,
-    /// Documents about platforms, which replace any other document about them.
+    /// Documents of `sources.toml`, which replace any other document about their platforms.
     pub fetched: Vec<FetchedDocument>,
-    /// Platforms whose document should be in `fetched`, but is missing.
+    /// Platforms whose document should be in `fetched` but has not been downloaded.
     pub missing: Vec<String>,
-    /// OAuth endpoints, for platforms whose documents have none.
+    /// OAuth endpoints for platforms whose documents don't contain them.
     pub oauth_list: OAuthList,
     /// Facts about well-known platforms.
     pub providers: Providers,
     pub overrides: Overrides,
 }
 
-/// The equivalent `OpenAPI` document, if the document has another format. `endpoint` is that of a GraphQL schema.
+/// Translates a document in another format to `OpenAPI`. Returns `None` for an `OpenAPI` document.
+/// `endpoint` is the URL of the API if the document is a GraphQL schema.
 fn translate(text: &str, endpoint: Option<&str>) -> Result<Option<String>, Refusal> {
     match endpoint {
         Some(endpoint) => graphql::openapi(text, endpoint).map(Some),
@@ -124,13 +127,15 @@ pub trait Watch: Sync {
     fn file_read(&self, bytes: u64);
 }
 
-/// The maximum size in bytes of all files that are processed at one time; a single file may be larger.
+/// The maximum total size of the files that are processed concurrently, in bytes. A single file may
+/// be larger.
 const MAX_BYTES_IN_PROGRESS: u64 = 2 * MAX_BYTES;
 
-/// Imports the sources. Replaces the folder's catalog if there is at least one connector.
+/// Imports the sources. Replaces the catalog in the folder if the import has at least one
+/// connector.
 pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summary> {
     let sources = job.find()?;
-    // Locked before reading, which takes a long time, so that a concurrent import fails immediately.
+    // Lock the folder before the slow reading, so that a concurrent import fails immediately.
     let _lock = folder.lock()?;
     let (summary, platforms) = read_all(job, sources, watch)?;
     if !platforms.is_empty() {
@@ -140,7 +145,8 @@ pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summar
     Ok(summary)
 }
 
-/// Adds platforms to the folder's catalog, in place of those with the same names. Returns all of them.
+/// Adds platforms to the catalog in the folder, replacing platforms with the same names. Returns
+/// all platforms of the new catalog.
 pub fn extend(folder: &Folder, added: Vec<Platform>) -> Result<Vec<Platform>> {
     let _lock = folder.lock()?;
     let mut platforms = check::OpenCatalog::new(folder)?.all_platforms()?;
@@ -153,18 +159,19 @@ pub fn extend(folder: &Folder, added: Vec<Platform>) -> Result<Vec<Platform>> {
     Ok(platforms)
 }
 
-/// Reads the sources and makes the rows, sorted by connector key.
+/// Reads the sources and builds the platforms, sorted by connector key.
 pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
     read_all(job, job.find()?, watch)
 }
 
 impl Import {
-    /// Finds the files. A file that is named twice keeps its first path, so `sources` come last.
+    /// Finds the files. A file that several arguments include keeps the path of the first argument,
+    /// so `sources` come last.
     fn find(&self) -> Result<Sources> {
         source::find(&[&self.newer, &self.also, &self.sources].map(Vec::as_slice).concat())
     }
 
-    /// How a file is imported.
+    /// The settings with which a file is imported.
     fn selection(&self, file: &Path) -> Selection<'static> {
         Selection {
             licence: self.licence_filter(file),
@@ -174,7 +181,7 @@ impl Import {
         }
     }
 
-    /// The base URL of a platform, if `providers.toml` knows it.
+    /// The base URL of a platform in `providers.toml`.
     fn address(&self, platform: &str) -> Option<&str> {
         let first = self.providers.0.get(platform)?.detail.servers.first()?;
         Some(&first.url)
@@ -240,8 +247,8 @@ fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summar
     Ok((summary, platforms))
 }
 
-/// Names the documents, and applies the known facts and the operator's overrides. Documents without an open licence
-/// take part in the naming, so that a platform has the same name, and `catalog.toml` matches, regardless of
+/// Names the documents, and applies known facts and the operator's overrides. Documents without an
+/// open licence are also named, so that the names, which `catalog.toml` refers to, don't depend on
 /// `--licence`.
 fn name(
     outcomes: Vec<(PathBuf, Outcome)>,
@@ -252,7 +259,7 @@ fn name(
     let namings: Vec<&Naming> =
         outcomes.iter().filter_map(|(_, outcome)| outcome.naming()).collect();
     let names = names(&namings, &paths_and_servers(&outcomes), providers, &mut summary.warnings);
-    // If nothing could be read, that is the error to report, instead of a mismatch with `catalog.toml`.
+    // If no document was imported, report that instead of a mismatch with `catalog.toml`.
     let (overrides, absent) =
         if namings.is_empty() { (Vec::new(), Vec::new()) } else { overrides.pair(&names)? };
     let shown = display_names(&outcomes, &names, &overrides, providers);
@@ -293,7 +300,7 @@ fn name(
             Outcome::Nothing(reason) => summary.skipped.push((path, reason)),
         }
     }
-    // An import without documents adds no platforms of `providers.toml` either.
+    // Without any document, don't add the platforms of `providers.toml`.
     if !platforms.is_empty() {
         let remaining = without_document.into_iter().chain(pairs);
         platforms.extend(remaining.map(|((names, overrides), shown)| {
@@ -321,7 +328,7 @@ fn name(
     Ok(platforms)
 }
 
-/// The maximum number of names that a note lists.
+/// The maximum number of names in a note.
 const NAMES_SHOWN: usize = 5;
 
 fn note(summary: &mut Summary, what: &str, names: &[String]) {
@@ -334,7 +341,7 @@ fn note(summary: &mut Summary, what: &str, names: &[String]) {
     }
 }
 
-/// Sorts the platforms and assigns their ids. Fails when two have the same name.
+/// Sorts the platforms and assigns their ids. Returns an error if two platforms have the same name.
 fn finish(platforms: &mut [Platform]) -> Result<()> {
     platforms.sort_by(|a, b| a.connector.key.cmp(&b.connector.key));
     let mut seen = HashSet::new();
@@ -351,7 +358,7 @@ fn finish(platforms: &mut [Platform]) -> Result<()> {
         platforms.iter().map(|platform| platform.connector.platform.clone()).collect();
     let mut taken = HashSet::new();
     for platform in platforms {
-        // The name of an existing platform always leads to that platform.
+        // A current name takes precedence over a former name of another platform.
         platform.aliases.retain(|alias| !names.contains(alias) && taken.insert(alias.clone()));
     }
     Ok(())

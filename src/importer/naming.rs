@@ -1,4 +1,4 @@
-//! Names the platforms of an import, and completes each with known facts.
+//! Names the platforms of an import, and adds known facts to each platform.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -13,21 +13,22 @@ use super::{Import, collisions, server_match};
 use crate::catalog::detail::Server;
 use crate::catalog::write::Platform;
 
-/// The path and the servers of each document with a name.
+/// The path and the servers of each document that has a naming.
 pub(super) fn paths_and_servers(outcomes: &[(PathBuf, Outcome)]) -> Vec<(&Path, &[Server])> {
     let named = outcomes.iter().filter(|(_, outcome)| outcome.naming().is_some());
     named
         .map(|(path, outcome)| match outcome {
             Outcome::Rows { draft, .. } => (path.as_path(), draft.detail.servers.as_slice()),
-            // Nothing of this document is imported.
+            // Documents that are not imported have no servers to compare.
             Outcome::Closed { .. } | Outcome::Nothing(_) => (path.as_path(), [].as_slice()),
         })
         .collect()
 }
 
-/// The names of the documents' platforms, then those of the entries without a document: for each, its final name and,
-/// if it differs, the name from its document. A document with servers other than those of the entry is about another
-/// platform, and causes a warning. A document of `sources.toml` belongs to the platform that is assigned to it.
+/// The names of all platforms: first of the documents, then of the entries without a document. Each
+/// item is the final name and, if different, the name derived from the document. If the servers of
+/// a document differ from the servers of the entry with its name, the document describes another
+/// platform; this adds a warning. A document of `sources.toml` belongs to its assigned platform.
 pub(super) fn names(
     namings: &[&Naming],
     paths_and_servers: &[(&Path, &[Server])],
@@ -77,14 +78,14 @@ pub(super) fn names(
         names
     });
     let mut names: Vec<Vec<String>> = own.collect();
-    // An entry becomes a platform of its own, unless a document has its name, even one that does not belong to it.
+    // An entry without a document becomes a platform, unless any document has the same name.
     let used: HashSet<String> = names.iter().filter_map(|names| names.first().cloned()).collect();
     let unused = providers.0.keys().filter(|name| !used.contains(*name));
     names.extend(unused.map(|name| vec![name.clone()]));
     names
 }
 
-/// The name, with a number if another platform has it.
+/// The name, with a number appended if another platform has the same name.
 pub(super) fn distinguish(name: &str, given: &[String], providers: &Providers) -> String {
     let is_taken = |name: &String| {
         given.contains(name)
@@ -96,7 +97,7 @@ pub(super) fn distinguish(name: &str, given: &[String], providers: &Providers) -
     names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// The display names, one for each of `names`, the names of the platforms.
+/// The display names of the platforms, at the same indexes as `names`.
 pub(super) fn display_names(
     outcomes: &[(PathBuf, Outcome)],
     names: &[Vec<String>],
@@ -121,8 +122,8 @@ pub(super) fn display_names(
     name::disambiguate::disambiguate(&possible)
 }
 
-/// The platform of a draft; `names` are those from [`names`], `shown` is the display name. Adds the faults of its
-/// overrides to `faults`.
+/// Creates the platform of a draft. `names` is an item of the result of [`names()`], `shown` is the
+/// display name. Adds the faults of the overrides to `faults`.
 pub(super) fn platform(
     draft: Draft,
     names: Vec<String>,

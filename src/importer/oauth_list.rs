@@ -1,9 +1,9 @@
-//! Authorization servers by platform, from the list of the npm package `grant` (MIT): its file `config/oauth.json`. It
-//! has authorization and token endpoints and scope separators. It ranks below a platform's own document and above
-//! `providers.toml`.
+//! Authorization servers by platform, from `config/oauth.json` of the npm package `grant` (MIT):
+//! authorization and token endpoints, and scope separators. The list applies only if a platform's
+//! document has no auth method; `providers.toml` overrides it.
 //!
-//! Matching names alone would mislead, since different platforms may have the same name, or a document may have another
-//! owner: the hosts must match, too.
+//! An entry applies only if both the name and the hosts match, since different platforms may have
+//! the same name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::catalog::detail::{
     AuthMethod, ConnectorDetail, Field, Grant, Kind, OAuth2, Parameters, urls, variables,
 };
 
-/// The id of methods from this list, which names their source.
+/// The id of the auth methods from this list.
 const ID: &str = "npm-grant";
 
-/// The authorization servers, by the name of the platform in letters and digits.
+/// Maps the name of a platform, in letters and digits, to its authorization server.
 #[derive(Debug, Clone, Default)]
 pub struct OAuthList(BTreeMap<String, OAuth2>);
 
@@ -40,13 +40,13 @@ impl OAuthList {
 
     pub fn parse(text: &str) -> Result<Self> {
         let entries: BTreeMap<String, Entry> = serde_json::from_str(text)?;
-        // Some platforms support only OAuth 1.0a.
+        // Skip platforms that support only OAuth 1.0a.
         let entries = entries.into_iter().filter(|(_, entry)| entry.oauth == 2);
         Ok(Self(entries.map(|(name, entry)| (letters(&name), entry.oauth2())).collect()))
     }
 
-    /// Adds the listed method of a platform, and returns true. Returns false, without a change, if the document has a
-    /// method, the list lacks the platform, or the URLs in the list belong to a different owner.
+    /// Adds the listed auth method of a platform. Returns false without a change if the document
+    /// has an auth method, the list lacks the platform, or the listed URLs have a different owner.
     pub fn complete(&self, platform: &str, detail: &mut ConnectorDetail) -> bool {
         let Some(known) = self.0.get(&letters(platform)) else { return false };
         if !detail.auth_methods.is_empty() {
@@ -78,25 +78,25 @@ impl OAuthList {
 
 impl Entry {
     fn oauth2(self) -> OAuth2 {
-        // `https://[subdomain].example.com`
+        // The list writes variables as `https://[subdomain].example.com`.
         let url = |url: String| url.replace('[', "{").replace(']', "}");
         let (authorize, token) = (url(self.authorize_url), url(self.access_url));
         let standard = OAuth2::standard(Grant::AuthorizationCode, Some(authorize), token);
-        // The default of RFC 6749 is a space.
+        // A space is the separator of RFC 6749.
         let scope_separator =
             self.scope_delimiter.unwrap_or_else(|| standard.scope_separator.clone());
         OAuth2 { scope_separator, ..standard }
     }
 }
 
-/// The fields of the variables of a platform's servers.
+/// The fields for the variables in the URLs of a platform's servers.
 fn fields(detail: &ConnectorDetail) -> Vec<Field> {
     let names: BTreeSet<&str> =
         detail.servers.iter().flat_map(|server| variables(&server.url)).collect();
     names.into_iter().map(|name| Field::required(name, &server::label(name))).collect()
 }
 
-/// A name in letters and digits: the list writes `_` where platforms have `-`.
+/// Reduces a name to letters and digits, because the list uses `_` where platforms use `-`.
 fn letters(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -1,4 +1,5 @@
-//! The outcome of each file of an import: rows, only a name, or nothing.
+//! The outcome of each file of an import: a draft, a document of which only the name is used, or
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,12 +26,12 @@ use crate::catalog::detail::{ConnectorDetail, Kind, Parameters};
 pub(super) static ALL_PATHS: std::sync::LazyLock<PathFilter> =
     std::sync::LazyLock::new(PathFilter::default);
 
-/// How a file is imported: the accepted licences, the paths, and the known URLs of the platform.
+/// The settings with which a file is imported.
 #[derive(Clone, Copy)]
 pub(super) struct Selection<'a> {
     pub(super) licence: LicenceFilter,
     pub(super) paths: &'a PathFilter,
-    /// The base URL of the platform, if it is known.
+    /// The base URL of the platform in `providers.toml`, if any.
     pub(super) address: Option<&'a str>,
     /// The URL of the GraphQL endpoint, if the document is a GraphQL schema.
     pub(super) endpoint: Option<&'a str>,
@@ -44,19 +45,19 @@ pub(super) enum Outcome {
         draft: Box<Draft>,
         warnings: Vec<String>,
     },
-    /// Only the name of the document is used, because its licence is not open.
+    /// A document whose licence is not open. Only its name is used.
     Closed {
         naming: Naming,
         names: Names,
         content: u64,
         licence: Option<String>,
     },
-    /// The file does not become a connector, for this reason.
+    /// The file does not become a connector. Contains the reason.
     Nothing(Reason),
 }
 
-/// Skips each document whose platform would have the name of a newer document's. The newer document takes over its
-/// naming, so that no name changes.
+/// Skips each document that a newer document about the same platform replaces. The newer document
+/// takes over the naming, so that no name changes.
 pub(super) fn replace_older(outcomes: &mut [Outcome], paths: &[PathBuf], newer: &[PathBuf]) {
     let is_newer = |path: &Path| newer.iter().any(|newer| path.starts_with(newer));
     let (new, mut old): (Vec<_>, Vec<_>) =
@@ -80,7 +81,7 @@ pub(super) fn replace_older(outcomes: &mut [Outcome], paths: &[PathBuf], newer: 
     }
 }
 
-/// A downloaded file, and the documents of `sources.toml` that it contains, one for each platform.
+/// A downloaded file, and the documents of `sources.toml` that use it, one per platform.
 pub(super) struct SharedDocument<'a> {
     pub(super) documents: Vec<&'a FetchedDocument>,
     pub(super) bytes: u64,
@@ -100,7 +101,8 @@ impl<'a> SharedDocument<'a> {
         shared.collect()
     }
 
-    /// The outcome for each platform. Skips documents other than the accepted one.
+    /// The outcome for each platform. Skips documents whose content differs from the accepted
+    /// version.
     pub(super) fn outcomes(&self, job: &Import) -> Vec<(PathBuf, Outcome)> {
         let Some(first) = self.documents.first() else { return Vec::new() };
         let source =
@@ -150,8 +152,9 @@ impl<'a> SharedDocument<'a> {
     }
 }
 
-/// Skips each document about a platform that has one of `sources.toml`. The fetched document takes over the name, so that no
-/// other name changes. A document of this project is small: it is used only if no other one about its platform is imported.
+/// Skips documents about platforms that have a document in `sources.toml`. The fetched document
+/// takes over the naming, so that no other name changes. A document of this project is incomplete,
+/// so it is used only if no other document about its platform is imported.
 pub(super) fn replace_by_fetched(
     outcomes: &mut [Outcome],
     fetched: &mut Vec<(PathBuf, Outcome)>,
@@ -185,7 +188,7 @@ pub(super) fn replace_by_fetched(
     }
 }
 
-/// Adds the content's hash to documents that would otherwise have the same naming.
+/// Adds a hash of the content to the naming of documents with equal namings.
 pub(super) fn disambiguate_platforms(outcomes: &mut [Outcome]) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for naming in outcomes.iter().filter_map(Outcome::naming) {
@@ -206,7 +209,7 @@ pub(super) fn disambiguate_platforms(outcomes: &mut [Outcome]) {
     }
 }
 
-/// Keeps one of several equivalent documents: the first by path that has rows, or else the first one.
+/// Skips all but one of several equivalent documents. Prefers the first path with a draft.
 pub(super) fn drop_copies(outcomes: &mut [Outcome], paths: &[PathBuf]) {
     let mut first: HashMap<Naming, PathBuf> = HashMap::new();
     for (outcome, path) in outcomes.iter_mut().zip(paths) {
@@ -246,7 +249,7 @@ impl Outcome {
     }
 }
 
-/// The outcome of a file, and the other files that its document refers to.
+/// Imports a file. Returns its outcome, and the other files that its document refers to.
 pub(super) fn outcome(
     bytes: &[u8],
     source: &Source,
@@ -258,7 +261,8 @@ pub(super) fn outcome(
     (outcomes.into_iter().next().unwrap_or_else(nothing), files)
 }
 
-/// The outcome of each selection from a file, and the other files that its document refers to.
+/// Imports a file once per selection. Returns the outcomes, and the other files that its document
+/// refers to.
 pub(super) fn outcomes(
     bytes: &[u8],
     source: &Source,
@@ -291,7 +295,7 @@ pub(super) fn outcomes(
     let Some(mut whole) = whole.and_then(|text| parts::merge(source, text)) else {
         return (rows(text), BTreeSet::new());
     };
-    // As JSON, the version 1.10 would be the number 1.1.
+    // The merged document is JSON, in which the version 1.10 would be the number 1.1.
     if let Ok(Parsed::Yaml(Document { info: Some(info), .. })) = read::read(text)
         && let Some(version) = whole.document.pointer_mut("/info/version")
     {
@@ -309,7 +313,7 @@ pub(super) fn outcomes(
     (outcomes, whole.files)
 }
 
-/// Marks files that are parts of a document.
+/// Replaces the outcomes of files that are parts of other documents.
 pub(super) fn claim_parts(
     outcomes: Vec<(Outcome, BTreeSet<PathBuf>)>,
     files: &[Source],
@@ -383,8 +387,8 @@ pub(super) fn rows<F: Format>(
     Outcome::Rows { naming, names, draft, warnings }
 }
 
-/// The detail of a document's connector, the methods of its security schemes, and a warning for each part that can't be
-/// used.
+/// Builds the detail of a document's connector. Also returns the auth methods of its security
+/// schemes, and a warning for each unusable part.
 pub(super) fn connector_detail<F>(
     document: &Document<F>,
     required: &[Vec<String>],
@@ -393,7 +397,8 @@ pub(super) fn connector_detail<F>(
     let servers = server::resolve(document);
     let methods = auth::convert(document, required, &servers, &|url| providers.server(url));
     let mut left_out = methods.left_out;
-    // Relative URLs are common in downloaded documents. They are reported only when there are no others.
+    // Relative URLs are common in downloaded documents. Report them only if the document has no
+    // absolute URL.
     if servers.servers.is_empty() && !servers.left_out.is_empty() {
         let urls = servers.left_out.join("`, `");
         left_out.push(format!("no server has an absolute URL: `{urls}`"));

@@ -1,4 +1,4 @@
-//! The operator's `catalog.toml`, with a table for each platform that should differ from its document.
+//! Parses the operator's `catalog.toml`, which has a table of overrides for each platform.
 
 use std::path::Path;
 
@@ -13,14 +13,14 @@ use super::{category, image, platform, text};
 use crate::catalog::model::Status;
 use crate::util::nearest::nearest;
 
-/// The overrides of one platform. Absent fields keep the document's value.
+/// The overrides of a platform. Omitted fields leave the document's values unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Override {
-    /// The platform's name on import.
+    /// The name of the platform before renaming.
     pub platform: String,
-    /// The line and column of that name.
+    /// The line and column of the table's name in the file.
     place: (usize, usize),
-    /// A new name for the platform.
+    /// The new name of the platform.
     pub rename: Option<String>,
     pub name: Option<String>,
     /// A single line.
@@ -32,14 +32,14 @@ pub struct Override {
     pub tags: Option<Vec<String>>,
     /// An `https:` or `data:image/` URL.
     pub image: Option<String>,
-    /// Whether it is enabled for hosted authorization.
+    /// Whether the connector is enabled for hosted authorization.
     pub authkit: bool,
     pub facts: ConnectFacts,
     /// Whether the platform may be missing from the import.
     pub optional: bool,
 }
 
-/// The fields of a platform's table, other than those of [`connect_facts`].
+/// The keys of a platform's table, without the keys of [`connect_facts`].
 const FIELDS: [&str; 10] = [
     "rename",
     "name",
@@ -56,7 +56,7 @@ const FIELDS: [&str; 10] = [
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     file: String,
-    /// The overrides, in the order of the file.
+    /// The overrides, in file order.
     pub platforms: Vec<Override>,
 }
 
@@ -65,7 +65,7 @@ impl Overrides {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// Parses the file. `file` is its name, for messages.
+    /// Parses the file. `file` is the file name for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let mut parser = Parser { file, text, faults: Vec::new() };
         let mut platforms = Vec::new();
@@ -104,14 +104,15 @@ impl Overrides {
         Ok(Self { file: file.to_owned(), platforms })
     }
 
-    /// A fault of an entry, with its position.
+    /// Formats a fault of an entry with its position.
     pub fn fault(&self, overrides: &Override, what: &str) -> String {
         let (line, column) = overrides.place;
         format!("{}:{line}:{column}: `{}`: {what}", self.file, overrides.platform)
     }
 
-    /// Pairs the overrides with the platforms. `names` are the names of each platform, any of which an override may use.
-    /// Returns an entry for each platform, and the optional overrides of missing platforms.
+    /// Assigns the overrides to platforms. `names` has all names of each platform; an override can
+    /// use any of them. Returns the overrides of each platform, and the optional overrides of
+    /// missing platforms.
     pub fn pair(&self, names: &[Vec<String>]) -> Result<(Vec<Override>, Vec<&Override>)> {
         let own = |(at, names)| {
             let names: &Vec<String> = names;
@@ -121,7 +122,7 @@ impl Overrides {
             .iter()
             .enumerate()
             .flat_map(|(at, names)| names.iter().skip(1).map(move |name| (name.as_str(), at)));
-        // A current name takes precedence over a former one.
+        // A current name takes precedence over a former name.
         let index_by_name: std::collections::HashMap<&str, usize> =
             former.chain(names.iter().enumerate().filter_map(own)).collect();
         let mut paired = vec![Override::default(); names.len()];
@@ -161,7 +162,7 @@ impl Overrides {
     }
 }
 
-/// Line and column of a byte offset, counted from one.
+/// Converts a byte offset to a line and a column, both starting at 1.
 fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text::head(text, at);
     let line = before.matches('\n').count().saturating_add(1);

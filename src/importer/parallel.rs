@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// More threads would only wait for the disk.
+/// The maximum number of threads. More threads would only wait for the disk.
 const MAX_THREADS: usize = 8;
-/// The stack of a thread, in bytes: several times what a YAML document of the deepest allowed nesting takes.
+/// The stack size of a thread, in bytes: several times the need of a YAML document with the maximum
+/// nesting depth.
 const STACK: usize = 32 << 20;
 
-/// Applies `work` to every item, heaviest first, and returns the results in the order of `items`. The items in progress
-/// together weigh at most `max`, except when a single one weighs more.
+/// Applies `work` to every item, heaviest first, and returns the results in the order of `items`.
+/// The total weight of the items in progress is at most `max`, unless a single item exceeds it.
 pub fn map<I: Sync, T: Send>(
     items: &[I],
     weigh: impl Fn(&I) -> u64 + Sync,
@@ -47,7 +48,7 @@ pub fn map<I: Sync, T: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Delays work until the total weight in progress is small enough.
+/// Blocks threads until the total weight in progress allows another item.
 #[derive(Default)]
 struct Gate {
     max: u64,

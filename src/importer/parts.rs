@@ -1,7 +1,8 @@
-//! Joins documents that are spread over several files: resolves their references to other files.
+//! Joins documents that are split into several files, by resolving their references to other files.
 //!
-//! The parts that the importer reads in place, such as path items, replace the reference. All others are moved below
-//! [`PARTS`] and referenced there, so that recursion is preserved. Only files in the imported folder are read.
+//! If the importer needs a value in place, such as a path item, the value replaces the reference.
+//! All other values are moved below [`PARTS`] and referenced there, which preserves recursion. Only
+//! files in the imported folder are read.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -13,27 +14,29 @@ use super::action::percent_decoded;
 use super::source::{self, MAX_BYTES, Source};
 use super::{read, text};
 
-/// The member of a merged document that contains the parts of other files: numbered, each with its name and its value.
+/// The member of a merged document that contains the parts from other files. Each part has a
+/// number, a name and a value.
 pub const PARTS: &str = "x-connector-vault-parts";
 
-/// The longest chain of references in a place where the importer expects a value instead.
+/// The maximum number of references that are followed where the importer needs a value in place.
 const MAX_CHAIN: u32 = 16;
-/// The maximum number of values that are visited: many times what a real document has.
+/// The maximum number of visited values, far more than real documents have.
 const MAX_VISITS: usize = 50_000_000;
 /// The maximum number of faults that are reported.
 const MAX_FAULTS: usize = 20;
 
-/// A document that contains its parts from other files.
+/// A document with its parts from other files.
 #[derive(Debug)]
 pub struct MergedDocument {
     pub document: Value,
-    /// The files that were merged into it.
+    /// The files that were merged into the document.
     pub files: BTreeSet<PathBuf>,
     /// A line for each dangling reference to a file.
     pub faults: Vec<String>,
 }
 
-/// Whether a document may refer to another file: whether it has a `$ref` that does not begin with `#`.
+/// Whether a document may refer to another file, because it contains a `$ref` that does not begin
+/// with `#`.
 pub fn may_refer(text: &str) -> bool {
     text.match_indices("$ref").any(|(at, found)| {
         let rest = text.get(at.saturating_add(found.len())..).unwrap_or_default();
@@ -43,7 +46,8 @@ pub fn may_refer(text: &str) -> bool {
     })
 }
 
-/// Merges the parts that a document refers to into it. Returns `None` when it refers to no file, or is not a document.
+/// Merges the referenced parts of other files into a document. Returns `None` if the document
+/// refers to no file, or if the text is not a document.
 pub fn merge(source: &Source, text: &str) -> Option<MergedDocument> {
     let document = read::value(text).ok()?;
     let map = document.as_object()?;
@@ -71,10 +75,10 @@ pub fn merge(source: &Source, text: &str) -> Option<MergedDocument> {
     })
 }
 
-/// The kind of value that the importer expects at a position.
+/// The kind of value that the importer expects at a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
-    /// The document.
+    /// The top level of the document.
     Top,
     Components,
     /// A map whose keys are names, and whose values may be references.
@@ -82,9 +86,9 @@ enum Position {
     Paths,
     PathItem,
     Schemes,
-    /// Anything else that must not be a reference.
+    /// Any other value that must not be a reference.
     Plain,
-    /// Anything that may be a reference.
+    /// Any value that may be a reference.
     Free,
     /// A value that contains no references.
     Data,
@@ -93,7 +97,7 @@ enum Position {
 impl Position {
     fn child(self, key: &str) -> Self {
         match (self, key) {
-            // References in extensions, such as code samples, are for other tools.
+            // References in extensions, such as code samples, are only relevant to other tools.
             (
                 Self::Top
                 | Self::Components
@@ -132,14 +136,14 @@ const NO_SCHEMAS: [&str; 8] =
 const NAMES: [&str; 5] =
     ["properties", "patternProperties", "dependentSchemas", "responses", "content"];
 
-/// The position of a value.
+/// The location of a value in a file.
 struct Place<'a> {
     file: &'a Path,
     /// The steps of a JSON Pointer.
     steps: Vec<String>,
 }
 
-/// The target of a reference: a file, and a JSON Pointer in it.
+/// The target of a reference: a file, and a JSON Pointer into the file.
 type Target = (PathBuf, String);
 
 #[derive(Debug, Default)]
@@ -155,7 +159,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Rewrites every reference in a value, so that it stays within the document.
+    /// Rewrites every reference in a value to point into the merged document.
     fn visit(&mut self, value: &mut Value, place: &mut Place<'_>, position: Position, chain: u32) {
         self.visits = self.visits.saturating_add(1);
         if position == Position::Data || self.visits > MAX_VISITS {
@@ -201,7 +205,7 @@ impl Parts {
         place.steps.pop();
     }
 
-    /// The target of a reference, with its own references rewritten.
+    /// The value at the target of a reference, with its references rewritten.
     fn part(&mut self, target: &Target, position: Position, chain: u32) -> Value {
         let mut value = self.value(target).cloned().unwrap_or_default();
         let mut place = Place { file: &target.0, steps: steps(&target.1) };
@@ -209,7 +213,7 @@ impl Parts {
         value
     }
 
-    /// The referenced parts, transitively.
+    /// Collects the referenced parts, transitively.
     fn collect_parts(&mut self) -> Map<String, Value> {
         let mut numbered_parts = Map::new();
         while let Some((target, name)) = self.waiting.pop_front() {
@@ -222,7 +226,7 @@ impl Parts {
         numbered_parts
     }
 
-    /// The reference by which the merged document refers to a part.
+    /// The reference to a part within the merged document.
     fn reference(&mut self, target: Target) -> String {
         if target.0 == self.main {
             return format!("#{}", target.1.replace('%', "%25"));
@@ -241,8 +245,8 @@ impl Parts {
         }
     }
 
-    /// The target of a reference. Returns `None` when it stays in the document, leads to another host, or is dangling,
-    /// which is a fault.
+    /// The target of a reference. Returns `None` if the target is in the same document or on
+    /// another host, or if the reference is dangling, which adds a fault.
     fn target(&mut self, reference: &str, place: &Place<'_>) -> Option<Target> {
         let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if (file.is_empty() && place.file == self.main)
@@ -301,7 +305,7 @@ impl Parts {
     }
 }
 
-/// Replaces a reference with the part. Members next to the reference stay.
+/// Replaces a reference with a part. Members next to the reference stay.
 fn replace_reference(value: &mut Value, part: Value) {
     let Value::Object(map) = value else { return };
     map.shift_remove("$ref");

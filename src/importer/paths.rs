@@ -1,4 +1,4 @@
-//! The paths of a document.
+//! Deserializes the paths of a document.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use super::server::entry::Servers;
 use crate::catalog::graphql::GraphqlRequest;
 use crate::terms::Method;
 
-/// `paths`, without extensions
+/// `paths`, without extension members.
 pub struct Paths<F>(pub Vec<(String, PathItem<F>)>);
 
 impl<F> Default for Paths<F> {
@@ -22,19 +22,20 @@ impl<F> Default for Paths<F> {
 }
 
 pub struct PathItem<F> {
-    /// A reference to the path item that describes the operations instead.
+    /// A reference to the path item that describes the operations.
     pub reference: Option<String>,
     /// The operations with a supported method.
     pub operations: Vec<(Method, Operation<F>)>,
-    /// The other methods, whose operations are skipped: since 3.2, an operation can have any method.
+    /// The unsupported methods, whose operations are skipped. Since OpenAPI 3.2, an operation can
+    /// have any method.
     pub skipped: Vec<String>,
-    /// The parameters of all operations.
+    /// The common parameters of all operations.
     pub parameters: Raw<F>,
-    /// The servers, which override the document's.
+    /// The servers, which override the servers of the document.
     pub servers: Servers,
 }
 
-/// The parts of an operation that an action is made from.
+/// The parts of an operation that the catalog uses.
 #[derive(Default, Deserialize)]
 #[serde(bound = "F: Format", rename_all = "camelCase", default)]
 pub struct Operation<F> {
@@ -43,19 +44,19 @@ pub struct Operation<F> {
     /// `operationId`
     #[serde(rename = "operationId")]
     pub id: Text<F>,
-    /// The first of its tags.
+    /// The first tag.
     pub tags: FirstText,
     pub deprecated: FirstText,
     pub external_docs: OptionalMap<ExternalDocs>,
     pub parameters: Raw<F>,
-    /// Since 3.0.
+    /// The body, since OpenAPI 3.0. In Swagger 2.0, the body is a parameter.
     pub request_body: Raw<F>,
     pub responses: Raw<F>,
-    /// The security requirements, which override the document's.
+    /// The security requirements, which override the requirements of the document.
     pub security: Raw<F>,
-    /// The servers, which override the document's.
+    /// The servers, which override the servers of the document.
     pub servers: Servers,
-    /// The request, for a field of a GraphQL schema.
+    /// The GraphQL request, if the operation is a field of a GraphQL schema.
     #[serde(rename = "x-connector-vault-graphql")]
     pub graphql: OptionalMap<GraphqlRequest>,
     /// Swagger 2.0 only.
@@ -173,14 +174,14 @@ fn path_item<'de, F: Format, A: MapAccess<'de>>(mut map: A) -> Result<PathItem<F
                 method.as_str()
             )));
         }
-        // `get:` with nothing after it is an operation without a description.
+        // A `get:` without a value is an operation without a description.
         let operation = map.next_value::<Option<Map<Operation<F>>>>()?.map(|map| map.0);
         item.operations.push((method, operation.unwrap_or_default()));
     }
     Ok(item)
 }
 
-/// Selects the paths of a document that are imported; by default, all.
+/// Selects the paths of a document to import. By default, selects all paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PathFilter {
     included: Vec<String>,

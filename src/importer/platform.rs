@@ -1,6 +1,7 @@
-//! Names platforms: the provider's name without its public suffix, then the service's. `stripe.com` → `stripe`;
-//! `amazonaws.com` + `ec2` → `amazonaws-ec2`; `github.com` + `api.github.com` → `github`. Without `x-providerName`, the
-//! first server's host is used, and without that the title.
+//! Derives the names of platforms: the provider without its public suffix, then the service.
+//! `stripe.com` → `stripe`; `amazonaws.com` + `ec2` → `amazonaws-ec2`; `github.com` +
+//! `api.github.com` → `github`. Without `x-providerName`, the provider is the host of the first
+//! server; without servers, the name is the title.
 
 use std::net::IpAddr;
 
@@ -8,31 +9,32 @@ use super::hash;
 use super::text;
 use crate::catalog::key::{self, MAX_PLATFORM};
 
-/// Labels and words that do not identify an API's owner.
+/// Labels and words that do not identify the owner of an API.
 const GENERIC: [&str; 7] = ["www", "api", "apis", "rest", "openapi", "sandbox", "app"];
 
-/// Everything that a platform's name is made from.
+/// The properties of a document that determine the name of its platform.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Naming {
     /// The words of the name, before collisions are resolved.
     pub(super) words: Vec<String>,
-    /// The provider as stated, in lower case.
+    /// The provider from the document, in lower case.
     pub(super) provider: String,
     /// The words of the public suffix, such as `co` and `uk`.
     pub(super) suffix: Vec<String>,
-    /// The number of `words` that are the provider's.
+    /// The number of words at the start of `words` that belong to the provider.
     pub(super) provider_words: usize,
     pub(super) title: Vec<String>,
     pub(super) version: String,
-    /// A hash of everything that the rows are made from, for documents that nothing else distinguishes; 0 where it is
-    /// not needed.
+    /// A hash of the document's content, for documents that all other properties fail to
+    /// distinguish. Otherwise 0.
     pub content: u64,
-    /// The assigned platform, which overrides everything else.
+    /// The assigned platform, which overrides all other properties.
     pub assigned: Option<String>,
 }
 
 impl Naming {
-    /// Names a document that is about a known platform, so that it takes no part in the naming of others.
+    /// The naming of a document with an assigned platform. It does not affect the names of other
+    /// documents.
     pub fn assigned(platform: &str) -> Self {
         Self {
             words: Vec::new(),
@@ -46,12 +48,14 @@ impl Naming {
         }
     }
 
-    /// Whether the document takes part in the naming: it has words for a name, so others get different names.
+    /// Whether the document takes part in the resolution of collisions. Documents without words for
+    /// a name, such as those with an assigned platform, don't.
     pub const fn takes_part(&self) -> bool {
         !self.words.is_empty()
     }
 
-    /// Names a document by `x-providerName` and `x-serviceName`, the first server's URL, its title and its version.
+    /// Creates the naming of a document from `x-providerName`, `x-serviceName`, the URL of the
+    /// first server, the title and the version.
     pub fn new(
         provider: Option<&str>,
         service: Option<&str>,
@@ -64,7 +68,7 @@ impl Naming {
             .or_else(|| server.and_then(host))
             .unwrap_or_default();
         let (labels, suffix) = labels(&provider);
-        // Titles are prose, in which `GitHub` is one word.
+        // Titles are prose, so don't split them at camel case: `GitHub` is one word.
         let mut title_words = plain_words(&text::head(title, 500).to_lowercase());
         while title_words.len() > 1
             && title_words.last().is_some_and(|word| GENERIC.contains(&word.as_str()))
@@ -98,19 +102,19 @@ impl Naming {
         let (labels, _) = own_labels(&self.provider);
         match labels.last().filter(|label| !GENERIC.contains(label)) {
             Some(label) => plain_words(label),
-            // `api.video`
+            // The label before the suffix is generic, as in `api.video`.
             None => plain_words(&self.provider),
         }
     }
 
-    /// The platform's name with the words of the title.
+    /// The platform's name, extended with the words of the title.
     pub fn with_title(&self) -> String {
         let mut words = self.words.clone();
         add_missing(&mut words, &self.title);
         slug(&words)
     }
 
-    /// The platform's name if no other platform has the same one.
+    /// The platform's name, before collisions are resolved.
     pub fn plain(&self) -> String {
         match &self.assigned {
             Some(platform) if !self.takes_part() => platform.clone(),
@@ -119,7 +123,7 @@ impl Naming {
     }
 }
 
-/// Adds the missing words: `twilio` + `twilio video` → `twilio video`.
+/// Appends the words that are missing: `twilio` + `twilio video` → `twilio video`.
 fn add_missing(words: &mut Vec<String>, more: &[String]) {
     let shared = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
     if more.iter().any(|word| !words.contains(word)) && more.concat() != words.concat() {
@@ -127,8 +131,8 @@ fn add_missing(words: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// The host of a server's URL. Returns `None` when it does not identify the owner: an IP address, `localhost`, an
-/// example or a mere path.
+/// The host of a server's URL. Returns `None` if the host does not identify the owner: an IP
+/// address, `localhost`, an example, or a URL without a host.
 fn host(url: &str) -> Option<String> {
     let authority =
         url.split_once("//").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next()?;
@@ -153,14 +157,14 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
     }
     let mut words: Vec<String> = labels.iter().copied().flat_map(plain_words).collect();
     if labels.iter().all(|label| GENERIC.contains(label)) {
-        // In `api.video`, the suffix is a part of the name.
+        // In `api.video`, the suffix is part of the name.
         words.extend(plain_words(suffix));
         return (words, Vec::new());
     }
     (words, plain_words(suffix))
 }
 
-/// The labels of a provider before the public suffix, and the suffix.
+/// Splits a provider into the labels before its public suffix, and the suffix.
 fn own_labels(provider: &str) -> (Vec<&str>, &str) {
     let host = provider.trim_matches('.');
     let suffix = psl::suffix_str(host).unwrap_or_default();
@@ -168,7 +172,7 @@ fn own_labels(provider: &str) -> (Vec<&str>, &str) {
         .strip_suffix(suffix)
         .map(|own| own.trim_end_matches('.'))
         .filter(|own| !own.is_empty());
-    // `googleapis.com` is itself a public suffix, under which other names are registered.
+    // `googleapis.com` is itself a public suffix.
     let own = own.or_else(|| host.rsplit_once('.').map(|(own, _)| own)).unwrap_or(host);
     (own.split('.').collect(), host.strip_prefix(own).unwrap_or_default())
 }
@@ -181,7 +185,8 @@ fn is_version(label: &str) -> bool {
 
 fn service_words(service: &str, provider: &str) -> Vec<String> {
     let lower = service.trim().to_lowercase();
-    // For `api.github.com` of `github.com`, only the part before the provider is new.
+    // If the service is a subdomain of the provider, such as `api.github.com`, use only the labels
+    // before the provider.
     let own = lower
         .strip_suffix(provider)
         .map(|own| own.trim_end_matches('.').len())
@@ -193,7 +198,7 @@ fn service_words(service: &str, provider: &str) -> Vec<String> {
     words
 }
 
-/// Words of `a-z0-9`, also split at camel case.
+/// Splits a text into words of `a-z0-9`, also at camel case.
 fn slug_words(text: &str) -> Vec<String> {
     text::words(text::head(text, 500))
         .iter()
@@ -201,7 +206,7 @@ fn slug_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Words of `a-z0-9`, split at everything else.
+/// Splits a text into words of `a-z0-9`.
 pub(super) fn plain_words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -209,8 +214,8 @@ pub(super) fn plain_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Joins words to a name of 1 to 64 characters of `a-z0-9-`. A long name keeps its first words and ends in a hash of
-/// all.
+/// Joins words to a name of 1 to 64 characters of `a-z0-9-`. A longer name is truncated and ends in
+/// a hash of the full name.
 pub(super) fn slug(words: &[String]) -> String {
     let whole = words.join("-");
     if whole.len() <= MAX_PLATFORM {

@@ -1,4 +1,4 @@
-//! The progress of an import, for the command line.
+//! Shows the progress of an import on the command line.
 
 use std::io::IsTerminal as _;
 use std::sync::Mutex;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Watch;
 
-/// A progress bar on a terminal, an occasional line elsewhere.
+/// A progress bar on a terminal, or lines at intervals if stderr is not a terminal.
 #[derive(Default)]
 pub struct Progress(Mutex<State>);
 
@@ -18,7 +18,7 @@ struct State {
     last_report: Option<Instant>,
 }
 
-/// The interval between two lines when stderr is not a terminal.
+/// The interval between progress lines if stderr is not a terminal.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 
 impl Progress {

@@ -1,4 +1,4 @@
-//! Parses bytes into a `Document`, or returns the reason for refusing them.
+//! Parses bytes to a `Document`, or returns the reason why they are rejected.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use super::document::{Document, Reader};
 use super::scalar::{Format, Json, Yaml};
 use super::yaml::{self, Node, ReadError};
 
-/// The fault of a file with several documents.
+/// The error message for a file with several documents.
 const SEVERAL_DOCUMENTS: &str = "the file has several YAML documents";
 
 /// A fault of a document, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Line and column, counted from one; `None` when not known.
+    /// The line and the column, both starting at 1. `None` if unknown.
     pub place: Option<(u64, u64)>,
     pub message: String,
 }
@@ -36,31 +36,31 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The reason why a file is not imported as a document.
+/// Why a file is not imported as a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is not an `OpenAPI` document.
+    /// The file is not an `OpenAPI` document.
     NotOpenApi,
-    /// Its version of `OpenAPI` is not supported.
+    /// The document's version of `OpenAPI` is not supported.
     Dialect(String),
-    /// It is meant to be an `OpenAPI` document, but is faulty.
+    /// The file claims to be an `OpenAPI` document, but is malformed.
     Broken(Fault),
 }
 
-/// A document in one of the two formats.
+/// A document, by its format.
 pub enum Parsed {
     Json(Document<Json>),
     Yaml(Document<Yaml>),
 }
 
-/// The content of a file as UTF-8.
+/// Decodes the content of a file as UTF-8.
 pub fn text(bytes: &[u8]) -> Result<&str, Refusal> {
     let text = std::str::from_utf8(bytes)
         .map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Parses a value. Detects the format by content.
+/// Parses JSON or YAML, detected by content.
 pub fn value(text: &str) -> Result<Value, Fault> {
     if is_json(text) {
         return serde_json::from_str(text).map_err(|e| json_fault(&e));
@@ -73,7 +73,7 @@ pub fn value(text: &str) -> Result<Value, Fault> {
     Value::deserialize(&node).map_err(|yaml::Error(fault)| fault)
 }
 
-/// Parses a document. Detects the format by content.
+/// Parses a document in JSON or YAML, detected by content.
 pub fn read(text: &str) -> Result<Parsed, Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::Broken(Fault::at_start("the file is empty")));
@@ -81,7 +81,8 @@ pub fn read(text: &str) -> Result<Parsed, Refusal> {
     if is_json(text) { json(text).map(Parsed::Json) } else { yaml(text).map(Parsed::Yaml) }
 }
 
-/// Whether this is a JSON object or list. A YAML flow map (`{openapi: …`) does not start with a quoted key.
+/// Whether the text is a JSON object or list, and not a YAML flow map (`{openapi: …`), which does
+/// not start with a quoted key.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with('[')
@@ -139,7 +140,7 @@ fn yaml(text: &str) -> Result<Document<Yaml>, Refusal> {
     checked(document)
 }
 
-/// Shortens the message of a fault to one line.
+/// Shortens the message of a fault to a single line.
 fn short(mut fault: Fault) -> Fault {
     fault.message = super::text::verbatim(&fault.message, 300);
     fault
@@ -163,7 +164,7 @@ fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
     Ok(document)
 }
 
-/// Whether a map claims to be an `OpenAPI` document.
+/// Detects whether a map claims to be an `OpenAPI` document.
 struct Probe(bool);
 
 impl<'de> Deserialize<'de> for Probe {

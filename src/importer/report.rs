@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 
 use super::read::Refusal;
 
-/// The reason why a file did not become a connector.
+/// Why a file did not become a connector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// Its licence is not open, or it states none.
+    /// The licence is not open, or (`None`) the document has no licence.
     Licence(Option<String>),
-    /// It is equivalent to this document.
+    /// The file is equivalent to this document.
     Duplicate(PathBuf),
-    /// This newer document is about the same platform.
+    /// This newer document about the same platform replaces the file.
     Replaced(PathBuf),
-    /// It is a part of this document.
+    /// The file is a part of this document.
     Part(PathBuf),
-    /// It is not a document, or a faulty or unsupported one.
+    /// The file is not a document, or is malformed or unsupported.
     Refused(Refusal),
-    /// It cannot be read.
+    /// The file cannot be read. Contains the error.
     Unreadable(String),
 }
 
 impl Reason {
-    /// The group of the reason in the summary.
+    /// The heading for this reason in the summary.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Licence(_) => "licence not open",
@@ -38,7 +38,7 @@ impl Reason {
         }
     }
 
-    /// Whether something is wrong with the file, so that the operator should be notified.
+    /// Whether the reason is a fault of the file, which is shown to the operator.
     pub const fn is_fault(&self) -> bool {
         matches!(
             self,
@@ -46,7 +46,7 @@ impl Reason {
         )
     }
 
-    /// One line about the file at `path`.
+    /// Formats a line about the file at `path`.
     pub fn line(&self, path: &Path) -> String {
         let path = path.display();
         match self {
@@ -81,11 +81,11 @@ pub struct Summary {
     pub actions: usize,
     /// The names of the platforms, each with its number of actions.
     pub platforms: Vec<(String, usize)>,
-    /// The documents that became a connector, each with the platform's name, sorted by path.
+    /// The documents that became connectors, with the names of the platforms, sorted by path.
     pub documents: Vec<(PathBuf, String)>,
     /// The number of files that were read.
     pub files: usize,
-    /// Files that did not become a connector, sorted by path.
+    /// The files that did not become connectors, sorted by path.
     pub skipped: Vec<(PathBuf, Reason)>,
     /// Warnings for the operator, such as parts of documents that could not be imported.
     pub warnings: Vec<String>,
@@ -106,7 +106,7 @@ impl Summary {
         counts
     }
 
-    /// The full report, with a line for each file.
+    /// Formats the full report, with a line for each file.
     pub fn full(&self) -> String {
         let connectors = format_count(self.connectors, "connector");
         let (actions, files) =

@@ -1,4 +1,4 @@
-//! Strings, read as tolerantly as real-world documents need.
+//! Deserializes strings leniently, as real-world documents require.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,13 +10,13 @@ use serde::de::{
 };
 use serde_json::value::{RawValue, to_raw_value};
 
-/// A format of documents. It preserves scalars as written, so that `version: 1.10` stays `1.10` and does not become the
-/// number 1.1.
+/// A format of documents. Preserves the spelling of scalars, so that `version: 1.10` does not
+/// become the number 1.1.
 pub trait Format: Default {
-    /// A scalar as written. Returns `None` for null.
+    /// Deserializes a scalar with its original spelling. Returns `None` for null.
     fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error>;
 
-    /// Any value, as JSON.
+    /// Deserializes any value as JSON.
     fn raw<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<RawValue>, D::Error>;
 }
 
@@ -55,7 +55,7 @@ impl Format for Yaml {
     }
 }
 
-/// Any value, kept as JSON until it is needed.
+/// Any value, as JSON that is parsed only when needed.
 #[derive(Default)]
 pub struct Raw<F> {
     value: Option<Box<RawValue>>,
@@ -63,7 +63,7 @@ pub struct Raw<F> {
 }
 
 impl<F> Raw<F> {
-    /// The value as JSON; `None` when it is missing.
+    /// The value as JSON. `None` if it is missing.
     pub fn get(&self) -> Option<&RawValue> {
         self.value.as_deref()
     }
@@ -75,7 +75,7 @@ impl<'de, F: Format> Deserialize<'de> for Raw<F> {
     }
 }
 
-/// A string. A number or a boolean counts as written, null as empty.
+/// A string. Numbers and booleans keep their original spelling; null is an empty string.
 #[derive(Default)]
 pub struct Text<F> {
     value: String,
@@ -83,12 +83,12 @@ pub struct Text<F> {
 }
 
 impl<F> Text<F> {
-    /// Returns `None` when it is empty or white space.
+    /// Returns `None` for an empty string or white space.
     pub fn non_blank(&self) -> Option<&str> {
         Some(self.value.as_str()).filter(|text| !text.trim().is_empty())
     }
 
-    /// Returns an empty string if there is none.
+    /// Returns an empty string for a missing value.
     pub fn as_str(&self) -> &str {
         &self.value
     }
@@ -100,11 +100,11 @@ impl<'de, F: Format> Deserialize<'de> for Text<F> {
     }
 }
 
-/// The name with which [`LooseStrings`] requests scalars as written from the YAML deserializer. Other
-/// deserializers ignore it.
+/// A struct name by which [`LooseStrings`] requests the original spelling of scalars from the YAML
+/// deserializer. Other deserializers ignore it.
 pub const AS_WRITTEN: &str = "connector-vault: as written";
 
-/// The value of an extension field: a string or a list of strings. Anything else counts as absent.
+/// The value of an extension: a string or a list of strings. Any other value counts as absent.
 #[derive(Default)]
 pub struct Texts(pub Vec<String>);
 
@@ -130,17 +130,17 @@ impl<'de> Deserialize<'de> for Logo {
     }
 }
 
-/// A string, or the first string of a list. Anything else counts as absent.
+/// A string, or the first string of a list. Any other value counts as absent.
 #[derive(Debug, Default)]
 pub struct FirstText(pub Option<String>);
 
 impl FirstText {
-    /// Returns `None` when it is empty or white space.
+    /// Returns `None` for an empty string or white space.
     pub fn non_blank(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.trim().is_empty())
     }
 
-    /// Returns an empty string if there is none.
+    /// Returns an empty string for a missing value.
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
@@ -154,13 +154,13 @@ impl<'de> Deserialize<'de> for FirstText {
     }
 }
 
-/// Collects strings wherever they occur, and skips everything else.
+/// Collects the strings in a value, and skips all other values.
 struct LooseStrings {
     lists: bool,
     fields: &'static [&'static str],
 }
 
-/// The maximum number of strings in a list: more than any row shows.
+/// The maximum number of strings in a list, more than any row uses.
 const MAX_TEXTS: usize = 100;
 
 impl<'de> Visitor<'de> for LooseStrings {
@@ -259,7 +259,7 @@ impl<'de> DeserializeSeed<'de> for Item {
     }
 }
 
-/// A map and nothing else: serde would accept a list as the map's values in order.
+/// Deserializes only a map. For a struct, serde would also accept a list of the members' values.
 pub struct Map<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
@@ -280,20 +280,20 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Map<T> {
     }
 }
 
-/// An optional map. Anything else in its place is skipped.
+/// An optional map. Any other value is skipped.
 #[derive(Debug, Default)]
 pub enum OptionalMap<T> {
     #[default]
     Absent,
     Given(T),
-    /// A string, which may be a short form.
+    /// A string, which documents may use as a short form of the map.
     Text(String),
-    /// Anything else.
+    /// Any other value.
     Other,
 }
 
 impl<T> OptionalMap<T> {
-    /// `None` unless it is a map.
+    /// The map. `None` for any other value.
     pub const fn get(&self) -> Option<&T> {
         match self {
             Self::Given(map) => Some(map),

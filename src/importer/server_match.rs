@@ -1,11 +1,12 @@
-//! Decides whether a document is about the platform of an entry of `providers.toml`, by the hosts of their servers. A
-//! document's name is not enough: directories file documents under the name of a site that only hosts them.
+//! Decides whether a document describes the platform of an entry in `providers.toml`, by the hosts
+//! of their servers. The document's name is not enough: directories assign documents to sites that
+//! only host them.
 
 use std::net::IpAddr;
 
 use crate::catalog::detail::Server;
 
-/// Hosts of mock servers and examples.
+/// Hosts of mock servers and of examples.
 const PLACEHOLDERS: [&str; 6] = [
     "apiblueprint.org",
     "apiary-mock.com",
@@ -17,8 +18,8 @@ const PLACEHOLDERS: [&str; 6] = [
 /// Top-level labels that can't be registered (RFC 6761, RFC 6762).
 const RESERVED: [&str; 6] = ["local", "localhost", "example", "test", "invalid", "internal"];
 
-/// The first server of a document on a host other than those of an entry. Returns `None` when they have a host in
-/// common, or one of them does not state its host.
+/// The first server of a document on a host that the entry does not have. Returns `None` if
+/// document and entry have a common host, or if either does not identify its host.
 pub fn foreign_server<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'a str> {
     if entry.iter().any(|server| !identifies_owner(&server.url)) {
         return None;
@@ -34,7 +35,7 @@ pub fn foreign_server<'a>(document: &'a [Server], entry: &[Server]) -> Option<&'
     servers.first().map(|(url, _)| *url)
 }
 
-/// The host of a URL, in lower case, with `{` in place of each variable.
+/// The host of a URL, in lower case, with each variable replaced by `{`.
 fn host(url: &str) -> Option<String> {
     let rest = url.split_once("//")?.1;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -76,7 +77,7 @@ fn is_same(one: &str, other: &str) -> bool {
     if !one.contains('{') && !other.contains('{') {
         return is_above(one, other) || is_above(other, one);
     }
-    // The text before the first variable, and the text after the last one.
+    // The text before the first variable, and the text after the last variable.
     let ends = |host: &str| {
         let first = host.split('{').next().unwrap_or_default().to_owned();
         let last = host.rsplit('{').next().unwrap_or_default().to_owned();
@@ -108,17 +109,17 @@ mod tests {
                 "https://api.github.com",
                 true,
             ),
-            // A subdomain.
+            // The host is a subdomain of the other host.
             (&["https://trello.com/1"], "https://api.trello.com/1", true),
             (&["https://nottrello.com/1"], "https://trello.com/1", false),
-            // A host per customer.
+            // The platform has a host per customer.
             (&["https://www.docusign.net/restapi"], "https://{server}.docusign.net/restapi", true),
             (&["https://your-domain.atlassian.net"], "https://{subdomain}.atlassian.net", true),
             (&["https://connect.squareup.com"], "https://connect.{domain}", true),
             (&["https://demo.netbox.dev/api"], "https://{host:url}/api", true),
             (&["https://{shop}.myshopify.com"], "https://{store}.myshopify.com", true),
             (&["https://a.other.net"], "https://{server}.docusign.net", false),
-            // A server that does not identify its owner.
+            // The server does not identify its owner.
             (&["https://polls.apiblueprint.org"], "https://api.clickup.com/api/v2", true),
             (
                 &["http://okta.local", "/", "http://localhost:80"],
@@ -126,9 +127,9 @@ mod tests {
                 true,
             ),
             (&["http://127.0.0.1/x", "https://example.com"], "https://api.acme.example", true),
-            // Another notation of the same host.
+            // The hosts are equal in a different notation.
             (&["//API.postmarkapp.com:443/x"], "https://api.postmarkapp.com", true),
-            // No server.
+            // The document has no server.
             (&[], "https://api.svix.com", true),
         ] {
             let found = foreign_server(&servers(document), &servers(&[entry])).map(str::to_owned);

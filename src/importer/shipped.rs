@@ -1,5 +1,6 @@
-//! Files that come with this program: facts about platforms, scripts and the schema. They are in the project's folder or, if
-//! the npm package connector-vault-server runs this program, in that package.
+//! Locates files that ship with this program: facts about platforms, scripts and the schema. They
+//! are in the project's folder or, if the npm package connector-vault-server runs this program, in
+//! that package.
 
 use std::env;
 use std::io::Write as _;
@@ -9,24 +10,25 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-/// The folder of the npm package, which `scripts/lib/run.mjs` sets.
+/// The environment variable with the folder of the npm package, set by `scripts/lib/run.mjs`.
 const PACKAGE: &str = "CONNECTOR_VAULT_PACKAGE";
 
-/// The folder of the npm package that runs this program.
+/// The folder of the npm package that runs this program, if any.
 pub fn package() -> Option<PathBuf> {
     env::var_os(PACKAGE).map(PathBuf::from)
 }
 
-/// The file of this name in the current folder, or else in the package.
+/// The path of a shipped file: in the current folder if it exists there, otherwise in the package.
 pub fn shipped_path(name: &Path) -> PathBuf {
     first(name, package().as_deref())
 }
 
-/// Starts a shipped script with Node, and sends it the request as JSON. Its standard output is piped.
+/// Starts a shipped script with Node, and writes the request to its stdin as JSON. The caller reads
+/// its stdout.
 pub fn start_script(script: &str, request: &impl Serialize) -> Result<Child> {
     let mut child = Command::new("node")
         .arg(shipped_path(Path::new(script)))
-        // Otherwise Node ignores HTTPS_PROXY.
+        // Node ignores HTTPS_PROXY without this variable.
         .env("NODE_USE_ENV_PROXY", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -52,7 +54,7 @@ mod tests {
     #[test]
     fn a_file_in_the_current_folder_takes_precedence() {
         let package = Path::new("/package");
-        // Tests run in the project's folder.
+        // The current folder of tests is the project's folder.
         let present = Path::new("providers.toml");
         assert_eq!(first(present, Some(package)), present);
         let absent = Path::new("absent.toml");

@@ -1,4 +1,4 @@
-//! Prints a platform in human-readable form.
+//! Formats a platform for the terminal.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,11 @@ use crate::catalog::detail::{AuthMethod, ConnectorDetail, Grant, Kind};
 use crate::catalog::model::Action;
 use crate::terms::Method;
 
-/// The maximum number of actions of a platform that are shown.
+/// The maximum number of actions in the output.
 const SHOWN: usize = 10;
 
-/// The connector's fields, its auth methods, the number of its actions by method, and its first actions in list order.
+/// Formats a connector's fields, its auth methods, the number of actions per HTTP method, and the
+/// first actions in list order.
 pub fn platform(
     entry: &ConnectorEntry,
     detail: &ConnectorDetail,
@@ -61,7 +62,7 @@ fn licence(detail: &ConnectorDetail) -> String {
     texts.into_iter().flatten().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The methods with their fields, as `oauth2 (oauth2), token (bearer: token)`.
+/// Formats auth methods with their fields, as `oauth2 (oauth2), token (bearer: token)`.
 fn methods(methods: &[AuthMethod]) -> String {
     if methods.is_empty() {
         return "none known".to_owned();
@@ -88,7 +89,7 @@ fn yes(flag: bool) -> String {
     if flag { "yes" } else { "no" }.to_owned()
 }
 
-/// The actions by method, as `5: 3 GET, 2 POST`.
+/// Formats the number of actions per HTTP method, as `5: 3 GET, 2 POST`.
 fn by_method(actions: &[Action]) -> String {
     let count = |method: Method| actions.iter().filter(|action| action.method == method).count();
     let counts: Vec<String> = Method::ALL

@@ -17,26 +17,26 @@ pub fn read_text(path: &Path) -> Result<String> {
 /// A file to read.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The path as an operator would write it: the argument, or a path below it.
+    /// The path for messages: the argument, or a path below it.
     pub path: PathBuf,
-    /// The imported folder. References in the file may not lead out of it.
+    /// The imported folder. References in the file must stay within it.
     pub root: PathBuf,
-    /// Its size when it was found.
+    /// The size of the file when it was found.
     pub bytes: u64,
 }
 
-/// The files that the arguments name.
+/// The files of the arguments.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// The files, distinct and sorted by path.
+    /// The files, sorted by path and without duplicates.
     pub files: Vec<Source>,
-    /// Folders and links below the arguments that cannot be read, with the reason.
+    /// Unreadable folders and links below the arguments, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
     seen: HashSet<PathBuf>,
 }
 
-/// Finds the named files, and the `.json`, `.yaml` and `.yml` files below the named folders. Links are followed, each
-/// folder is visited once, and names that begin with a dot are skipped.
+/// Finds the files among the arguments, and the `.json`, `.yaml` and `.yml` files below the folders
+/// among them. Follows links, visits each folder once, and skips names that begin with a dot.
 pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
     let mut sources = Sources::default();
     for path in arguments {

@@ -1,30 +1,30 @@
-//! Words and lines: rows contain clean single lines, and names are built from words.
+//! Cleans and shortens lines for rows, and splits texts into words for names.
 
 use super::markup;
 use crate::util::invisible::visible;
 
-/// The maximum length of a title, in characters. Longer ones are cut between words.
+/// The maximum length of a title, in characters. A longer title is cut between words.
 pub const MAX_TITLE: usize = 200;
 /// The maximum length of a name, in characters.
 pub const MAX_NAME: usize = 120;
-/// The maximum length of a description, in characters. Longer ones are cut between words.
+/// The maximum length of a description, in characters. A longer description is cut between words.
 pub const MAX_DESCRIPTION: usize = 500;
 
-/// The maximum number of bytes of a text that are read; rows show less.
+/// The maximum number of bytes of a text that are processed, more than any row shows.
 const MAX_READ: usize = 16 * 1024;
 
-/// The text without markup, as one line of at most `max` characters. A longer one is cut between words and ends with
-/// `…`.
+/// Converts a text with markup to one line of at most `max` characters. A longer line is cut
+/// between words and ends with `…`.
 pub fn line(text: &str, max: usize) -> String {
     cut(&one_line(&markup::plain(head(text, MAX_READ))), max)
 }
 
-/// The text with its markup, as one line of at most `max` characters.
+/// Converts a text to one line of at most `max` characters, including its markup.
 pub fn verbatim(text: &str, max: usize) -> String {
     cut(&one_line(head(text, MAX_READ)), max)
 }
 
-/// The first `max` of some strings, as in `` `a`, `b` and 3 more ``.
+/// Formats up to `max` strings and the number of others: `` `a`, `b` and 3 more ``.
 pub fn format_list<'t>(texts: impl ExactSizeIterator<Item = &'t str>, max: usize) -> String {
     let more = texts.len().saturating_sub(max);
     let shown: Vec<String> =
@@ -33,16 +33,16 @@ pub fn format_list<'t>(texts: impl ExactSizeIterator<Item = &'t str>, max: usize
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
-/// At most the first `max` bytes, ending between characters.
+/// The first `max` bytes, or fewer to end at a character boundary.
 pub fn head(text: &str, max: usize) -> &str {
     (0..=max.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// Replaces white space of any kind with single spaces, and drops invisible characters.
+/// Replaces runs of white space with single spaces, and drops invisible characters.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
-        // U+FFFD marks a lost character.
+        // U+FFFD replaces an undecodable character.
         let seen = visible(word).filter(|c| *c != '\u{fffd}');
         let before = line.len();
         if !line.is_empty() {
@@ -57,25 +57,25 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// At most `max` characters, cut between words where possible and marked with `…`.
+/// Shortens a text to `max` characters. Cuts between words if possible, and appends `…`.
 fn cut(text: &str, max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(max) else {
         return text.to_owned();
     };
     let kept = head(text, end);
-    // One character less, to make room for the ellipsis.
+    // Leave room for the ellipsis.
     let kept = kept.char_indices().next_back().map_or("", |(last, _)| head(kept, last));
     let ends_between_words = text.strip_prefix(kept).is_some_and(|rest| rest.starts_with(' '));
     let shortened = match kept.rsplit_once(' ') {
         _ if ends_between_words => kept,
-        // A word is cut when dropping it would lose more than half the line.
+        // Cut between words only if at least half of the line remains.
         Some((words, _)) if words.len() >= kept.len() / 2 => words,
         _ => kept,
     };
     format!("{}…", shortened.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
 }
 
-/// The words of an identifier, split at anything but letters and digits and at camel case.
+/// Splits an identifier into words: at camel case, and at characters other than letters and digits.
 pub fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for part in text.split(|c: char| !c.is_alphanumeric()) {
@@ -96,7 +96,7 @@ pub fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a word begins with `c`, which is between `previous` and `rest`.
+/// Whether `c`, between `previous` and `rest`, begins a word.
 fn starts_word(previous: char, c: char, rest: &str) -> bool {
     if !c.is_uppercase() || (previous == 'O' && rest.starts_with("uth")) {
         return false;
@@ -104,14 +104,15 @@ fn starts_word(previous: char, c: char, rest: &str) -> bool {
     let mut rest = rest.chars();
     match (rest.next(), rest.next()) {
         _ if previous.is_lowercase() || previous.is_numeric() => true,
-        // `listAPIs`, `petIDs`: a plural rather than a word `Is` or `Ds`.
+        // The `s` is a plural ending, as in `listAPIs`, and doesn't make `Is` a word.
         (Some('s'), after) => after.is_some_and(char::is_lowercase),
         (Some(next), _) => next.is_lowercase(),
         (None, _) => false,
     }
 }
 
-/// `repos/list-for-user` → `reposListForUser`, `GetAPIKey` → `getAPIKey`, `APIKey` → `apiKey`.
+/// Converts to camel case: `repos/list-for-user` → `reposListForUser`, `GetAPIKey` → `getAPIKey`,
+/// `APIKey` → `apiKey`.
 pub fn camel_case(text: &str) -> String {
     let mut parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
     let mut key = String::with_capacity(text.len());
@@ -132,14 +133,14 @@ pub fn camel_case(text: &str) -> String {
     key
 }
 
-/// `pets & dogs` → `PetsDogs`. Only the first letter of a part changes case.
+/// Converts to Pascal case: `pets & dogs` → `PetsDogs`. Changes only the case of first letters.
 pub fn pascal_case(text: &str) -> String {
     let mut name = String::new();
     text.split(|c: char| !c.is_alphanumeric()).for_each(|part| push_capitalized(&mut name, part));
     name
 }
 
-/// `developer_tools` → `Developer Tools`.
+/// Converts to title case: `developer_tools` → `Developer Tools`.
 pub fn title_case(text: &str) -> String {
     let mut title = String::new();
     for word in text
@@ -167,7 +168,7 @@ fn push_capitalized(to: &mut String, word: &str) {
     to.push_str(chars.as_str());
 }
 
-/// Whether this is one clean line of 1 to `max` characters.
+/// Whether the text is a clean single line of 1 to `max` characters.
 pub fn is_line(text: &str, max: usize) -> bool {
     !text.is_empty()
         && text.trim() == text

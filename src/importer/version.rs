@@ -1,17 +1,18 @@
-//! The platform's version and maturity, from the document's version and other fields.
+//! Derives the version and the maturity of a connector from its document.
 
 use super::document::Info;
 use crate::catalog::model::Status;
 
-/// The version as a document states it. Restores a date in YAML that JavaScript has formatted.
+/// The version in a document. Restores YAML dates that a JavaScript tool has reformatted.
 pub fn stated_version(version: &str) -> String {
-    // `Wed Oct 15 2025 13:53:19 GMT+0000 (Coordinated Universal Time)`
+    // Matches `Wed Oct 15 2025 13:53:19 GMT+0000 (Coordinated Universal Time)`.
     let date: Vec<&str> = version.split_whitespace().take(4).collect();
     jiff::civil::Date::strptime("%a %b %d %Y", date.join(" "))
         .map_or_else(|_| version.to_owned(), |date| date.to_string())
 }
 
-/// `v<number>`: the number after a `v`, or else the first number. A date gives its year; without a number, it is `v1`.
+/// The platform version, `v<number>`: the number after a `v`, or the first number, or the year of a
+/// date. Without a number: `v1`.
 pub fn platform_version(version: &str) -> String {
     let lower = version.to_ascii_lowercase();
     let mut boundary = true;
@@ -29,7 +30,7 @@ pub fn platform_version(version: &str) -> String {
         || lower.split(|c: char| !c.is_alphanumeric()).find(|word| is_numbered(word)).map(digits),
         |text| Some(digits(text)),
     );
-    // A date (20240131) has eight digits; more than nine belong to a build number or a hash.
+    // Eight digits are a date (20240131). More than nine digits are a build number or a hash.
     let number = number
         .filter(|number| number.len() <= 9)
         .and_then(|number| number.parse().ok())
@@ -38,15 +39,15 @@ pub fn platform_version(version: &str) -> String {
     format!("v{}", if is_day { number.checked_div(10_000).unwrap_or(number) } else { number })
 }
 
-/// Whether a word is a number, possibly followed by a name, as in `2`, `2beta`, `2rc1`. Digits after a letter are part
-/// of a name, and a word in which digits and letters alternate more often is a hash.
+/// Whether a word is a number, possibly with a suffix: `2`, `2beta`, `2rc1`. A word that begins
+/// with a letter is a name, and a word with more alternations of digits and letters is a hash.
 fn is_numbered(word: &str) -> bool {
     let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = name.trim_start_matches(char::is_alphabetic);
     name.len() < word.len() && rest.chars().all(char::is_numeric)
 }
 
-/// The maturity of the connector, according to the document's extensions, its version and its title.
+/// The maturity of a connector, from the extensions, the version and the title of its document.
 pub fn status<F>(info: &Info<F>) -> Status {
     let is_true = |text: &str| text.trim().eq_ignore_ascii_case("true");
     let any_is_true = |texts: &[String]| texts.iter().any(|text| is_true(text));
@@ -83,7 +84,8 @@ pub fn status<F>(info: &Info<F>) -> Status {
     }
 }
 
-/// Whether the version contains one of these words, as in `v1beta2`, `2.0-rc.1`, `2019-05-01-preview`.
+/// Whether the version contains one of these words, such as "beta" in `v1beta2` or "preview" in
+/// `2019-05-01-preview`.
 fn version_says(version: &str, words: &[&str]) -> bool {
     version.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| {
         words.contains(&word.strip_prefix('v').filter(|w| !w.is_empty()).unwrap_or(word))

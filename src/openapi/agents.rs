@@ -1,4 +1,4 @@
-//! The endpoints of sign-in for agents.
+//! The endpoints for agents' sign-in and grants.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::terms::IdentityType;
 
 pub const AGENTS: &str = "Agents";
 
-/// Bodies that configure a sign-in, each with a name and a description.
+/// Example bodies that configure a sign-in, each with a name and a description.
 pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     ("app", "Your own app", r#"{"type":"app","url":"https://app.example.com/agents/sign-in"}"#),
     (
@@ -26,7 +26,8 @@ pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// A body that creates a grant, with a name and a description. A test replaces its `request`.
+/// An example body that creates a grant, with a name and a description. Tests replace its
+/// `request`.
 pub const GRANTING: [(&str, &str, &str); 1] = [(
     "whole",
     "All fields",
@@ -235,7 +236,7 @@ pub fn grant() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of agents' sign-in and grants, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("AgentSignIn", sign_in()),

@@ -115,10 +115,10 @@ pub fn entry() -> Value {
     )
 }
 
-/// The pattern of an id.
+/// The pattern of the id of an audit entry.
 pub const ID: &str = "^aud_[0-9a-f]{25}$";
 
-/// The schemas, by name.
+/// The schemas of the audit log, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("AuditEntryPage", page()), ("AuditEntry", entry())]
 }

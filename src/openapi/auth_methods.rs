@@ -1,4 +1,4 @@
-//! The schemas of the ways to connect to a platform.
+//! The schemas of auth methods.
 
 use serde_json::{Value, json};
 

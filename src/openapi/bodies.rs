@@ -1,4 +1,4 @@
-//! The schemas of request bodies, from the service's tables.
+//! Derives the schemas of request bodies from the service's tables of fields.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::platform_calls::endpoints::action_response::{MAX_BYTES_RANGE, MAX_POINTERS};
 use crate::terms::Scope;
 
-/// The schema of a body with these fields; `defaults` has default values.
+/// The schema of a body with these fields. `defaults` contains their default values.
 pub(super) fn body(description: &str, fields: &[Field], defaults: &Value) -> Value {
     let members = fields.iter().map(|field| {
         let schema = described(field.doc.about, field_schema(field));
@@ -53,11 +53,11 @@ fn field_schema(field: &Field) -> Value {
     })
 }
 
-/// The schema of a field for which the name allows a more precise schema than its check.
+/// The schema of a field whose name allows a more precise schema than its check.
 fn schema_by_name(field: &Field) -> Option<Value> {
     Some(match (field.name, field.check) {
         ("request", _) => json!({"type": "string"}),
-        // The catalog decides which platforms are valid, so no rule describes them.
+        // Platforms are validated against the catalog, so no rule describes them.
         ("platform", _) => platform_in_any_case(),
         ("platformVersion", _) => string_schemas::version(),
         ("logo", _) => branding::logo(),
@@ -86,7 +86,7 @@ fn schema_by_name(field: &Field) -> Option<Value> {
             by_name(name, string_schemas::text(|value| rules::parameter("x", value)))
         }
         ("fields" | "fixedFields" | "variables", _) => {
-            // An empty value counts as missing.
+            // `minLength` is omitted, because an empty value counts as missing.
             let value = json!({"type": "string", "maxLength": rules::MAX_SECRET});
             by_name(string_schemas::text(|name| rules::field(name, "x")), value)
         }
@@ -94,7 +94,7 @@ fn schema_by_name(field: &Field) -> Option<Value> {
     })
 }
 
-/// The schema of a field that no rule checks.
+/// The schema of a field without a rule.
 fn own_schema(name: &str) -> Value {
     match name {
         "ttlSeconds" => json!({"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}),
@@ -140,12 +140,12 @@ fn list_of(max: usize, items: Value) -> Value {
     json!({"type": "array", "maxItems": max, "items": items})
 }
 
-/// A list of distinct values, which is not empty.
+/// A non-empty list of distinct values.
 fn set_of(max: usize, items: Value) -> Value {
     json!({"type": "array", "minItems": 1, "maxItems": max, "uniqueItems": true, "items": items})
 }
 
-/// A map of strings.
+/// The schema of a map of strings.
 fn by_name(name: Value, value: Value) -> Value {
     json!({
         "type": "object",
@@ -158,7 +158,7 @@ fn by_name(name: Value, value: Value) -> Value {
 /// A pattern for return URLs. The service rejects some URLs that match it.
 const URL: &str = "^(https://|http://(localhost|127\\.0\\.0\\.1)([:/?#]|$))";
 
-/// The id of an event.
+/// The pattern of event ids.
 const EVENT: &str = "^evt_[0-9]{13}$";
 
 /// A pattern for origins. The service also rejects spellings that browsers would change.

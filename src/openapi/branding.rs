@@ -1,4 +1,4 @@
-//! The endpoints of the branding.
+//! The endpoints for the branding.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::schema::{record, text_or_null, time_or_null};
 use crate::branding::rules::MAX_LOGO;
 use crate::http::fields::BRANDING_FIELDS;
 
-/// A body that sets the branding. The image has one pixel.
+/// An example body that sets the branding. The image has a single pixel.
 pub const BRANDINGS: [(&str, &str, &str); 1] = [(
     "branding",
     "A name, a logo, a colour and an address",

@@ -84,7 +84,7 @@ console.log(action.method, action.path, Object.keys(action.input.properties));
 ",
 };
 
-/// The schemas, by name.
+/// The schemas of the catalog, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("ConnectorPage", page("Connector", "connectors")),

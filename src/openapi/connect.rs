@@ -10,7 +10,7 @@ use super::schema::page;
 use crate::http::body::Field;
 use crate::http::fields::{CLIENT_FIELDS, CONNECT_FIELDS, CREDENTIALS_FIELDS};
 
-/// Bodies that connect an account, each with a name and a summary.
+/// Example bodies that connect an account, each with a name and a description.
 pub const CONNECTING_ACCOUNT: [(&str, &str, &str); 2] = [
     (
         "consent",
@@ -26,7 +26,7 @@ pub const CONNECTING_ACCOUNT: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Bodies that set an OAuth client, each with a name and a summary.
+/// Example bodies that set an OAuth client, each with a name and a description.
 pub const CLIENTS: [(&str, &str, &str); 2] = [
     (
         "usual",
@@ -42,7 +42,7 @@ pub const CLIENTS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Bodies that store credentials, each with a name and a summary.
+/// Example bodies that store credentials, each with a name and a description.
 pub const IMPORTING: [(&str, &str, &str); 2] = [
     (
         "oauth2",
@@ -215,7 +215,7 @@ pub const DELETE_CLIENT: EndpointDoc = EndpointDoc {
 await vault.oauthClients.delete(\"github\");\n",
 };
 
-/// The schemas, by name.
+/// The schemas of attempts, OAuth clients and credentials, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("NewConnectAttempt", new_attempt()),
@@ -242,8 +242,8 @@ fn new_attempt() -> Value {
     let description =
         "An account to connect, or a connection to reconnect. Needs `platform` or `connection`.";
     let defaults = json!({"label": "default", "allowOtherAccount": false, "link": false});
-    // The schema of one of two forms. It requires the member `needed`, and omits `others`, which only the other form
-    // has.
+    // Builds the schema of one of the two forms. It requires the member `needed` and omits
+    // `others`, which only the other form has.
     let form = |title: &str, description: &str, needed: &str, others: &[&str]| {
         let is_own = |name: &str| !others.contains(&name);
         let fields: Vec<Field> = CONNECT_FIELDS
@@ -253,7 +253,7 @@ fn new_attempt() -> Value {
             .collect();
         json!({"title": title}).with(body(description, &fields, &defaults))
     };
-    // A reconnection takes these from its connection.
+    // A reconnection uses the values of its connection.
     let own = ["platform", "identity", "identityType", "label"];
     json!({
         "description": description,

@@ -14,7 +14,8 @@ use crate::connections::statements::summary::MAX_SUMMARY_PLATFORMS;
 use crate::http::fields::{CREATE_FIELDS, NAME_FIELDS, STATE_FIELDS, UPDATE_FIELDS};
 use crate::terms::{Environment, IdentityType, State};
 
-/// Bodies that create a connection, each with a name and a description: with required members only, and with all.
+/// Example bodies that create a connection, each with a name and a description: with only the
+/// required members, and with all members.
 pub const CREATING: [(&str, &str, &str); 2] = [
     (
         "minimal",
@@ -29,11 +30,11 @@ pub const CREATING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Bodies that change a connection.
+/// Example bodies that change a connection.
 pub const CHANGING: [(&str, &str, &str); 1] =
     [("tags", "New tags", r#"{"tags":["eu","production"]}"#)];
 
-/// Bodies that set the state of a connection.
+/// Example bodies that set the state of a connection.
 pub const SETTING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"state":"operational"}"#),
     (
@@ -43,7 +44,7 @@ pub const SETTING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Bodies that set the name of a connection.
+/// Example bodies that set the name of a connection.
 pub const NAMING: [(&str, &str, &str); 2] = [
     ("name", "A name", r#"{"name":"Work account"}"#),
     ("none", "Remove the name", r#"{"name":null}"#),
@@ -169,7 +170,7 @@ console.log(total, state.failed);
 ",
 };
 
-/// The schemas, by name.
+/// The schemas of connections, by name.
 pub fn schemas(responses: &RecordedResponses) -> Vec<(&'static str, Value)> {
     vec![
         ("ConnectionPage", page("ListedConnection", "connections")),
@@ -272,7 +273,7 @@ fn summary() -> Value {
     )
 }
 
-/// The body that creates a connection.
+/// The schema of a body that creates a connection.
 fn new_connection(responses: &RecordedResponses) -> Value {
     let description = "A new connection.";
     body(description, &CREATE_FIELDS, &defaults(responses))
@@ -293,9 +294,9 @@ fn name_change() -> Value {
     body(description, &NAME_FIELDS, &json!({}))
 }
 
-/// The members of a connection that was created with the required fields only.
+/// The default values of a connection, from the response to a body with only the required fields.
 fn defaults(responses: &RecordedResponses) -> Value {
-    // The first example has only the required fields.
+    // The first example body has only the required fields.
     let created = responses.created[0].document();
     let Some(Value::String(key)) = created.get("key") else { panic!("a connection has a key") };
     let label = key.split("::").nth(2).unwrap();

@@ -1,4 +1,4 @@
-//! The endpoints of the sign-in to the console.
+//! The endpoints for the sign-in to the console.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::terms::Scope;
 
 pub const CONSOLE: &str = "Console";
 
-/// Bodies that configure a sign-in, each with a name and a description.
+/// Example bodies that configure a sign-in, each with a name and a description.
 pub const SIGNING_IN: [(&str, &str, &str); 2] = [
     (
         "oidc",
@@ -207,7 +207,7 @@ pub fn session() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of the console's sign-in and sessions, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("ConsoleSignIn", sign_in()),

@@ -318,7 +318,8 @@ pub fn credentials() -> Value {
     json!({"description": "Credentials, ready to use.", "oneOf": types})
 }
 
-/// Asserts that one of the schemas matches a response: all required members are there, and no unknown ones.
+/// Asserts that one of the alternatives matches a response: the response has all required members
+/// and no unknown members.
 pub fn check(schema: &Value, response: &Value) {
     let Some(Value::Array(types)) = schema.get("oneOf") else { panic!("one schema for each type") };
     let kind = |schema: &Value| schema.get("properties")?.get("type")?.get("const").cloned();

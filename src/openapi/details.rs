@@ -64,7 +64,8 @@ pub fn connector(row: &Value) -> Value {
     row_with_detail(description, row, &detail, json!({}))
 }
 
-/// The schema of an object with the members of a row and of its detail, and with optional members.
+/// The schema of an object with the members of a row, the members of its detail, and optional
+/// members.
 fn row_with_detail(description: &str, row: &Value, detail: &Value, optional: Value) -> Value {
     let both = |name: &str| match (row.get(name), detail.get(name)) {
         (Some(Value::Array(own)), Some(Value::Array(more))) => {
@@ -216,7 +217,7 @@ pub(super) fn nullable(description: &str, schema: Value) -> Value {
     described(description, json!({"oneOf": [schema, {"type": "null"}]}))
 }
 
-/// A URL that can have variables in braces, and is then not a URI.
+/// The schema of a URL. Its format is not `uri`, because it may contain variables in braces.
 pub(super) fn url(description: &str) -> Value {
     text_or_null(description)
 }

@@ -1,4 +1,5 @@
-//! The documentation of an endpoint, in addition to its row in the table: text, schemas, code samples.
+//! The documentation of an endpoint in addition to its row in the table of endpoints: descriptions,
+//! schemas, code samples.
 
 use crate::http::endpoint::Keyed;
 
@@ -8,28 +9,28 @@ pub const CONNECTING: &str = "Connecting";
 pub const EVENTS: &str = "Events";
 pub const SERVICE: &str = "Service";
 
-/// The `OpenAPI` document's text about an endpoint.
+/// The documentation of an endpoint in the `OpenAPI` document.
 #[derive(Debug)]
 pub struct EndpointDoc {
-    /// The group of the endpoint.
+    /// The tag that groups endpoints.
     pub tag: &'static str,
     /// The summary, in the imperative.
     pub summary: &'static str,
-    /// The rest of the description.
+    /// The description after the summary.
     pub description: &'static str,
-    /// The response on success.
+    /// The description of the successful response.
     pub response: &'static str,
-    /// The schema of the response; `None` when it has no body.
+    /// The name of the schema of the successful response. `None` for a response without a body.
     pub schema: Option<&'static str>,
     pub body: Option<Body>,
-    /// The path and query of the shell sample; `$ID` is a connection's id, `$ATTEMPT` an attempt's, `$WEBHOOK` a
-    /// webhook's, `$API_KEY` an API key's.
+    /// The path and query of the shell sample. Variables: `$ID` (a connection), `$ATTEMPT`,
+    /// `$WEBHOOK` and `$API_KEY`.
     pub address: &'static str,
-    /// The JavaScript sample.
+    /// The source of the JavaScript sample.
     pub script: &'static str,
 }
 
-/// Another response of an endpoint that succeeds with several statuses.
+/// An additional successful response, with another status.
 #[derive(Debug)]
 pub struct OtherResponse {
     pub response: &'static str,
@@ -39,13 +40,13 @@ pub struct OtherResponse {
 #[derive(Debug)]
 pub struct Body {
     pub schema: &'static str,
-    /// Valid bodies, each with a name and a description.
+    /// Example bodies, each with a name and a description.
     pub examples: &'static [(&'static str, &'static str, &'static str)],
-    /// The index of the body in the shell sample.
+    /// The index in `examples` of the body in the shell sample.
     pub sample: usize,
 }
 
-/// The other successful responses of an endpoint, without the one that its documentation describes.
+/// The successful responses of an endpoint, except the one in [`EndpointDoc::response`].
 pub const fn others(endpoint: Keyed) -> &'static [OtherResponse] {
     match endpoint {
         Keyed::Connect => &[

@@ -56,7 +56,8 @@ fn call() -> Value {
     })
 }
 
-/// An object with the member `name`; its `reason` and the members of `more` are optional.
+/// The schema of an object with the required member `name`, and the optional members `reason` and
+/// `more`.
 fn with_reason(description: &str, name: &str, member: Value, more: Vec<(&str, Value)>) -> Value {
     let reason = record(
         "Why it happened.",
@@ -118,7 +119,7 @@ pub fn event() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of events, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("EventPage", page()), ("Event", event())]
 }

@@ -8,7 +8,7 @@ use super::schema::{names, record, record_with, reference};
 use super::string_schemas::described;
 use crate::http::fields::{IMPORT_FIELDS, IMPORTED_CONNECTION_FIELDS, MAX_IMPORTED_CONNECTIONS};
 
-/// Bodies that import connections, each with a name and a summary.
+/// Example bodies that import connections, each with a name and a description.
 pub const IMPORTING: [(&str, &str, &str); 2] = [
     (
         "token",
@@ -88,7 +88,7 @@ pub fn result() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of imports, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("NewImport", new_import()),

@@ -1,8 +1,8 @@
-//! JSON in the order of its members, formatted so that the document can be read from top to bottom.
+//! Builds and formats JSON that preserves the order of members.
 
 use serde_json::Value;
 
-/// The longest line that is not broken.
+/// The maximum length of a line, in columns.
 const WIDTH: usize = 120;
 
 pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Value {
@@ -14,7 +14,7 @@ pub fn object<N: Into<String>>(members: impl IntoIterator<Item = (N, Value)>) ->
 }
 
 pub trait Members {
-    /// The same object with these members after its own.
+    /// Appends the members of another object.
     fn with(self, more: Value) -> Value;
     fn names(&self) -> Vec<&str>;
 }
@@ -36,7 +36,7 @@ impl Members for Value {
     }
 }
 
-/// Formats JSON for a file. A value that fits on one line stays on one line.
+/// Formats JSON for a file. A value that fits on one line is not broken.
 pub fn to_source(value: &Value) -> String {
     source(value, 0, 0) + "\n"
 }

@@ -11,7 +11,7 @@ use crate::http::fields::KEY_FIELDS;
 use crate::http::paging::MAX_LIMIT;
 use crate::terms::{KeyState, Scope};
 
-/// Bodies that create an API key, each with a name and a description.
+/// Example bodies that create an API key, each with a name and a description.
 pub const CREATING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"scopes":["connections:read"]}"#),
     (
@@ -129,7 +129,7 @@ pub fn new() -> Value {
     body("A new API key.", &KEY_FIELDS, &json!({}))
 }
 
-/// The schemas, by name.
+/// The schemas of API keys, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("ApiKeyPage", page()),

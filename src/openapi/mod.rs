@@ -1,6 +1,6 @@
-//! The `OpenAPI` document, made from the endpoint table, the parameters, the fields and the types, and from recorded
-//! responses. `connector-vault openapi` prints it; the Worker serves the copy in `www/public/v1/openapi.json` without
-//! authentication.
+//! Builds the `OpenAPI` document from the tables of endpoints, parameters and fields, from types,
+//! and from recorded responses. `connector-vault openapi` prints the document. The Worker serves
+//! the copy in `www/public/v1/openapi.json` without authentication.
 
 pub mod agents;
 pub mod audit;
@@ -44,10 +44,10 @@ pub use recorded_responses::RecordedResponses;
 
 pub use parameters::query;
 
-/// The description of the whole API, in Markdown.
+/// The description of the API, in Markdown.
 pub const ABOUT: &str = include_str!("introduction.md");
 
-/// The document, with these responses as its examples.
+/// Builds the document, with the recorded responses as examples.
 ///
 /// # Panics
 /// If the responses do not match the endpoints, or an endpoint, a parameter or a field has no description.
@@ -59,7 +59,8 @@ pub fn document(recorded_responses: &RecordedResponses) -> Value {
             Endpoint::Keyed(keyed) => operation::keyed(*keyed, recorded_responses, &mut shared),
             Endpoint::Open(Open::Health) => operation::health(recorded_responses, &mut shared),
             Endpoint::Open(Open::Document) => own_operation(),
-            // Not part of the API: a file that every host may have, pages for browsers, and other protocols.
+            // These endpoints are not part of the API: a well-known file, pages for browsers, and
+            // other protocols.
             Endpoint::Open(_) => continue,
         };
         let facts = endpoint.spec();
@@ -120,11 +121,11 @@ pub fn document(recorded_responses: &RecordedResponses) -> Value {
     })
 }
 
-/// The operation that returns this document: a file of the site, with the headers that every response of the service
-/// has.
+/// The operation that returns this document. It is a static file of the site, with the common
+/// headers of the service.
 fn own_operation() -> Value {
     let text = |description: &str| json!({"description": description, "required": true, "schema": {"type": "string"}});
-    // Headers that all files of the site have, unlike other responses of the service.
+    // Headers that only static files have.
     let file_header =
         |description: &str| json!({"description": description, "schema": {"type": "string"}});
     let shared_header = |name: &str| json!({"$ref": format!("#/components/headers/{name}")});

@@ -1,4 +1,4 @@
-//! The operations of a path.
+//! Builds the operations of the document.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use crate::http::problem::{Code, Problem};
 use crate::storage::read_replica::BOOKMARK;
 use crate::terms::Scope;
 
-/// The Worker's entry module, which responds when the Rust code can't.
+/// The Worker's entry module. It sends the response if the Rust code fails.
 const ENTRY: &str = include_str!("../edge/entry.js");
-/// The service's origin in examples.
+/// The origin of the service in examples.
 const ORIGIN: &str = "https://vault.example";
 
-/// The operation of an endpoint that needs a key. Its error responses are added to `shared`.
+/// The operation of an endpoint that requires a key. Adds its error responses to `shared`.
 pub fn keyed(
     endpoint: Keyed,
     recorded_responses: &RecordedResponses,
@@ -66,7 +66,8 @@ pub fn keyed(
         _ => Examples::Inline,
     };
     let EndpointDoc { response, schema, .. } = about;
-    // The recorded requests do not use read replicas, so their responses lack the bookmark.
+    // Add the bookmark, which recorded responses lack because their requests do not use read
+    // replicas.
     let with_bookmark = |reply: &RecordedResponse| {
         let mut reply = reply.clone();
         if endpoint.takes_bookmark() {
@@ -132,7 +133,7 @@ fn all(
     object(all.into_iter().map(|(status, response)| (status.to_string(), response)))
 }
 
-/// The `operationId`.
+/// The `operationId` of an endpoint.
 fn id(endpoint: Endpoint) -> String {
     let (first, rest) = endpoint.name().split_at(1);
     first.to_lowercase() + rest
@@ -151,14 +152,14 @@ fn request_body(endpoint: Keyed, body: &Body) -> Value {
     });
     let max = endpoint.spec().max_body >> 10;
     json!({
-        // An action that needs no input runs without a body.
+        // `RunAction` accepts requests without a body, for actions without input.
         "required": endpoint != Keyed::RunAction,
         "description": format!("A JSON object of at most {max} KiB in UTF-8. Unknown and repeated fields are rejected."),
         "content": {"application/json": content},
     })
 }
 
-/// The response to a bug in the Worker. A test can't cause it, so it is built here, as in the Worker's entry module.
+/// The response of the Worker's entry module to a crash. Tests can't cause it, so it is built here.
 fn internal() -> RecordedResponse {
     let detail = "Something went wrong in the service. Its operator can find the cause in the log, by `requestId`.";
     assert!(ENTRY.contains(detail), "the Worker's entry module has another text");

@@ -1,4 +1,4 @@
-//! The parameters of an operation, from the service's tables.
+//! Derives the parameters of an operation from the service's tables.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::http::endpoint::Keyed;
 use crate::http::query::{Check, Parameter};
 use crate::storage::read_replica::{self, BOOKMARK, FIRST_PRIMARY, FIRST_UNCONSTRAINED};
 
-/// All parameters of an endpoint; `supports_if_none_match` is whether it supports `If-None-Match`.
+/// All parameters of an endpoint. Includes `If-None-Match` if `supports_if_none_match` is true.
 pub fn convert(endpoint: Keyed, supports_if_none_match: bool) -> Vec<Value> {
     let facts = endpoint.spec();
     let mut parameters: Vec<Value> = path(endpoint).collect();
@@ -56,10 +56,10 @@ fn parameter_of(parameter: Parameter) -> Value {
     node.with(required).with(style).with(json!({"schema": schema}))
 }
 
-/// The end of a description before an example in backquotes.
+/// The text that precedes an example in backquotes at the end of a description.
 const EXAMPLE: &str = " For example, `";
 
-/// The example in a parameter's description.
+/// Extracts the example from the description of a parameter.
 fn example(parameter: Parameter) -> Option<Value> {
     let (_, example) = parameter.doc.about.split_once(EXAMPLE)?;
     let example = example.strip_suffix("`.").unwrap();
@@ -69,7 +69,7 @@ fn example(parameter: Parameter) -> Option<Value> {
     })
 }
 
-/// An example of the id of a connection or an attempt.
+/// An example id of a connection or an attempt.
 const SOME_UUID: &str = "0b9af7c6-0000-4000-8000-000000000000";
 
 fn schema(parameter: Parameter) -> Value {
@@ -99,7 +99,7 @@ fn schema(parameter: Parameter) -> Value {
             json!({"type": "string", "minLength": 1, "maxLength": count(max), "pattern": "\\S"})
         }
         Check::Rule(_) if parameter.name == "platformVersion" => string_schemas::version(),
-        // Before UUIDs, because the rule for names of clients also accepts these.
+        // Checked before UUIDs, because the rule for names of clients also accepts UUIDs.
         Check::Rule(rule) if rule("bot").is_none() => {
             json!({"type": "string", "pattern": "^[a-z0-9-]{1,40}$"})
         }
@@ -118,7 +118,7 @@ fn schema(parameter: Parameter) -> Value {
         Check::Rule(rule) if rule("aud_0000000000000000000000000").is_none() => {
             json!({"type": "string", "pattern": audit::ID})
         }
-        // The only other rule is the one for cursors: hexadecimal digits.
+        // The only remaining rule is for cursors: hexadecimal digits.
         Check::Rule(rule) => {
             let digits = longest(|count| rule(&"0".repeat(count)).is_none());
             json!({"type": "string", "pattern": format!("^[0-9a-f]{{{digits}}}$")})
@@ -166,7 +166,7 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Value> {
     })
 }
 
-/// The request headers of some operations, by the name of their component.
+/// The components for request headers, by name.
 pub fn headers() -> Value {
     json!({
         "IfNoneMatch": {
@@ -190,12 +190,12 @@ pub fn headers() -> Value {
     })
 }
 
-/// The platform's schema where the service requires lower case.
+/// The schema of a platform in lower case.
 pub fn platform() -> Value {
     string_schemas::text(key::platform)
 }
 
-/// The platform's schema where case is ignored.
+/// The schema of a platform for parameters that ignore case.
 pub fn platform_in_any_case() -> Value {
     string_schemas::text(|text| key::platform(&text.to_ascii_lowercase()))
 }

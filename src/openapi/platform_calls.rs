@@ -11,7 +11,7 @@ use crate::terms::Method;
 
 pub const CALLING: &str = "Calling";
 
-/// Example inputs for running an action: name, description and JSON.
+/// Example inputs of an action, each with a name and a description.
 pub const INPUTS: [(&str, &str, &str); 1] = [(
     "issue",
     "Create an issue",
@@ -37,7 +37,7 @@ console.log(status, typeof body);
 
 const PASSED: &str = "Sends the request to the platform of the connection, with the connection's credentials, and returns the platform's response: its status, headers and body. `path` is everything after `/proxy/`, below the platform's first server, with any query; without the slash, the server's own address is called. Bodies of any size stream in both directions. Your API key, cookies, and proxy headers such as `x-forwarded-for` are not forwarded, and neither is the platform's `set-cookie`; credentials that you send yourself are replaced. To call another of the platform's servers, name it in the header `x-vault-server`; no other host can be called. Redirects to the same origin are followed, all others are returned, with `x-platform-location` instead of `Location`, so that no client follows them with your key. If the platform returns 401, the credentials are refreshed and the request is repeated once, unless its body has more than 1 MiB or no `Content-Length`. A request with `x-vault-retries` (1–3) is repeated if the platform returns 429 or 503 with a wait of at most 20 seconds, and the request is a `GET`, a `HEAD` or has an `Idempotency-Key`; `x-vault-retry-at` has the time of a longer wait. `x-vault-next` is the `path` of the next page, which the platform names in `Link`, or in its JSON response as the connector's `pagination` describes. A body with `GET` is rejected. The response says in `x-vault-source` whether it comes from the `platform` or from the `vault`.";
 
-/// The documentation of proxied calls with this method.
+/// The documentation of the proxy endpoint for this method.
 pub const fn proxy(method: Method) -> EndpointDoc {
     let (summary, script) = match method {
         Method::Get => (
@@ -129,7 +129,7 @@ pub fn response() -> Value {
     })
 }
 
-/// The schemas, by name.
+/// The schemas of platform calls, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("ActionInput", action_input()), ("ActionAnswer", response())]
 }

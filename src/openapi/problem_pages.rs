@@ -1,4 +1,5 @@
-//! The pages below `/problems/`: one for each code, and a list of them, from `problems.toml`.
+//! Builds the pages below `/problems/` from `problems.toml`: a page for each problem code, and a
+//! list of all pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,20 +8,20 @@ use serde::Deserialize;
 
 use crate::http::problem::Code;
 
-/// The parts of a page, as fragments of HTML.
+/// The sections of a page, as HTML fragments.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProblemText {
     meaning: String,
     cause: String,
     solution: String,
-    /// A request that fails with this code, its response, and a corrected request.
+    /// A request that fails with this problem code, its response, and a corrected request.
     example: Option<String>,
 }
 
 const PROBLEMS: &str = include_str!("problems.toml");
 
-/// All pages: the name of the file, and its content.
+/// All pages, as file names with their contents.
 pub fn pages() -> Vec<(String, String)> {
     let mut texts: BTreeMap<String, ProblemText> = toml::from_str(PROBLEMS).unwrap();
     let mut pages = vec![("index.html".to_owned(), list())];

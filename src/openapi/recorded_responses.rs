@@ -1,4 +1,5 @@
-//! Responses of the service, recorded by the tests. They are the examples of the document, and verify its schemas.
+//! Responses of the service that the tests have recorded. They are the examples in the document,
+//! and its schemas are checked against them.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +12,11 @@ use crate::http::endpoint::Endpoint;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedResponses {
-    /// The responses, by the name of the endpoint.
+    /// The responses, by endpoint name.
     pub endpoints: BTreeMap<String, EndpointResponses>,
-    /// The response of `whoami` to a token.
+    /// The response of `whoami` to a request with a session token.
     pub whoami_of_token: RecordedResponse,
-    /// The responses to each example of a new connection.
+    /// The response to each example body that creates a connection.
     pub created: Vec<RecordedResponse>,
 }
 
@@ -23,10 +24,10 @@ pub struct RecordedResponses {
 #[serde(rename_all = "camelCase")]
 pub struct EndpointResponses {
     pub success: RecordedResponse,
-    /// Successful responses with other statuses.
+    /// Additional successful responses, with other statuses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<RecordedResponse>,
-    /// The response to a client with a current copy; `None` when the endpoint does not support `If-None-Match`.
+    /// The 304 response. `None` if the endpoint does not support `If-None-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_modified: Option<RecordedResponse>,
     /// Problem responses, by problem code.
@@ -36,14 +37,14 @@ pub struct EndpointResponses {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedResponse {
     pub status: u16,
-    /// Header names in lower case, with their values.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Empty if there is none.
+    /// The body, possibly empty.
     pub body: String,
 }
 
 impl RecordedResponses {
-    /// The responses in the repository.
+    /// Parses the recorded responses in the repository.
     pub fn recorded() -> serde_json::Result<Self> {
         serde_json::from_str(include_str!("answers.json"))
     }
@@ -54,7 +55,7 @@ impl RecordedResponses {
 }
 
 impl RecordedResponse {
-    /// The value of a header. `name` is in lower case.
+    /// The value of a header. `name` must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

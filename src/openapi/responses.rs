@@ -1,4 +1,4 @@
-//! The responses. Their headers and bodies come from recorded responses.
+//! Builds the responses of operations. Their headers and bodies come from recorded responses.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::storage::read_replica::BOOKMARK;
 /// Responses that several operations share, by name.
 pub type SharedResponses = Vec<(String, Value)>;
 
-/// The response on success, with the words and the schema of the endpoint's documentation.
+/// The successful response, with the description and the schema from the endpoint's documentation.
 pub fn success(
     description: &str,
     schema: Option<&str>,
@@ -39,13 +39,13 @@ pub fn success(
 }
 
 pub enum Examples {
-    /// The response is written inline.
+    /// The recorded response is the only example.
     Inline,
-    /// Several responses, each with a name and a summary.
+    /// Several example responses, each with a name and a summary.
     Several(Vec<(&'static str, &'static str, Value)>),
 }
 
-/// The response to a matching `If-None-Match`.
+/// The 304 response to a matching `If-None-Match`.
 pub fn not_modified(response: &RecordedResponse, shared: &mut SharedResponses) -> Value {
     let reply = json!({
         "description": "Not modified: `If-None-Match` names the current response. No body.",
@@ -54,7 +54,7 @@ pub fn not_modified(response: &RecordedResponse, shared: &mut SharedResponses) -
     share("NotModified".into(), reply, shared)
 }
 
-/// The error response of these codes, which share a status.
+/// The error response for problem codes with the same status.
 pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut SharedResponses) -> Value {
     let codes: Vec<Code> = problems.iter().map(|(code, _)| *code).collect();
     let described: Vec<String> =
@@ -84,12 +84,14 @@ pub fn problems(problems: &[(Code, &RecordedResponse)], shared: &mut SharedRespo
         "content": object([(media_type, content)]),
     });
     let names: Vec<_> = codes.iter().map(|code| pascal(code.as_str())).collect();
-    // Responses to platform calls name their source.
+    // Error responses of platform calls have the header `SOURCE`, so they need a component of
+    // their own.
     let suffix = if response.header(SOURCE).is_some() { "OfCall" } else { "" };
     share(names.join("Or") + suffix, reply, shared)
 }
 
-/// Records a response under a name, and returns a reference to it. If examples differ, the first ones are kept.
+/// Adds a response to the shared components, and returns a reference to it. Keeps the first
+/// examples if they differ.
 fn share(name: String, response: Value, shared: &mut SharedResponses) -> Value {
     let reference = json!({"$ref": format!("#/components/responses/{name}")});
     match shared.iter().find(|(known, _)| *known == name) {
@@ -104,7 +106,7 @@ fn pascal(code: &str) -> String {
     words.map(|(first, rest)| first.to_uppercase() + rest).collect()
 }
 
-/// The headers of a response, each as a reference to its description.
+/// The headers of a response, as references to components.
 fn headers(response: &RecordedResponse) -> Value {
     let known = components(&[]);
     let own = response.headers.iter().filter(|(name, _)| name != "content-type");
@@ -114,7 +116,7 @@ fn headers(response: &RecordedResponse) -> Value {
     }))
 }
 
-/// The description of each header, with an example from the first of `responses` that has it.
+/// The component of each header, with an example from the first response that has the header.
 pub fn components(responses: &[&RecordedResponse]) -> Value {
     let headers = [
         (

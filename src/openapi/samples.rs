@@ -1,4 +1,4 @@
-//! Code samples: for a shell, and for JavaScript with the npm package. A test runs every sample.
+//! Code samples for the shell, and for JavaScript with the npm package. A test runs every sample.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::http::config::SECRET_HEADER;
 use crate::http::endpoint::Keyed;
 use crate::terms::Method;
 
-/// The samples of an endpoint that needs a key.
+/// The samples of an endpoint that requires a key.
 pub fn sample(endpoint: Keyed, about: &EndpointDoc) -> Value {
     let mut samples = vec![shell("curl", &curl(endpoint, about)), javascript(&script(about))];
     if endpoint == Keyed::ListConnections {
@@ -41,7 +41,7 @@ fn javascript(source: &str) -> Value {
     json!({"lang": "JavaScript", "label": "JavaScript", "source": source})
 }
 
-/// Follows `Link` from page to page.
+/// A shell script that follows `Link` headers from page to page.
 const WALK: &str = r#"page="$VAULT_URL/v1/vault/connections?limit=100"
 while [ -n "$page" ]; do
   curl -s -D headers.txt -H "x-service-secret: $VAULT_KEY" "$page"

@@ -1,4 +1,4 @@
-//! The building blocks of schemas.
+//! Constructors for common schemas.
 
 use serde::Deserialize;
 use serde::de::value::Error;
@@ -14,12 +14,12 @@ pub fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// An object whose members are all required.
+/// The schema of an object whose members are all required.
 pub fn record(description: &str, members: Vec<(&str, Value)>) -> Value {
     record_with(description, members, json!({}))
 }
 
-/// An object with required and optional members.
+/// The schema of an object with required and optional members.
 pub fn record_with(description: &str, always: Vec<(&str, Value)>, optional: Value) -> Value {
     let required = texts(always.iter().map(|(name, _)| *name));
     json!({
@@ -42,12 +42,12 @@ pub fn number_or_null(description: &str) -> Value {
     described(description, json!({"type": ["integer", "null"]}))
 }
 
-/// A timestamp (RFC 3339).
+/// The schema of a timestamp (RFC 3339).
 pub fn time(description: &str) -> Value {
     described(description, json!({"type": "string", "format": "date-time"}))
 }
 
-/// A timestamp (RFC 3339), or null.
+/// The schema of a timestamp (RFC 3339) or null.
 pub fn time_or_null(description: &str) -> Value {
     described(description, json!({"type": ["string", "null"], "format": "date-time"}))
 }
@@ -56,12 +56,12 @@ pub fn boolean(description: &str) -> Value {
     described(description, json!({"type": "boolean"}))
 }
 
-/// A non-negative integer.
+/// The schema of a non-negative integer.
 pub fn count(description: &str) -> Value {
     described(description, json!({"type": "integer", "minimum": 0}))
 }
 
-/// A string that is one of these names.
+/// The schema of a string enumeration.
 pub fn names<T: AsRef<str>>(description: &str, names: impl IntoIterator<Item = T>) -> Value {
     described(description, json!({"type": "string", "enum": texts(names)}))
 }

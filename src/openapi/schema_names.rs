@@ -1,5 +1,5 @@
-//! Names nested schemas. Generators of clients make a type of each object and each enumeration. They number unnamed
-//! ones, and the numbers change with every addition before them.
+//! Names nested schemas. Client generators create a type for each object and each enumeration. They
+//! number the types of unnamed schemas, and an addition to the API would change the numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::json::{Members as _, object, to_source};
 use super::schema::reference;
 
-/// Properties whose name alone does not describe their values.
+/// Properties with names that are too generic to name an enumeration.
 const VAGUE: [&str; 3] = ["code", "status", "type"];
 
 /// The schemas of the document, by name.
@@ -19,8 +19,7 @@ struct Names {
     shared: BTreeMap<String, Vec<Value>>,
 }
 
-/// The same schemas, in which each object and enumeration has a name: that of the schema and the property that contain
-/// it.
+/// Names each nested object and enumeration after the schema and the property that contain it.
 pub fn name_nested_schemas(schemas: Value) -> Value {
     let Value::Object(schemas) = schemas else { panic!("schemas have names") };
     let mut users: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
@@ -28,7 +27,7 @@ pub fn name_nested_schemas(schemas: Value) -> Value {
     for (name, schema) in &schemas {
         enumerations(schema, "", &mut |property, own| {
             let users = users.entry((property.to_owned(), to_source(&own))).or_default();
-            // The second schema that uses an enumeration makes it shared.
+            // An enumeration is shared if at least two schemas use it.
             if users.insert(name.clone()) && users.len() == 2 {
                 shared.entry(property.to_owned()).or_default().push(own);
             }
@@ -40,14 +39,14 @@ pub fn name_nested_schemas(schemas: Value) -> Value {
         let schema = names.extract_nested(schema, &name);
         names.schemas.push((name, schema));
     }
-    // The newly named schemas come after those that had a name.
+    // Append the newly named schemas after the existing ones.
     names
         .schemas
         .sort_by_key(|(name, _)| all.iter().position(|known| known == name).unwrap_or(all.len()));
     object(names.schemas)
 }
 
-/// Visits each enumeration in a schema, with the property that contains it.
+/// Calls `show` with each enumeration in a schema and the property that contains it.
 fn enumerations(schema: &Value, property: &str, show: &mut impl FnMut(&str, Value)) {
     if let Some((own, _)) = enumeration(schema) {
         return show(property, own);
@@ -74,11 +73,12 @@ fn enumerations(schema: &Value, property: &str, show: &mut impl FnMut(&str, Valu
     }
 }
 
-/// An enumeration without its description, and whether it may be null.
+/// The enumeration of a schema, without its description, and whether the schema allows null.
+/// Returns `None` for other schemas.
 fn enumeration(schema: &Value) -> Option<(Value, bool)> {
     let Some(Value::Array(values)) = schema.get("enum") else { return None };
     let texts: Vec<Value> = values.iter().filter(|value| value.is_string()).cloned().collect();
-    // A single value is a constant, not a type.
+    // A single value is a constant, not an enumeration.
     let is_enumeration = texts.len() > 1;
     let own = json!({"type": "string", "enum": texts});
     is_enumeration.then(|| (own, values.contains(&Value::Null)))
@@ -100,12 +100,12 @@ fn pascal(name: &str) -> String {
         .collect()
 }
 
-/// Whether a schema is an object with known members, or a choice between several.
+/// Whether a schema is an object with known members, or a choice of alternatives.
 fn is_object(schema: &Value) -> bool {
     schema.get("properties").is_some() || schema.get("oneOf").is_some_and(|of| !is_nullable(of))
 }
 
-/// Whether these alternatives are one schema and null.
+/// Whether the alternatives are a single schema and null.
 fn is_nullable(alternatives: &Value) -> bool {
     let Value::Array(alternatives) = alternatives else { return false };
     let is_null = |schema: &Value| schema["type"] == "null";
@@ -117,7 +117,8 @@ fn untitled(schema: Value) -> Value {
     Value::Object(members.into_iter().filter(|(name, _)| name != "title").collect())
 }
 
-/// The name of an alternative: its `title`, the constant of its `type`, or its first property.
+/// The name of an alternative: its `title`, the constant value of its `type`, or its first
+/// property.
 fn alternative(schema: &Value, parent: &str) -> String {
     if let Some(Value::String(title)) = schema.get("title") {
         return title.clone();
@@ -133,7 +134,7 @@ fn alternative(schema: &Value, parent: &str) -> String {
 }
 
 impl Names {
-    /// Replaces the nested schemas of the schema `name` with references to them.
+    /// Replaces the nested schemas of the schema `name` with references to named schemas.
     fn extract_nested(&mut self, schema: Value, name: &str) -> Value {
         let Value::Object(members) = schema else { return schema };
         let inner = members.into_iter().map(|(member, value)| {
@@ -151,7 +152,8 @@ impl Names {
                     let all = all.into_iter().map(|one| match one.get("properties") {
                         Some(_) => {
                             let own = alternative(&one, name);
-                            // Swagger UI does not expand a nested schema with a title.
+                            // Drop the title, because Swagger UI does not expand nested schemas
+                            // with a title.
                             let one = self.extract_nested(untitled(one), &own);
                             self.put(&own, "", one)
                         }
@@ -166,7 +168,7 @@ impl Names {
         Value::Object(inner.collect())
     }
 
-    /// The schema of a property, as a reference if it gets a name.
+    /// Processes the schema of a property. Returns a reference if the schema is named.
     fn child(&mut self, schema: Value, parent: &str, property: &str) -> Value {
         let long = parent.to_owned() + &pascal(property);
         if let Some((own, is_nullable)) = enumeration(&schema) {
@@ -208,7 +210,8 @@ impl Names {
         self.schemas.iter().find(|(known, _)| known == name).map(|(_, schema)| schema)
     }
 
-    /// Names a schema, unless an equal one for a property of the same name exists.
+    /// Names a schema, or reuses an equal schema of a property with the same name. Returns a
+    /// reference.
     fn put(&mut self, name: &str, property: &str, schema: Value) -> Value {
         let same = self.schemas.iter().find(|(known, other)| {
             known.ends_with(&pascal(property)) && *other == schema && !property.is_empty()

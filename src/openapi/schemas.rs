@@ -14,7 +14,7 @@ use super::{
 use crate::http::endpoint::{Endpoint, Keyed, Open};
 use crate::http::problem::Code;
 
-/// All schemas by name, compared with the recorded responses.
+/// All schemas by name. Checks them against the recorded responses.
 pub fn all(responses: &RecordedResponses) -> Value {
     let own = vec![
         (
@@ -55,7 +55,8 @@ pub fn all(responses: &RecordedResponses) -> Value {
                     &responses.for_endpoint(*endpoint).success.document(),
                 );
             }
-            // Responses that programs don't read, and a file that describes itself.
+            // These responses have no schema: programs don't parse them, or they describe
+            // themselves.
             Endpoint::Open(_) => {}
             Endpoint::Keyed(keyed) => {
                 let Some(name) = keyed.doc().schema else { continue };
@@ -70,7 +71,7 @@ pub fn all(responses: &RecordedResponses) -> Value {
     schemas
 }
 
-/// Asserts that the schema matches the response.
+/// Asserts that the schema `name` matches the recorded response of an endpoint.
 fn check(
     endpoint: Keyed,
     name: &str,
@@ -80,18 +81,19 @@ fn check(
 ) {
     let response = response.document();
     if endpoint == Keyed::Whoami {
-        // Some members exist only in the response to a token.
+        // Some members exist only in responses to requests with a token.
         let token = responses.whoami_of_token.document();
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&texts(response.names())));
         let mut properties = schema.get("properties").unwrap().names();
-        // The responses to people in the console have this member, which a token's response lacks.
+        // Only responses to console users have this member.
         properties.retain(|name| *name != "person");
         assert_eq!(properties, token.names());
         return;
     }
     if endpoint == Keyed::GetAction {
-        // The last member is present only on request, as in this response. Only GraphQL actions have `graphql`.
+        // The last member is optional, and present in this response. Only GraphQL actions have
+        // `graphql`.
         let schema = schemas.get(name).unwrap();
         let (names, optional) = (response.names(), 1);
         let mut properties = schema.get("properties").unwrap().names();
@@ -106,13 +108,13 @@ fn check(
         return;
     }
     if endpoint == Keyed::RunAction {
-        // One member is present only when the body is too large.
+        // One member is present only if the body is too large.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&texts(response.names())));
         return;
     }
     if matches!(endpoint, Keyed::SearchActions | Keyed::CreateSession | Keyed::SetOauthClient) {
-        // Each of these responses has one member that is not always present.
+        // Each of these responses has one optional member.
         let schema = schemas.get(name).unwrap();
         assert_eq!(schema.get("required"), Some(&texts(response.names())));
         return;
@@ -124,7 +126,8 @@ fn check(
     }
 }
 
-/// Asserts that the members of a schema are those of a response, in the same order, and that all of them are required.
+/// Asserts that a schema and a response have the same members in the same order, and that all
+/// members are required.
 fn assert_alike(name: &str, schemas: &Value, response: &Value) {
     let schema = schemas.get(name).unwrap();
     let properties = schema.get("properties").unwrap();

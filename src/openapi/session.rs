@@ -1,4 +1,4 @@
-//! The endpoints of session tokens, and the one that describes the key or token of a request.
+//! The endpoints for session tokens, and `whoami`, which describes the key or token of a request.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::auth::token::MAX_TOKEN;
 use crate::http::fields::SESSION_FIELDS;
 use crate::terms::{Environment, IdentityType, Scope};
 
-/// Bodies that create a token, each with a name and a description.
+/// Example bodies that create a token, each with a name and a description.
 pub const CREATING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"identity":"ann@example.com"}"#),
     (
@@ -53,7 +53,7 @@ console.log(session.token.length, session.expiresAt);
 ",
 };
 
-/// The schemas, by name.
+/// The schemas of session tokens and `whoami`, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("Whoami", whoami()), ("NewSession", new_session()), ("Session", session())]
 }

@@ -1,4 +1,4 @@
-//! Derives the schemas of strings from the service's rules, which are functions, by sampling them.
+//! Derives the schemas of strings by sampling the service's rules, which are functions.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,16 +10,17 @@ use crate::catalog::key::platform_version;
 use crate::http::body::Rule;
 use crate::http::message::MAX_BODY;
 
-/// Up to this length, a rule is sampled with strings of every length.
+/// Rules are sampled with strings of every length up to this one.
 const EXHAUSTIVE_LENGTH: usize = 1024;
-/// The longest string that a rule is sampled with.
+/// The maximum length of a sampled string, in bytes.
 const LONGEST: usize = MAX_BODY;
 
-/// The schema of the strings that a rule accepts. The rule may depend only on the length and on which characters occur,
-/// and may accept other characters at the start and the end.
+/// The schema of the strings that a rule accepts. The rule may depend only on the length and the
+/// set of characters, which may differ at the start and the end.
 pub fn text(rule: Rule) -> Value {
     thread_local! {
-        // A rule is sampled with hundreds of thousands of strings, and a few rules apply to most fields.
+        // Cached, because sampling takes hundreds of thousands of calls, and a few rules apply to
+        // most fields.
         static SCHEMAS: RefCell<HashMap<usize, Value>> = RefCell::default();
     }
     let known = SCHEMAS.with_borrow(|schemas| schemas.get(&(rule as usize)).cloned());
@@ -32,8 +33,9 @@ pub fn text(rule: Rule) -> Value {
 
 fn schema_of(rule: Rule) -> Value {
     let accepts = |text: &str| rule(text).is_none();
-    // Some characters join or vary their neighbours, and are valid only between certain ones. A pattern can't express that,
-    // nor normalization form C. So the pattern may accept more than the service, never less.
+    // Some characters, such as joiners and variation selectors, are valid only between certain
+    // others. A pattern can express neither this nor normalization form C, so it may accept more
+    // strings than the service, but never fewer.
     let mut buffer = String::new();
     let mut accepts_between = |before: &str, letter: char, after: &str| {
         buffer.clear();
@@ -65,7 +67,7 @@ fn schema_of(rule: Rule) -> Value {
     json!({"type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern})
 }
 
-/// The schema with a description as its first member.
+/// Adds a description as the first member of a schema.
 pub fn described(description: &str, schema: Value) -> Value {
     json!({"description": description}).with(schema)
 }
@@ -75,14 +77,14 @@ pub fn version() -> Value {
     json!({"type": "string", "pattern": format!("^v[0-9]{{1,{longest}}}$")})
 }
 
-/// The maximum length that is accepted.
+/// The maximum accepted length.
 pub fn longest(accepts: impl Fn(usize) -> bool) -> u64 {
     let longest = (1..=EXHAUSTIVE_LENGTH).filter(|count| accepts(*count)).max().unwrap();
     if longest < EXHAUSTIVE_LENGTH {
         return u64::try_from(longest).unwrap();
     }
     assert!(!accepts(LONGEST), "a rule without a limit");
-    // Above the maximum length, all lengths are rejected.
+    // Binary search: all lengths above the maximum are rejected.
     let (mut accepted, mut rejected) = (EXHAUSTIVE_LENGTH, LONGEST);
     while rejected - accepted > 1 {
         let middle = accepted.midpoint(rejected);
@@ -91,7 +93,8 @@ pub fn longest(accepts: impl Fn(usize) -> bool) -> u64 {
     u64::try_from(accepted).unwrap()
 }
 
-/// Ranges of characters of the basic plane: the first one, the last one, and whether they are accepted.
+/// Ranges of characters in the Basic Multilingual Plane: first and last character, and whether the
+/// range is accepted.
 struct Letters(Vec<(char, char, bool)>);
 
 fn plane() -> impl Iterator<Item = char> {
@@ -99,7 +102,7 @@ fn plane() -> impl Iterator<Item = char> {
 }
 
 impl Letters {
-    /// `accepts` gets each character with its position in the plane.
+    /// Calls `accepts` with the index of each character in the plane, and the character.
     fn new(mut accepts: impl FnMut(usize, char) -> bool) -> Self {
         let mut ranges: Vec<(char, char, bool)> = Vec::new();
         for (at, letter) in plane().enumerate() {
@@ -112,9 +115,10 @@ impl Letters {
         Self(ranges)
     }
 
-    /// The accepted characters, as a character class.
+    /// Formats the accepted characters as a character class.
     fn class(&self) -> String {
-        // Assumes that the service treats characters of the other planes like the last one of this plane.
+        // Assume that the service treats characters of other planes like the last character of this
+        // plane.
         let includes_other_planes = self.0.last().is_some_and(|(_, _, taken)| *taken);
         let listed = self.0.iter().filter(|(_, _, taken)| *taken != includes_other_planes);
         let ranges = listed.map(|(first, last, _)| match (first, last) {

@@ -1,4 +1,4 @@
-//! The endpoint that counts requests.
+//! The endpoint for usage.
 
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ pub fn row() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of usage, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("Usage", usage()), ("UsageRow", row())]
 }

@@ -15,7 +15,7 @@ use crate::http::paging::MAX_LIMIT;
 use crate::terms::DeliveryState;
 use crate::webhooks::rules::MAX_WEBHOOKS;
 
-/// Bodies that create a webhook, each with a name and a description.
+/// Example bodies that create a webhook, each with a name and a description.
 pub const CREATING: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"url":"https://app.example.com/webhooks"}"#),
     (
@@ -26,13 +26,13 @@ pub const CREATING: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Bodies that change a webhook.
+/// Example bodies that change a webhook.
 pub const CHANGING: [(&str, &str, &str); 2] = [
     ("types", "Other types of events", r#"{"types":["connection.failed"]}"#),
     ("active", "Pause", r#"{"active":false}"#),
 ];
 
-/// Bodies that replay events.
+/// Example bodies that replay events.
 pub const REPLAYING: [(&str, &str, &str); 2] = [
     ("from", "From an event on", r#"{"from":"evt_0000000000001"}"#),
     ("one", "One event", r#"{"from":"evt_0000000000002","to":"evt_0000000000002"}"#),
@@ -289,7 +289,7 @@ pub fn delivery() -> Value {
     )
 }
 
-/// The schemas, by name.
+/// The schemas of webhooks, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("WebhookPage", list()),

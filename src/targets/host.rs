@@ -1,10 +1,11 @@
-//! Classifies hosts: which are public names.
+//! Classifies hosts as public, local, private, IP addresses or malformed.
 
 use std::net::Ipv4Addr;
 
-/// Top-level domains that do not exist or are private: special use (RFC 6761, 6762, 7686, 8375, 9476), those that ICANN
-/// reserved or does not delegate because private networks use them (`home`, `corp`, `mail`), and those that routers,
-/// companies and clusters use without registration (Kubernetes: `svc`, `cluster`, `pod`; Consul: `consul`; `OpenStack`:
+/// Top-level domains that do not exist or are private: special-use domains (RFC 6761, 6762, 7686,
+/// 8375, 9476), domains that ICANN has reserved or does not delegate because private networks use
+/// them (`home`, `corp`, `mail`), and domains that routers, companies and clusters use without
+/// registration (Kubernetes: `svc`, `cluster`, `pod`; Consul: `consul`; `OpenStack`:
 /// `openstacklocal`).
 const PRIVATE: [&str; 25] = [
     "alt",
@@ -34,23 +35,24 @@ const PRIVATE: [&str; 25] = [
     "workgroup",
 ];
 
-/// The kind of a host.
+/// The class of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
-    /// A name that may be public.
+    /// A name that can be public.
     Public,
-    /// The machine itself: `localhost`, a name below it, or a loopback address in its usual notation.
+    /// The local machine: `localhost`, a subdomain of `localhost`, or a loopback address in its
+    /// usual notation.
     Own,
-    /// A name of private networks.
+    /// A name in a private network.
     Private,
-    /// A string that URL parsers read as an IP address.
+    /// A string that URL parsers interpret as an IP address.
     Ip,
-    /// Anything else.
+    /// Any other string.
     Malformed,
 }
 
 impl Host {
-    /// Classifies a host. IPv6 addresses are in brackets.
+    /// Classifies a host. An IPv6 address must be in brackets.
     pub fn parse(host: &str) -> Self {
         let host = host.to_ascii_lowercase();
         if host.starts_with('[') {
@@ -77,8 +79,9 @@ impl Host {
     }
 }
 
-/// Whether URL parsers read a host as an IP address: in brackets, or decimal, octal or hexadecimal in one to four
-/// parts. They do so if the last label is a number; no top-level domain begins with a digit.
+/// Whether URL parsers interpret a host as an IP address: in brackets, or in decimal, octal or
+/// hexadecimal notation with one to four parts. Parsers do so if the last label is a number. No
+/// top-level domain begins with a digit, so this checks only the first character of the last label.
 pub fn is_ip(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     last.starts_with(|first: char| first == '[' || first.is_ascii_digit())
@@ -89,7 +92,8 @@ pub fn is_name(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)
 }
 
-/// Whether a string is a label: 1 to 63 letters, digits and hyphens, no hyphen at either end.
+/// Whether a string is a valid label: 1 to 63 letters, digits and hyphens, without a hyphen at
+/// either end.
 pub fn is_label(text: &str) -> bool {
     (1..=63).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')

@@ -1,9 +1,10 @@
-//! The URLs to which the vault may send credentials and users.
+//! The policy for URLs to which the vault may send credentials or redirect users.
 //!
-//! Only a strict subset of URLs is accepted, in which every URL parser finds the same host: `https`, ASCII, a public
-//! name. [`fill`] fills templates, and [`host`] classifies hosts.
+//! The policy accepts only a strict subset of URLs, for which all URL parsers return the same host:
+//! `https`, ASCII, a public name. [`fill`] fills templates, and [`host`] classifies hosts.
 //!
-//! A public name that resolves to a private address is not detected here: Cloudflare refuses to connect to it.
+//! Public names that resolve to private addresses are not detected here, because Cloudflare refuses
+//! to connect to them.
 
 pub mod fill;
 pub mod host;
@@ -20,36 +21,38 @@ pub const MAX_URL: usize = 4096;
 /// The policy for URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Targets {
-    /// Whether loopback addresses, also with plain `http`, and any port are accepted too, for development.
+    /// Development mode: also accepts loopback addresses, plain `http` to loopback addresses, and
+    /// any port.
     pub local: bool,
 }
 
-/// The reason why a URL is rejected.
+/// Why a URL is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetError {
-    /// It is longer than [`MAX_URL`].
+    /// The URL is longer than [`MAX_URL`].
     TooLong,
-    /// It has a character that is invalid in URLs, or that URL parsers treat differently.
+    /// The URL contains a character that is invalid, or that URL parsers treat differently.
     Character,
-    /// It does not begin with `https://`.
+    /// The URL does not begin with `https://`.
     Scheme,
-    /// The same where `http://` is accepted too, for loopback addresses.
+    /// The URL begins neither with `https://` nor, for a loopback address in development mode, with
+    /// `http://`.
     LocalScheme,
-    /// It has a user name or a password.
+    /// The URL contains a user name or a password.
     Userinfo,
-    /// Its host is not a well-formed name.
+    /// The host is not a well-formed name.
     Host,
-    /// Its host is an IP address, in any notation.
+    /// The host is an IP address, in any notation.
     IpAddress,
-    /// Its host is a local or private name.
+    /// The host is a local or private name.
     PrivateName,
-    /// Its port is not the default one.
+    /// The port is not the default port.
     Port,
     Fragment,
 }
 
 impl TargetError {
-    /// The description, as the end of a sentence that begins with the address.
+    /// The error message, which completes a sentence that begins with the URL.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TooLong => "is longer than 4,096 characters",
@@ -77,7 +80,7 @@ impl fmt::Display for TargetError {
 impl std::error::Error for TargetError {}
 
 impl Targets {
-    /// Checks a complete URL, with the default port only.
+    /// Checks a complete URL. Accepts only the default port.
     pub fn check(&self, url: &str) -> Result<(), TargetError> {
         let checked = Address::parse(url).and_then(|address| self.check_address(&address, None));
         checked.map_err(|error| match error {
@@ -86,8 +89,8 @@ impl Targets {
         })
     }
 
-    /// Fills a template of the catalog as [`fill::fill()`] does, and checks the resulting URL. In addition to the default
-    /// port, it may have the port that the template itself states.
+    /// Fills a template of the catalog with [`fill::fill()`], and checks the resulting URL. Also
+    /// accepts a port that is literal in the template.
     pub fn fill(&self, template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
         let url = fill::fill(template, values)?;
         let checked = Address::parse(&url)
@@ -165,9 +168,9 @@ impl<'a> Address<'a> {
     }
 }
 
-/// The host, and the port with its colon.
+/// Splits an authority into the host, and the port with its colon.
 fn split_port(authority: &str) -> (&str, Option<&str>) {
-    // The colons of an IPv6 address are inside brackets.
+    // Skip the colons of an IPv6 address, which are inside brackets.
     let start = authority.find(']').unwrap_or_default();
     let colon = authority.bytes().enumerate().find(|(at, byte)| *at >= start && *byte == b':');
     colon
@@ -175,7 +178,8 @@ fn split_port(authority: &str) -> (&str, Option<&str>) {
         .map_or((authority, None), |(host, port)| (host, Some(port)))
 }
 
-/// Parses a port with its colon, such as `:8443`. Returns `None` for anything else, and for a leading zero.
+/// Parses a port with its colon, such as `:8443`. Returns `None` for other text, and for a leading
+/// zero.
 fn read_port(text: &str) -> Option<u16> {
     let digits = text.strip_prefix(':')?;
     let is_number = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -246,7 +250,7 @@ mod tests {
             ("https://:0", Port),
             ("ftp://example.com", Scheme),
             ("javascript://example.com/", Scheme),
-            // Parsers disagree on the host of these.
+            // URL parsers disagree about the hosts of these URLs.
             ("https://example.com\\@evil.example/", Character),
             ("https://evil.example\\.example.com/", Character),
             ("https://exa\tmple.com/", Character),
@@ -286,7 +290,7 @@ mod tests {
             ("https://example.com:65536", Port),
             ("https://example.com:44a", Port),
             ("https://example.com:443:443", Port),
-            // Every notation of an IPv4 address.
+            // All notations of an IPv4 address.
             ("https://10.0.0.1/", IpAddress),
             ("https://8.8.8.8/", IpAddress),
             ("https://169.254.169.254/latest", IpAddress),
@@ -309,7 +313,7 @@ mod tests {
             ("https://[::1", Port),
             ("https://[::1]evil.example", IpAddress),
             ("https://[v1.example]", IpAddress),
-            // Names that only a private network knows.
+            // Names that only resolve in private networks.
             ("https://intranet", PrivateName),
             ("https://printer.local", PrivateName),
             ("https://metadata.google.internal", PrivateName),
@@ -325,7 +329,7 @@ mod tests {
             ("https://expyuzz4wqqyqhjn.onion", PrivateName),
         ] {
             assert_eq!(PUBLIC.check(url), Err(error), "{url}");
-            // The error mentions `http` if it is accepted, too.
+            // In development mode, the error mentions `http`.
             let local = if error == Scheme { LocalScheme } else { error };
             assert_eq!(LOCAL.check(url), Err(local), "{url}");
         }

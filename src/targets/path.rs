@@ -1,9 +1,9 @@
-//! Paths that lead outside their server.
+//! Detects paths that lead outside the base URL of their server.
 
 use crate::util::percent::decode;
 
-/// Whether any server might resolve a path to a parent: however often it decodes the path, whichever slash it honours,
-/// and whether or not it ignores what follows a semicolon.
+/// Whether any server might resolve a path to a parent. Servers may decode the path repeatedly,
+/// treat `\` as a slash, or ignore the text after a semicolon.
 pub fn leaves_server(path: &str) -> bool {
     let mut text = path.to_owned();
     loop {
@@ -15,7 +15,7 @@ pub fn leaves_server(path: &str) -> bool {
             return true;
         }
         match decode(&text) {
-            // Each round shortens the path.
+            // The loop ends because each decoding shortens the path.
             Some(decoded) if decoded != text => text = decoded.into_owned(),
             Some(_) => return false,
             None => return leaves_server_half_decoded(&text),
@@ -23,7 +23,8 @@ pub fn leaves_server(path: &str) -> bool {
     }
 }
 
-/// Like [`leaves_server`], for a path with an escape that is broken or not UTF-8: servers may still decode the other ones.
+/// Like [`leaves_server`], for a path in which some escapes are malformed or not UTF-8. Servers may
+/// still decode the other escapes.
 fn leaves_server_half_decoded(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let plain = lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");

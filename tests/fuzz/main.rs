@@ -1,5 +1,5 @@
-//! Replays the inputs that fuzzing found on the stable toolchain: `lab/fuzz/corpus` has a file for each target, with an
-//! input in base64 on each line.
+//! Replays the inputs that fuzzing has found, on the stable toolchain. `lab/fuzz/corpus` has a file
+//! for each target, with a base64-encoded input on each line.
 #![cfg(feature = "cli")]
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! The whole service, over storage that contains only one key, and a catalog with one platform.
+//! The complete service, with storage that contains a single key, and a catalog with a single
+//! platform.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -25,13 +26,13 @@ use connector_vault::ports::{
 use connector_vault::terms::{Environment, Method, Scope, Scopes};
 use serde_json::{Value, json};
 
-/// The id in every path that needs one.
+/// The id for path parameters.
 const ID: &str = "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1";
 
 struct TestEnv {
     service: Service,
     key: ApiKey,
-    /// The row of the key.
+    /// The database row of the key.
     row: String,
     blobs: HashMap<String, Rc<dyn Blob>>,
 }
@@ -40,7 +41,7 @@ thread_local! {
     static TEST_ENV: TestEnv = TestEnv::new();
 }
 
-/// Sends a request. The service must not panic, and the response must be well-formed.
+/// Sends a request. Asserts that the service does not panic, and that the response is well-formed.
 pub fn send(request: &Request) {
     TEST_ENV.with(|env| {
         let response = pollster::block_on(handle(&env.service, env, request));
@@ -53,7 +54,7 @@ pub fn send(request: &Request) {
     });
 }
 
-/// A request with the key and a JSON body.
+/// Builds a request with the key and a JSON body.
 pub fn request(method: &str, path: &str, query: &str, body: &[u8]) -> Request {
     let key = TEST_ENV.with(|env| env.key.reveal().to_owned());
     Request {
@@ -70,7 +71,7 @@ pub fn request(method: &str, path: &str, query: &str, body: &[u8]) -> Request {
     }
 }
 
-/// The path of an endpoint.
+/// The path of an endpoint, with values for its parameters.
 pub fn path(endpoint: Keyed) -> String {
     let arguments: &[&str] = match endpoint {
         Keyed::GetAction => &["acme", "send"],

@@ -1,5 +1,5 @@
-//! The parsers of untrusted bytes. Each target accepts any bytes, and must neither panic nor break its documented
-//! properties.
+//! The fuzz targets: parsers of untrusted bytes. A target must not panic for any input, and asserts
+//! the parser's documented properties.
 
 use std::rc::Rc;
 
@@ -37,7 +37,7 @@ use super::service;
 /// A fuzz target: a function that must handle any bytes.
 pub type Target = fn(&[u8]);
 
-/// All targets, by their names.
+/// All targets, by name.
 pub const TARGETS: [(&str, Target); 17] = [
     ("path", path),
     ("query", query),
@@ -62,14 +62,14 @@ fn text(data: &[u8]) -> Option<&str> {
     std::str::from_utf8(data).ok()
 }
 
-/// The first byte, and the rest.
+/// Splits the input into its first byte and the rest.
 fn split(data: &[u8]) -> Option<(usize, &[u8])> {
     let (first, rest) = data.split_first()?;
     Some((usize::from(*first), rest))
 }
 
 pub fn path(data: &[u8]) {
-    // The path of every URL begins with a slash.
+    // Skip inputs without a leading slash, which the path of every URL has.
     let Some(text) = text(data).filter(|text| text.starts_with('/')) else { return };
     if let Route::Resource(resource) = Route::parse(text) {
         // The proxied part of a path is not decoded.
@@ -81,7 +81,7 @@ pub fn path(data: &[u8]) {
     service::send(&service::request("GET", text, "", &[]));
 }
 
-/// The input is an endpoint's number, and a query.
+/// Input: the number of an endpoint, and a query.
 pub fn query(data: &[u8]) {
     let Some((index, rest)) = split(data) else { return };
     let Some(query) = text(rest) else { return };
@@ -102,7 +102,7 @@ fn keyed(index: usize) -> Keyed {
     all[index % all.len()]
 }
 
-/// The input is the number of an endpoint with a body, and a body.
+/// Input: the number of an endpoint with a body, and a body.
 pub fn request_body(data: &[u8]) {
     let Some((index, rest)) = split(data) else { return };
     let all = (0..Endpoint::ALL.len()).map(keyed);
@@ -123,7 +123,7 @@ pub fn key(data: &[u8]) {
 
 const SECRET: &str = "an example of a secret that signs";
 
-/// The input is the claims of a token, which are also signed here.
+/// Input: the claims of a token. Also tests a token with these claims and a valid signature.
 pub fn token(data: &[u8]) {
     let secrets = SessionSecrets::new(SECRET, "");
     let Some(text) = text(data) else { return };
@@ -152,7 +152,7 @@ pub fn cursor(data: &[u8]) {
     }
 }
 
-/// The input is the query of a platform's redirect to the callback.
+/// Input: the query of a platform's redirect to the callback.
 pub fn state(data: &[u8]) {
     let Some(text) = text(data) else { return };
     if let Ok(read) = callback::read(text) {
@@ -177,7 +177,7 @@ pub fn sealed(data: &[u8]) {
     let _ = VaultKeys::parse(text);
 }
 
-/// The input is a status, a header's length and value, and a body.
+/// Input: a status, the length of a header, the value of the header, and a body.
 pub fn response(data: &[u8]) {
     let Some((kind, rest)) = split(data) else { return };
     let Some((length, rest)) = split(rest) else { return };
@@ -206,7 +206,7 @@ fn oauth() -> OAuth2 {
     .unwrap()
 }
 
-/// The input is the record `current`, to which a valid checksum is added.
+/// Input: the record `current`, without a valid checksum, which the target adds.
 pub fn current(data: &[u8]) {
     let _ = Current::open(data.to_vec());
     let mut bytes = [b"CVAULT\x02\0".as_slice(), &crc32(data).to_le_bytes(), data].concat();
@@ -223,7 +223,7 @@ pub fn current(data: &[u8]) {
     }
 }
 
-/// The input is the length of a head, and a section, whose checksum is made valid.
+/// Input: the length of a head, and a section, to which the target adds a valid checksum.
 pub fn section(data: &[u8]) {
     let Some((head, rest)) = split(data) else { return };
     let segment = SegmentId([0; 16]);
@@ -249,7 +249,7 @@ pub fn section(data: &[u8]) {
     }
 }
 
-/// The input is a unit of actions, compressed or not.
+/// Input: a unit of actions, compressed or uncompressed.
 pub fn action_unit(data: &[u8]) {
     let inflated = unit::inflate(data);
     for bytes in [Some(data), inflated.as_deref()].into_iter().flatten() {
@@ -271,7 +271,7 @@ pub fn action_unit(data: &[u8]) {
     let _ = serde_json::from_slice::<ConnectorDetail>(data);
 }
 
-/// The input is a document to import.
+/// Input: a document to import.
 pub fn import(data: &[u8]) {
     if let Ok(text) = read::text(data) {
         let _ = read::value(text);
@@ -279,14 +279,14 @@ pub fn import(data: &[u8]) {
     }
 }
 
-/// The input is a `providers.toml` or a `catalog.toml`.
+/// Input: a `providers.toml` or a `catalog.toml`.
 pub fn providers(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let _ = Providers::parse("providers.toml", text);
     let _ = Overrides::parse("catalog.toml", text);
 }
 
-/// The input is a path, a query, and headers, on separate lines.
+/// Input: a path, a query, and headers, on separate lines.
 pub fn proxy(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let mut lines = text.lines();

@@ -1,4 +1,4 @@
-//! The fields of an action, mainly its title.
+//! Tests of the fields of actions, mainly titles.
 
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::terms::Method;
@@ -45,16 +45,17 @@ fn derives_titles_keys_and_models() {
         ("/a", "post", "{summary: addCards()}", "Add cards", "postA", "A"),
         ("/a", "get", "{summary: 'Get iPhone, GitHub and ReplicaSet'}", "Get iPhone, GitHub and ReplicaSet", "getA", "A"),
         ("/a", "post", "{summary: Re-run a job}", "Re-run a job", "postA", "A"),
-        // Otherwise the title is the first sentence of the description, if it is short and begins with a verb.
+        // Otherwise, the title is the first sentence of the description, if it is short and begins
+        // with a verb.
         ("/a", "get", "{summary: Pets, description: 'Lists all pets, e.g. cats. More of it.'}", "List all pets, e.g. cats", "getA", "A"),
         ("/a", "get", "{description: 'This endpoint is used to find pets.'}", "Find pets", "getA", "A"),
         ("/a", "put", "{description: 'Creates or updates a pet'}", "Create or update a pet", "putA", "A"),
-        // Otherwise it is a verb followed by the summary …
+        // Otherwise, the title is a verb followed by the summary …
         ("/pets", "get", "{summary: Pets, description: All pets.}", "List pets", "getPets", "Pets"),
         ("/pets/{id}", "get", "{summary: The pet's details}", "Get pet's details", "getPetsById", "Pets"),
         ("/orders", "get", "{summary: Order history}", "List order history", "getOrders", "Orders"),
         ("/orders", "post", "{summary: Order a meal}", "Order a meal", "postOrders", "Orders"),
-        // … or by the words of the operationId or the path.
+        // … or followed by the words of the operationId or the path.
         ("/a", "get", "{operationId: listUserAPIKeys}", "List user API keys", "listUserAPIKeys", "A"),
         ("/a", "get", "{operationId: repos/list-for-user}", "List repos for user", "reposListForUser", "A"),
         ("/a", "get", "{operationId: APIKey_Get}", "Get API key", "apiKeyGet", "A"),
@@ -68,7 +69,7 @@ fn derives_titles_keys_and_models() {
         ("/a/{b}/c-d", "delete", "{}", "Delete c d", "deleteAByBCD", "CD"),
         ("/{b}", "put", "{tags: ['pets & dogs']}", "Update resource", "putByB", "PetsDogs"),
         ("/", "patch", "", "Update resource", "patch", ""),
-        // Amazon's query protocol.
+        // Keys of Amazon's query protocol omit the method prefix.
         ("/#Action=DescribeHosts", "post", "{operationId: POST_DescribeHosts}", "Describe hosts", "describeHosts", ""),
         ("/#Action=Do", "post", "{tags: []}", "Create do", "postActionDo", ""),
         ("/ö", "get", "{operationId: größeLesen}", "Get ö", "größeLesen", "Ö"),

@@ -1,4 +1,4 @@
-//! The output of the command line, and its exit codes.
+//! Tests of the output and the exit codes of the command line.
 
 use std::fs;
 use std::path::Path;
@@ -185,7 +185,7 @@ fn resolves_relative_paths_against_the_callers_folder() {
         ("catalog", &folder, vec!["there/acme.json"], "shipped"),
         ("catalog", &here, vec!["../there/acme.json"], "shipped"),
         ("catalog", &folder, vec![absolute.to_str().unwrap()], "shipped"),
-        // Other npm scripts: paths are relative to the current folder.
+        // In other npm scripts, paths are relative to the current folder.
         ("test", &folder, vec!["../there/acme.json"], "shipped"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))

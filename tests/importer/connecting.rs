@@ -1,4 +1,5 @@
-//! How users connect to a platform: declarations in documents, the rules for large providers, and `providers.toml`.
+//! Tests of auth methods and servers from documents, the rules for large providers, and
+//! `providers.toml`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ use serde_json::{Value, json};
 
 use super::support::{FIXTURES, NoProgress, folder, import_documents, run, stderr};
 
-/// The detail from a document with these members in addition to `info` and `paths`, and the import's warnings.
+/// Imports a document with these members in addition to `info` and `paths`. Returns the detail and
+/// the warnings.
 fn detail(name: &str, members: &str) -> (ConnectorDetail, Vec<String>) {
     let document =
         format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{}}\n{members}\n");
@@ -32,7 +34,7 @@ fn method(name: &str, scheme: &str) -> (Vec<Value>, Vec<String>) {
     (methods.collect(), warnings)
 }
 
-/// A method without the members that every method of its type has.
+/// The members of a method that not every method of its type has.
 fn specific_members(method: &Value) -> Value {
     let mut method = method.clone();
     let members = method.as_object_mut().unwrap();
@@ -238,13 +240,13 @@ fn warns_of_servers_that_the_service_never_calls() {
         let expected = expected.map(|(start, url, why)| format!("{start}: `{url}` {why}"));
         assert_eq!(warnings, Vec::from_iter(expected), "{servers:?}");
     }
-    // The import warns and names the document's path.
+    // The warning contains the path of the document.
     let document = "openapi: 3.0.0\ninfo: {title: T, version: 1}\npaths: {}\nservers: [{url: 'http://localhost:8080'}]\n";
     let (summary, _) = import_documents("refused", &[document]);
     assert!(summary.warnings[0].contains(".yaml: calls reach no server"), "{:?}", summary.warnings);
 }
 
-/// Imports a document of a provider that has its own rules.
+/// Imports a document of a provider with special rules.
 fn platform_of_provider(name: &str, info: &str, servers: &str, scheme: &str) -> Platform {
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1, {info}}}\npaths: {{}}\nservers: [{servers}]\ncomponents: {{securitySchemes: {{auth: {scheme}}}}}\n"
@@ -343,7 +345,7 @@ source = "https://docs.alone.example"
 read = "2026-11-22"
 "#;
 
-/// Imports the good fixtures with these providers and overrides.
+/// An import of the valid fixtures with these providers and overrides.
 fn with_providers(providers: &str, overrides: &str) -> Import {
     Import {
         sources: vec![PathBuf::from(format!("{FIXTURES}/good/acme-3.0.json"))],
@@ -407,7 +409,7 @@ fn overrides_accept_both_names_of_a_platform() {
     assert_eq!(own_connector.aliases, ["acme-store", "acme-old", "acme"]);
 }
 
-/// The detail of `acme` with these overrides, after `providers` has completed it.
+/// The detail of `acme`, with these providers and then these overrides applied.
 fn overridden(providers: &str, inputs: &str) -> Result<ConnectorDetail, String> {
     let job = with_providers(providers, &format!("[platforms.acme-store]\n{inputs}"));
     let (_, platforms) = gather(&job, &NoProgress).map_err(|e| format!("{e:#}"))?;
@@ -567,7 +569,6 @@ fn rejects_stated_method_without_fields_for_any_server() {
     }
 }
 
-/// Members that an entry omits from a field keep the defaults of the method's kind.
 #[test]
 fn stated_field_keeps_the_defaults_of_its_kind() {
     let fields = |entry: &str| {
@@ -606,7 +607,6 @@ fn variables_of_parameters_become_fields() {
     );
 }
 
-/// A document with an entry's name may belong to another entry.
 #[test]
 fn entry_whose_name_another_claims_becomes_its_own_connector() {
     let providers = "[platforms.acme-store]\nname = \"The real one\"\n[platforms.other]\nname = \"Other\"\ndocuments = [\"acme-store\"]\n";
@@ -630,7 +630,6 @@ fn entry_whose_name_another_claims_becomes_its_own_connector() {
     );
 }
 
-/// An entry does not remove members of its document's methods by omitting them.
 #[test]
 fn does_not_merge_methods_of_one_document() {
     let folder = folder("both-secrets");
@@ -704,7 +703,6 @@ fn accepts_http_on_localhost() {
     }
 }
 
-/// An import that finds no documents leaves the catalog unchanged.
 #[test]
 fn providers_entries_require_a_document() {
     let folder = folder("no-document");
@@ -893,7 +891,6 @@ fn shipped_providers_are_complete() {
     assert_eq!(tiktok.oauth2().unwrap().client_id_parameter, "client_key");
 }
 
-/// Reading a catalog folder restores every detail, including former names.
 #[test]
 fn details_round_trip_through_the_folder() {
     let folder = Folder(folder("details"));

@@ -1,4 +1,4 @@
-//! A connector's fields.
+//! Tests of the fields of connectors.
 
 use connector_vault::catalog::model::{Connector, Status};
 use connector_vault::importer::licence::LicenceFilter;

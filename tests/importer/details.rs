@@ -1,4 +1,4 @@
-//! The input and the responses of an action, from documents of every version.
+//! Tests of the inputs and responses of actions, from documents of every OpenAPI version.
 
 use connector_vault::catalog::action::render::render;
 use connector_vault::catalog::action::unit::{Unit, inflate};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::support::{import_documents, import_sources};
 use connector_vault::importer::licence::LicenceFilter;
 
-/// The details of an action, including its responses.
+/// The detail of an action, including its responses.
 pub fn action_details(platform: &Platform, key: &str) -> Value {
     let found = platform.units.units.iter().find_map(|unit| {
         let bytes = inflate(&unit.bytes).unwrap();
@@ -24,7 +24,8 @@ pub fn action_details(platform: &Platform, key: &str) -> Value {
     found.unwrap()
 }
 
-/// The details of `GET /a`, else `POST /a`, else the action `getA`, from a document with these lines, and the warnings.
+/// Imports a document with these lines. Returns the detail of its action (`getA` or `postA`), and
+/// the warnings.
 pub fn import_details(name: &str, version: &str, lines: &str) -> (Value, Vec<String>) {
     let document = format!("{version}\ninfo: {{title: T, version: 1}}\n{lines}\n");
     let (summary, platforms) = import_documents(name, &[&document]);
@@ -36,7 +37,7 @@ pub fn import_details(name: &str, version: &str, lines: &str) -> (Value, Vec<Str
     (action_details(platform, ["getA", "postA"].into_iter().find(of_a).unwrap()), warnings)
 }
 
-/// A property of the body as JSON Schema, converted from this schema of 3.0.
+/// Converts an OpenAPI 3.0 schema of a property of the body to JSON Schema.
 fn convert_schema(name: &str, schema: &str) -> Value {
     let schemas =
         "components: {schemas: {Other: {type: string}, Own: {type: string, readOnly: true}}}";
@@ -79,7 +80,7 @@ fn schemas_become_json_schema() {
     }
 }
 
-/// The document's own types of 3.1 are kept, as are members next to a reference.
+/// Type lists and members next to a reference are valid in OpenAPI 3.1.
 #[test]
 fn schemas_of_3_1_stay_unchanged() {
     let lines = "components:
@@ -294,8 +295,8 @@ paths:
     assert_eq!(warnings, [expected]);
 }
 
-/// If every schema refers to every other one, the nearest are included, the others allow any value, and the result
-/// stays small.
+/// Every schema refers to every other schema. The nearest schemas are included, and the others are
+/// replaced with schemas that allow any value.
 #[test]
 fn bounds_the_size_of_a_detail() {
     let all: Vec<String> = (0..400).map(|n| format!("D{n}")).collect();
@@ -327,7 +328,7 @@ fn security_refers_to_the_connectors_methods() {
     for (at, (everywhere, own, expected)) in [
         ("[{Key: []}]", "", json!([{"method": "key", "scopes": []}])),
         ("[{Key: []}]", "security: [{Login: [write]}, {Login: [read]}]", json!([{"method": "login", "scopes": ["write"]}, {"method": "login", "scopes": ["read"]}])),
-        // The two schemes together form one method.
+        // The two schemes are combined into one method.
         ("[{Key: [], Login: [read]}]", "", json!([{"method": "key-login", "scopes": ["read"]}])),
         ("[{Key: []}]", "security: []", json!([])),
         ("[]", "security: [{}]", json!([])),
@@ -343,7 +344,7 @@ fn security_refers_to_the_connectors_methods() {
     }
 }
 
-/// JSON and YAML give the same result, and every action of the fixtures has details.
+/// The fixtures include equal documents in JSON and YAML, which must have equal details.
 #[test]
 fn every_action_has_a_detail() {
     let (_, platforms) = import_sources(&["tests/fixtures/openapi/good"], LicenceFilter::Any, "");
@@ -359,7 +360,8 @@ fn every_action_has_a_detail() {
     assert!(count > 10, "{count}");
 }
 
-/// An optimizer would unroll these loops until memory is exhausted.
+/// The optimizer of the regular expression engine would unroll these loops until memory is
+/// exhausted.
 #[test]
 fn compiling_a_pattern_takes_linear_time() {
     let pattern = format!("{}a{}", "(?:".repeat(30), "){5}".repeat(30));
@@ -369,7 +371,7 @@ fn compiling_a_pattern_takes_linear_time() {
     );
 }
 
-/// A schema that another file lacks is reported, and no input that the platform accepts is refused because of it.
+/// A dangling reference to another file causes a warning, and its schema allows any value.
 #[test]
 fn reports_parts_in_other_files() {
     let lines = "paths: {/a: {post: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
@@ -378,7 +380,7 @@ fn reports_parts_in_other_files() {
     assert_eq!(response["requestBody"]["required"], json!(false));
     let expected = "dangling references allow any value: `p.yaml#/P`, `b.yaml#/B`, `r.yaml#/R`";
     assert_eq!(warnings[0], expected);
-    // Each warning names the location of its cause.
+    // Each warning contains the location of its cause.
     let places = [
         ("parameters/0", "p.yaml#/P"),
         ("requestBody", "b.yaml#/B"),

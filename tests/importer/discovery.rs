@@ -1,4 +1,4 @@
-//! Documents in Google's Discovery format.
+//! Tests of documents in Google's Discovery format.
 
 use std::fs;
 
@@ -86,7 +86,7 @@ fn multi_segment_parameter_becomes_one_per_segment() {
     let query = action["input"]["properties"]["query"]["properties"].as_object().unwrap();
     let mut names: Vec<&str> = query.keys().map(String::as_str).collect();
     names.sort_unstable();
-    // Parameters for credentials, JSONP and uploads are not part of the input.
+    // The input excludes the parameters for credentials, JSONP and uploads.
     assert_eq!(names, ["fields", "pageSize", "pageToken", "prettyPrint", "quotaUser"]);
     assert_eq!(query["pageSize"]["type"], "integer");
     let scope = "https://www.googleapis.com/auth/cloud-platform";
@@ -162,7 +162,7 @@ fn reports_documents_without_required_members() {
         assert!(platforms.is_empty());
         assert!(summary.full().contains(fault), "{}", summary.full());
     }
-    // A document that only mentions the format is read in its own format.
+    // A document that only mentions the Discovery format is parsed in its actual format.
     let (_, platforms) = import_documents(
         "discovery-mentioned",
         &[

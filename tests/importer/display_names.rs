@@ -1,10 +1,11 @@
-//! The display names of connectors.
+//! Tests of the display names of connectors.
 
 use connector_vault::importer::licence::LicenceFilter;
 
 use super::support::{folder, import_documents, import_sources};
 
-/// The name from a document of `provider`, or from one with this server, with a service and a title.
+/// Imports documents with a provider or a server, a service, and a title. Returns the platforms and
+/// their display names.
 fn display_names(name: &str, documents: &[(&str, &str, &str, &str)]) -> Vec<(String, String)> {
     let text = |(provider, service, title, version): &(&str, &str, &str, &str)| {
         let (stated, server) = match provider.strip_prefix("https:") {
@@ -58,7 +59,7 @@ fn removes_noise_words_from_titles() {
         ("betfair.com", "Betfair: Exchange Streaming API", "Betfair"),
         ("letmc.com", "LetMC Api V2, Basic (Tier 2)", "LetMC, Basic (Tier 2)"),
         ("gitea.io", "Gitea API.", "Gitea"),
-        // A brand name is kept as it is.
+        // The spelling of a brand name is preserved.
         ("apis.guru", "APIs.guru", "APIs.guru"),
         ("exchangerate-api.com", "ExchangeRate-API", "ExchangeRate-API"),
         ("pdfgeneratorapi.com", "PDF Generator API", "PDF Generator API"),

@@ -1,4 +1,4 @@
-//! Documents that the importer reads, and the errors that it reports for others.
+//! Tests of supported documents, and of the errors for other documents.
 
 use std::collections::BTreeMap;
 use std::fs;

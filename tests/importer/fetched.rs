@@ -1,4 +1,5 @@
-//! Documents of `sources.toml`: how they replace other documents, and how the operator accepts them.
+//! Tests of the documents of `sources.toml`: which documents they replace, and how operators accept
+//! them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ fn document(provider: &str, server: &str, paths: &[&str]) -> String {
     )
 }
 
-/// A fetched document in a folder.
+/// Writes a fetched document to a folder.
 fn fetched_document(
     folder: &Path,
     platform: &str,
@@ -86,7 +87,7 @@ fn downloaded_document_replaces_any_other_about_its_platform() {
     for (name, actions) in [("acme", 4), ("best", 4), ("other", 2), ("unheard-of", 4)] {
         assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
     }
-    // The name from the replaced document remains as an alias.
+    // The name derived from the replaced document becomes an alias.
     assert_eq!(find(&platforms, "best").aliases, ["b-acme-old"]);
     assert_eq!(find(&platforms, "best").connector.name, "Best");
     let license = find(&platforms, "acme").detail.license.as_ref().unwrap();
@@ -128,7 +129,7 @@ fn only_the_accepted_document_replaces_others() {
     let (summary, platforms) = imported(&documents, vec![broken], "", LicenceFilter::Any);
     assert_eq!(platforms_of(&platforms), ["acme"]);
     assert_eq!(summary.counts(), [("broken", 1)]);
-    // A reference does not read other files of this machine.
+    // A reference must not read local files.
     let text = document("acme.com", "a.com", &["/new"]).replace(
         r#""get": {}"#,
         r#""get": {"requestBody": {"$ref": "../damaged-documents/a.json"}}"#,
@@ -184,7 +185,7 @@ fn paths_of_a_downloaded_document_are_relative_to_the_known_base_url() {
     assert_eq!(shown("getScimUsers"), ["https://api.acme.com", "/scim/users"]);
 }
 
-/// A list with one document that several platforms share, and a cache that contains it.
+/// A list with a document that several platforms share, and a cache that contains the document.
 struct AcceptFixture {
     list: PathBuf,
     cache: PathBuf,
@@ -206,7 +207,7 @@ impl AcceptFixture {
         accepting
     }
 
-    /// Puts a document into the cache, as one that was reported to the operator.
+    /// Adds a document to the cache, and records that it was reported to the operator.
     fn report(&self, text: &str) {
         let sha256 = hash::sha256(text.as_bytes());
         fs::create_dir_all(self.cache.join("documents")).unwrap();
@@ -232,7 +233,7 @@ fn accepting_a_document_applies_to_all_platforms_that_share_it() {
     let text = document("suite.com", "suite.com", &["/mail", "/files"]);
     let accepting = AcceptFixture::new("accept", &text);
     let before = fs::read_to_string(&accepting.list).unwrap();
-    // The operator has not accepted its hosts yet.
+    // The operator has not accepted the new hosts.
     let (is_good, output) = accepting.fetch(&["--accept", "mail"]);
     assert!(!is_good && output.contains("add --accept-hosts mail"), "{output}");
     assert_eq!(fs::read_to_string(&accepting.list).unwrap(), before);
@@ -250,7 +251,7 @@ fn accepting_a_document_applies_to_all_platforms_that_share_it() {
         fetched::available(&list, Some(&Cache(accepting.cache.clone()))).unwrap();
     assert_eq!((documents.len(), missing.len()), (2, 0));
 
-    // The same hosts need no second consent; other hosts do.
+    // Accepted hosts need no second consent, but other hosts do.
     let more = document("suite.com", "suite.com", &["/mail", "/files", "/files/{id}"]);
     accepting.report(&more);
     let (is_good, output) = accepting.fetch(&["--accept", "files"]);

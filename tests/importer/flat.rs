@@ -1,4 +1,4 @@
-//! The flat form of inputs, for the tool definitions of models.
+//! Tests of the flat form of inputs, which language models use.
 
 #![expect(
     clippy::indexing_slicing,
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::flat_check::{FlatFormCounts, check, check_all};
 use crate::support::NoProgress;
 
-/// An input with these parameters and this body.
+/// Builds an input with these parameters and this body.
 fn input(parameters: &Value, body: &Value, is_required: bool) -> Value {
     let mut properties = parameters.clone();
     for place in properties.as_object_mut().unwrap().values_mut() {
@@ -125,7 +125,7 @@ fn schemas_state_their_types() {
     }
 }
 
-/// Collects the documents of at most this many bytes.
+/// Collects the documents of at most `max` bytes.
 fn documents(folder: &Path, max: u64, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();

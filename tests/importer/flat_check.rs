@@ -1,4 +1,4 @@
-//! Properties of the flat form of every action's input.
+//! Checks properties of the flat form of inputs.
 
 #![expect(
     clippy::indexing_slicing,
@@ -17,7 +17,7 @@ use connector_vault::platform_calls::flat::Flat;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-/// The number of actions to which each rule of the flat form applies.
+/// The number of actions or arguments to which each rule of the flat form applies.
 #[derive(Debug, Default)]
 pub struct FlatFormCounts {
     pub actions: usize,
@@ -26,11 +26,11 @@ pub struct FlatFormCounts {
     pub prefixed: usize,
     pub spread: usize,
     pub whole: usize,
-    /// The number of actions whose outline omits parts.
+    /// Actions whose outline omits parts.
     pub cut: usize,
-    /// The longest outline, in bytes.
+    /// The size of the longest outline, in bytes.
     pub longest: usize,
-    /// The number of requested parts that are not shown in full and do not say how to get the rest.
+    /// Requested parts that are incomplete without a note on how to request the rest.
     pub dead_ends: usize,
 }
 
@@ -54,17 +54,18 @@ pub fn check_all(platform: &Platform, counted: &mut FlatFormCounts) {
     }
 }
 
-/// The maximum number of tokens of a description.
+/// The maximum size of a description of an action, in tokens.
 const MAX_TOKENS: usize = 3_000;
-/// How many omitted parts of an outline the check requests at most.
+/// The maximum number of omitted parts that the check requests per outline.
 const MAX_FOLLOWED: usize = 5;
 
-/// Estimates the number of tokens in a string: JSON has more than three bytes per token.
+/// Estimates the number of tokens in JSON, which has more than three bytes per token.
 fn tokens(text: &str) -> usize {
     text.len().div_ceil(3)
 }
 
-/// Checks that `describe_action` stays short, in both forms, and says how to get what it leaves out.
+/// Checks that the result of `describe_action` is short, in both forms, and explains how to request
+/// omitted parts.
 fn check_outline(what: &str, mut detail: Value, counted: &mut FlatFormCounts) {
     let shown = outline(&detail, None).unwrap();
     let text = shown.to_string();
@@ -87,7 +88,7 @@ fn check_outline(what: &str, mut detail: Value, counted: &mut FlatFormCounts) {
     assert!(tokens(&flat) < MAX_TOKENS, "{what}, flat: {}", flat.len());
 }
 
-/// The values of `omitted` in a schema.
+/// Collects the values of `omitted` in a schema.
 fn each_omitted(schema: &Value, found: &mut Vec<String>) {
     match schema {
         Value::Object(members) => {
@@ -107,7 +108,7 @@ fn each_omitted(schema: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Checks one input.
+/// Checks the flat form of an input.
 pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
     let flat = Flat::new(input);
     let schema = flat.schema();
@@ -130,7 +131,7 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
         assert!((1..=64).contains(&name.len()) && name.chars().all(is_valid), "{what}: {name}");
     }
 
-    // If all arguments are set, each one arrives at its own location.
+    // With all arguments set, each value is sent at the location of its argument.
     let values: Vec<Box<RawValue>> = names.iter().map(|name| to_raw_value(name).unwrap()).collect();
     let all: BTreeMap<String, &RawValue> =
         names.iter().map(|name| (*name).clone()).zip(values.iter().map(|value| &**value)).collect();
@@ -156,7 +157,8 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
     assert_eq!(reached.keys().cloned().collect::<BTreeSet<_>>(), expected, "{what}");
     assert_eq!(reached.values().collect::<BTreeSet<_>>().len(), names.len(), "{what}");
 
-    // An argument keeps a valid name that occurs in one location; a name that occurs in several gets the location as prefix.
+    // A valid name that occurs in only one location stays unchanged. A name that occurs in several
+    // locations gets the location as a prefix.
     let mut counts = BTreeMap::<&str, usize>::new();
     for (_, name) in &expected {
         *counts.entry(name.as_deref().unwrap_or("body")).or_default() += 1;
@@ -173,14 +175,14 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
         } else {
             counted.renamed += 1;
         }
-        // An error is reported at the argument.
+        // An error points to the argument.
         let escaped = own.replace('~', "~0").replace('/', "~1");
         let (pointer, rest) = match name {
             Some(_) => (format!("/{place}/{escaped}/0/x"), "/0/x"),
             None => ("/body/0/x".to_owned(), "/0/x"),
         };
         assert_eq!(flat.pointer(&pointer), format!("/arguments/{flat_name}{rest}"), "{what}");
-        // An argument that is set alone arrives at the same location.
+        // With a single argument set, its value is sent at the same location.
         let value = to_raw_value(&json!([place, own])).unwrap();
         let one = BTreeMap::from([(flat_name.clone(), &*value)]);
         let mapped: Value = serde_json::from_str(&flat.input(&one).unwrap()).unwrap();
@@ -190,7 +192,7 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
         };
         assert_eq!(*found, json!([place, own]), "{what}");
     }
-    // An argument is required if its location requires it, unless the whole body is optional.
+    // An argument is required if its location requires it, unless the body is optional.
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     for ((place, name), flat_name) in &reached {
         let is_listed = |object: &Value, name: &str| {
@@ -222,7 +224,7 @@ fn body(input: &Value) -> &Value {
     body
 }
 
-/// All locations that an argument can have.
+/// All locations of arguments.
 fn locations(input: &Value, is_whole: bool) -> BTreeSet<(String, Option<String>)> {
     let mut locations = BTreeSet::new();
     for (place, schema) in input["properties"].as_object().unwrap() {

@@ -1,4 +1,5 @@
-//! The catalog folder: the same input gives the same bytes, even after interrupted and concurrent imports; `check`.
+//! Tests of the catalog folder: reproducible content, interrupted and concurrent imports, `check`,
+//! and published versions.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 use super::support::{FIXTURES, folder, run, stderr};
 
-/// All files of a folder with their content.
+/// All files of a folder, with their content.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut contents = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -46,7 +47,7 @@ fn same_input_produces_the_same_folder() {
         assert!(output.status.success(), "{}", stderr(&output));
     }
     assert_eq!(contents(&one), contents(&two));
-    // Importing other documents removes the earlier ones.
+    // An import of other documents removes the files of the previous import.
     for files in [vec![a], vec![a, b, c, d]] {
         let output = run(&[&["import", "--config", "/dev/null", "--out", one.to_str().unwrap()][..], &files].concat());
         assert!(output.status.success(), "{}", stderr(&output));
@@ -134,8 +135,8 @@ fn check_reports_each_fault() {
         });
         ids.concat()
     };
-    // From the smallest to the largest segment: the search index, the names, the connectors, the details of actions and the
-    // pack. The manifest and the record follow.
+    // The segments, from smallest to largest: the search index, the names, the connectors, the
+    // details of actions, and the pack. Then the manifest and the record.
     let files = import();
     let [.., version, record] = files.as_slice() else { panic!("{files:?}") };
     let segments = &files[..files.len() - 2];
@@ -232,7 +233,8 @@ fn a_second_folder_adds_its_platforms_to_the_published_version() {
     // The first folder takes precedence.
     let same = Published::open_with(&all, &one).unwrap();
     assert_eq!((same.manifest, same.current), (whole.manifest.clone(), whole.current.clone()));
-    // An incomplete folder and the one that completes it give the same version as the complete folder.
+    // An incomplete folder and the folder with the missing platforms result in the same version as
+    // the complete folder.
     let rest: Vec<String> = names.into_iter().filter(|name| *name != added).collect();
     let files = Folder(folder("with-rest"));
     drop(files.lock().unwrap());

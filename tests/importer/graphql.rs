@@ -1,4 +1,4 @@
-//! Importing GraphQL schemas.
+//! Tests of imported GraphQL schemas.
 
 use connector_vault::catalog::write::Platform;
 use connector_vault::importer::fetched::FetchedDocument;
@@ -22,7 +22,7 @@ input IssueInput { title: String! }
 input IssueFilter { title: String }
 "#;
 
-/// The platform `acme` with a schema, and the base URL of `providers.toml`.
+/// Imports a schema as the platform `acme`. `server` is its base URL in `providers.toml`.
 fn imported(name: &str, text: &str, endpoint: &str, server: &str) -> Platform {
     let (documents, cache) =
         (folder(&format!("{name}-documents")), folder(&format!("{name}-cache")));

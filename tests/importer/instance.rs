@@ -1,4 +1,4 @@
-//! Importing the descriptions that instances of platforms publish about themselves.
+//! Tests of `catalog import-instance`.
 
 #![expect(clippy::indexing_slicing, reason = "the members are asserted")]
 
@@ -88,7 +88,7 @@ const CATALOG: &str = r#"{"openapi": "3.0.1", "info": {"title": "NetSuite REST A
 /// A document like the exports of REST API Explorer.
 const EXPORTED: &str = "openapi: 3.0.1\ninfo: { title: Table API, version: latest }\nservers: [{ url: https://acme.service-now.com/ }]\npaths:\n  /api/now/table/{tableName}:\n    get: { description: Retrieve records, parameters: [{ name: tableName, in: path, required: true, schema: { type: string } }], responses: { \"200\": { description: ok } } }\n";
 
-/// Serves a response once. Returns the host, and the thread that returns the request.
+/// Serves a single response. Returns the host, and a thread that returns the received request.
 fn instance(status: &'static str, body: &'static str) -> (String, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = listener.local_addr().unwrap().to_string();
@@ -117,7 +117,7 @@ fn command(arguments: &[&str], local: bool) -> Output {
         .unwrap()
 }
 
-/// A catalog with the platforms of `providers.toml`.
+/// Creates a catalog with the platforms of `providers.toml`.
 fn catalog(name: &str) -> PathBuf {
     let folder = folder(name);
     let document = folder.join("other.yaml");
@@ -141,7 +141,7 @@ fn import(folder: &Path, platform: &str, more: &[&str]) -> Output {
     command(&arguments, more.iter().any(|one| one.starts_with("127.0.0.1:")))
 }
 
-/// The method, the path and the title of each action, by its key; and the JSON of one.
+/// The key, method, path and title of each action of a platform, and the JSON of the action `key`.
 fn actions(folder: &Path, platform: &str, server: &str, key: &str) -> (Vec<String>, Value) {
     let catalog = Folder(folder.join("catalog"));
     let opened = OpenCatalog::new(&catalog).unwrap();
@@ -214,7 +214,7 @@ fn dataverse_metadata_becomes_operations_on_rows() {
     assert_eq!(input["required"], json!(["body"]));
     let own = json!({ "$ref": "#/$defs/Microsoft.Dynamics.CRM.account" });
     assert_eq!(input["properties"]["body"], json!({ "allOf": [own, { "required": ["name"] }] }));
-    // The property that the service computes is missing.
+    // The body omits properties that the service computes.
     assert_eq!(
         input["$defs"]["Microsoft.Dynamics.CRM.account"]["properties"],
         json!({
@@ -227,7 +227,7 @@ fn dataverse_metadata_becomes_operations_on_rows() {
         })
     );
 
-    // A later import replaces the earlier one.
+    // A second import replaces the description of the first import.
     let metadata = folder.join("metadata.xml");
     fs::write(&metadata, METADATA).unwrap();
     let file = metadata.to_str().unwrap();
@@ -315,7 +315,7 @@ fn imports_openapi_documents_of_netsuite_and_servicenow() {
         rows,
         ["getApiNowTableByTableName GET /api/now/table/{tableName}: Retrieve records"]
     );
-    // The catalog still has the instance that was imported before.
+    // The catalog still contains the previously imported instance.
     assert!(!actions(&folder, "netsuite", netsuite, "").0.is_empty());
 }
 

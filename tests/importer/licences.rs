@@ -1,4 +1,4 @@
-//! Open licences, and the import of documents with another licence.
+//! Tests of open licences, and of the import of documents with other licences.
 
 use std::fs;
 use std::path::PathBuf;
@@ -103,7 +103,8 @@ fn also_imports_documents_under_any_licence() {
     assert_eq!(names(&[&closed], &[&good]), all);
 }
 
-/// The newer document takes the older one's name, whichever others are imported, and equal operations keep their keys.
+/// The newer document takes over the name of the older document, regardless of the other documents,
+/// and equal operations keep their keys.
 #[test]
 fn newer_document_replaces_an_older_one() {
     let folder = folder("newer");
@@ -121,7 +122,7 @@ fn newer_document_replaces_an_older_one() {
     let newer = write("b.yaml", "title: B, version: '1', license: {name: MIT}", &paths);
     let c = format!("title: C, {provider}, x-serviceName: mail");
     let c = write("c.yaml", &c, &format!("/c: {{{}}}", get("getC")));
-    // Its title shows that this is another API.
+    // Its title shows that this document describes another API.
     let d =
         write("d.yaml", &format!("title: Other, {provider}"), &format!("/d: {{{}}}", get("getD")));
     for sources in [vec![folder.clone()], vec![a.clone(), newer.clone(), c.clone(), d.clone()]] {
@@ -133,7 +134,7 @@ fn newer_document_replaces_an_older_one() {
         assert_eq!(keys, ["getA", "getB"]);
         assert_eq!(summary.skipped, [(a.clone(), Reason::Replaced(newer.clone()))]);
     }
-    // A document that can't be imported replaces nothing.
+    // A malformed document does not replace other documents.
     fs::write(&newer, "openapi: 3.0.0\ninfo: {title: B, version: 1}\npaths: 5\n").unwrap();
     let job = Import { sources: vec![folder], newer: vec![newer.clone()], ..Import::default() };
     let (summary, platforms) = gather(&job, &NoProgress).unwrap();
@@ -169,7 +170,8 @@ fn names_do_not_depend_on_the_licence_option() {
         assert_eq!(platforms_of(&platforms), open, "{name}");
         assert_eq!(platforms.len() + summary.skipped.len(), documents.len(), "{name}");
     }
-    // Documents that differ only in content: each keeps its name, whichever of them has an open licence.
+    // The documents differ only in content. Each keeps its name, regardless of which document has
+    // an open licence.
     let mut names = Vec::new();
     for licences in [[free, none], [none, free]] {
         let folder = folder("licence-content");

@@ -1,4 +1,4 @@
-//! The importer's rules, tested on small documents written for them, and its command line.
+//! Tests of the importer and its command line, with small documents.
 
 #![cfg(feature = "cli")]
 #![expect(clippy::unwrap_used, reason = "test helpers fail by panicking too")]

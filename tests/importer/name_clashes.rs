@@ -1,4 +1,5 @@
-//! Documents that share the name of a platform of `providers.toml` but describe another API.
+//! Tests of documents that have the name of a platform in `providers.toml` but describe another
+//! API.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The names of platforms.
+//! Tests of the names of platforms.
 
 use connector_vault::catalog::write::Platform;
 

@@ -1,4 +1,4 @@
-//! The operator's `catalog.toml`.
+//! Tests of the operator's `catalog.toml`.
 
 use connector_vault::catalog::model::Status;
 use connector_vault::importer::licence::LicenceFilter;

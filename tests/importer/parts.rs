@@ -1,4 +1,4 @@
-//! Documents that are split into several files.
+//! Tests of documents that are split into several files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::support::{folder, import_documents, import_sources, platforms_of, run, stderr};
 
-/// A folder with these files, each with its path.
+/// Creates a folder with these files.
 fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = folder(name);
     for (path, text) in files {
@@ -19,7 +19,7 @@ fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
-/// The input of an action, in the catalog of a folder.
+/// The input of an action, in the catalog of the folder.
 fn action(tree: &Path, platform: &str, key: &str) -> Value {
     let out = folder(&format!("{}-out", tree.file_name().unwrap().to_str().unwrap()));
     let (tree, out) = (tree.to_str().unwrap(), out.to_str().unwrap());
@@ -129,7 +129,7 @@ fn resolves_references_to_other_files() {
     let order = defined(&defined(&input["properties"]["body"]));
     assert_eq!(order["required"], json!(["lines"]));
     assert_eq!(defined(&order["properties"]["note"])["maxLength"], 9);
-    // The schema is recursive, as in the file.
+    // The schema is still recursive.
     assert_eq!(defined(&order["properties"]["parent"]), order);
     let line = defined(&order["properties"]["lines"]["items"]);
     assert_eq!(defined(&line["properties"]["order"]), order);
@@ -203,7 +203,7 @@ fn reports_the_position_of_dangling_and_outside_references() {
     ] {
         assert!(warnings.contains(&expected), "{expected}\n{warnings}");
     }
-    // A document that is imported alone can refer to its own folder and those below.
+    // A document that is imported as a single file can refer only to files in or below its folder.
     let main = tree.join("api/main.json");
     let (alone, _) = import_sources(&[main.to_str().unwrap()], LicenceFilter::Any, "");
     assert_eq!(alone.warnings, summary.warnings);

@@ -1,4 +1,4 @@
-//! The documents of this project, in `documents/`: small ones about well-known platforms.
+//! Tests of this project's documents in `documents/`, which describe well-known platforms.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -77,7 +77,7 @@ const OPERATIONS: &[(&str, usize)] = &[
     ("zoho-calendar", 9),
 ];
 
-/// A document of the operator.
+/// A document that an operator imports.
 const DOCUMENT: &str = r#"{"openapi": "3.0.0", "info": {"title": "Salesforce", "version": "1", "x-providerName": "salesforce.com", "license": {"name": "MIT"}}, "servers": [{"url": "https://acme.my.salesforce.com"}], "paths": {"/a": {"get": {}}}}"#;
 
 fn job(sources: &Path) -> Import {
@@ -99,7 +99,7 @@ fn every_operation_becomes_an_action_with_an_auth_method() {
         let platform =
             platforms.iter().find(|platform| platform.connector.platform == *name).unwrap();
         assert_eq!(platform.actions.len(), *operations, "{name}");
-        // The document adds no method to those of `providers.toml`.
+        // The document adds no auth methods to those of `providers.toml`.
         let methods = platform.detail.auth_methods.len();
         assert_eq!(methods, job.providers.0[*name].detail.auth_methods.len(), "{name}");
         for action in &platform.actions {

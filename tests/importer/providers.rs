@@ -1,4 +1,5 @@
-//! The platforms of `providers.toml`: each choice that a method offers results in valid URLs.
+//! Tests of the platforms of `providers.toml`: each choice in a method's fields results in valid
+//! URLs.
 
 use connector_vault::catalog::detail::{AuthMethod, Field, urls};
 use connector_vault::importer::providers::Providers;
@@ -10,7 +11,7 @@ fn providers() -> Providers {
     Providers::read("providers.toml".as_ref()).unwrap()
 }
 
-/// A typical value of a field: its default, its first choice, or a plain label.
+/// A typical value of a field: the default, the first choice, or a plain label.
 fn typical_value(field: &Field) -> &str {
     let listed = field.r#enum.as_ref().and_then(|listed| listed.first());
     field.default.as_ref().or(listed).map_or("acme", String::as_str)
@@ -50,8 +51,8 @@ fn each_listed_value_fills_the_urls() {
     assert!(tried > 100, "{tried}");
 }
 
-/// Users choose a host of a listed platform from the file's list. If the file has none, the platform is self-hosted or
-/// has a domain for each customer, and the OAuth client names the host.
+/// Users can only choose hosts that the file lists. Other platforms are self-hosted or have a
+/// domain per customer; their host is set with the OAuth client.
 #[test]
 fn hosts_that_receive_secrets_are_fixed_or_set_by_the_client() {
     let providers = providers();
@@ -68,7 +69,7 @@ fn hosts_that_receive_secrets_are_fixed_or_set_by_the_client() {
         }
     }
     open.dedup();
-    // For these platforms, the file has a default host, which the OAuth client can replace, but users cannot.
+    // These platforms have a default host, which the OAuth client can override, but users cannot.
     let national_clouds = [
         "excel",
         "microsoft-bookings",
@@ -104,7 +105,7 @@ fn accepts_domains_of_salesforce_orgs() {
     }
 }
 
-/// Zoho's data centre in Canada has a different accounts domain than the others.
+/// Zoho's data centre in Canada has a different accounts domain from the other data centres.
 #[test]
 fn accepts_each_zoho_data_centre() {
     let providers = providers();

@@ -1,8 +1,9 @@
-//! Servers whose scheme or host is a variable.
+//! Tests of servers whose scheme or host is a variable.
 
 use super::support::import_documents;
 
-/// The servers of a document, and the fields of its method as `name=default`.
+/// Imports a document with this server. Returns the servers, and the fields of its method as
+/// `name=default`.
 fn servers(at: usize, server: &str) -> (Vec<String>, Vec<String>) {
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1}}\nservers: [{server}]\ncomponents: {{securitySchemes: {{key: {{type: http, scheme: bearer}}}}}}\npaths: {{}}\n"
@@ -26,7 +27,7 @@ fn servers(at: usize, server: &str) -> (Vec<String>, Vec<String>) {
 fn a_variable_of_the_scheme_has_a_value_and_others_become_fields() {
     for (at, (server, urls, fields)) in [
         ("{url: '{scheme}://{region}.api.example:{port}/{base}', variables: {scheme: {default: https, enum: [https, http]}, region: {default: eu, enum: [eu, us]}, port: {default: '443'}, base: {default: v2}}}", vec!["https://{region}.api.example:{port}/{base}"], vec!["base=v2", "port=443", "region=eu"]),
-        // Both variables have an unusable default.
+        // The defaults of both variables are unusable.
         ("{url: '{protocol}://{hostname}/api/v3', variables: {hostname: {default: HOSTNAME}, protocol: {default: http}}}", vec!["https://{hostname}/api/v3"], vec!["hostname"]),
         ("{url: '{protocol}://{hostname}', variables: {protocol: {default: http, enum: [http, https]}, hostname: {default: api.acme.com}}}", vec!["https://{hostname}"], vec!["hostname=api.acme.com"]),
         ("{url: '{protocol}://{hostname}'}", vec!["https://{hostname}"], vec!["hostname"]),
@@ -39,7 +40,7 @@ fn a_variable_of_the_scheme_has_a_value_and_others_become_fields() {
         ("{url: '{host}/v1', variables: {host: {default: api.acme.com}}}", vec!["https://{host}/v1"], vec!["host=api.acme.com"]),
         ("{url: '//{domain}/v1', variables: {domain: {default: your-domain}}}", vec!["https://{domain}/v1"], vec!["domain"]),
         ("{url: '{yourDomain}/v1'}", vec!["https://{yourDomain}/v1"], vec!["yourDomain"]),
-        // A relative address with a variable.
+        // The URL is relative and contains a variable.
         ("{url: '{base}/v1', variables: {base: {default: api}}}", vec![], vec![]),
         ("{url: '{base}/v1', variables: {base: {default: /api}}}", vec![], vec![]),
         ("{url: '{a}{b}://api.acme.com'}", vec![], vec![]),

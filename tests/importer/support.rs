@@ -1,4 +1,4 @@
-//! Imports of small documents, and the command line.
+//! Helpers that import small documents and run the command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ impl Watch for NoProgress {
     fn file_read(&self, _: u64) {}
 }
 
-/// An empty folder for one test.
+/// Creates an empty folder for a test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("importer").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -51,7 +51,7 @@ pub fn indented(lines: &str) -> String {
     format!("  {}\n", lines.replace('\n', "\n  "))
 }
 
-/// The connector of a document whose `info` has these additional lines.
+/// Imports a document with additional lines in `info`. Returns the connector.
 pub fn with_info(name: &str, info: &str) -> Connector {
     let info = indented(info);
     let (summary, mut platforms) =
@@ -60,7 +60,7 @@ pub fn with_info(name: &str, info: &str) -> Connector {
     platforms.remove(0).connector
 }
 
-/// The action of a document with one operation.
+/// Imports a document with a single operation. Returns the action.
 pub fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> Action {
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{\"{path}\": {{{method}: {operation}}}}}\n"
@@ -77,7 +77,7 @@ pub fn platforms_of(platforms: &[Platform]) -> Vec<&str> {
     names
 }
 
-/// Runs `catalog` with these arguments. Imports read only documents, not `providers.toml`.
+/// Runs `catalog` with these arguments. Imports don't use `providers.toml`.
 pub fn run(arguments: &[&str]) -> Output {
     let documents_only = arguments.first().filter(|command| **command == "import");
     Command::new(env!("CARGO_BIN_EXE_connector-vault"))

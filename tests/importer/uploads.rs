@@ -1,10 +1,10 @@
-//! Multipart forms: which members are files, and how documents define the encoding of members.
+//! Tests of multipart forms: which members are files, and the declared encoding of members.
 
 use serde_json::{Value, json};
 
 use super::details::import_details;
 
-/// The body of an action with this media type and schema.
+/// Imports an operation whose body has this media type and schema. Returns the body.
 fn body(name: &str, version: &str, media: &str, content: &str) -> Value {
     let lines = format!(
         "components: {{schemas: {{Upload: {{type: object, required: [file], properties: {{file: {{type: string, format: binary}}, note: {{type: string}}}}}}, Bytes: {{type: string, format: binary}}, Base: {{properties: {{id: {{type: integer}}}}, required: [id]}}}}}}\npaths: {{/a: {{post: {{requestBody: {{content: {{{media}: {content}}}}}}}}}}}"

@@ -1,4 +1,4 @@
-//! `OpenAPI` 3.2 documents are read like 3.1, and members that only 3.2 has are reported.
+//! Tests of `OpenAPI` 3.2: documents are parsed like 3.1, and new members of 3.2 cause warnings.
 
 use serde_json::json;
 

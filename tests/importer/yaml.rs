@@ -1,4 +1,4 @@
-//! Documents in YAML 1.2: which scalars are booleans, numbers and strings.
+//! Tests of documents in YAML 1.2: which scalars are booleans, numbers or strings.
 
 use serde_json::json;
 

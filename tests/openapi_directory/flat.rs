@@ -1,4 +1,4 @@
-//! The flat form of every action's input.
+//! Tests of the flat form of every action's input.
 
 use crate::flat_check::{FlatFormCounts, check_all};
 use crate::shipped_catalog;

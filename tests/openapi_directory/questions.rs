@@ -1,4 +1,5 @@
-//! The quality of the search over all actions, for questions as people ask them: `tests/fixtures/questions.toml`.
+//! Tests of the search quality over all actions, with natural-language queries from
+//! `tests/fixtures/questions.toml`.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +21,11 @@ use serde_json::Value;
 
 use crate::{catalog, imported, shipped_catalog};
 
-/// A number of first results, and the minimum share of questions with a right answer among them, in percent.
+/// A number of top results, and the minimum share of queries with an expected action among them, in
+/// percent.
 const TARGETS: [(usize, usize); 3] = [(1, 60), (3, 85), (10, 95)];
 
-/// Like [`TARGETS`], for questions that name a platform.
+/// The [`TARGETS`] for queries that contain the name of a platform.
 const PLATFORM_TARGETS: [(usize, usize); 2] = [(1, 65), (5, 90)];
 
 #[derive(Deserialize)]
@@ -36,12 +38,12 @@ struct ActionQuery {
     #[serde(rename = "question")]
     text: String,
     answers: Vec<String>,
-    /// Whether the question is held out: it takes no part in tuning the search.
+    /// Whether the query is held out: not used for tuning the search.
     #[serde(default, rename = "held")]
     is_held_out: bool,
 }
 
-/// The files of a catalog folder as a store of values.
+/// A value store that reads the files of a catalog folder.
 struct Files {
     folder: Folder,
     reads: Cell<usize>,
@@ -78,7 +80,7 @@ impl Clock for Files {
     }
 }
 
-/// The first rows that a question finds, each as platform and key.
+/// Searches for a query. Returns the platform and the key of the top results.
 fn ask(files: &Files, cache: &CatalogCache, question: &str, rows: usize) -> Vec<(String, String)> {
     let filter = SearchFilter {
         q: Query::parse(question).unwrap(),
@@ -97,7 +99,7 @@ fn ask(files: &Files, cache: &CatalogCache, question: &str, rows: usize) -> Vec<
     rows.iter().map(|row| (text(row, "platform"), text(row, "key"))).collect()
 }
 
-/// The keys of the actions of each platform, method and path.
+/// Maps each platform, method and path to the keys of the actions.
 fn keys() -> BTreeMap<(String, String, String), Vec<String>> {
     let mut keys = BTreeMap::<_, Vec<String>>::new();
     for platform in &shipped_catalog().2 {
@@ -116,17 +118,19 @@ fn keys() -> BTreeMap<(String, String, String), Vec<String>> {
     keys
 }
 
-/// The actions of the catalog to which an answer refers.
+/// The platform and the key of each action that an answer refers to.
 fn matching_actions(
     answer: &str,
     keys: &BTreeMap<(String, String, String), Vec<String>>,
 ) -> Vec<(String, String)> {
     let [platform, method, path] = answer.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();
-    // Documents distinguish operations of one path by a fragment, which ends like the operation's id.
+    // Some documents distinguish operations on a path by a fragment, whose end equals the end of
+    // the operation's id.
     let (path, fragment) = path.split_once('#').unwrap_or((path, ""));
     let letters = |text: &str| text.replace(|c: char| !c.is_alphanumeric(), "").to_lowercase();
     let last = letters(fragment.rsplit(['=', '.']).next().unwrap());
-    // Amazon's query protocol describes each operation for both methods; one of them became the action.
+    // Documents of Amazon's query protocol describe each operation for both methods; the action has
+    // one of them.
     let methods = if fragment.starts_with("Action=") { vec!["GET", "POST"] } else { vec![method] };
     let keys_for = |method: &str| {
         let known = keys.get(&(platform.to_owned(), method.to_owned(), path.to_owned()));
@@ -165,7 +169,8 @@ fn questions_find_their_answers() {
         for (first, least) in TARGETS {
             let share = ranks.iter().filter(|rank| **rank < first).count() * 100 / selected.len();
             println!("{kind}: an answer in the first {first} for {share} % of {}", selected.len());
-            // Held-out questions are only reported: asserting a share would amount to tuning on them.
+            // The results of held-out queries are only printed: asserting them would amount to
+            // tuning on them.
             assert!(is_held_out || share >= least, "{share} % of the questions, not {least} %");
         }
         println!("{kind}: at most {max_reads} values read by a cold search for a page of 20");
@@ -173,7 +178,7 @@ fn questions_find_their_answers() {
     }
 }
 
-/// The actions of a catalog folder, by platform: method, path and key.
+/// The method, path and key of each action in a catalog folder, by platform.
 fn export_actions(folder: &str, platforms: &BTreeSet<&str>) -> BTreeMap<String, BTreeSet<String>> {
     let mut command = catalog(&["export", "--catalog", folder]);
     let output = command.args(platforms).output().unwrap();
@@ -188,7 +193,8 @@ fn export_actions(folder: &str, platforms: &BTreeSet<&str>) -> BTreeMap<String, 
     keys
 }
 
-/// `CONNECTOR_VAULT_CATALOG` names the folder of another catalog, such as one with the documents of `sources.toml`.
+/// `CONNECTOR_VAULT_CATALOG` is the folder of another catalog, such as a catalog with the documents
+/// of `sources.toml`.
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
 fn questions_about_named_platforms_find_their_answers() {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The only value that a schema allows, or else its default, as a header value. Returns `None` if there is none, or if
-/// it is not a string, a number or a boolean.
+/// Returns the single value that a schema allows, or its default, as a header value. Returns `None`
+/// if the schema has neither, or if the value is not a string, a number or a boolean.
 pub fn only_value(schema: &Value) -> Option<String> {
     let only_item = |value: &Value| match value {
         Value::Array(values) => {
@@ -17,7 +17,7 @@ pub fn only_value(schema: &Value) -> Option<String> {
     text(&value.or_else(|| schema.get("default").cloned())?)
 }
 
-/// Whether a schema's `const` and `enum` allow a header value.
+/// Returns whether a schema's `const` and `enum` allow a header value.
 pub fn allows(schema: &RawValue, value: &str) -> bool {
     let Ok(schema) = serde_json::from_str::<Value>(schema.get()) else { return false };
     let is_value = |one: &Value| text(one).as_deref() == Some(value);

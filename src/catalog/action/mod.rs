@@ -1,8 +1,8 @@
-//! The detail of an action: its location, its input and its responses.
+//! The detail of an action: its server and path, its input and its responses.
 //!
-//! [`stored`] is the stored form. [`unit`] is a compressed value with the details of some actions of a platform and the
-//! definitions that they share; `store` distributes units over segments. [`constant`] finds parameters with a constant
-//! value, and [`render`] renders the JSON of the API.
+//! [`stored`] defines the stored form. A [`unit`] is a compressed value with the details of some
+//! actions of a platform and the definitions that they share; `store` packs units into segments.
+//! [`constant`] finds parameters with a constant value, and [`render`] writes the JSON of the API.
 
 pub mod constant;
 pub mod render;

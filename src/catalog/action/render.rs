@@ -19,7 +19,7 @@ use crate::terms::Method;
 use crate::util::collect::by_insertion;
 use crate::util::media_type::{essence, is_serialized};
 
-/// The header with which a caller chooses the media type of the response.
+/// The header that selects the media type of the response.
 pub const ACCEPT: &str = "Accept";
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The schema of a body that the caller serializes, such as XML.
@@ -31,7 +31,7 @@ const STRING: &str = r#"{"description":"The whole body, in the first of the acti
 pub struct ConnectorFacts {
     auth_methods: Vec<MethodId>,
     servers: Vec<ServerUrl>,
-    /// Sent with every request.
+    /// Headers that are sent with every request to the platform.
     #[serde(default)]
     headers: Parameters,
 }
@@ -39,15 +39,15 @@ pub struct ConnectorFacts {
 #[derive(Debug, Deserialize)]
 struct MethodId {
     id: String,
-    /// For an API key: where it is sent, and under which name.
+    /// Where an API key is sent. `None` for other methods.
     #[serde(default)]
     r#in: Option<ParameterLocation>,
     #[serde(default)]
     name: String,
-    /// Sent with every request that this method authorizes.
+    /// Sent with every request that uses this method.
     #[serde(default)]
     headers: Parameters,
-    /// Sent with every request that this method authorizes.
+    /// Sent with every request that uses this method.
     #[serde(default)]
     query: Parameters,
 }
@@ -70,8 +70,8 @@ impl MethodId {
 }
 
 impl ConnectorFacts {
-    /// Whether the service sends the parameter, so that it is not an input of the caller: every method of the connector
-    /// sends it, or it has a constant value. For a cookie, one method that sends it is enough.
+    /// Whether the service sends the parameter, so that callers can't set it: every auth method of
+    /// the connector sends it, or it has a constant value. For a cookie, one method is enough.
     fn sends(&self, one: &Parameter<&RawValue>) -> bool {
         let mut methods = self.auth_methods.iter();
         let is_from_method = match one.r#in {
@@ -115,7 +115,7 @@ pub struct ActionDetail<'a> {
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Auth {
-    /// The id of one of the connector's auth methods.
+    /// An auth method of the connector, by id.
     method: String,
     scopes: Vec<String>,
 }
@@ -176,7 +176,7 @@ struct Response<'a> {
     schema: Option<Box<RawValue>>,
 }
 
-/// The unit lacks a definition, or one of its schemas is not JSON.
+/// Error: the unit lacks a definition, or one of its schemas is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrokenUnit;
 
@@ -190,7 +190,8 @@ pub fn render(
     schemes: &BTreeMap<String, Vec<String>>,
     with_responses: bool,
 ) -> Result<Vec<u8>, BrokenUnit> {
-    // `GET` requests have no body (https://fetch.spec.whatwg.org/#dom-request), even if the document declares one.
+    // Ignore a body that the document declares for `GET`: fetch rejects it
+    // (https://fetch.spec.whatwg.org/#dom-request).
     let body = action.request_body.as_ref().filter(|_| action.method != Method::Get);
     let parameter = |one: &Parameter<&RawValue>| {
         Ok(Parameter {
@@ -241,7 +242,7 @@ fn first_server(connector: &ConnectorFacts) -> Option<&str> {
     connector.servers.first().map(|server| server.url.as_str())
 }
 
-/// Changes the references of a schema so that they point to the definitions in `input`.
+/// Rewrites the references in a schema to point to the definitions in `input`.
 fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
     let text = schema.get().replace(r##""$ref":"#/$defs/"##, r##""$ref":"#/input/$defs/"##);
     RawValue::from_string(text).map_err(|_| BrokenUnit)
@@ -311,8 +312,8 @@ fn input<'a>(
     })
 }
 
-/// The schema of the `Accept` header. Returns `None` when there is no choice: the platform responds with JSON only, or
-/// with any type.
+/// The schema of the `Accept` header. Returns `None` if the caller has no choice, because the
+/// platform responds only with JSON, or with any media type.
 fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
     if types.iter().all(|media| matches!(media.as_str(), "application/json" | "*/*")) {
         return Ok(None);
@@ -325,7 +326,7 @@ fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
     to_raw_value(&schema).map(Some).map_err(|_| BrokenUnit)
 }
 
-/// The schema of the body that the caller sends: a string if the caller has to serialize the content itself.
+/// The schema of the body. It is a string if the caller must serialize the content.
 fn body_schema<'a>(body: &RequestBody<&'a RawValue>) -> Result<&'a RawValue, BrokenUnit> {
     let media = body.content_types.first().map(|media| essence(media));
     if media.is_none_or(|media| is_serialized(&media)) {
@@ -354,7 +355,7 @@ fn definitions<'a>(
     Ok(definitions)
 }
 
-/// Renders a response. Its schema contains the definitions that it needs.
+/// Renders a response, with the definitions that its schema refers to.
 fn response<'a>(
     unit: &Unit<'a>,
     response: &'a StoredResponse<&RawValue>,
@@ -364,7 +365,7 @@ fn response<'a>(
         Some(schema) => {
             let definitions = definitions(unit, &response.reached)?;
             let definitions = to_raw_value(&definitions).map_err(|_| BrokenUnit)?;
-            // A schema with a reference is a non-empty object.
+            // The schema contains a reference, so it is a non-empty object.
             let rest = schema.get().strip_prefix('{').ok_or(BrokenUnit)?;
             let text = format!(r#"{{"$defs":{definitions},{rest}"#);
             Some(RawValue::from_string(text).map_err(|_| BrokenUnit)?)
@@ -395,7 +396,7 @@ fn auth(
     for alternative in security {
         let scopes: Vec<String> =
             alternative.iter().flat_map(|one| one.scopes.iter().cloned()).collect();
-        // Schemes that are required together must be satisfied by one method.
+        // A single method must satisfy all schemes of an alternative.
         let is_enough = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
         let methods = alternative.iter().flat_map(|one| ids(&one.scheme)).filter(is_enough);
         for method in methods {
@@ -405,7 +406,8 @@ fn auth(
             }
         }
     }
-    // Schemes that no method satisfies are ignored, as if the document declared none.
+    // If the connector has no method for any of the declared schemes, ignore them, as if the
+    // document declared no security.
     let is_unknown = |alternative: &Vec<Requirement>| {
         !alternative.is_empty() && alternative.iter().all(|one| ids(&one.scheme).is_empty())
     };

@@ -1,4 +1,4 @@
-//! Distributes units over segments.
+//! Packs units into segments.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::util::crc32::crc32;
 
 pub type Tables<'a> = BTreeMap<&'a str, UnitTable>;
 
-/// Stores the units of all platforms. Small units share a segment of at most `max` bytes, but only with units of the
-/// same group of platforms, so that a changed platform changes few segments.
+/// Stores the units of all platforms. Small units of platforms in the same group share segments of
+/// at most `max` bytes. The grouping limits how many segments change with a platform.
 pub fn store_units<'a, E>(
     platforms: impl Iterator<Item = (&'a str, &'a Units)>,
     max: usize,

@@ -1,4 +1,5 @@
-//! The stored form of an action's detail: JSON. Schemas are strings of JSON that refer to shared definitions.
+//! The stored form of an action's detail, as JSON. Schemas are unparsed JSON with references to
+//! shared definitions.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +7,11 @@ use crate::catalog::graphql::GraphqlRequest;
 use crate::terms::Method;
 use serde::{Deserialize, Serialize};
 
-/// Replaces a schema that is too large. It allows any value.
+/// Replaces a schema that is too large, and allows any value.
 pub const TOO_LARGE: &str = r#"{"description":"Left out, since the schema would be too large."}"#;
 
-/// An action with its detail. Schemas, of type `S`, are JSON Schema 2020-12. A `$ref` in them is `#/$defs/<name>`: a
-/// definition of the same [unit](super::unit).
+/// An action with its detail. Schemas (type `S`) are JSON Schema 2020-12; each `$ref` is
+/// `#/$defs/<name>` and points to a definition in the same [unit](super::unit).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredAction<S> {
@@ -18,16 +19,17 @@ pub struct StoredAction<S> {
     pub key: String,
     pub method: Method,
     pub model_name: String,
-    /// The members that the API returns unchanged.
+    /// The members of the detail that the API returns unchanged.
     pub facts: OperationInfo,
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter<S>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_body: Option<RequestBody<S>>,
-    /// Alternatives, each a list of schemes that are required together. `None` when the document declares no security.
+    /// Alternative lists of security schemes; all schemes of a list are required. `None` if the
+    /// document declares no security.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security: Option<Vec<Vec<Requirement>>>,
-    /// The media types of successful responses, the preferred one first. Empty when unknown.
+    /// The media types of successful responses, preferred first. Empty if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_types: Vec<String>,
     /// The definitions that the schemas of parameters and body need.
@@ -40,9 +42,9 @@ pub struct StoredAction<S> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OperationInfo {
-    /// Relative to the server. `{name}` is a parameter.
+    /// The path relative to the server. Each `{name}` is a path parameter.
     pub path: String,
-    /// The base URL. `None` for the connector's first server.
+    /// The base URL of the action. `None` if it is the connector's first server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// A single line; may be empty.
@@ -52,7 +54,7 @@ pub struct OperationInfo {
     pub deprecated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub documentation_url: Option<String>,
-    /// For an action of a GraphQL API.
+    /// The GraphQL request. `None` for a REST action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graphql: Option<GraphqlRequest>,
 }
@@ -88,7 +90,7 @@ pub enum ParameterLocation {
 #[serde(rename_all = "camelCase")]
 pub struct RequestBody<S> {
     pub required: bool,
-    /// The accepted media types. The schema describes the first one.
+    /// The accepted media types. The schema describes the first type.
     pub content_types: Vec<String>,
     pub schema: S,
     /// `OpenAPI`'s `encoding`: how the members of a form are serialized.
@@ -119,18 +121,18 @@ pub struct Encoding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requirement {
     pub scheme: String,
-    /// Only for OAuth.
+    /// Empty except for OAuth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
 }
 
-/// The numbers of the definitions, within the unit, that a schema needs.
+/// The definitions that a schema needs, directly or indirectly, as numbers within the unit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
-    /// Included in the response, the nearest first.
+    /// Definitions to include in the response, those nearest to the schema first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub whole: Vec<u32>,
-    /// Replaced by [`TOO_LARGE`]: included in full, they would make the response too large.
+    /// Definitions to replace with [`TOO_LARGE`], because the response would become too large.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<u32>,
 }
@@ -146,11 +148,11 @@ impl Reached {
 pub struct StoredResponse<S> {
     /// `200`, `4XX` or `default`, for example.
     pub status: String,
-    /// When the platform responds with this status.
+    /// The document's explanation of when the platform returns this status.
     pub description: String,
-    /// `None` for a response without a body.
+    /// The media type. `None` for a response without a body.
     pub content_type: Option<String>,
-    /// `None` when the document does not describe the content.
+    /// The schema of the body. `None` if the document does not describe the content.
     pub schema: Option<S>,
     /// The definitions that the schema needs.
     #[serde(default, skip_serializing_if = "Reached::is_empty")]

@@ -1,8 +1,9 @@
-//! A unit: the details of some actions of a platform, in the [order](compare) of their keys, and the definitions that
-//! they share.
+//! A unit: the details of several actions of a platform, [sorted](compare) by key, and the
+//! definitions that they share.
 //!
-//! Units are stored deflated (RFC 1951), several in a segment. An inflated unit is [`Texts`] of four [`Texts`]: the
-//! keys, the [`StoredAction`]s, the names of the definitions and the definitions.
+//! Units are stored deflated (RFC 1951), several per segment. An inflated unit is a [`StringTable`]
+//! that contains four [`StringTable`]s: the keys, the [`StoredAction`]s, the names of the
+//! definitions, and the definitions.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -17,8 +18,8 @@ use crate::ports::Blob;
 use crate::util::crc32::crc32;
 use crate::util::json;
 
-/// Compares two keys, first without regard to case, so that a key in the wrong case is next to the right one and can be
-/// suggested.
+/// Compares two keys, ignoring case first. Keys that differ only in case are adjacent, so that a
+/// lookup with the wrong case can suggest the right key.
 pub fn compare(one: &str, other: &str) -> Ordering {
     let lower = |key: &str| key.bytes().map(|byte| byte.to_ascii_lowercase()).collect::<Vec<_>>();
     lower(one).cmp(&lower(other)).then_with(|| one.cmp(other))
@@ -29,7 +30,7 @@ pub fn compare(one: &str, other: &str) -> Ordering {
 pub struct UnitTable {
     /// Maps each security scheme of the document to the ids of the connector's methods that satisfy it.
     pub schemes: BTreeMap<String, Vec<String>>,
-    /// In order of their keys.
+    /// Sorted by key.
     pub units: Vec<UnitRef>,
 }
 
@@ -46,7 +47,7 @@ pub struct UnitRef {
 }
 
 impl UnitTable {
-    /// The unit that would contain a key. Returns `None` when all keys are greater.
+    /// The unit that would contain a key. Returns `None` if the key sorts before all units.
     pub fn unit(&self, key: &str) -> Option<&UnitRef> {
         let is_before = |unit: &UnitRef| compare(&unit.first, key) != Ordering::Greater;
         let next = self.units.partition_point(is_before);
@@ -55,7 +56,7 @@ impl UnitTable {
 }
 
 impl UnitRef {
-    /// The bytes of the unit. Returns `None` when their checksum is wrong.
+    /// Reads the bytes of the unit. Returns `None` if the checksum does not match.
     pub fn read(&self, segment: &dyn Blob) -> Option<Vec<u8>> {
         let base = usize::try_from(self.base).ok()?;
         let end = base.checked_add(usize::try_from(self.length).ok()?)?;
@@ -65,7 +66,7 @@ impl UnitRef {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Unit<'a> {
-    /// The keys, in the order of the actions.
+    /// The keys, at the same indexes as `actions`.
     pub keys: Texts<'a>,
     actions: Texts<'a>,
     names: Texts<'a>,
@@ -73,7 +74,7 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// Returns `None` when the bytes are truncated.
+    /// Parses an inflated unit. Returns `None` if the bytes are truncated.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
         let parts = Texts::open(bytes)?;
         let part = |index| Texts::open(parts.get(index));
@@ -82,7 +83,8 @@ impl<'a> Unit<'a> {
         is_consistent.then_some(Self { keys, actions, names, definitions })
     }
 
-    /// Returns `None` when the unit has no such action, or when it is not valid JSON.
+    /// Finds an action by key. Returns `None` if the unit lacks the action, or if the action is not
+    /// valid JSON.
     pub fn action(&self, key: &str) -> Option<StoredAction<&'a RawValue>> {
         let at_or_after = |index| {
             let stored_key = std::str::from_utf8(self.keys.get(index)).unwrap_or_default();
@@ -113,12 +115,12 @@ pub struct Deflated {
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Units {
-    /// As in [`UnitTable`].
+    /// Maps each security scheme to method ids, like [`UnitTable::schemes`].
     pub schemes: BTreeMap<String, Vec<String>>,
     pub units: Vec<Deflated>,
 }
 
-/// Writes the form that [`Unit::open`] reads: actions with their keys, and definitions with their names.
+/// Serializes actions with their keys, and definitions with their names, for [`Unit::open`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_unit(actions: &[(&str, String)], definitions: &[(&str, &str)]) -> Vec<u8> {
     use crate::catalog::format::layout::write_texts;
@@ -141,7 +143,7 @@ pub fn deflate(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// The inverse of [`deflate`], with the same results as the Worker's runtime. Returns `None` for invalid data.
+/// Inflates bytes with the same result as the Worker's runtime. Returns `None` for invalid data.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     use std::io::Read as _;

@@ -12,42 +12,43 @@ use crate::catalog::model::Action;
 use crate::catalog::write::Platform;
 use crate::terms::Method;
 
-/// For each field of an action: the weight of a word in it, and the typical number of words.
+/// The fields of an action: the weight of a word in the field, and the field's typical number of
+/// words.
 const TITLE: (f32, f32) = (10.0, 4.0);
 const KEY: (f32, f32) = (4.7, 4.0);
 const RESOURCE: (f32, f32) = (8.8, 2.0);
 const PATH: (f32, f32) = (3.0, 6.0);
 const MODEL: (f32, f32) = (3.8, 2.0);
 const DESCRIPTION: (f32, f32) = (3.2, 8.0);
-/// The influence of a field's length, from 0 to 1.
+/// The influence of a field's length on the weight of its words, from 0 to 1.
 const LENGTH_NORMALIZATION: f32 = 0.5;
-/// The sum of weights at which a word has half of the maximum weight.
+/// The sum of weights that results in half of the maximum weight.
 const HALF_WEIGHT_SUM: f32 = 8.0;
-/// The maximum number of characters of a description's first sentence that are indexed. The other sentences are not.
+/// Only the first sentence of a description is indexed, up to this number of characters.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 
-/// The weight of a word in a platform's display name, its identifier, a former name, and its other metadata.
+/// The weights of words in a platform's display name, identifier, former names, and other metadata.
 const NAME_WEIGHT: f32 = 0.7;
 const SLUG_WEIGHT: f32 = 0.63;
 pub(super) const ALIAS_WEIGHT: f32 = 0.56;
 const METADATA_WEIGHT: f32 = 0.28;
 
-/// The rank penalty of an action, in 32nds of a point: for each segment of its path, each path parameter, each word of
-/// its title, for being deprecated, and for each word that people rarely mean.
+/// Rank penalties of an action, in 32nds of a point: per path segment, path parameter and title
+/// word, for a deprecated action, and per word that users rarely mean.
 const SEGMENT_PENALTY: f32 = 4.0;
 const PARAMETER_PENALTY: f32 = 3.8;
 const TITLE_WORD_PENALTY: f32 = 1.6;
 const DEPRECATED_PENALTY: f32 = 14.0;
 const SPECIAL_PENALTY: f32 = 22.0;
 
-/// Added to the number of actions with a word before its rarity is computed.
+/// Additive smoothing of the number of actions with a word, for the rarity of the word.
 const RARITY_SMOOTHING: f32 = 20.0;
 
 /// The words and features of a platform and its actions.
 #[derive(Debug, Default)]
 pub struct PlatformIndex {
     pub(super) platform_words: BTreeMap<String, PostingFlags>,
-    /// For each word, the actions that have it, by their number in list order.
+    /// Maps each word to the actions that contain it, as their numbers in list order.
     pub(super) words: HashMap<String, Vec<(u32, PostingFlags)>>,
     pub(super) features: Vec<[u8; FEATURE_BYTES]>,
     pub(super) name_words: u8,
@@ -59,7 +60,7 @@ fn is_well_known(platform: &Platform) -> bool {
     platform.detail.verify.is_some() || platform.connector.image.starts_with(logos::FOLDER)
 }
 
-/// `actions` are in list order.
+/// Extracts the words and features of a platform. `actions` must be in list order.
 pub fn index_platform(platform: &Platform, actions: &[&Action]) -> PlatformIndex {
     let connector = &platform.connector;
     let mut platform_index =
@@ -130,9 +131,9 @@ fn action_infos(platform: &Platform) -> HashMap<String, OperationInfo> {
     infos
 }
 
-/// Caches stems. Also contains the stems of the tables of common and of rarely meant words.
+/// Caches stems, including those of common verbs and of words that users rarely mean.
 struct Stems {
-    /// `None` for a stop word.
+    /// The stem of each word, or `None` for a stop word.
     by_word: HashMap<String, Option<String>>,
     common: BTreeSet<String>,
     special: BTreeSet<String>,
@@ -167,7 +168,7 @@ impl Stems {
 struct Fields {
     title: Vec<String>,
     key: Vec<String>,
-    /// For each word, the sum of its weights, and its positions.
+    /// The sum of the weights of each word, and the positions where it occurs.
     sums: BTreeMap<String, (f32, u8)>,
 }
 
@@ -262,7 +263,8 @@ fn action_intents(action: &Action) -> Intent {
     let verb = identifier_words(&action.title).into_iter().next().unwrap_or_default();
     let title_intents = intents_of_verb(&verb).union(intents_of_verb(verb.trim_end_matches('s')));
     let common = title_intents.intersection(method_intents);
-    // A `POST` may do anything. With another method, the first word of the title may be a noun.
+    // A `POST` may have any effect, so only the title's verb counts. With another method, the first
+    // word of the title may be a noun.
     if title_intents.is_empty() {
         method_intents
     } else if common.is_empty() || action.method == Method::Post {
@@ -272,7 +274,7 @@ fn action_intents(action: &Action) -> Intent {
     }
 }
 
-/// The rarity, in sixteenths, of a word that `postings` of `rows` actions contain.
+/// The rarity of a word that occurs in `postings` of `rows` actions, in sixteenths.
 #[expect(clippy::cast_precision_loss, reason = "a rarity need not be exact")]
 pub(super) fn rarity(rows: usize, postings: f32) -> u8 {
     byte((1.0 + (rows as f32 + 1.0) / (postings + RARITY_SMOOTHING)).ln() * 16.0)

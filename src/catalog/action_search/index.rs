@@ -1,7 +1,8 @@
 //! The stored parts of the search index over all actions.
 //!
-//! **Words.** The words are stemmed and sorted, and split into blocks. A block is [`Texts`] of two [`Texts`]: the words
-//! and their postings. The rest of the part's head is [`Texts`]: the first word of each block. The postings of a word:
+//! **Words.** The words are stemmed, sorted and split into blocks. A block is a [`StringTable`] of
+//! two [`StringTable`]s: the words and their postings. The rest of the part's head is a
+//! [`StringTable`] with the first word of each block. The postings of a word:
 //!
 //! | bytes | meaning |
 //! |---|---|
@@ -15,9 +16,9 @@
 //!
 //! | block | meaning |
 //! |---|---|
-//! | 0 | [`Texts`]: the platforms, well-known ones first |
+//! | 0 | [`StringTable`]: the platforms, well-known platforms first |
 //! | 1 | 8 bytes per platform: its first row, the number of words in its display name, whether it is well known, 2 bytes of 0 |
-//! | 2 | [`Texts`] of two: former names of platforms, and the number of the platform of each |
+//! | 2 | [`StringTable`] of two: former names of platforms, and the number of the platform of each name |
 //! | … | [`FEATURE_BYTES`] bytes for each of [`BLOCK_ROWS`] rows: see [`StaticFeatures`] |
 
 use std::slice;
@@ -35,7 +36,7 @@ use crate::util::nearest::mistyped;
 pub const FEATURE_BYTES: usize = 3;
 /// Rows per block of features.
 pub const BLOCK_ROWS: usize = 4096;
-/// The index of the first block of features. The blocks before it describe the platforms.
+/// The index of the first block of features. The preceding blocks describe the platforms.
 pub const FEATURE_BLOCKS_START: usize = 3;
 /// The size of a platform's entry, in bytes.
 const PLATFORM_ENTRY_BYTES: usize = 8;
@@ -47,12 +48,12 @@ pub struct PostingFlags(pub u8);
 impl PostingFlags {
     /// The largest value of [`Self::weight`].
     pub const MAX_WEIGHT: u8 = 63;
-    /// In the title of an action, or in the display name of a platform.
+    /// The word occurs in the title of an action, or in the display name of a platform.
     pub const IN_NAME: u8 = 1;
-    /// In the key of an action.
+    /// The word occurs in the key of an action.
     pub const IN_KEY: u8 = 2;
 
-    /// From 1 to [`Self::MAX_WEIGHT`].
+    /// The weight of the word, from 1 to [`Self::MAX_WEIGHT`].
     pub const fn weight(self) -> u8 {
         self.0 >> 2
     }
@@ -80,28 +81,28 @@ impl StaticFeatures {
         self.0[0] >> 4 == method as u8
     }
 
-    /// The number of 32nds of a point that are subtracted from the score, because people rarely want the action.
+    /// The penalty for actions that users rarely want, in 32nds of a point.
     pub const fn rank_penalty(self) -> u8 {
         self.0[1]
     }
 
-    /// The number of distinctive words in its title, at most 15.
+    /// The number of distinctive words in the action's title, at most 15.
     pub const fn title_words(self) -> u8 {
         self.0[2] & 15
     }
 
-    /// The number of distinctive words in its key, at most 15.
+    /// The number of distinctive words in the action's key, at most 15.
     pub const fn key_words(self) -> u8 {
         self.0[2] >> 4
     }
 }
 
-/// The platforms and actions that have a word.
+/// The platforms and actions that contain a word.
 #[derive(Debug, Clone, Copy)]
 pub struct Postings<'a> {
-    /// In sixteenths.
+    /// The rarity of the word, in sixteenths.
     pub rarity: u8,
-    /// The number of platforms, which come before the rows.
+    /// The number of platform postings, which precede the row postings.
     platforms: usize,
     bytes: &'a [u8],
 }
@@ -121,7 +122,7 @@ impl<'a> Postings<'a> {
         })
     }
 
-    /// Visits each platform and each row that has the word.
+    /// Visits each platform and each row that contains the word.
     pub fn for_each(
         &self,
         mut platform: impl FnMut(usize, PostingFlags),
@@ -153,7 +154,7 @@ fn next(bytes: &mut &[u8], number: &mut usize) -> Option<PostingFlags> {
 #[inline(always)]
 fn varint(bytes: &mut &[u8]) -> Option<usize> {
     let (first, rest) = bytes.split_first()?;
-    // Fast path for nearly all numbers.
+    // Fast path: nearly all numbers fit into one byte.
     if *first < 0x80 {
         *bytes = rest;
         return Some(usize::from(*first));
@@ -174,7 +175,7 @@ fn long_varint(bytes: &mut &[u8]) -> Option<usize> {
     None
 }
 
-/// The inverse of [`varint`].
+/// Serializes a number for [`varint`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_varint(mut number: usize, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
@@ -184,11 +185,12 @@ pub fn write_varint(mut number: usize, bytes: &mut Vec<u8>) {
     bytes.push(u8::try_from(number).unwrap_or_default());
 }
 
-/// The word parts of the index that a request has loaded.
+/// The parts of the index with words that a request has loaded.
 pub struct Vocabulary<'a>(pub Vec<&'a Section>);
 
 impl<'a> Vocabulary<'a> {
-    /// The postings of a stem. Returns `None` when no action has it, or when its part is not loaded.
+    /// The postings of a stem. Returns `None` if no action contains the stem, or if its part is not
+    /// loaded.
     pub fn get(&self, stem: &str) -> Result<Option<Postings<'a>>, StorageError> {
         let Some((section, index, _)) = self.block_of(stem)? else { return Ok(None) };
         let block = Block::open(section, index)?;
@@ -197,7 +199,8 @@ impl<'a> Vocabulary<'a> {
         Ok(is_match.then(|| Postings::open(block.postings.get(index))).flatten())
     }
 
-    /// The postings of up to `limit` stems with this prefix, those with the most bytes first. Looks in one part only.
+    /// The postings of up to `limit` stems with this prefix, longest postings first. Searches only
+    /// one part.
     pub fn with_prefix(
         &self,
         prefix: &str,
@@ -221,8 +224,8 @@ impl<'a> Vocabulary<'a> {
         Ok(candidates.into_iter().take(limit).filter_map(Postings::open).collect())
     }
 
-    /// Up to `limit` stems that a misspelled word may stand for: those with the fewest mistakes, then the most
-    /// frequent. Only stems with the same first letter are considered, since people rarely mistype that one.
+    /// Up to `limit` spelling corrections of a word: the most similar stems, then the most frequent
+    /// ones. Considers only stems with the same first letter, since users rarely mistype it.
     pub fn corrections(&self, word: &str, limit: usize) -> Result<Vec<String>, StorageError> {
         let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
         let mut letter = [0; 4];
@@ -260,7 +263,8 @@ impl<'a> Vocabulary<'a> {
         Ok(texts.filter_map(|indexed_word| String::from_utf8(indexed_word).ok()).collect())
     }
 
-    /// The block that would contain a stem: its part, its index there, and the first word of each block of the part.
+    /// The block that would contain a stem: its part, its index in the part, and the first word of
+    /// each block of the part.
     fn block_of(
         &self,
         stem: &str,
@@ -296,7 +300,7 @@ impl<'a> Block<'a> {
         Ok(Self { words, postings })
     }
 
-    /// The index of the first word that is not less than `stem`.
+    /// The index of the first word in the block that is not less than `stem`.
     fn first_from(&self, stem: &str) -> usize {
         first_where(self.words.len(), |index| self.words.get(index) >= stem.as_bytes())
     }
@@ -307,17 +311,17 @@ pub struct Platform {
     pub first: usize,
     pub end: usize,
     pub name_words: u8,
-    /// Well-known platforms rank higher.
+    /// Whether the platform is well known and so ranks higher.
     pub is_well_known: bool,
 }
 
 impl Platform {
-    /// Whether it has no actions.
+    /// Whether the platform has no actions.
     pub const fn is_empty(&self) -> bool {
         self.first >= self.end
     }
 
-    /// Whether a row is one of its actions.
+    /// Whether a row is an action of the platform.
     pub fn has_row(&self, row: u32) -> bool {
         (self.first..self.end).contains(&(row as usize))
     }
@@ -332,7 +336,7 @@ pub struct Platforms<'a> {
 }
 
 impl<'a> Platforms<'a> {
-    /// `rows` is the number of rows in the list.
+    /// Opens the part. `rows` is the number of rows in the list.
     pub fn open(section: &'a Section, rows: usize) -> Result<Self, StorageError> {
         let names = Texts::open(section.block(0)?);
         let names = names.ok_or_else(|| section.damaged("its names are cut short"))?;
@@ -383,7 +387,7 @@ impl<'a> Platforms<'a> {
         std::str::from_utf8(self.names.get(index)).unwrap_or_default()
     }
 
-    /// For each platform, whether one of these is its current or former name.
+    /// For each platform, whether `names` contains its current name or a former one.
     pub fn with_names(&self, names: &Names) -> Result<Vec<bool>, StorageError> {
         let requested = names.all();
         let is_requested =
@@ -443,10 +447,10 @@ mod tests {
         assert_eq!(all.collect::<Vec<_>>(), [(0, 260, 2, true), (260, 300, 1, false)]);
     }
 
-    /// A part whose blocks have these words.
+    /// A part with these blocks of words.
     fn part(blocks: &[&[&str]]) -> Section {
         let block = |words: &&[&str]| {
-            // Each list of postings contains a rarity, and no platforms.
+            // The postings are a rarity of 7 and zero platforms.
             let postings = vec![[7, 0]; words.len()];
             write_texts([write_texts(words.iter()), write_texts(postings.iter())].iter())
         };

@@ -1,11 +1,12 @@
-//! The meanings of words in a query for actions: stop words, verbs and synonyms.
+//! Classifies the words of a query for actions: stop words, verbs and synonyms.
 //!
-//! The tables are short on purpose. They hold common English and the popular names of well-known products; words that
-//! only one platform uses are indexed from that platform's own texts.
+//! The tables are deliberately short: they contain common English words and popular names of
+//! well-known products. Words that only one platform uses are indexed from the platform's
+//! documents.
 
 use super::stem::stem;
 
-/// Words that say nothing about an action.
+/// Words that carry no information about an action.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "between", "by", "can", "do",
@@ -54,14 +55,15 @@ const DELETE_VERBS: &[&str] = &[
     "untag", "void",
 ];
 
-/// Verbs that are also nouns. As nouns they name what to read: "order status", "call recordings".
+/// Verbs that are also nouns. As nouns, they name a resource to read: "order status", "call
+/// recordings".
 #[rustfmt::skip]
 const NOUN_VERBS: &[&str] = &[
     "book", "call", "charge", "comment", "email", "issue", "link", "message", "open", "order", "place", "post",
     "record", "release", "report", "request", "review", "schedule", "star", "tag", "text", "tweet", "vote",
 ];
 
-/// Verbs that say little about an action, since most actions have one of them.
+/// Verbs with little information about an action, since most titles contain one.
 #[rustfmt::skip]
 pub(super) const COMMON_VERBS: &[&str] = &[
     "add", "browse", "change", "create", "delete", "describe", "display", "edit", "fetch", "find", "get", "give",
@@ -69,7 +71,7 @@ pub(super) const COMMON_VERBS: &[&str] = &[
     "retrieve", "return", "see", "set", "show", "tell", "update", "view",
 ];
 
-/// Words of actions that people rarely mean unless they ask for them.
+/// Words that mark actions which users rarely mean unless the query contains the word.
 #[rustfmt::skip]
 pub(super) const RARELY_MEANT: &[&str] = &[
     "admin", "alpha", "async", "asynchronous", "batch", "beta", "bulk", "count", "custom", "delta", "deprecated",
@@ -90,7 +92,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["phone", "telephone"],
 ];
 
-/// For each word, other words that may stand for it in a title. The reverse does not hold.
+/// Words that may replace a word of the query in a title, but not vice versa.
 #[rustfmt::skip]
 const ONE_WAY_SYNONYMS: &[(&str, &str)] = &[
     ("email", "message"), ("cell", "value range"), ("row", "value"), ("tweet", "post"),
@@ -103,8 +105,8 @@ const ONE_WAY_SYNONYMS: &[(&str, &str)] = &[
     ("alert", "alarm"), ("price", "quote"), ("profile", "user"), ("train", "arrival departure"),
 ];
 
-/// Like [`ONE_WAY_SYNONYMS`], for verbs at the start of a query. Elsewhere they are nouns or adjectives: "open an
-/// issue", but "list open issues".
+/// One-way synonyms of verbs at the start of a query. Elsewhere in a query, such words are nouns or
+/// adjectives: "open an issue", but "list open issues".
 #[rustfmt::skip]
 const VERB_SYNONYMS: &[(&str, &str)] = &[
     ("schedule", "create"), ("launch", "run start create"), ("write", "put create"),
@@ -113,7 +115,8 @@ const VERB_SYNONYMS: &[(&str, &str)] = &[
     ("deploy", "deployment"),
 ];
 
-/// Products, each with its platform written as one word, and the platform's name for the product.
+/// Maps a product to the name of its platform, written as one word, and the platform's name for the
+/// product.
 #[rustfmt::skip]
 const PRODUCTS: &[(&str, &str)] = &[
     ("outlook", "microsoftgraph"), ("onedrive", "microsoftgraph"), ("sharepoint", "microsoftgraph"),
@@ -122,7 +125,8 @@ const PRODUCTS: &[(&str, &str)] = &[
     ("gcs", "googlecloudstorage"), ("whatsapp", "whatsapponpremises"), ("k8s", "kubernetes"),
 ];
 
-/// A set of things that an action does to a resource. A verb may mean several: "archive" updates or deletes.
+/// A set of effects of an action on a resource. A verb may have several: "archive" updates or
+/// deletes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Intent(u8);
 
@@ -131,19 +135,19 @@ impl Intent {
     pub const NONE: Self = Self(0);
     /// Reads, lists, searches or downloads.
     pub const READ: Self = Self(1);
-    /// Creates a resource, or triggers something.
+    /// Creates a resource, or triggers a process.
     pub const CREATE: Self = Self(2);
     /// Changes a resource.
     pub const UPDATE: Self = Self(4);
     /// Deletes a resource.
     pub const DELETE: Self = Self(8);
 
-    /// The inverse of [`Self::bits`]. Ignores all other bits.
+    /// Converts the stored form. Ignores unknown bits.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & 15)
     }
 
-    /// Four bits, as they are stored.
+    /// The stored form: four bits.
     pub const fn bits(self) -> u8 {
         self.0
     }
@@ -163,30 +167,30 @@ impl Intent {
         Self(self.0 & other.0)
     }
 
-    /// Whether the sets have something in common.
+    /// Whether any intent is in both sets.
     pub const fn intersects(self, other: Self) -> bool {
         !self.intersection(other).is_empty()
     }
 }
 
-/// The intents of a verb; empty for a word that is not a known verb.
+/// The intents of a verb. Empty for an unknown verb.
 pub fn intents_of_verb(word: &str) -> Intent {
     intents_where(|verbs| verbs.contains(&word))
 }
 
-/// Shorter words are not treated as misspelled verbs.
+/// The minimum length of a word that can be recognized as a misspelled verb, in bytes.
 const MIN_MISTYPED_BYTES: usize = 5;
 
-/// Like [`intents_of_verb`], for the first word of a query. It may be inflected ("creating issues"), lack a letter or
-/// have two letters swapped ("creat issue").
+/// The intents of a verb at the start of a query. The verb may be inflected ("creating issues"),
+/// lack a letter ("creat issue"), or have two letters swapped.
 pub fn intents_of_inflected_verb(word: &str) -> Intent {
     if !word.ends_with("ing") {
         let intents = intents_of_verb(word);
         if !intents.is_empty() || word.len() < MIN_MISTYPED_BYTES {
             return intents;
         }
-        // A word with an additional or a different letter is usually another word: "books", "movie" and "concert" are
-        // not verbs.
+        // A word with an added or replaced letter is usually a different word: "books", "movie" and
+        // "concert" are not misspelled verbs.
         let letters = |text: &str| {
             let mut letters = text.as_bytes().to_vec();
             letters.sort_unstable();
@@ -227,12 +231,12 @@ pub fn is_common(word: &str) -> bool {
     COMMON_VERBS.contains(&word)
 }
 
-/// Whether people rarely mean actions with this stem.
+/// Whether users rarely mean actions with this stem.
 pub fn is_special(stemmed: &str) -> bool {
     RARELY_MEANT.iter().any(|word| has_stem(word, stemmed))
 }
 
-/// Whether a word has this stem. Compares the first letter before it computes the stem.
+/// Whether a word has this stem. Compares first letters before computing the stem, which is slower.
 fn has_stem(word: &str, stemmed: &str) -> bool {
     word.as_bytes().first() == stemmed.as_bytes().first() && stem(word) == stemmed
 }
@@ -287,7 +291,7 @@ mod tests {
             ("delet", Intent::DELETE),
             ("udpate", Intent::UPDATE),
             ("creating", Intent::CREATE),
-            // Other words, and words that are too short or too different.
+            // Different words, and words that are too short or too different.
             ("updated", Intent::NONE),
             ("books", Intent::NONE),
             ("posts", Intent::NONE),

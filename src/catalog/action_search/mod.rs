@@ -1,14 +1,13 @@
-//! Full-text search over the actions of all platforms. It ranks the actions that match what people type, such as
-//! "create github issue".
+//! Full-text search over the actions of all platforms, for queries such as "create github issue".
 //!
-//! The importer extracts and weighs the words of each action; the Worker adds up the postings of the query's words.
-//! Everything is in one list, [`EVERY_ACTION`], whose rows are ordered by platform: well-known platforms first, then by
-//! name.
+//! The importer extracts and weighs the words of each action; the Worker adds up the postings of
+//! the query's words. All actions are in one list, [`EVERY_ACTION`], sorted by platform: well-known
+//! platforms first, then by name.
 //!
 //! | part | content |
 //! |---|---|
 //! | [`Role::Rows`](crate::catalog::format::list::Role::Rows) | the rows |
-//! | [`Role::Words`](crate::catalog::format::list::Role::Words) | for each word, the platforms and the actions that have it |
+//! | [`Role::Words`](crate::catalog::format::list::Role::Words) | for each word, the platforms and the actions that contain it |
 //! | [`Role::Features`](crate::catalog::format::list::Role::Features) | the platforms, and the part of each action's score that does not depend on the query |
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -8,22 +8,22 @@ use super::stem::{stem, words};
 
 /// The maximum number of terms; further words are ignored.
 const MAX_TERMS: usize = 16;
-/// Shorter prefixes of a word do not match it.
+/// The minimum length of a prefix that matches longer words, in characters.
 const MIN_PREFIX_CHARS: usize = 2;
-/// The maximum number of words in a query that together name one platform.
+/// The maximum number of words in the name of a platform in a query.
 const MAX_NAME_WORDS: usize = 3;
-/// The weight of a match of two adjacent words that the action writes as one, in sixteenths.
+/// The weight of a match of two adjacent words that an action writes as one word, in sixteenths.
 const JOINED_WEIGHT: u8 = 15;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Term {
-    /// The word as typed, case-folded.
+    /// The word from the query, case-folded.
     pub word: String,
-    /// The stem of the word, then those of its synonyms, each with its weight in sixteenths.
+    /// The stem of the word, followed by the stems of its synonyms, with weights in sixteenths.
     pub stems: Vec<(String, u8)>,
-    /// Whether most actions have a word like this.
+    /// Whether the word is a verb that most actions contain.
     pub is_common: bool,
-    /// Whether it asks for actions that people rarely mean.
+    /// Whether the word marks actions that users rarely mean, such as "beta".
     pub is_special: bool,
 }
 
@@ -31,7 +31,8 @@ pub struct Term {
 pub struct ActionQuery {
     /// The terms of the query, without stop words.
     pub terms: Vec<Term>,
-    /// From the verb at its start; empty when it has none.
+    /// The intents of the verb at the start of the query. Empty if the query doesn't start with a
+    /// verb.
     pub intents: Intent,
     /// The last word, which may be incomplete.
     pub prefix: Option<String>,
@@ -86,13 +87,13 @@ impl ActionQuery {
         Self { terms, intents, prefix: last.filter(is_long).cloned() }
     }
 
-    /// All stems whose postings the query needs.
+    /// All stems of the query, including the stems of synonyms.
     pub fn stems(&self) -> impl Iterator<Item = &str> {
         let stems = self.terms.iter().flat_map(|term| &term.stems).map(|(stem, _)| stem.as_str());
         stems.chain(self.prefix.as_deref())
     }
 
-    /// Whether one or several consecutive words are the name of a platform.
+    /// Whether consecutive words of the query form the name of the platform.
     pub fn has_name(&self, platform: &str) -> bool {
         let name = platform.replace('-', "");
         (1..=MAX_NAME_WORDS).any(|count| {
@@ -106,19 +107,20 @@ impl ActionQuery {
         })
     }
 
-    /// Whether the action matches the query's verb. Without a verb, assumes a read.
+    /// Whether an action with these intents matches the verb of the query. Without a verb, assumes
+    /// a read.
     pub const fn matches_intent(&self, intents: Intent) -> bool {
         let expected = if self.intents.is_empty() { Intent::READ } else { self.intents };
         expected.intersects(intents)
     }
 }
 
-/// The intent of the verb at the start of the query.
+/// The intents of the verb at the start of the query.
 fn leading_verb_intents(all: &[String]) -> Intent {
     let mut words =
         all.iter().skip_while(|word| is_stop_word(word) && intents_of_verb(word).is_empty());
     let Some(verb) = words.next() else { return Intent::NONE };
-    // In "message *a* user" it is a verb; in "message templates" it is a noun.
+    // "message" is a verb in "message *a* user", and a noun in "message templates".
     let is_verb = !is_noun(verb) || words.next().is_some_and(|word| is_stop_word(word));
     let intents = intents_of_inflected_verb(verb);
     if is_verb { intents } else { intents.union(Intent::READ) }

@@ -6,13 +6,14 @@ use super::ranking::{Ranking, ScoredRow};
 use super::score::{Filter, Match, Scorer};
 use crate::ports::StorageError;
 
-/// The maximum number of matches that are counted. It is greater by one than the largest total in a response, so that
-/// it shows that there are more.
+/// The maximum number of matches that are counted: one more than the largest exact total in a
+/// response, to show that there are more.
 pub const MAX_MATCHES: usize = 10_001;
-/// Oversampling factor: features are read for this many times the requested rows first.
+/// Oversampling factor: the number of rows whose features are read first, as a multiple of the
+/// requested rows.
 const OVERSAMPLING: usize = 4;
 
-/// Finds the rows that match a query and keeps the best `limit` of them, at most [`MAX_MATCHES`].
+/// Finds the rows that match a query. Returns the best `limit` rows, at most [`MAX_MATCHES`].
 pub fn rank(
     query: &ActionQuery,
     vocabulary: &Vocabulary<'_>,
@@ -32,8 +33,8 @@ pub fn rank(
     Ok(Ranking::new(len, best(matches, query, platforms, limit)?))
 }
 
-/// The numbers of the platforms that the query names in full. Platforms with actions are included only if they are well
-/// known.
+/// The numbers of the platforms whose full names the query contains. Includes platforms with
+/// actions only if they are well known.
 pub fn platforms_named_in_full(
     query: &ActionQuery,
     vocabulary: &Vocabulary<'_>,
@@ -59,8 +60,8 @@ pub fn platforms_named_in_full(
     Ok(all.filter(is_named).map(|(index, _)| index).collect())
 }
 
-/// The best `limit` of the matches, unordered. Features are stored separately and reading those of many rows costs more
-/// than everything else, so they are read only for rows that may be among the best.
+/// The best `limit` matches, unordered. Reading features dominates the cost of a search, so they
+/// are read only for rows that can be among the best.
 fn best(
     mut matches: Vec<Match>,
     query: &ActionQuery,

@@ -6,22 +6,23 @@ use std::ops::Range;
 /// Notes about platforms that a search over all actions returns.
 #[derive(Debug, Clone, Default)]
 pub struct PlatformNotes {
-    /// Platforms of the filter that do not exist.
+    /// Requested platforms that do not exist.
     pub unknown: Vec<String>,
     /// Requested platforms that have no actions.
     pub empty: Vec<String>,
-    /// Well-known platforms that the query names, if none of their actions is among the best matches.
+    /// Well-known platforms whose names the query contains, but without actions among the best
+    /// matches.
     pub unmatched: Vec<String>,
 }
 
-/// The rows that match a query, of which the best are kept. They are sorted only as far as pages are requested, since
-/// most people look at the first page only.
+/// The best rows that match a query. They are sorted only up to the last requested page, since most
+/// callers read only the first one.
 #[derive(Debug)]
 pub struct Ranking {
     pub platform_notes: PlatformNotes,
     len: usize,
     kept: usize,
-    /// The kept rows, and the number of rows at their start that are sorted.
+    /// The rows, and the length of the sorted prefix.
     scored_rows: RefCell<(Vec<ScoredRow>, usize)>,
 }
 
@@ -46,7 +47,7 @@ impl Ranking {
         names.fold(rows, usize::saturating_add)
     }
 
-    /// The number of rows, at most [`MAX_MATCHES`](super::rank::MAX_MATCHES).
+    /// The number of matching rows, at most [`MAX_MATCHES`](super::rank::MAX_MATCHES).
     pub const fn len(&self) -> usize {
         self.len
     }
@@ -59,7 +60,7 @@ impl Ranking {
         self.len == 0
     }
 
-    /// The rows at these positions, best first. Returns only kept rows.
+    /// The rows at these positions, best first. Positions beyond the stored rows are omitted.
     pub fn page(&self, positions: Range<usize>) -> Vec<u32> {
         let Ok(mut scored_rows) = self.scored_rows.try_borrow_mut() else { return Vec::new() };
         let (scored_rows, sorted) = &mut *scored_rows;
@@ -77,13 +78,13 @@ impl Ranking {
     }
 }
 
-/// A row with its score, as one number: better rows sort first, then rows with a lower number.
+/// A row with its score, packed into one integer. Higher scores sort first, then lower row numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ScoredRow(u64);
 
 impl ScoredRow {
     pub(super) const fn new(score: i32, row: u32) -> Self {
-        // Flipping all bits but the sign turns a greater signed number into a lower unsigned one.
+        // Flipping all bits except the sign reverses the order.
         let inverted = (score ^ i32::MAX).cast_unsigned();
         Self((inverted as u64) << 32 | row as u64)
     }

@@ -2,7 +2,7 @@
 
 use crate::util::case_fold::fold;
 
-/// Splits a text into runs of letters and digits, folded.
+/// Splits a text into case-folded runs of letters and digits.
 pub fn words(text: &str) -> Vec<String> {
     fold(text)
         .split(|c: char| !c.is_alphanumeric())
@@ -13,7 +13,8 @@ pub fn words(text: &str) -> Vec<String> {
 
 /// A light stemmer for English: `repositories` → `repositori`, `creating` → `creat`. Other words stay unchanged.
 ///
-/// It need not be exact, but the importer and the Worker must use the same one.
+/// Stems need not be linguistically exact, but the importer and the Worker must produce the same
+/// ones.
 pub fn stem(word: &str) -> String {
     if !word.is_ascii() {
         return word.to_owned();
@@ -42,7 +43,7 @@ fn without_tense(word: &str) -> &str {
     };
     let rest = ["ing", "ed"].iter().find_map(|end| word.strip_suffix(end).filter(is_word));
     let Some(rest) = rest else { return word };
-    // `running` → `run`, but `calling` → `call`.
+    // Drop a doubled consonant: `running` → `run`, but `calling` → `call`.
     let mut letters = rest.chars().rev();
     match (letters.next(), letters.next()) {
         (Some(last), Some(before)) if last == before && !matches!(last, 'l' | 's' | 'z') => {
@@ -63,7 +64,8 @@ fn without_suffix(word: &str) -> String {
     stemmed.unwrap_or_else(|| word.to_owned())
 }
 
-/// The words of an identifier, which is also split at `camelCase` humps. A plural of capitals stays one word: `APIs`.
+/// Splits an identifier into words, also at `camelCase` boundaries. The plural of an acronym stays
+/// one word: `APIs`.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn identifier_words(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
@@ -110,7 +112,7 @@ mod tests {
             assert!(stems.iter().all(|one| *one == stems[0]), "{forms:?}: {stems:?}");
         }
         assert_ne!(stem("news"), stem("new"));
-        // Published catalogs contain stems: a word must have the same stem in every version.
+        // Published catalogs contain stems, so a word must have the same stem in every version.
         for (word, expected) in [
             ("by", "by"),
             ("is", "is"),

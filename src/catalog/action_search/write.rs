@@ -8,7 +8,7 @@ use crate::catalog::format::layout::{number, write_texts};
 use crate::catalog::format::section::SectionWriter;
 use crate::catalog::write::Platform;
 
-/// The platforms in the order of the index, each with its first row.
+/// The platforms in index order, each with the number of its first row.
 fn sort_platforms<'a>(
     platforms: &[(&'a Platform, &'a PlatformIndex)],
 ) -> Vec<(usize, &'a Platform, &'a PlatformIndex)> {
@@ -25,19 +25,20 @@ fn sort_platforms<'a>(
     sorted.into_iter().map(position).collect()
 }
 
-/// A block of words, and its first word.
+/// The first word of a block, and the serialized block.
 type WordBlock = (String, Vec<u8>);
 
 /// The index, ready to be stored.
 pub struct WrittenIndex<'a> {
-    /// In the order of their rows.
+    /// In index order.
     pub platforms: Vec<&'a Platform>,
     pub features: SectionWriter,
-    /// The parts with words, each with its first word.
+    /// The parts with words, each with the first word of the part.
     pub words: Vec<(String, SectionWriter)>,
 }
 
-/// Writes the index, in blocks of words of about `block` bytes and parts of about `part` bytes.
+/// Serializes the index, with blocks of words of about `block` bytes and parts of about `part`
+/// bytes.
 pub fn write<'a>(
     platforms: &[(&'a Platform, &'a PlatformIndex)],
     block: usize,
@@ -110,7 +111,7 @@ fn features(sorted_platforms: &[(usize, &Platform, &PlatformIndex)]) -> SectionW
 struct WordPostings {
     platforms: Vec<(usize, PostingFlags)>,
     rows: Vec<(usize, PostingFlags)>,
-    /// How many actions belong to a platform whose name contains the word.
+    /// The number of actions of platforms whose name contains the word.
     actions_by_name: usize,
 }
 
@@ -138,7 +139,7 @@ fn postings_by_word(
     all
 }
 
-/// Splits the words into blocks, each with its first word. `rows` is the number of actions.
+/// Splits the words into blocks of about `limit` bytes. `rows` is the number of actions.
 fn blocks(all: &BTreeMap<String, WordPostings>, rows: usize, limit: usize) -> Vec<WordBlock> {
     let mut blocks = Vec::new();
     let mut pending: Vec<(&String, Vec<u8>)> = Vec::new();
@@ -239,7 +240,7 @@ mod tests {
         let names = written.platforms.iter().map(|one| one.connector.platform.as_str());
         assert_eq!(names.collect::<Vec<_>>(), ["beta", "zeta", "acme"]);
         assert_eq!(platform_index[0].platform_words["acm"].positions(), PostingFlags::IN_NAME);
-        // The name of a platform matches all of its actions.
+        // A word of the platform's name counts for all of its actions.
         let all = postings_by_word(&sort_platforms(&all));
         for (word, actions_by_name) in [("acm", 2), ("hub", 2), ("other", 0), ("two", 0)] {
             assert_eq!(all[word].actions_by_name, actions_by_name, "{word}");

@@ -1,4 +1,4 @@
-//! The detail of a connector: how users connect to the platform, and where its API is.
+//! The detail of a connector: auth methods, servers, and requests about credentials and accounts.
 
 mod oauth2;
 
@@ -13,41 +13,41 @@ use crate::terms::CredentialType;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConnectorDetail {
-    /// The preferred one first.
+    /// The auth methods, preferred one first.
     pub auth_methods: Vec<AuthMethod>,
-    /// The base URLs of the API, the default one first.
+    /// The base URLs of the API, default first.
     pub servers: Vec<Server>,
     /// An `https` URL.
     pub documentation_url: Option<String>,
     /// The licence of the document that the actions were imported from.
     pub license: Option<License>,
-    /// Templates of headers that every request to the platform has, with any method.
+    /// Templates of the headers of every request to the platform, for any auth method.
     #[serde(default)]
     pub headers: Parameters,
-    /// A request that succeeds only with valid credentials.
+    /// The request that verifies credentials.
     pub verify: Option<Verify>,
-    /// How to identify the connected account.
+    /// The request that identifies the connected account.
     pub account: Option<Account>,
-    /// Where responses link to the next page of a list, in addition to the `Link` header. The first rule that matches
-    /// applies.
+    /// Rules that find the next page of a list in a response without a `Link` header. The first
+    /// matching rule applies.
     #[serde(default)]
     pub pagination: Vec<Pagination>,
 }
 
-/// The members of a JSON response that lead to the next page of a list.
+/// A rule that finds the next page of a list in a JSON response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pagination {
     /// A JSON Pointer (RFC 6901) to the URL of the next page, or to the value of `parameter`.
     pub next: String,
-    /// The query parameter for the value. `None` when `next` is a URL.
+    /// The query parameter to send the value of `next` in. `None` if `next` is a URL.
     #[serde(default)]
     pub parameter: Option<String>,
-    /// A JSON Pointer to the list whose last item has the value. `None` when the response itself has it.
+    /// A JSON Pointer to a list; `next` is then relative to its last item, not to the response.
     #[serde(default)]
     pub items: Option<String>,
-    /// A JSON Pointer to a boolean that is `true` when there is another page. `None` if there is another page whenever
-    /// the response has the value.
+    /// A JSON Pointer to a boolean that is `true` if there is another page. Without it, there is
+    /// another page if `next` has a value.
     #[serde(default)]
     pub more: Option<String>,
 }
@@ -55,7 +55,7 @@ pub struct Pagination {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Server {
-    /// An absolute URL without a trailing slash. Each `{name}` is a variable: the field with that name.
+    /// An absolute URL without a trailing slash. `{name}` is replaced with the field of that name.
     pub url: String,
     /// A single line.
     pub description: Option<String>,
@@ -64,7 +64,7 @@ pub struct Server {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct License {
-    /// Its name or SPDX identifier.
+    /// The name or SPDX identifier of the licence.
     pub name: Option<String>,
     pub url: Option<String>,
 }
@@ -74,46 +74,46 @@ pub struct License {
 #[serde(deny_unknown_fields)]
 pub struct Request {
     pub method: crate::terms::Method,
-    /// A path and query, relative to the first server whose variables are all fields of the method; or an absolute
-    /// `https` URL.
+    /// An absolute `https` URL, or a path relative to the first server that the auth method has
+    /// fields for.
     pub path: String,
-    /// The JSON body.
+    /// The JSON body of the request.
     #[serde(default)]
     pub body: Option<serde_json::Value>,
 }
 
-/// A request that shows whether the platform accepts credentials. It does when the response is 2xx.
+/// A request that verifies credentials: a 2xx response accepts them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verify {
     #[serde(flatten)]
     pub request: Request,
-    /// The statuses with which the platform rejects credentials. Statuses other than these and 2xx do not show whether
-    /// the credentials are valid.
+    /// The statuses of a rejection. All other statuses except 2xx are inconclusive.
     #[serde(default = "rejected")]
     pub rejected: Vec<u16>,
-    /// A member that the body of a rejection contains, regardless of its status.
+    /// A value in the body that marks a rejection, regardless of the status.
     #[serde(default)]
     pub rejected_when: Option<RejectedWhen>,
 }
 
-/// The default statuses of a rejection. A 403 is not among them: it often means a restricted key.
+/// The default statuses of a rejection. They exclude 403, which often means a valid key with
+/// restricted access.
 pub fn rejected() -> Vec<u16> {
     vec![401]
 }
 
-/// A value in a JSON response.
+/// A value in a JSON response that rejects the credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedWhen {
     /// A JSON Pointer (RFC 6901).
     pub pointer: String,
-    /// An array lists several values.
+    /// The value, or an array of several values.
     pub value: serde_json::Value,
 }
 
 impl RejectedWhen {
-    /// Whether a response rejects the credentials.
+    /// Whether this response rejects the credentials.
     pub fn matches(&self, body: &serde_json::Value) -> bool {
         let listed = self.value.as_array().map_or(&[][..], Vec::as_slice);
         body.pointer(&self.pointer)
@@ -121,7 +121,7 @@ impl RejectedWhen {
     }
 }
 
-/// How to identify the account of a connection.
+/// How to identify a connected account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
@@ -137,17 +137,17 @@ pub struct Account {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", try_from = "FlatMethod")]
 pub struct AuthMethod {
-    /// Unique within the connector: 1 to 64 of a-z, 0-9 and -.
+    /// Unique within the connector: 1 to 64 characters of `a-z`, `0-9` and `-`.
     pub id: String,
     #[serde(flatten)]
     pub kind: Kind,
-    /// The values that the user has to enter, including the variables of URLs and templates.
+    /// The values that the user enters, including the variables of URLs and templates.
     pub fields: Vec<Field>,
-    /// Templates of headers that every request to the platform has. `{name}` stands for the field, or for the member of
-    /// the token response, with that name. With OAuth 2.0, `{accessToken}`, `{clientId}` and `{clientSecret}` stand for
-    /// the token and the client's values.
+    /// Templates of headers that are sent with every request to the platform. `{name}` is replaced
+    /// with the field or the token response's member of that name; with OAuth 2.0, `{accessToken}`,
+    /// `{clientId}` and `{clientSecret}` with the token and the client's values.
     pub headers: Parameters,
-    /// Query parameters of every request to the platform: templates like those of `headers`.
+    /// Templates of the query parameters of every request, with the variables of `headers`.
     pub query: Parameters,
 }
 
@@ -164,27 +164,28 @@ pub enum Kind {
         username_label: String,
         /// The platform's name for the password.
         password_label: String,
-        /// A template of the user name. `None` if the user enters it in the field `username`.
+        /// A template that builds the user name. `None` if the user enters it in the field
+        /// `username`.
         username: Option<String>,
-        /// A template of the password. `None` if the user enters it in the field `password`.
+        /// A template that builds the password. `None` if the user enters it in the field
+        /// `password`.
         password: Option<String>,
     },
     /// A token in the `Authorization` header (RFC 6750).
     Bearer {
-        /// Precedes the token, as with an API key.
+        /// The prefix of the token in the header, such as `Bearer`.
         prefix: String,
     },
     /// Requests signed with AWS Signature Version 4.
     AwsSigv4 {
-        /// The service's name in signatures.
+        /// The AWS service name in signatures.
         service: String,
-        /// The regions of the service. Empty when unknown.
+        /// The regions of the service. Empty if unknown.
         regions: Vec<String>,
     },
 }
 
-/// The stored form of a method: the members of all kinds. An internally tagged serde enum would buffer each method and
-/// add 30 KB of code.
+/// The stored form of an auth method. An internally tagged serde enum would add 30 KB of code.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FlatMethod {
@@ -253,7 +254,7 @@ struct FlatMethod {
     regions: Option<Vec<String>>,
 }
 
-/// A member that the kind of a method requires is missing.
+/// Error: a member that the method's kind requires is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MissingMemberError;
 
@@ -325,15 +326,15 @@ impl TryFrom<FlatMethod> for AuthMethod {
 
 pub type Parameters = std::collections::BTreeMap<String, String>;
 
-/// A key that is sent with each request.
+/// An API key that is sent with each request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiKey {
     pub r#in: ApiKeyLocation,
     /// The name of the header, parameter or cookie.
     pub name: String,
-    /// Precedes the key; possibly empty. A word such as `Token` is followed by a space; any other string, such as
-    /// `Token token=`, is not.
+    /// The prefix of the key, possibly empty. A space is inserted after a word such as `Token`, but
+    /// not after any other string, such as `Token token=`.
     #[serde(default)]
     pub prefix: String,
 }
@@ -350,14 +351,14 @@ pub enum ApiKeyLocation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// Its name in connect requests.
+    /// The name in connect requests.
     pub name: String,
-    /// The human-readable name.
+    /// The label in forms.
     pub label: String,
-    /// One line that helps to fill it in.
+    /// One line of help for the user.
     #[serde(default)]
     pub description: Option<String>,
-    /// Whether it must be hidden.
+    /// Whether forms hide the value.
     #[serde(default)]
     pub secret: bool,
     #[serde(default)]
@@ -365,10 +366,10 @@ pub struct Field {
     /// A regular expression that the whole value must match.
     #[serde(default)]
     pub pattern: Option<String>,
-    /// All allowed values.
+    /// The allowed values. Empty for any value.
     #[serde(default)]
     pub r#enum: Option<Vec<String>>,
-    /// Used when the field is left empty.
+    /// The value for an empty field.
     #[serde(default)]
     pub default: Option<String>,
 }
@@ -387,14 +388,14 @@ impl Field {
         }
     }
 
-    /// A required field with a hidden value.
+    /// A required field whose value forms hide.
     pub fn secret(name: &str, label: &str) -> Self {
         Self { secret: true, ..Self::required(name, label) }
     }
 }
 
 impl AuthMethod {
-    /// The OAuth 2.0 part. Returns `None` for other kinds.
+    /// The OAuth 2.0 settings. Returns `None` for other kinds of auth method.
     pub fn oauth2(&self) -> Option<&OAuth2> {
         match &self.kind {
             Kind::OAuth2(oauth) => Some(oauth),
@@ -411,20 +412,20 @@ impl AuthMethod {
         sources.filter(|source| source.from == SourceKind::Lookup)
     }
 
-    /// A field that the platform should have returned at `lookupUrl`, and that has no value.
+    /// The first field that is looked up at `lookupUrl` and has no value in `fields`.
     pub fn missing_lookup(&self, fields: &Parameters) -> Option<&str> {
         let mut names = self.lookups().map(|source| source.field.as_str());
         names.find(|name| !fields.contains_key(*name))
     }
 
-    /// The fields from lookups that select one of several accounts or sites of a user.
+    /// The fields that are looked up at `lookupUrl` and select one of a user's accounts or sites.
     pub fn selecting_lookup_fields(&self) -> impl Iterator<Item = &str> {
         let sources = self.lookups().filter(|source| variables(&source.at).next().is_some());
         sources.map(|source| source.field.as_str())
     }
 }
 
-/// The URLs to which a method sends users and requests.
+/// The URLs of an auth method, to which users or requests are sent.
 pub fn urls(kind: &Kind) -> impl Iterator<Item = &str> {
     let oauth = match kind {
         Kind::OAuth2(oauth) => Some(oauth),

@@ -9,13 +9,13 @@ use super::Parameters;
 #[serde(rename_all = "camelCase")]
 pub struct OAuth2 {
     pub grant: Grant,
-    /// The issuer that the platform names in its responses (RFC 9207).
+    /// The issuer identifier in the platform's authorization responses (RFC 9207).
     pub issuer: Option<String>,
-    /// `None` for client credentials.
+    /// `None` for grants without a user.
     pub authorization_url: Option<String>,
-    /// Exchanges codes and refresh tokens.
+    /// The token endpoint, for authorization codes and refresh tokens.
     pub token_url: String,
-    /// Exchanges refresh tokens, if that is not `token_url`.
+    /// The endpoint for refresh tokens, if it differs from `token_url`.
     pub refresh_url: Option<String>,
     /// The revocation endpoint (RFC 7009).
     pub revocation_url: Option<String>,
@@ -32,10 +32,11 @@ pub struct OAuth2 {
     pub authorization_parameters: Parameters,
     /// Additional parameters of the token request.
     pub token_parameters: Parameters,
-    /// A template of the parameter `redirect_uri`, if the platform expects a value other than the service's URL.
+    /// A template for the parameter `redirect_uri`, for platforms that require a value other than
+    /// the service's callback URL.
     #[serde(default)]
     pub redirect_uri: Option<String>,
-    /// The parameters of the redirect that are sent along when the code is exchanged.
+    /// The parameters of the redirect that are copied to the token request.
     #[serde(default)]
     pub callback_parameters: Vec<String>,
     pub token_body: TokenBody,
@@ -47,7 +48,8 @@ pub struct OAuth2 {
     pub revocation_token: RevocationToken,
     /// A JSON Pointer to the object with the tokens, if they are nested in the token response.
     pub token_pointer: Option<String>,
-    /// A JSON Pointer to the object with the tokens, for responses that have none at `token_pointer`.
+    /// A JSON Pointer to the object with the tokens, for responses without an object at
+    /// `token_pointer`.
     pub token_fallback: Option<String>,
     /// The members of the token response that are stored with the credentials.
     pub token_members: Vec<String>,
@@ -57,43 +59,47 @@ pub struct OAuth2 {
     /// The unit of the lifetime of an access token.
     #[serde(default)]
     pub expires_unit: ExpiresUnit,
-    /// Exchanges the first access token for one with a longer lifetime.
+    /// The request that exchanges the first access token for one with a longer lifetime.
     pub long_lived_token: Option<AccessTokenRequest>,
-    /// Exchanges an access token for a new one, if there is no refresh token.
+    /// The request that exchanges an access token for a new one, for platforms without refresh
+    /// tokens.
     pub access_token_refresh: Option<AccessTokenRequest>,
-    /// The URL that returns values of fields, given an access token.
+    /// The URL that returns the values of fields for an access token.
     #[serde(default)]
     pub lookup_url: Option<String>,
-    /// The places where the platform states the values of fields.
+    /// Where the platform returns the values of fields.
     #[serde(default)]
     pub field_sources: Vec<FieldSource>,
 }
 
-/// Exchanges an access token for another one. The request carries the client's secret or the token, so its URL has no
-/// variables.
+/// A request that exchanges an access token for another one. It contains the client secret or the
+/// token, so its URL has no variables that a user could fill in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessTokenRequest {
-    /// `GET`, with the parameters in the query, or `POST`.
+    /// `GET` with the parameters in the query, or `POST`.
     pub method: crate::terms::Method,
     /// An absolute `https` URL.
     pub url: String,
-    /// All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced with the token and the client's
-    /// values.
+    /// All parameters. `{accessToken}`, `{clientId}` and `{clientSecret}` are replaced with the
+    /// token, the client's id and its secret.
     pub parameters: Parameters,
 }
 
-/// A place where the platform states the value of a field. This value overrides the one that a user entered.
+/// Where the platform returns the value of a field. The returned value overrides the one that the
+/// user entered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldSource {
     pub field: String,
     pub from: SourceKind,
-    /// The name of a parameter of the redirect, or a JSON Pointer into the response. A step such as `?is_default=true`
-    /// selects the items of a list that have this member. The value can be a template, such as `{site}`.
+    /// A parameter of the redirect, or a JSON Pointer into the response. A step such as
+    /// `?is_default=true` selects the items of a list with this member. The expected value can be a
+    /// template, such as `{site}`.
     pub at: String,
-    /// The form in which the platform states the value, with `{field}` in its place, such as
-    /// `https://{company}.pipedrive.com`. `None` for the bare value. A value of another form is ignored.
+    /// The format of the returned value, with the field as a variable, such as
+    /// `https://{company}.pipedrive.com`. `None` for the bare value. A value in another format is
+    /// ignored.
     #[serde(default)]
     pub template: Option<String>,
 }
@@ -111,7 +117,7 @@ pub enum SourceKind {
 /// The unit of the lifetime of an access token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExpiresUnit {
-    /// The unit of RFC 6749.
+    /// Seconds, as in RFC 6749.
     #[default]
     #[serde(rename = "s")]
     Seconds,
@@ -154,18 +160,18 @@ impl OAuth2 {
         }
     }
 
-    /// Whether the platform states the value of a field while it connects an account.
+    /// Whether the platform returns the value of a field during a connect attempt.
     pub fn provides_field(&self, field: &str) -> bool {
         self.field_sources.iter().any(|source| source.field == field)
     }
 }
 
-/// The parameter of RFC 6749 for the code.
+/// The default name of the parameter for the code (RFC 6749).
 pub fn code() -> String {
     "code".to_owned()
 }
 
-/// The parameter of RFC 6749 for the client's id.
+/// The default name of the parameter for the client's id (RFC 6749).
 pub fn client_id() -> String {
     "client_id".to_owned()
 }
@@ -176,14 +182,15 @@ pub fn client_id() -> String {
 pub enum Grant {
     /// The user consents in a browser.
     AuthorizationCode,
-    /// The client acts for itself.
+    /// The client acts on its own behalf.
     ClientCredentials,
-    /// The client acts for the account that its parameters name, as Zoom's server-to-server apps do.
+    /// The client acts on behalf of an account that the token request names (Zoom's
+    /// server-to-server OAuth).
     AccountCredentials,
 }
 
 impl Grant {
-    /// Whether the client gets tokens without a user.
+    /// Whether the client obtains tokens without a user.
     pub const fn acts_without_user(self) -> bool {
         !matches!(self, Self::AuthorizationCode)
     }
@@ -203,27 +210,28 @@ pub enum Pkce {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenAuth {
-    /// In the body.
+    /// Client id and secret in the body (`client_secret_post`).
     #[default]
     ClientSecretPost,
-    /// In the `Authorization` header, form-encoded first (RFC 6749, 2.3.1).
+    /// Client id and secret in the `Authorization` header, form-encoded first (RFC 6749, section
+    /// 2.3.1).
     ClientSecretBasic,
-    /// In the `Authorization` header, not form-encoded.
+    /// Client id and secret in the `Authorization` header, not form-encoded.
     ClientSecretBasicRaw,
-    /// In the body: an assertion signed with the client's private key (RFC 7523, section 2.2).
+    /// A JWT in the body, signed with the client's private key (RFC 7523, section 2.2).
     PrivateKeyJwt,
-    /// A public client.
+    /// No authentication: a public client.
     None,
 }
 
-/// The token that a revocation request names.
+/// The token in a revocation request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RevocationToken {
-    /// The refresh token, or the access token if there is none.
+    /// The refresh token, or the access token if no refresh token is stored.
     #[default]
     RefreshToken,
-    /// The access token: the platform revokes no other.
+    /// The access token, for platforms that cannot revoke refresh tokens.
     AccessToken,
 }
 

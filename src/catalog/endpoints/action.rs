@@ -29,7 +29,7 @@ pub fn handle<'a, P: Ports>(
     Ok(Handler::catalog(respond(context, with_responses, for_model, ports)))
 }
 
-/// `for_model` flattens the input for a language model.
+/// `for_model` flattens the input schema for a language model.
 async fn respond<P: Ports>(
     context: &Context<'_>,
     with_responses: bool,
@@ -56,7 +56,7 @@ async fn respond<P: Ports>(
     Ok(request.detail(if for_model { with_flat_input(&action)? } else { action }, tag))
 }
 
-/// Fails when the caller may not run the action.
+/// Returns a problem if the caller may not run the action.
 fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
     if limits.is_none() {
         return Ok(());
@@ -67,7 +67,7 @@ fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
     limits.permit(facts.method.as_str(), action_key).map_err(Problem::exceeds_limits)
 }
 
-/// Replaces the input of an action with its flat form.
+/// Replaces the input schema of an action with its flat form.
 fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
     #[derive(Deserialize)]
     struct WithInput<'a> {
@@ -77,7 +77,7 @@ fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
     let unreadable = |_| StorageError::new("a stored action is malformed");
     let WithInput { input } = json::from_bytes(action).map_err(unreadable)?;
     let schema: Value = serde_json::from_str(input.get()).map_err(unreadable)?;
-    // `input` is a slice of `action`.
+    // `input` borrows from `action`, so its address gives its offset.
     let before = input.get().as_ptr().addr().saturating_sub(action.as_ptr().addr());
     let after = before.saturating_add(input.get().len());
     let mut flat = action.get(..before).unwrap_or_default().to_vec();

@@ -59,7 +59,7 @@ async fn respond<P: Ports>(
 
 /// Parses a method, ignoring case. An unknown method matches no row.
 pub(super) fn method(text: &str) -> Constraint<Method> {
-    // Comparing ASCII is enough: no letter outside ASCII folds to a letter of these names.
+    // ASCII comparison is enough: no other letter folds to a letter of a method name.
     let method = Method::ALL.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text));
     method.map_or(Constraint::Never, Constraint::Equals)
 }

@@ -19,7 +19,7 @@ use crate::storage::transaction::Statements;
 use crate::util::case_fold::fold;
 use crate::util::name_set::Names;
 
-/// The platform of an OAuth client.
+/// A row of the query for OAuth clients.
 #[derive(Debug, Deserialize)]
 struct Client {
     platform: String,
@@ -67,7 +67,7 @@ async fn respond<P: Ports>(
 ) -> Result<Response, Problem> {
     let request = CatalogRequest::open(context, ports).await?;
     let visible = filter.platforms.as_ref();
-    // The restrictions on which the response depends in addition to the stored list.
+    // The entity tag covers these restrictions, because the response depends on them.
     let restrictions = match &filter.connectable {
         Some(clients) => [visible.map_or("*", Names::as_str), "/", clients.as_str()].concat(),
         None => visible.map_or("", Names::as_str).to_owned(),
@@ -82,7 +82,7 @@ async fn respond<P: Ports>(
     Ok(request.page(paging.envelope(&rows, page.total as u64), tag))
 }
 
-/// Adds the conditions that depend on the platforms with an OAuth client.
+/// Adds the conditions on the platforms that have an OAuth client.
 fn with_clients(
     mut filter: ConnectorFilter,
     clients: &[String],

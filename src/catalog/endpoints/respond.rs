@@ -1,4 +1,5 @@
-//! What the endpoints of the catalog share: entity tags, cached responses, the actions that a caller may run, and problems.
+//! Code shared by the catalog's endpoints: entity tags, cached responses, problems, and the actions
+//! that a caller may run.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -25,7 +26,7 @@ use crate::util::nearest::{nearest, shown};
 /// The maximum number of suggestions for an unknown name.
 pub(super) const MAX_SUGGESTIONS: usize = 3;
 
-/// A request to the catalog, and the catalog that it reads.
+/// A request to the catalog, and the version of the catalog that the request reads.
 pub(super) struct CatalogRequest<'a, P> {
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -50,12 +51,12 @@ impl<'a, P: Ports> CatalogRequest<'a, P> {
         self.context.caller.limits()
     }
 
-    /// The folded name of a platform. Returns `None` when the caller may not see the platform.
+    /// The folded name of a platform. Returns `None` if the caller may not see the platform.
     pub fn visible_platform(&self, platform: &str) -> Option<String> {
         Some(fold(platform)).filter(|folded| has_platform(self.platforms(), folded))
     }
 
-    /// The problem for a platform that does not exist or is not visible to the caller.
+    /// The problem for a platform that does not exist or that the caller may not see.
     pub async fn no_platform(&self, platform: &str) -> Problem {
         match self.catalog.platforms().await {
             Ok(known) => no_platform(platform, &known, self.platforms()),
@@ -63,8 +64,8 @@ impl<'a, P: Ports> CatalogRequest<'a, P> {
         }
     }
 
-    /// A response that needs no rendering: a 304 if the client's copy is current, or the cached body. Returns `None` if
-    /// neither applies.
+    /// A response that needs no rendering: a 304 if the client's copy is current, or the cached
+    /// body. Returns `None` if neither is available.
     pub fn cached(&self, tag: &str) -> Option<Response> {
         let request = self.context.request;
         let condition = request.header("if-none-match");
@@ -78,13 +79,13 @@ impl<'a, P: Ports> CatalogRequest<'a, P> {
         Some(ok(body, tag.to_owned()))
     }
 
-    /// The detail of a connector or an action.
+    /// A response with the detail of a connector or an action.
     pub fn detail(&self, body: Vec<u8>, tag: String) -> Response {
         ok(self.ports.keep(body), tag)
     }
 
-    /// A page of a list. The isolate caches it, because its entity tag is known before anything is read. The tag of a
-    /// detail is not.
+    /// A response with a page of a list. Pages are cached in the isolate, because their entity tag
+    /// is known before storage is read; the tag of a detail is not.
     pub fn page(&self, body: Vec<u8>, tag: String) -> Response {
         let body = self.ports.keep(body);
         let key = body_cache_key(self.context.request, &tag);
@@ -93,7 +94,7 @@ impl<'a, P: Ports> CatalogRequest<'a, P> {
     }
 }
 
-/// The members of an action that limits depend on.
+/// The members of an action that are compared with the limits.
 #[derive(Deserialize)]
 pub(super) struct ActionFacts<'a> {
     #[serde(borrow)]
@@ -103,7 +104,7 @@ pub(super) struct ActionFacts<'a> {
     pub method: Method,
 }
 
-/// Visits the rows of a page with their facts.
+/// Calls `visit` with each row of a page and its facts.
 pub(super) fn each_action(
     rows: &[u8],
     visit: &mut dyn FnMut(&str, ActionFacts<'_>),
@@ -117,7 +118,7 @@ pub(super) fn each_action(
     Ok(())
 }
 
-/// A page of those actions that the caller may run.
+/// The page with only the actions that the caller may run.
 pub(super) fn runnable_page(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
     let mut runnable = Vec::new();
     each_action(&all.rows, &mut |row, facts| {
@@ -129,8 +130,8 @@ pub(super) fn runnable_page(all: &Page, limits: &Limits, paging: Paging) -> Resu
     Ok(Page { total: runnable.len(), rows: page.join(",").into_bytes() })
 }
 
-/// The problem for a platform that does not exist or is not visible to the caller. `known` has a line for each
-/// platform.
+/// The problem for a platform that does not exist or that the caller may not see. `known` has one
+/// platform per line.
 pub(crate) fn no_platform(platform: &str, known: &str, platforms: Option<&Names>) -> Problem {
     let known = known.lines().filter(|known| has_platform(platforms, known));
     let detail = format!("The catalog has no platform `{}`", shown(platform));
@@ -154,13 +155,14 @@ fn not_found(code: Code, message: &str, suggestions: Vec<String>) -> Problem {
     problem
 }
 
-/// The cache key of a body. The entity tag alone is not enough, since it contains only a checksum of the query.
+/// The cache key of a body. The entity tag alone is not unique: it contains only a checksum of the
+/// query.
 fn body_cache_key(request: &Request, tag: &str) -> String {
     [tag, &request_key(request)].concat()
 }
 
-/// The origin and the query of a request. A list of connectors depends on them in addition to what is stored, since the URLs
-/// of logos begin with the service's origin.
+/// The origin and the query of a request. A list of connectors depends on the origin because it
+/// contains absolute URLs of logos.
 pub(super) fn request_key(request: &Request) -> String {
     [&request.origin, "?", &request.query].concat()
 }

@@ -1,5 +1,5 @@
-//! `GET /v1/available-actions`: a search over the actions of all platforms. For a token that may read connections, the actions of
-//! the platforms that its identity has connected come first, and are marked.
+//! `GET /v1/available-actions`: a search over the actions of all platforms. For a token with access
+//! to connections, actions of connected platforms are ranked first and marked.
 
 use serde::Deserialize;
 
@@ -90,7 +90,7 @@ async fn respond<P: Ports>(
     Ok(request.page(with_notes(body, &notes), tag))
 }
 
-/// The page of the actions that the caller may run, and notes about platforms.
+/// Returns a page of the actions that the caller may run, and notes about platforms.
 async fn search<P: Ports>(
     request: &CatalogRequest<'_, P>,
     list: ListRef,
@@ -122,10 +122,11 @@ fn mark_connected(rows: Vec<u8>, connected: &Names) -> Result<Vec<u8>, Problem> 
     Ok(marked_rows.join(",").into_bytes())
 }
 
-/// The properties of the caller on which a list of actions depends: restrictions and connected platforms.
+/// The caller's restrictions and connected platforms, as a part of the entity tag.
 fn caller_dependencies(platforms: Option<&Names>, limits: &Limits, connected: &Names) -> String {
     let limits = limits.fingerprint();
-    // Platform names contain no slash, and limits contain no line feed.
+    // The separators are unambiguous: platform names contain no slash, and limits contain no line
+    // feed.
     let limits_separator = if limits.is_empty() { "" } else { "/" };
     let connected_separator = if *connected == Names::default() { "" } else { "\n" };
     [
@@ -138,7 +139,8 @@ fn caller_dependencies(platforms: Option<&Names>, limits: &Limits, connected: &N
     .concat()
 }
 
-/// Explains results that a reader might misunderstand: actions of platforms other than the requested one, or none.
+/// Notes that explain unexpected results: platforms without actions, and platforms without matching
+/// actions.
 fn notes(platform_notes: &PlatformNotes, filter: &SearchFilter, total: u64) -> Vec<String> {
     let mut notes: Vec<String> = platform_notes
         .empty
@@ -159,7 +161,7 @@ fn notes(platform_notes: &PlatformNotes, filter: &SearchFilter, total: u64) -> V
     notes
 }
 
-/// Adds notes to a list, if there are any.
+/// Adds the member `notes` to a list, unless there are no notes.
 fn with_notes(mut list: Vec<u8>, notes: &[String]) -> Vec<u8> {
     if !notes.is_empty() && list.pop_if(|last| *last == b'}').is_some() {
         list.extend_from_slice(b",\"notes\":");

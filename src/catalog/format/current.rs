@@ -1,4 +1,4 @@
-//! The record `current`: the served version of the catalog, and the locations of its content.
+//! The record `current`: it identifies the served version of the catalog and locates its content.
 //!
 //! | bytes | meaning |
 //! |---|---|
@@ -8,10 +8,10 @@
 //! | 4 | number of packs |
 //! | 24 per pack | its [`SectionRef`]; zeros for a pack without platforms |
 //! | 4 | length of the names that follow, in bytes |
-//! | … | [`Texts`]: the names of the lists with segments of their own, sorted; the connector list's name is empty |
-//! | … | [`Texts`]: the [`ListRef`]s of these lists |
+//! | … | [`StringTable`]: the names of the lists in separate segments, sorted; the connector list's name is empty |
+//! | … | [`StringTable`]: the [`ListRef`]s of these lists |
 //!
-//! The CRC-32 of a platform's name determines its pack.
+//! The number of a platform's pack is the CRC-32 of its name modulo the number of packs.
 
 use super::layout::{DamagedError, Texts, first_where, read_number};
 use super::list::ListRef;
@@ -33,7 +33,8 @@ pub struct Current {
 }
 
 impl Current {
-    /// The format of a record. Returns `None` when the bytes don't begin like a record.
+    /// The format number of a record. Returns `None` if the bytes don't begin with the magic
+    /// number.
     pub fn format(bytes: &[u8]) -> Option<u32> {
         bytes.strip_prefix(MAGIC)?.first().copied().map(u32::from)
     }
@@ -70,7 +71,7 @@ impl Current {
         Texts::open(self.bytes.get(self.entries_at..)?)
     }
 
-    /// The list with this name. Returns `None` when it has no segments of its own.
+    /// The list with this name. Returns `None` if the list is not stored in separate segments.
     pub fn list(&self, name: &str) -> Option<ListRef> {
         let (lists, entries) = (self.lists()?, self.entries()?);
         let at = first_where(lists.len(), |index| lists.get(index) >= name.as_bytes());
@@ -81,7 +82,7 @@ impl Current {
         self.list("").ok_or(DamagedError("it names no connector list"))
     }
 
-    /// The pack that would contain a platform. Returns `None` when it is empty.
+    /// The pack that would contain a platform. Returns `None` if the pack is empty.
     pub fn pack(&self, platform: &str) -> Option<SectionRef> {
         self.nth_pack(pack_of(platform, self.packs)?)
     }
@@ -106,12 +107,12 @@ impl Current {
     }
 }
 
-/// The number of the pack of a platform. Returns `None` when there are no packs.
+/// The number of a platform's pack. Returns `None` if `packs` is 0.
 pub fn pack_of(platform: &str, packs: usize) -> Option<usize> {
     (crc32(platform.as_bytes()) as usize).checked_rem(packs)
 }
 
-/// Writes the record: the section with the names, the packs in order, and the lists sorted by name.
+/// Serializes the record. `packs` are in order, `lists` are sorted by name.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_current(
     names: &[u8; REF_BYTES],
@@ -154,7 +155,8 @@ mod tests {
         for (name, rows) in [("acme", Some(2)), ("acm", None), ("acmes", None), ("z", None)] {
             assert_eq!(current.list(name).map(|list| list.rows), rows, "{name}");
         }
-        // The checksum does not cover these bytes; byte 6 is the format.
+        // The checksum does not cover bytes 0 to 7. Byte 6 is the format, which is tested
+        // separately.
         for index in (0..6).chain([7]) {
             let mut damaged = bytes.clone();
             damaged[index] ^= 1;

@@ -1,6 +1,6 @@
 //! The encoding of stored values: little-endian numbers and tables of byte strings.
 //!
-//! Checksums are verified by [`section`](super::section) before anything is decoded.
+//! The module [`section`](super::section) verifies checksums before values are decoded.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,26 +19,27 @@ impl fmt::Display for DamagedError {
 
 impl std::error::Error for DamagedError {}
 
-/// Stored numbers have 32 bits. Values stay far below 2^32 bytes, since storage accepts at most 25 MiB.
+/// Serializes a number as 32 bits. Sizes and offsets fit, since storage accepts values of at most
+/// 25 MiB.
 pub fn number(value: usize) -> [u8; 4] {
     u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes()
 }
 
-/// The number at a position. Returns `None` past the end.
+/// Reads the number at an offset. Returns `None` if it exceeds the end.
 pub fn read_number(bytes: &[u8], at: usize) -> Option<usize> {
     let number = bytes.get(at..at.checked_add(4)?)?.first_chunk()?;
     Some(u32::from_le_bytes(*number) as usize)
 }
 
-/// A table of byte strings: their count, the offsets at which each begins and the last one ends, then the concatenated
-/// strings.
+/// A table of byte strings: their count, the offset of each string and of the end, then the
+/// concatenated strings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Texts<'a> {
     offsets: &'a [u8],
     joined: &'a [u8],
 }
 
-/// Writes the form that [`Texts::open`] reads.
+/// Serializes a [`StringTable`].
 pub fn write_texts<T: AsRef<[u8]>>(texts: impl ExactSizeIterator<Item = T>) -> Vec<u8> {
     let mut bytes = number(texts.len()).to_vec();
     let mut joined = Vec::new();
@@ -52,7 +53,7 @@ pub fn write_texts<T: AsRef<[u8]>>(texts: impl ExactSizeIterator<Item = T>) -> V
 }
 
 impl<'a> Texts<'a> {
-    /// Returns `None` when the bytes are truncated.
+    /// Parses a table. Returns `None` if the bytes are truncated.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
         let count = read_number(bytes, 0)?;
         let end = count.checked_add(2)?.checked_mul(4)?;
@@ -68,7 +69,7 @@ impl<'a> Texts<'a> {
         self.len() == 0
     }
 
-    /// The offset of a string in the concatenated strings; past the last string, the end.
+    /// The offset of a string in the concatenated strings, or their length past the last string.
     pub fn start(&self, index: usize) -> usize {
         index
             .checked_mul(4)
@@ -91,14 +92,14 @@ impl<'a> Texts<'a> {
         self.joined
     }
 
-    /// The index of the string that contains an offset of the concatenated strings.
+    /// The index of the string at an offset of the concatenated strings.
     pub fn index_at(&self, position: usize) -> usize {
         first_where(self.len(), |index| self.start(index) > position).saturating_sub(1)
     }
 }
 
-/// Binary search: the first of `0..len` for which `holds` is true, or `len`. `holds` must be false before that
-/// index and true from there on.
+/// Binary search: the first index of `0..len` for which `holds` is true, or `len`. `holds` must be
+/// monotonic: false up to some index, then true.
 pub fn first_where(len: usize, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, len);
     while low < high {

@@ -1,18 +1,19 @@
 //! A list of rows in list order: the locations of its parts, and the parts that have been loaded.
 //!
-//! A part is a [`Section`]. A small list is one part with the role [`Role::Whole`]. A large one has parts of the other
-//! roles, so that a request reads only what it needs. The rows form groups. A group has two blocks, both [`Texts`]: the
+//! A part is a [`Section`]. A small list is one part with the role [`Role::Whole`]. A large list
+//! has a part or several for each of the other roles, so that a request reads only the parts that
+//! it needs. The rows are divided into groups. A group has two blocks, both a [`StringTable`]: the
 //! JSON of its rows, each followed by a comma, and their searchable texts.
 //!
 //! The rest of the head of a part with role `Whole` or `Rows`:
 //!
 //! | bytes | meaning |
 //! |---|---|
-//! | 4 | number of its first row in the list |
+//! | 4 | number of the first row, within the list |
 //! | 4 | number of rows |
 //! | 4 | number of groups |
-//! | 4 per group | number of its first row in the list |
-//! | … | [`Texts`]: the folded title of the first row of each group |
+//! | 4 per group | number of the first row, within the list |
+//! | … | [`StringTable`]: the folded title of the first row of each group |
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -31,9 +32,9 @@ pub struct List {
     /// The locations of all parts.
     pub list_ref: ListRef,
     pub kind: Kind,
-    /// The loaded parts with rows, each with the number of its first row.
+    /// The loaded parts with rows, each with the number of the part's first row.
     rows: Vec<(usize, Rc<Section>)>,
-    /// The other loaded parts.
+    /// The loaded parts without rows.
     parts: Vec<(PartRef, Rc<Section>)>,
 }
 
@@ -41,7 +42,7 @@ pub struct List {
 pub struct Group<'a> {
     section: &'a Section,
     index: usize,
-    /// The number of its first row.
+    /// The number of the group's first row.
     pub first: usize,
 }
 
@@ -106,7 +107,7 @@ impl List {
         Self { list_ref, kind, rows, parts }
     }
 
-    /// The loaded parts of a role, each with the number of its first item.
+    /// The loaded parts of a role, each with the number of the part's first item.
     pub fn parts(&self, role: Role) -> impl Iterator<Item = (usize, &Section)> {
         let parts = self.parts.iter().filter(move |(part, _)| part.role == role);
         parts.map(|(part, section)| (part.first, section.as_ref()))
@@ -122,7 +123,7 @@ impl List {
         self.with_rows().next().filter(|_| is_whole)
     }
 
-    /// Fails when no loaded part contains the row.
+    /// The group that contains a row. Returns an error if no loaded part contains the row.
     pub fn group_of(&self, row: usize) -> Result<Group<'_>, StorageError> {
         let after = self.rows.partition_point(|(first, _)| *first <= row);
         let missing_error = || self.missing("a row");
@@ -187,7 +188,7 @@ impl List {
         })
     }
 
-    /// The consecutive rows with a folded title.
+    /// The range of rows with this folded title.
     pub fn with_title(&self, folded: &str) -> Result<Range<usize>, StorageError> {
         let folded = folded.as_bytes();
         let (mut start, mut end) = (None, 0);
@@ -195,7 +196,8 @@ impl List {
             let head = RowsHead::read(section)?;
             let titles =
                 head.titles().ok_or_else(|| section.damaged("its titles are cut short"))?;
-            // The title may begin in the group before the first one that starts at or after it.
+            // Rows with the title may start in the group before the first group whose first title
+            // is not less.
             let from = first_where(titles.len(), |index| titles.get(index) >= folded);
             for index in from.saturating_sub(1)..head.groups {
                 if titles.get(index) > folded {
@@ -215,7 +217,7 @@ impl List {
         Ok(start.unwrap_or(end)..end)
     }
 
-    /// The JSON of the row with a key.
+    /// The JSON of the row with this key.
     pub fn with_key(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
         match self.list_ref.bucket(key) {
             Some(bucket) => self.find_in_bucket(key, bucket),
@@ -223,7 +225,8 @@ impl List {
         }
     }
 
-    /// Looks up a key in its bucket: two [`Texts`], the sorted keys and their rows.
+    /// Looks up a key in its bucket, which has two [`StringTable`]s: the sorted keys and their
+    /// rows.
     fn find_in_bucket(&self, key: &str, bucket: usize) -> Result<Option<&[u8]>, StorageError> {
         let mut parts = self.parts(Role::Keys);
         let (first, part) = parts.next().ok_or_else(|| self.missing("the keys"))?;
@@ -256,7 +259,7 @@ impl List {
         Ok(None)
     }
 
-    /// The columns that filters read.
+    /// The columns that filters scan.
     pub fn columns(&self) -> Result<Columns<'_>, StorageError> {
         let (section, index) = if let Some(only_part) = self.whole() {
             (only_part, only_part.len().saturating_sub(2))
@@ -275,8 +278,8 @@ pub fn title_of(text: &[u8]) -> &[u8] {
     text.get(..end).unwrap_or_default()
 }
 
-/// The values that filters read of every row: the attributes, one byte per row; the number of the row's group, two
-/// bytes per row; and the names of the groups, as [`Texts`].
+/// The columns that filters scan: the attributes, one byte per row; the group number, two bytes per
+/// row; and the names of the groups, as a [`StringTable`].
 #[derive(Debug, Clone, Copy)]
 pub struct Columns<'a> {
     pub attributes: &'a [u8],
@@ -297,7 +300,7 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// The number of a group. Returns `None` when no row is in it.
+    /// The number of a group. Returns `None` if the list has no row in the group.
     pub fn group(&self, name: &str) -> Option<u16> {
         let index =
             (0..self.names.len()).find(|index| self.names.get(*index) == name.as_bytes())?;

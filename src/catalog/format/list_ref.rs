@@ -1,4 +1,4 @@
-//! A list's record: the locations of its parts, and which of them a query needs.
+//! The record of a list: the locations of its parts. Selects the parts that a query needs.
 
 use std::ops::Range;
 
@@ -11,17 +11,19 @@ use crate::util::crc32::crc32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
-    /// Everything: groups of rows, then the columns, then the row numbers by key.
+    /// The whole list: groups of rows, then the columns, then the row numbers by key.
     Whole = 0,
     Rows = 1,
-    /// A second copy of the rows, by key, so that looking up a key reads one part.
+    /// A copy of the rows, by key, so that the lookup of a key reads one part.
     Keys = 2,
     Columns = 3,
     /// The search index: see [`index`](crate::catalog::list_search::index).
     Index = 4,
-    /// For all actions: the words and their postings. See [`action_search`](crate::catalog::action_search).
+    /// Only in the list of all actions: words and their postings. See
+    /// [`action_search`](crate::catalog::action_search).
     Words = 5,
-    /// For all actions: the platforms, and the part of each action's score that does not depend on the query.
+    /// Only in the list of all actions: the platforms, and the part of each action's score that
+    /// does not depend on the query.
     Features = 6,
 }
 
@@ -41,43 +43,45 @@ impl Role {
 pub struct PartRef {
     pub role: Role,
     pub location: SectionRef,
-    /// The number of its first row, bucket of keys or index entry.
+    /// The number of the part's first row, bucket of keys or index entry.
     pub first: usize,
 }
 
 /// A list, and the locations of its parts.
 #[derive(Debug, Clone)]
 pub struct ListRef {
-    /// Derived from the list's content: lists with the same id have the same rows.
+    /// Derived from the content: lists with the same id have the same rows.
     pub id: SegmentId,
     pub rows: usize,
     pub buckets: usize,
     /// The number of entries of the search index; 0 without an index.
     pub entries: usize,
-    /// The number of bits of an index entry that are the offset in the row's searchable text.
+    /// The size of the offset within an index entry, in bits. The offset points into the row's
+    /// searchable text.
     pub offset_bits: u32,
-    /// In order within each role.
+    /// The parts, in list order within each role.
     pub parts: Vec<PartRef>,
-    /// The folded title of the first row of each part with rows. For the list of all actions, the first word of each
-    /// part with words.
+    /// The folded title of the first row of each part with rows. In the list of all actions: the
+    /// first word of each part with words.
     titles: Vec<Box<[u8]>>,
 }
 
-/// The size of a list's record before its parts.
+/// The size of a list's record without its parts, in bytes.
 const LIST_BYTES: usize = 36;
 
-/// The size of a part's record: its [`SectionRef`], the number of its first item, and its role.
+/// The size of a part's record, in bytes: its [`SectionRef`], the number of its first item, and its
+/// role.
 const PART_BYTES: usize = REF_BYTES + 8;
 
 impl ListRef {
-    /// A list that is one part.
+    /// A list with a single part.
     pub fn whole(id: SegmentId, rows: usize, location: SectionRef) -> Self {
         let parts = vec![PartRef { role: Role::Whole, location, first: 0 }];
         let titles = vec![Box::default()];
         Self { id, rows, buckets: 0, entries: 0, offset_bits: 0, parts, titles }
     }
 
-    /// The inverse of [`Self::write`]. Returns `None` when the bytes are truncated.
+    /// Parses a list's record. Returns `None` if the bytes are truncated.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let id = SegmentId(*bytes.first_chunk()?);
         let field = |index: usize| read_number(bytes, index.checked_mul(4)?.checked_add(16)?);
@@ -102,7 +106,7 @@ impl ListRef {
         })
     }
 
-    /// The record of the list in `current`.
+    /// Serializes the list's record for `current`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn write(&self) -> Vec<u8> {
         use super::layout::{number, write_texts};
@@ -127,7 +131,7 @@ impl ListRef {
         self
     }
 
-    /// The parts with these roles and, of the parts with rows, those at these indexes.
+    /// All parts with these roles, and the parts with rows at these indexes.
     fn select_parts(&self, roles: &[Role], rows: Range<usize>) -> Vec<PartRef> {
         let mut nth_with_rows = 0_usize;
         let is_selected = |part: &&PartRef| match part.role {
@@ -169,7 +173,7 @@ impl ListRef {
         self.select_parts(&[Role::Columns], start..end.max(1))
     }
 
-    /// The parts that would contain these words, and the one with features.
+    /// The parts that would contain these words, and the part with features.
     pub fn parts_of_words<'a>(&self, words: impl Iterator<Item = &'a str>) -> Vec<PartRef> {
         let index = |word: &str| {
             let after = self.titles.partition_point(|first| **first <= *word.as_bytes());
@@ -202,7 +206,7 @@ impl ListRef {
         self.parts.iter().rfind(holds).copied().into_iter().collect()
     }
 
-    /// The bucket of a key. Returns `None` when the list is one part, which has its own keys.
+    /// The bucket of a key. Returns `None` if the list is a single part, which contains its keys.
     pub fn bucket(&self, key: &str) -> Option<usize> {
         bucket_of(key, self.buckets)
     }
@@ -215,7 +219,7 @@ impl ListRef {
     }
 }
 
-/// The bucket of a key. Returns `None` when there are none.
+/// The bucket of a key. Returns `None` if `buckets` is 0.
 pub fn bucket_of(key: &str, buckets: usize) -> Option<usize> {
     (crc32(key.as_bytes()) as usize).checked_rem(buckets)
 }

@@ -1,14 +1,15 @@
-//! A pack: the connectors of some platforms, and those of their action lists that are small enough to share a segment.
+//! A pack: the connectors of several platforms, and their action lists that are small enough to
+//! share a segment.
 //!
-//! It is a [`Section`] with three blocks per name: the connector's row, the members that its detail adds, and the
-//! [`UnitTable`] of its actions. For an alias, the first block is the platform's name and the others are empty. The
-//! rest of the section's head:
+//! It is a [`Section`] with three blocks per name: the connector's row, the additional members of
+//! its detail, and the [`UnitTable`] of its actions. For an alias, the first block is the
+//! platform's name and the other blocks are empty. The rest of the section's head:
 //!
 //! | bytes | meaning |
 //! |---|---|
 //! | 4 | number of names |
-//! | 36 per name | flags; its action list: 16 bytes of id, its start, the length and CRC-32 of its head, its rows |
-//! | … | [`Texts`]: the names, sorted |
+//! | 36 per name | flags; the action list: 16 bytes of id, its start, the length and CRC-32 of its head, its number of rows |
+//! | … | [`StringTable`]: the names, sorted |
 
 use super::layout::{Texts, first_where, read_number};
 use super::list::ListRef;
@@ -20,22 +21,22 @@ use crate::ports::StorageError;
 use crate::util::json;
 
 const BLOCKS: usize = 3;
-/// The size of a name's entry.
+/// The size of a name's entry in the head, in bytes.
 pub const ENTRY_BYTES: usize = 36;
 /// Flag: the connector has the bit [`row::AUTHKIT`].
 pub const AUTHKIT: usize = 1;
-/// Flag: the action list of the platform has segments of its own, which `current` names.
+/// Flag: the platform's action list is in separate segments, which `current` locates.
 pub const SEPARATE_LIST: usize = 2;
 /// Flag: the name is a former name of a platform.
 pub const ALIAS: usize = 4;
 /// Flag: the connector has the bit [`row::NEEDS_CLIENT`].
 pub const NEEDS_CLIENT: usize = 8;
 
-/// The target of a name.
+/// The entry of a name in a pack.
 #[derive(Debug)]
 pub enum NameEntry<'a> {
     Platform(PlatformEntry<'a>),
-    /// The current name of the platform.
+    /// A former name, with the current name of the platform.
     Alias(&'a str),
 }
 
@@ -46,26 +47,27 @@ pub struct PlatformEntry<'a> {
     pub connector: &'a [u8],
     /// [`RowFields::attributes`](row::RowFields::attributes) of the connector.
     pub attributes: u8,
-    /// `None` when the pack does not contain the list.
+    /// The action list, if the pack contains it.
     pub actions: Option<ListRef>,
     pack: &'a Section,
     index: usize,
 }
 
 impl<'a> PlatformEntry<'a> {
-    /// The members that the detail adds, as a JSON object. Read on demand, since most requests don't need it.
+    /// The additional members of the connector's detail, as a JSON object. Read on demand, since
+    /// most requests don't need them.
     pub fn detail(&self) -> Result<&'a [u8], StorageError> {
         self.pack.block(self.index.saturating_mul(BLOCKS).saturating_add(1))
     }
 
-    /// The locations of the details of its actions.
+    /// The locations of the details of the platform's actions.
     pub fn units(&self) -> Result<UnitTable, StorageError> {
         let block = self.pack.block(self.index.saturating_mul(BLOCKS).saturating_add(2))?;
         json::from_bytes(block).map_err(|_| self.pack.damaged("a unit table is not JSON"))
     }
 }
 
-/// Finds a name in a pack; `segment` is the pack's segment.
+/// Finds a name in a pack. `segment` is the segment of the pack.
 pub fn find<'a>(
     pack: &'a Section,
     segment: SegmentId,

@@ -1,21 +1,21 @@
-//! A part of a stored value that can be read block by block: a head that states the checksums of the blocks, and the
-//! blocks.
+//! A section: a part of a segment that can be read block by block. It consists of a head, which
+//! contains the checksums of the blocks, and the blocks.
 //!
 //! | bytes | meaning |
 //! |---|---|
 //! | 4 | number of blocks |
-//! | 12 per block | its offset in the section, its length, its CRC-32 |
+//! | 12 per block | the block's offset in the section, its length, its CRC-32 |
 //! | … | the rest of the head, depending on the kind of section |
 //! | … | the blocks |
 //!
-//! Bit 31 of a length marks a packed block. It consists of its unpacked length (4 bytes) and an [LZ4
-//! block](https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md). Length and CRC-32 are those of the packed
-//! bytes. LZ4 was chosen because unpacking takes less time than reading the bytes that it saves, even before V8 has
-//! optimized the code.
+//! Bit 31 of a length marks a packed block: its unpacked length (4 bytes) and an [LZ4
+//! block](https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md). The length and the CRC-32
+//! are those of the packed bytes. LZ4 was chosen because unpacking takes less time than reading the
+//! saved bytes, even before V8 has optimized the code.
 //!
-//! A reference to a section contains the length and the checksum of its head. Thus a chain of checksums leads from the
-//! record `current` to every byte that is used, and a damaged, outdated or wrong value is detected before any of it is
-//! served.
+//! A reference to a section contains the length and the checksum of its head. So a chain of
+//! checksums leads from the record `current` to every byte that is used, and a damaged, outdated or
+//! wrong value is detected before it is served.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
@@ -38,11 +38,11 @@ pub struct SectionRef {
     pub crc: u32,
 }
 
-/// The size of a stored [`SectionRef`], which has no base.
+/// The size of a stored [`SectionRef`] in bytes. The base is not stored.
 pub const REF_BYTES: usize = 24;
 
 impl SectionRef {
-    /// Reads a reference to a section at the start of its segment. Returns `None` past the end.
+    /// Reads a stored reference, whose base is 0. Returns `None` if it exceeds the end of `bytes`.
     pub fn read(bytes: &[u8], at: usize) -> Option<Self> {
         let segment = SegmentId(*bytes.get(at..)?.first_chunk()?);
         let head = read_number(bytes, at.checked_add(16)?)?;
@@ -56,25 +56,26 @@ impl SectionRef {
 pub struct Section {
     segment: SegmentId,
     base: usize,
-    /// `None` once every block has been copied.
+    /// The fetched value. `None` once every block has been copied.
     blob: RefCell<Option<Rc<dyn Blob>>>,
     head: Vec<u8>,
     blocks: Vec<OnceCell<Vec<u8>>>,
     remaining: Cell<usize>,
     copied: Cell<usize>,
-    /// The stored size of the head and of the copied blocks: less than `copied` if blocks are packed.
+    /// The stored size of the head and of the copied blocks, in bytes. It is less than `copied` if
+    /// blocks are packed.
     stored: Cell<usize>,
     is_damaged: Cell<bool>,
 }
 
 const BLOCK_BYTES: usize = 12;
-/// The bit of a block's length that marks it as packed.
+/// The bit of a block's length that marks a packed block.
 const PACKED: usize = 1 << 31;
-/// The maximum size of an unpacked block: no value in storage is larger.
+/// The maximum size of an unpacked block, in bytes: the maximum size of a value in KV.
 const MAX_UNPACKED: usize = 25 << 20;
 
 impl Section {
-    /// Fails when the head does not match the reference.
+    /// Returns an error if the head does not match the reference.
     pub fn open(blob: &Rc<dyn Blob>, location: SectionRef) -> Result<Self, StorageError> {
         let damaged = |damage| damaged(location.segment, damage);
         let head = read_checked(blob.as_ref(), location.base, 0..location.head, location.crc)
@@ -142,7 +143,7 @@ impl Section {
         if is_packed { unpack_block(&bytes) } else { Ok(bytes) }
     }
 
-    /// The memory that the blocks copied so far take, in bytes.
+    /// The memory that the copied blocks use, in bytes.
     pub const fn copied(&self) -> usize {
         self.copied.get()
     }
@@ -152,7 +153,7 @@ impl Section {
         self.stored.get()
     }
 
-    /// Whether a block turned out to be damaged, so that the segment must be fetched again.
+    /// Whether a damaged block was found, so that the segment must be fetched again.
     pub const fn is_damaged(&self) -> bool {
         self.is_damaged.get()
     }
@@ -172,7 +173,7 @@ fn damaged(segment: SegmentId, error: DamagedError) -> StorageError {
     StorageError::new(format!("`{}` is damaged: {error}", segment.key()))
 }
 
-/// Copies a range relative to `base`. Fails when its checksum is not `crc`.
+/// Copies a range relative to `base`. Returns an error if its checksum is not `crc`.
 fn read_checked(
     blob: &dyn Blob,
     base: usize,
@@ -215,7 +216,7 @@ pub struct SectionWriter {
     pub rest: Vec<u8>,
 }
 
-/// A serialized section, with the values that a reference to it contains.
+/// A serialized section, with the length and the checksum for references to it.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Clone)]
 pub struct WrittenSection {
@@ -248,7 +249,7 @@ impl SectionWriter {
         Section::open(&blob, SectionRef { segment, base: 0, head, crc }).unwrap()
     }
 
-    /// Serializes the section, with this flag in the lengths of its blocks.
+    /// Serializes the section, with `flag` set in the length of each block.
     fn serialize(self, flag: usize) -> WrittenSection {
         use super::layout::number;
         let table = self.blocks.len().saturating_mul(BLOCK_BYTES).saturating_add(4);
@@ -279,7 +280,7 @@ mod tests {
     use crate::ports::Blob;
     use crate::util::crc32::crc32;
 
-    /// Reads every block, like a request that needs all of them.
+    /// Opens a section and reads all of its blocks.
     fn read(bytes: Vec<u8>, location: SectionRef) -> Result<Vec<Vec<u8>>, String> {
         let blob: Rc<dyn Blob> = Rc::new(bytes);
         let section = Section::open(&blob, location).map_err(|error| error.cause)?;

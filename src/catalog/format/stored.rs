@@ -3,7 +3,7 @@
 //! | key | value |
 //! |---|---|
 //! | `segment:<id>` | a part of the catalog, named by its content |
-//! | `version:<id>` | a [`Manifest`] of everything that belongs to one version of the catalog |
+//! | `version:<id>` | the [`Manifest`] of a version of the catalog, which lists its segments |
 //! | `current` | the served version: see [`current`](super::current). A version is named by the content of this record |
 
 use std::fmt;
@@ -14,7 +14,8 @@ use sha2::{Digest, Sha256};
 
 pub const CURRENT_KEY: &str = "current";
 
-/// The version of the stored format. A catalog of another format is refused: it has to be imported and published again.
+/// The number of the stored format. A catalog in another format is rejected and must be imported
+/// and published again.
 pub const FORMAT: u32 = 4;
 
 /// A segment's id: the first 128 bits of its SHA-256, written as 32 lower-case hexadecimal digits.
@@ -47,7 +48,7 @@ impl fmt::Display for SegmentId {
     }
 }
 
-/// The string is not 32 lower-case hexadecimal digits.
+/// Error: the string is not 32 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentIdError;
 
@@ -83,14 +84,14 @@ impl<'de> Deserialize<'de> for SegmentId {
     }
 }
 
-/// Lists the records of one version of the catalog, so that versions can be listed and pruned.
+/// A list of the segments of one version of the catalog, for listing and pruning versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Manifest {
     pub format: u32,
-    /// The id of the record `current` that serves this version.
+    /// The id of the version: the hash of its record `current`.
     pub version: SegmentId,
-    /// Sorted and distinct.
+    /// The segments of the version, sorted and without duplicates.
     pub segments: Vec<SegmentId>,
     pub connector_rows: u32,
     pub action_rows: u32,

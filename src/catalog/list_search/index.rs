@@ -1,16 +1,18 @@
-//! The search index of a large list: a suffix array of the positions at which a match can begin, sorted by the text
-//! from there on.
+//! The search index of a large list: a suffix array. Its entries are the positions where a match
+//! can begin, sorted by the text that follows.
 //!
-//! All occurrences of a word are adjacent in that order, so two binary searches find and count them. Ranking needs
-//! nothing but the entries, so only the binary searches read texts. An entry has four bytes, from the lowest bit on:
+//! All occurrences of a word are adjacent in this order, so two binary searches find and count
+//! them. Only the binary searches read texts; ranking needs only the entries. An entry has four
+//! bytes, from the lowest bit on:
 //!
 //! | bits | meaning |
 //! |---|---|
-//! | 3 | the rank of a match at this position, minus 2. A match of the whole value ranks 2 better |
+//! | 3 | the rank of a match at this position, minus 2. A match of the whole value is 2 ranks better |
 //! | `offset_bits` | the offset in the row's searchable text |
 //! | the rest | the row |
 //!
-//! The rest of a part's head is a number: the entries in each block of the list's index except the last.
+//! The rest of a part's head is a number: the entries per block. The last block of the list may
+//! have fewer.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -21,17 +23,17 @@ use crate::catalog::format::list::{List, Role};
 use crate::catalog::format::section::Section;
 use crate::ports::StorageError;
 
-/// The bits of an entry that hold the rank.
+/// The size of the rank in an entry, in bits.
 const RANK_BITS: u32 = 3;
-/// If a word occurs less often than once for this many rows, sorting its rows is faster than visiting the ranks of all
-/// rows.
+/// If a word occurs less often than once per this number of rows, sorting its rows is faster than
+/// scanning the ranks of all rows.
 const ROWS_PER_OCCURRENCE: usize = 32;
-/// The number of occurrences that can be visited in the time that reading one text takes.
+/// The cost of reading one text, in visited occurrences.
 const OCCURRENCES_PER_TEXT: usize = 48;
-/// The number of occurrences that can be visited in the time that finding the occurrences of a word takes.
+/// The cost of finding the occurrences of a word, in visited occurrences.
 const OCCURRENCES_PER_SEARCH: usize = 5_000;
 
-/// A position at which a match can begin.
+/// A position in a searchable text where a match can begin.
 #[derive(Debug, Clone, Copy)]
 struct IndexEntry {
     row: usize,
@@ -41,7 +43,7 @@ struct IndexEntry {
 pub struct Index<'a> {
     list: &'a List,
     parts: Vec<(usize, &'a Section)>,
-    /// The number of entries in a block.
+    /// The number of entries per block, except the last one.
     entries_per_block: usize,
 }
 
@@ -56,7 +58,7 @@ impl Search {
 }
 
 impl<'a> Index<'a> {
-    /// Returns `None` when the list has no index or it is not loaded.
+    /// Returns `None` if the list has no index, or if the index is not loaded.
     pub fn open(list: &'a List) -> Option<Self> {
         let parts: Vec<_> = list.parts(Role::Index).collect();
         let entries_per_block =
@@ -74,7 +76,7 @@ impl<'a> Index<'a> {
             }
             words.push((word, occurrences));
         }
-        // The rarest word first. A word that all rows share comes last.
+        // Rarest word first. Words of the field that all rows share come last.
         words.sort_by_key(|(word, occurrences)| (word.shared_rank != ABSENT, occurrences.len()));
         let mut words = words.into_iter();
         let Some((word, rarest)) = words.next() else { return Ok(Vec::new()) };
@@ -95,8 +97,8 @@ impl<'a> Index<'a> {
         Ok(sort_by_rank(rows))
     }
 
-    /// The rank of a word in each of these rows. Reads their texts or visits all occurrences of the word, whichever is
-    /// faster.
+    /// The rank of a word in each of these rows. Either reads the rows' texts or visits all
+    /// occurrences of the word, whichever is faster.
     fn ranks(
         &self,
         word: &Word,
@@ -150,12 +152,13 @@ impl<'a> Index<'a> {
         Ok(Occurrences { all, whole })
     }
 
-    /// The least byte string that is greater than all that begin with `word`: no byte of UTF-8 is 255.
+    /// The smallest byte string greater than all UTF-8 strings that begin with `word`. UTF-8
+    /// contains no byte 255.
     fn upper_bound(word: &str) -> Vec<u8> {
         [word.as_bytes(), &[u8::MAX]].concat()
     }
 
-    /// The first entry whose text is not less than `text`.
+    /// The index of the first entry whose text is not less than `text`.
     fn first_from(&self, text: &[u8], within: Range<usize>) -> Result<usize, StorageError> {
         let failure = RefCell::new(None);
         let first = first_where(within.len(), |index| {
@@ -185,7 +188,7 @@ impl<'a> Index<'a> {
         IndexEntry { row, offset: (rest ^ row_bits) as usize }
     }
 
-    /// The block that contains an entry, and the entry's position in it.
+    /// The block that contains an entry, and the position of the entry in the block.
     fn block(&self, index: usize) -> Result<(&[[u8; 4]], usize), StorageError> {
         let part = self.parts.partition_point(|(first, _)| *first <= index).saturating_sub(1);
         let missing_error = || StorageError::new("the search index has no part");
@@ -224,9 +227,10 @@ impl<'a> Index<'a> {
         Ok(())
     }
 
-    /// Lowers the rank of each row to that of its best occurrence.
+    /// Improves the rank of each row to the rank of its best occurrence.
     fn improve(&self, ranks: &mut [u8], occurrences: &Occurrences) -> Result<(), StorageError> {
-        // At the start of a value, the stored rank is 0 or 1. Only there can a match be the whole value.
+        // The stored rank is 0 or 1 at the start of a value, the only position where a match can be
+        // the whole value.
         const PART: [u8; 8] = [2, 3, 4, 5, 6, 7, ABSENT, ABSENT];
         const WHOLE: [u8; 8] = [0, 1, 4, 5, 6, 7, ABSENT, ABSENT];
         let shift = self.list.list_ref.offset_bits.saturating_add(RANK_BITS);
@@ -248,7 +252,7 @@ impl<'a> Index<'a> {
 #[derive(Debug, Clone)]
 struct Occurrences {
     all: Range<usize>,
-    /// Those where the word extends to the end of the value.
+    /// The occurrences where the word extends to the end of the value.
     whole: Range<usize>,
 }
 
@@ -262,8 +266,8 @@ impl Occurrences {
     }
 }
 
-/// Builds the index of these texts: its entries in order, and the number of bits of an entry that are the offset.
-/// Returns `None` when an entry would not fit into 32 bits; searches then scan all rows.
+/// Builds the index of these texts: the sorted entries, and the size of an entry's offset in bits.
+/// Returns `None` if an entry would exceed 32 bits; searches then scan all rows.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_index(texts: &[&str]) -> Option<(Vec<u32>, u32)> {
     use super::{RANKS, start_rank};
@@ -312,7 +316,7 @@ mod tests {
 
     #[test]
     fn writes_no_index_if_an_entry_exceeds_32_bits() {
-        // 16 bits of an entry are the offset and 3 the rank, which leaves 13 for the row.
+        // The offset takes 16 bits and the rank takes 3, which leaves 13 bits for the row.
         let long = "a".repeat(32_768);
         let mut texts = vec![""; 8190];
         texts.push(&long);

@@ -1,9 +1,10 @@
 //! Ranked search in one list: every word must occur somewhere in a row.
 //!
-//! From best to worst, a word matches a whole value, the start of a value, the start of a word, or the inside of a
-//! word. A match in the name or title ranks before the same match in another field. A row ranks like its worst word.
-//! Rows that contain the phrase as typed come before all others, ranked by the position of the phrase. Rows of equal
-//! rank stay in list order.
+//! From best to worst, a word matches a whole value, the start of a value, the start of a word, or
+//! the inside of a word. A match in the name or title ranks before the same match in another field.
+//! The rank of a row is the rank of its worst word. Rows that contain the phrase as typed rank
+//! before all other rows, ordered by the match of the phrase. Rows of equal rank stay in list
+//! order.
 
 pub mod index;
 
@@ -20,17 +21,17 @@ pub const MAX_CHARS: usize = 100;
 
 /// The rank of a row that does not contain the word.
 pub const ABSENT: u8 = u8::MAX;
-/// The number of ranks of a word: four kinds of match, in the first field and in others.
+/// The number of ranks of a word: four types of match, each in the first field or in another field.
 pub const RANKS: u8 = 8;
 
-/// The words of a search, folded.
+/// The words of a search, case-folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Query {
     words: Vec<String>,
 }
 
 impl Query {
-    /// Returns `None` when there are no words, or more than [`MAX_CHARS`] characters.
+    /// Returns `None` if the text has no words, or more than [`MAX_CHARS`] characters.
     pub fn parse(text: &str) -> Option<Self> {
         if text.chars().count() > MAX_CHARS {
             return None;
@@ -61,26 +62,27 @@ pub struct Word {
     /// Case-folded.
     pub text: String,
     finder: Finder<'static>,
-    /// Its rank in every row, from the field that all rows share; [`ABSENT`] when it does not occur there.
+    /// The rank of the word in the field that all rows share, or [`ABSENT`].
     pub shared_rank: u8,
 }
 
 impl Word {
-    /// `shared` is the searchable text of the field that all rows share.
+    /// `shared` is the searchable text that all rows share.
     fn new(text: &str, shared: &str) -> Self {
         let finder = Finder::new(text).into_owned();
         let mut word = Self { text: text.to_owned(), finder, shared_rank: ABSENT };
-        // The shared field is not the title.
+        // The shared text is not the title, so no title match can occur.
         word.shared_rank = word.rank_in(shared.as_bytes(), 0);
         word
     }
 
-    /// The best rank in a row's searchable text or in the shared field.
+    /// The best rank of the word in a row's searchable text or in the shared text.
     pub fn rank(&self, text: &[u8]) -> u8 {
         self.rank_in(text, title_of(text).len()).min(self.shared_rank)
     }
 
-    /// The best rank in a text whose first field has `title` bytes.
+    /// The best rank of the word in a text. `title` is the length of the text's first field, in
+    /// bytes.
     fn rank_in(&self, text: &[u8], title: usize) -> u8 {
         let rank = |at| match_rank(text, at, self.text.len()).saturating_add(u8::from(at >= title));
         self.positions(text).map(rank).min().unwrap_or(ABSENT)
@@ -106,7 +108,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// `shared` is the searchable text of the field that all rows share; possibly empty.
+    /// `shared` is the searchable text that all rows share, possibly empty.
     pub fn new(query: &Query, shared: &str) -> Self {
         let words =
             query.distinct_words().into_iter().map(|word| Word::new(word, shared)).collect();
@@ -114,7 +116,7 @@ impl Search {
         Self { words, phrase }
     }
 
-    /// The rank of a row, from its searchable text. Returns `None` when a word is missing.
+    /// The rank of a row, given its searchable text. Returns `None` if a word is missing.
     pub fn rank(&self, text: &[u8]) -> Option<u8> {
         let title = title_of(text).len();
         let mut worst = 0;
@@ -129,7 +131,8 @@ impl Search {
         Some(if phrase_rank == ABSENT { without_phrase(worst) } else { phrase_rank })
     }
 
-    /// The rows that contain all words, each with its rank, in list order. Scans all rows for the longest word.
+    /// The rows that contain all words, with their ranks, in list order. Scans the rows for the
+    /// longest word first, since it is likely the rarest.
     pub fn scan(&self, list: &List) -> Result<Vec<(u32, u8)>, StorageError> {
         let mut ranked_rows = Vec::new();
         let Some(longest) = self.words.first() else { return Ok(ranked_rows) };
@@ -152,7 +155,7 @@ impl Search {
     }
 }
 
-/// The rank of a row without the phrase, given the rank of its worst word.
+/// The rank of a row that does not contain the phrase, given the rank of its worst word.
 pub const fn without_phrase(worst: u8) -> u8 {
     worst.saturating_add(RANKS)
 }
@@ -168,7 +171,8 @@ pub fn sort_by_rank(rows: Vec<(u32, u8)>) -> Vec<u32> {
     buckets.concat()
 }
 
-/// 0 for a match of the whole value, 2 at its start, 4 at the start of a word, 6 inside a word.
+/// 0 for a match of the whole value, 2 at the start of the value, 4 at the start of a word, 6
+/// inside a word.
 fn match_rank(text: &[u8], at: usize, length: usize) -> u8 {
     match start_rank(text, at) {
         2 if matches!(text.get(at.saturating_add(length)), None | Some(b'\n')) => 0,
@@ -176,7 +180,8 @@ fn match_rank(text: &[u8], at: usize, length: usize) -> u8 {
     }
 }
 
-/// Like [`match_rank`], regardless of where the match ends: 2, 4 or 6.
+/// The rank of a match by its start: 2 at the start of a value, 4 at the start of a word, 6 inside
+/// a word.
 pub fn start_rank(text: &[u8], at: usize) -> u8 {
     let before = text.get(..at).unwrap_or_default();
     let is_inside = match before.last() {
@@ -213,7 +218,7 @@ mod tests {
             let search = Search::new(&Query::parse(text).unwrap(), "alpha\n");
             assert_eq!(search.words[0].shared_rank, shared_rank, "{text}");
         }
-        // A single word that all rows share ranks them equally.
+        // A single word of the shared text ranks all rows equally.
         let search = Search::new(&Query::parse("alpha").unwrap(), "alpha\n");
         for text in ["beta\n", "alphabet\n"] {
             assert_eq!(search.rank(text.as_bytes()), Some(1), "{text}");

@@ -36,10 +36,10 @@ pub struct Page {
     pub rows: Vec<u8>,
 }
 
-/// Maps the number of matching rows to the positions of the page.
+/// A function from the number of matching rows to the positions of the page.
 pub type Positions<'a> = &'a dyn Fn(usize) -> Range<usize>;
 
-/// The catalog as one request sees it.
+/// One version of the catalog, opened for a request.
 pub struct Catalog<'a, P> {
     cache: &'a CatalogCache,
     ports: &'a P,
@@ -49,9 +49,9 @@ pub struct Catalog<'a, P> {
 /// The result of looking up an action.
 #[derive(Debug)]
 pub enum ActionLookup {
-    /// Its row and its detail, as JSON.
+    /// The row and the detail of the action, as JSON.
     Found(Vec<u8>),
-    /// The platform has no action with this key; these are similar ones.
+    /// The platform has no action with this key. Contains similar keys.
     NoAction(Vec<String>),
     NoPlatform,
 }
@@ -61,7 +61,7 @@ pub enum ActionLookup {
 pub struct ActionList {
     /// Lists with the same id have the same rows.
     pub id: SegmentId,
-    /// The platform's current name; the caller may have used a former one.
+    /// The current name of the platform, even if the caller used a former name.
     platform: String,
     list: ListRef,
 }
@@ -113,8 +113,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         Ok(Page { total: matches.len(), rows: rows.join(&b',') })
     }
 
-    /// The connectors of platforms, given their current or former names: the current name, the fields that filters
-    /// read, and the row.
+    /// The connectors of these platforms, given by current or former names. Returns the current
+    /// name, the fields that filters read, and the row.
     async fn connectors_by_name(
         &self,
         names: &[String],
@@ -129,7 +129,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         Ok(try_join_all(lookups.collect()).await?.into_iter().flatten().collect())
     }
 
-    /// The selected connectors that accounts can be connected to, given the platforms that have an OAuth client.
+    /// The selected connectors that users can connect to. `clients` are the platforms with an OAuth
+    /// client.
     async fn connectable(
         &self,
         list: &ListRef,
@@ -165,9 +166,10 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         Ok(Selection::Rows(rows.into()))
     }
 
-    /// Finds the actions of a platform by its folded name. Returns `None` when there is no such platform.
+    /// Finds the action list of a platform by its folded name. Returns `None` for an unknown
+    /// platform.
     pub async fn find_actions(&self, platform: &str) -> Result<Option<ActionList>, StorageError> {
-        // These names belong to the connector list and to the list of all actions.
+        // The empty name is reserved for the connector list, and `EVERY_ACTION` for all actions.
         let platform_name =
             Some(platform).filter(|platform| !["", EVERY_ACTION].contains(platform));
         let separate_list = platform_name.and_then(|platform| self.current.list(platform));
@@ -179,7 +181,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             };
             let name_and_list = self.platform(platform, read).await?;
             let Some((current_name, list)) = name_and_list else { return Ok(None) };
-            // The list may have segments of its own, which `current` names by the platform's current name.
+            // A large list has separate segments, which `current` lists by the platform's current
+            // name.
             let list = list.or_else(|| self.current.list(&current_name));
             (current_name, list)
         };
@@ -234,7 +237,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         Ok(Some(json))
     }
 
-    /// Finds the detail of an action, given its platform and key as they are stored.
+    /// Finds the detail of an action. `platform` is the current name, `key` is case-sensitive.
     pub async fn action(
         &self,
         platform: &str,
@@ -266,7 +269,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         json.map(ActionLookup::Found).map_err(|_| damaged_error())
     }
 
-    /// The names of all platforms, each followed by a line feed.
+    /// The names of all platforms, one per line.
     pub async fn platforms(&self) -> Result<String, StorageError> {
         let names = self.current.names();
         let location = names.ok_or_else(|| damaged_current(DamagedError("it is cut short")))?;
@@ -275,14 +278,15 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         String::from_utf8(text).map_err(|_| StorageError::new("a platform's name is not UTF-8"))
     }
 
-    /// Looks up a platform by its current or former name. `read` gets the current name and the platform's entry.
+    /// Looks up a platform by its current or former name, and passes the current name and the entry
+    /// to `read`.
     async fn platform<T>(
         &self,
         name: &str,
         read: impl Fn(&str, PlatformEntry<'_>) -> Result<T, StorageError>,
     ) -> Result<Option<T>, StorageError> {
         let mut platform = name.to_owned();
-        // An alias leads to a platform, never to another alias.
+        // An alias refers to a platform, never to another alias.
         for _ in 0..2 {
             let Some(location) = self.current.pack(&platform) else { return Ok(None) };
             let section = self.cache.section(self.ports, location).await?;
@@ -358,8 +362,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     }
 }
 
-/// The only platforms that can match a filter, without duplicates. Returns `None` when the filter does not restrict
-/// them.
+/// The only platforms that can match a filter, without duplicates. Returns `None` if the filter
+/// does not restrict platforms.
 fn platforms(filter: &ConnectorFilter) -> Option<Vec<String>> {
     let key_platform = |key: &String| ConnectorKey::parse(key).map(|key| key.platform.to_owned());
     let requested = match (&filter.platform, filter.key.as_ref().map(key_platform)) {
@@ -390,7 +394,7 @@ fn distinct_names(names: &Names) -> Vec<String> {
     distinct
 }
 
-/// Runs the futures concurrently. Returns all their values, or the first error.
+/// Runs futures concurrently. Returns all values, or the first error.
 async fn try_join_all<T, E>(futures: Vec<impl Future<Output = Result<T, E>>>) -> Result<Vec<T>, E> {
     let mut running: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
     poll_fn(move |context| {

@@ -17,28 +17,29 @@ use crate::util::name_set::Names;
 /// The maximum number of matches of a search that are counted.
 pub const MAX_COUNTED: usize = rank::MAX_MATCHES - 1;
 
-/// The number of matches that are ranked for the first pages. Later pages rank all of them.
+/// The number of best matches that are ranked for the first pages. A later page ranks all matches.
 const FIRST_PAGES_LIMIT: usize = 100;
 
 #[derive(Debug)]
 pub struct SearchFilter {
     pub q: Query,
     pub method: Constraint<Method>,
-    /// Only these platforms, folded.
+    /// The requested platforms, folded. `None` for all platforms.
     pub platforms: Option<Names>,
-    /// The platforms that the caller may see; `None` for all of them.
+    /// The platforms that the caller may see. `None` for all platforms.
     pub visible: Option<Names>,
-    /// The platforms that the caller's identity has connected, whose actions come first.
+    /// The platforms that the caller's identity has connected. Their actions rank first.
     pub connected: Names,
 }
 
-/// If none of a named platform's actions is among this many best matches, the response has a note about the platform.
+/// If the query names a platform and none of its actions is among this number of best matches, the
+/// response has a note about the platform.
 const TOP_MATCHES: usize = 10;
 
 /// The maximum number of words of a query that are corrected.
 const MAX_CORRECTED_WORDS: usize = 3;
 
-/// Longer words are not corrected.
+/// The maximum length of a word that is corrected, in bytes.
 const MAX_CORRECTED_BYTES: usize = 32;
 
 /// The maximum number of corrections of a word.
@@ -51,8 +52,8 @@ fn vocabulary(loaded: &List) -> Vocabulary<'_> {
     Vocabulary(loaded.parts(Role::Words).map(|(_, section)| section).collect())
 }
 
-/// Finds the platforms of the filter that do not exist, and the requested platforms that have no actions, or none among
-/// the best matches.
+/// Finds the requested platforms that do not exist, that have no actions, or that have no action
+/// among the best matches.
 fn platform_notes(
     filter: &SearchFilter,
     query: &ActionQuery,
@@ -99,7 +100,8 @@ impl From<&SearchFilter> for RowFilter {
             Constraint::Equals(method) => Constraint::Equals(*method as u8),
             Constraint::Never => Constraint::Never,
         };
-        // Names contain no slash and are not empty, so different filters give different strings.
+        // Names are not empty and contain no slash, so different filters result in different
+        // strings.
         let names = |names: &'_ Option<Names>| names.as_ref().map_or("", Names::as_str).to_owned();
         let group = Some([&names(platforms), &names(visible), connected.as_str()].join("/"));
         Self { title: None, attributes, required_bits: 0, group, q: Some(q.clone()) }
@@ -107,8 +109,8 @@ impl From<&SearchFilter> for RowFilter {
 }
 
 impl<P: Blobs + Clock> Catalog<'_, P> {
-    /// A page of the actions of all platforms that match a query. If there are more matches than are counted, the total is
-    /// [`MAX_COUNTED`] plus one.
+    /// A page of the actions of all platforms that match a query. The total is [`MAX_COUNTED`] plus
+    /// one if there are more matches.
     pub async fn search_actions(
         &self,
         list: ListRef,
@@ -130,7 +132,7 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         };
         let page = selection.page(positions(selection.len().min(MAX_COUNTED)));
         let parts = list.parts_of_rows(page.rows());
-        // Without rows, there is no part to read.
+        // An empty page needs no parts.
         let parts = if page.is_empty() { Vec::new() } else { parts };
         let list = self.load(parts, list, Kind::Action).await?;
         let platform_notes = match &selection {
@@ -140,7 +142,8 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         Ok((Page { total: selection.len(), rows: page.json(&list)? }, platform_notes))
     }
 
-    /// The actions that match a query, the best `limit` of them ranked. Corrects the spelling if none match.
+    /// Ranks the best `limit` actions that match a query. Corrects the query's spelling if no
+    /// action matches.
     async fn rank_or_correct(
         &self,
         list: &ListRef,
@@ -155,7 +158,7 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         self.rank_query(list, filter, &query, limit).await
     }
 
-    /// Adds corrections to each word that no action has. Returns whether there are any.
+    /// Adds corrections to each word that no action contains. Returns whether it added any.
     async fn correct(&self, list: &ListRef, query: &mut ActionQuery) -> Result<bool, StorageError> {
         let loaded = self.load_vocabulary(list, query).await?;
         let vocabulary = vocabulary(&loaded);
@@ -187,7 +190,7 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         Ok(is_corrected)
     }
 
-    /// Loads the parts with the words of a query, and the one with features.
+    /// Loads the parts that contain the words of a query, and the part with features.
     async fn load_vocabulary(
         &self,
         list: &ListRef,

@@ -37,7 +37,7 @@ fn bytes_of(row: &Row) -> usize {
     row.json.len().saturating_add(row.fields.text.len())
 }
 
-/// Splits `items` into chunks whose weights add up to at most `limit`. A chunk has at least one item, however heavy.
+/// Splits `items` into chunks with a total weight of at most `limit`. A single item may exceed it.
 pub(super) fn split_by_weight<T>(
     items: &[T],
     limit: usize,
@@ -64,7 +64,7 @@ pub(super) fn list(kind: Kind, mut rows: Vec<Row>, sizes: Sizes) -> PreparedList
     let form = if bytes <= sizes.whole {
         let mut section = rows_section(&groups);
         section.blocks.push(columns(&rows));
-        // A connector is looked up by its platform, through a pack.
+        // Only actions are looked up by key in a list; connectors are looked up in packs.
         section.blocks.push(if kind == Kind::Action { lookup(&rows) } else { Vec::new() });
         ListForm::Whole(section.finish())
     } else {
@@ -93,8 +93,8 @@ pub(super) fn rows_section(groups: &[Group<'_>]) -> SectionWriter {
     SectionWriter { blocks: groups.iter().flat_map(Group::blocks).collect(), rest }
 }
 
-/// The columns: each row's attributes, then each row's index into the names of `fields.group`, then these names. They are
-/// unrelated to [`Group`], which is a range of rows.
+/// Serializes the columns: the attributes of each row, the number of each row's category, and the
+/// names of the categories. These groups are unrelated to [`Group`], a range of rows.
 fn columns(rows: &[Row]) -> Vec<u8> {
     let names: BTreeSet<&str> = rows.iter().map(|row| row.fields.group.as_str()).collect();
     let numbers: BTreeMap<&str, u16> = names.iter().copied().zip(0..).collect();
@@ -107,7 +107,7 @@ fn columns(rows: &[Row]) -> Vec<u8> {
     bytes
 }
 
-/// The CRC-32 and the row number of each key, sorted.
+/// Serializes the lookup table: the CRC-32 and the row number of each key, sorted.
 fn lookup(rows: &[Row]) -> Vec<u8> {
     let sums = rows.iter().map(|row| crc32(row.fields.key.as_bytes()));
     let mut entries: Vec<(u32, usize)> = sums.zip(0..).collect();
@@ -145,8 +145,8 @@ fn parts(kind: Kind, rows: &[Row], groups: &[Group<'_>], sizes: Sizes) -> ListFo
     ListForm::Parts { list, segments: parts.segments }
 }
 
-/// Writes each bucket: the offset of the rows, the sorted keys, and their rows, both as
-/// [`Texts`](crate::catalog::format::layout::Texts).
+/// Serializes each bucket: the offset of the rows, then the sorted keys and their rows, both as a
+/// [`StringTable`](crate::catalog::format::layout::StringTable).
 fn buckets(rows: &[Row], size: usize) -> Vec<Vec<u8>> {
     let bytes: usize = rows.iter().map(|row| row.json.len()).sum();
     let count = bytes.div_ceil(size.max(1)).max(1);
@@ -183,7 +183,7 @@ impl Parts {
         self.segments.push(written.bytes);
     }
 
-    /// Adds parts made of blocks with `entries` entries each.
+    /// Adds parts that consist of blocks with `entries` entries each.
     fn add_blocks(
         &mut self,
         role: Role,
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    /// A list in many parts with several groups that begin with the same title, and the values of the parts.
+    /// A list in many parts, in which several groups begin with the same title, and its segments.
     fn large(block: usize) -> (ListRef, Vec<Vec<u8>>) {
         let titles = (0..5).map(|index| format!("Add {index}"));
         let titles = titles.chain(std::iter::repeat_n("Same".to_owned(), 20));
@@ -342,7 +342,7 @@ mod tests {
             assert_eq!(index, sort_by_rank(search.scan(&list).unwrap()), "{text}");
             assert_eq!(index.len(), count, "{text}");
         }
-        // A field that all rows share counts for each of them.
+        // "acme" is the shared text of all rows.
         for (text, count) in [("acme", 100), ("acme item", 75), ("acme x", 0), ("add acme 3", 1)] {
             let search = Search::new(&Query::parse(text).unwrap(), "acme\n");
             let index = search.run(&list).unwrap();

@@ -1,4 +1,4 @@
-//! Writes a catalog. The result does not depend on the order of the platforms.
+//! Serializes a catalog. The result does not depend on the order of the platforms.
 
 mod list;
 mod pack;
@@ -26,34 +26,35 @@ use crate::catalog::row::{self, Kind, RowFields};
 /// Target sizes of stored values, in bytes unless stated otherwise.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// The number of packs. It is constant, so that a changed platform changes only one pack.
+    /// The number of packs. It must stay constant, so that a changed platform changes only one
+    /// pack.
     pub packs: usize,
-    /// The largest action list that goes into a pack.
+    /// The maximum size of an action list in a pack.
     pub packed: usize,
-    /// The largest list that is a single part.
+    /// The maximum size of a list in a single part.
     pub whole: usize,
-    /// A group of rows.
+    /// The size of a group of rows.
     pub group: usize,
-    /// A part with rows.
+    /// The size of a part with rows.
     pub rows: usize,
-    /// A bucket of keys.
+    /// The size of a bucket of keys.
     pub bucket: usize,
-    /// A part with keys or index entries.
+    /// The size of a part with keys or index entries.
     pub part: usize,
     /// The number of entries per block of a search index.
     pub block: usize,
-    /// The largest segment with several units.
+    /// The maximum size of a segment with several units.
     pub units: usize,
-    /// The number of groups into which platforms are divided. Only units of the same group can share a segment.
+    /// The number of groups of platforms. Only units of the same group can share a segment.
     pub unit_groups: usize,
-    /// A group of rows in the list of all actions, before packing. It is small because a page has rows from many
-    /// groups.
+    /// The size of a group of rows in the list of all actions, before packing. Small groups reduce
+    /// the cost of a page, which has rows from many groups.
     pub all_actions_group: usize,
-    /// A part with rows of the list of all actions, before packing.
+    /// The size of a part with rows in the list of all actions, before packing.
     pub all_actions_part: usize,
-    /// A block with words.
+    /// The size of a block with words.
     pub words: usize,
-    /// A part with words.
+    /// The size of a part with words.
     pub vocabulary: usize,
 }
 
@@ -77,21 +78,21 @@ impl Sizes {
     };
 }
 
-/// A platform with everything that is stored about it.
+/// A platform with all data that the catalog stores about it.
 #[derive(Debug)]
 pub struct Platform {
     pub connector: Connector,
     pub detail: ConnectorDetail,
-    /// Whether it is enabled for hosted authorization.
+    /// Whether the connector is enabled for hosted authorization.
     pub authkit: bool,
-    /// Previous names.
+    /// Former names of the platform.
     pub aliases: Vec<String>,
     pub actions: Vec<Action>,
     pub units: Units,
 }
 
 impl Platform {
-    /// Whether every method needs an OAuth client.
+    /// Whether every auth method requires an OAuth client.
     fn needs_client(&self) -> bool {
         self.detail.auth_methods.iter().all(AuthMethod::is_oauth2)
     }
@@ -105,7 +106,7 @@ impl Platform {
 /// A version of the catalog, ready to be stored.
 #[derive(Debug)]
 pub struct Version {
-    /// The record that serves the version.
+    /// The record `current` of this version.
     pub current: Vec<u8>,
     pub manifest: Manifest,
 }
@@ -117,7 +118,7 @@ struct Row {
 }
 
 fn row<R: Serialize>(row: &R, fields: RowFields) -> Row {
-    // Strings, numbers and booleans always serialize.
+    // Serialization cannot fail: rows contain only strings, numbers and booleans.
     let mut json = serde_json::to_vec(row).unwrap_or_default();
     json.push(b',');
     Row { json, fields }
@@ -128,7 +129,8 @@ fn row<R: Serialize>(row: &R, fields: RowFields) -> Row {
 pub struct PreparedList {
     rows: usize,
     form: ListForm,
-    /// The platform's data for the search over all actions; empty for connectors.
+    /// The words and features of the platform, for the search over all actions. Empty for
+    /// connectors.
     index: PlatformIndex,
 }
 
@@ -154,7 +156,7 @@ fn in_list_order(actions: &[Action]) -> Vec<&Action> {
     sorted.into_iter().map(|(_, action)| action).collect()
 }
 
-/// Writes the catalog of these platforms. Passes each segment to `put`, once.
+/// Serializes the catalog of these platforms. Passes each segment to `put` exactly once.
 pub fn catalog<E>(
     platforms: &[(&Platform, PreparedList)],
     sizes: Sizes,
@@ -224,7 +226,7 @@ pub fn catalog<E>(
     Ok(Version { current, manifest })
 }
 
-/// Stores a list in segments of its own.
+/// Stores a list in separate segments.
 fn store_list<E>(
     prepared: &PreparedList,
     store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
@@ -251,14 +253,14 @@ fn store_all_actions<E>(
 ) -> Result<ListRef, E> {
     let index: Vec<_> = platforms.iter().map(|(platform, list)| (*platform, &list.index)).collect();
     let written = write_index_parts(&index, sizes.words, sizes.vocabulary);
-    // Rows of this list are found by their words, not by the fields that filters read.
+    // This list is only searched by words, so the fields for filters stay empty.
     let actions = written.platforms.iter().flat_map(|platform| in_list_order(&platform.actions));
     let rows: Vec<Row> = actions.map(|action| row(action, RowFields::empty())).collect();
     let groups = groups(&rows, sizes.all_actions_group);
     let mut parts = Parts::default();
     for chunk in split_by_weight(&groups, sizes.all_actions_part, Group::bytes) {
         let first = chunk.first().map_or(0, |group| group.first);
-        // A page takes a few rows from each of many parts.
+        // Packed, because a page reads a few rows from each of many parts.
         parts.put(Role::Rows, first, rows_section(chunk).finish_packed());
     }
     let mut words = Vec::with_capacity(written.words.len());

@@ -1,4 +1,4 @@
-//! Writes packs: the connectors and small action lists of several platforms.
+//! Serializes packs: the connectors and small action lists of several platforms.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::catalog::format::pack::{ALIAS, AUTHKIT, ENTRY_BYTES, NEEDS_CLIENT, SE
 use crate::catalog::format::section::{SectionWriter, WrittenSection};
 use crate::catalog::format::stored::SegmentId;
 
-/// The data of a name in a pack.
+/// The entry of a name in a pack.
 pub(super) enum Entry<'a> {
     /// A platform, with its action list if the pack contains it.
     Platform(&'a Platform, Option<&'a PreparedList>),
@@ -40,7 +40,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The action list that the pack contains, and its rows.
+    /// The action list, if the pack contains it, and its number of rows.
     fn list(&self) -> Option<(&WrittenSection, usize)> {
         match self {
             Self::Platform(_, Some(PreparedList { form: ListForm::Whole(whole), rows, .. })) => {
@@ -57,7 +57,8 @@ pub(super) struct Pack<'a> {
 }
 
 impl Pack<'_> {
-    /// The pack's section, followed by the lists. Returns `None` when the pack is empty.
+    /// Serializes the section of the pack, followed by the action lists. Returns `None` if the pack
+    /// is empty.
     pub(super) fn write(&self, tables: &Tables<'_>) -> Option<WrittenSection> {
         let names = write_texts(self.names.keys());
         let blocks = self.names.values().flat_map(|entry| entry.blocks(tables));

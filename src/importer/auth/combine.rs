@@ -1,4 +1,5 @@
-//! Combines security schemes that an operation requires together into one method with the secrets of all of them.
+//! Combines security schemes that operations require together into one auth method with all of
+//! their secrets.
 
 use super::templates::check;
 use super::{MAX_DESCRIPTION, default_fields, fields, is_same_except_scopes, rank, slug};
@@ -8,11 +9,11 @@ use crate::importer::scalar::FirstText;
 use crate::importer::server::{self, ResolvedServers};
 use crate::importer::text;
 
-/// A scheme of a document, and its meaning.
+/// A security scheme of a document, converted to auth methods.
 pub struct InterpretedScheme<'d> {
     pub name: &'d str,
     pub description: &'d FirstText,
-    /// The methods that the scheme stands for; empty when it can't be used.
+    /// The auth methods that the scheme stands for. Empty for an unusable scheme.
     pub kinds: Vec<Kind>,
 }
 
@@ -42,8 +43,8 @@ pub fn distinct_schemes<'m, 'd>(
     distinct
 }
 
-/// The methods that satisfy all of these schemes at once: those of the strongest scheme, which also send the keys of the
-/// other schemes.
+/// The auth methods that satisfy all of these schemes: the methods of the strongest scheme,
+/// extended to send the keys of the other schemes.
 pub fn methods(
     all: &[&InterpretedScheme<'_>],
     servers: &ResolvedServers,
@@ -65,8 +66,8 @@ pub fn methods(
     main.kinds.iter().map(method).collect()
 }
 
-/// The strongest scheme becomes the method's own kind. Of several keys, the strongest is the one called an API
-/// key.
+/// A sort key that is least for the strongest scheme, whose kind becomes the kind of the method.
+/// Among keys, a name with `apikey` is the strongest.
 fn strength(scheme: &InterpretedScheme<'_>) -> (u8, bool) {
     let kind = scheme.kinds.iter().map(rank).min().unwrap_or(u8::MAX);
     let is_api_key =
@@ -105,7 +106,7 @@ fn method(
         _ => key.r#in == ApiKeyLocation::Header && key.name.eq_ignore_ascii_case("authorization"),
     };
     for (key, scheme) in keys {
-        // The OAuth client already has this value.
+        // The client id is already known from the OAuth client.
         let variable = if method.is_oauth2() && letters(&key.name).ends_with("clientid") {
             CLIENT_ID.to_owned()
         } else {
@@ -133,7 +134,7 @@ fn method(
     {
         method.headers.insert("Cookie".to_owned(), cookies.join("; "));
     }
-    // Adds the fields for the variables of URLs.
+    // Add the fields for the variables of URLs.
     for field in fields(kind, None, servers) {
         if !method.fields.iter().any(|known| known.name == field.name) {
             method.fields.push(field);
@@ -153,13 +154,13 @@ fn letters(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
-/// The words of a header's name, without `X-`.
+/// The words of a header name, without the prefix `X-`.
 fn words(name: &str) -> Vec<String> {
     let bare = name.strip_prefix("X-").or_else(|| name.strip_prefix("x-")).unwrap_or(name);
     text::words(bare)
 }
 
-/// The label for a header's name: `X-App-Id` → `App ID`.
+/// Converts a header name to a label: `X-App-Id` → `App ID`.
 fn label(name: &str) -> String {
     let word = |word: &String| match word.to_ascii_lowercase().as_str() {
         acronym @ ("id" | "api" | "url") => acronym.to_ascii_uppercase(),
@@ -171,7 +172,7 @@ fn label(name: &str) -> String {
     first.unwrap_or_else(|| name.to_owned())
 }
 
-/// Converts the name of a header to the name of a field: `X-App-Id` → `appId`.
+/// Converts a header name to a field name: `X-App-Id` → `appId`.
 fn field_name(name: &str) -> String {
     let words = words(name);
     let words = words.iter().map(|word| word.to_ascii_lowercase());
@@ -184,7 +185,7 @@ fn field_name(name: &str) -> String {
     if server::is_name(&name) { name } else { "key".to_owned() }
 }
 
-/// The requested name, with a number appended if a field already has it.
+/// The preferred name, with a number appended if another field has the same name.
 fn unique_name(preferred: &str, fields: &[Field]) -> String {
     let numbered = (2_u32..).map(|number| format!("{preferred}{number}"));
     let mut names = std::iter::once(preferred.to_owned()).chain(numbered);
@@ -192,7 +193,7 @@ fn unique_name(preferred: &str, fields: &[Field]) -> String {
     names.find(|name| !taken(name)).unwrap_or_default()
 }
 
-/// Whether requests of a method carry an API key with this name.
+/// Whether requests with this method, including the `common` headers, contain the API key.
 pub fn carries(method: &AuthMethod, common: &Parameters, key: &ApiKey) -> bool {
     let header = |name: &String| name.eq_ignore_ascii_case(&key.name);
     match key.r#in {

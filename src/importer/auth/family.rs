@@ -1,5 +1,5 @@
-//! Facts about three providers. Each has hundreds of documents, which name endpoints that no longer work, or do not say
-//! how to sign a request.
+//! Facts about three providers. Each has hundreds of documents, which contain endpoints that no
+//! longer work, or do not describe how to sign requests.
 //!
 //! | provider | source of the facts |
 //! |---|---|
@@ -14,23 +14,23 @@ use crate::catalog::detail::{Field, Grant, OAuth2, Parameters, Pkce, Scope, vari
 use crate::importer::document::Document;
 use crate::importer::scalar::FirstText;
 
-/// A provider whose documents are incomplete.
+/// A provider with incomplete documents.
 #[derive(Debug)]
 pub enum Family {
     Google,
-    /// `resource` is the prefix of the names of scopes.
+    /// Microsoft's OAuth 2.0. `resource` is the prefix of scope names.
     Microsoft {
-        /// Such as `https://management.azure.com/`
+        /// The URL of the API, such as `https://management.azure.com/`.
         resource: String,
     },
     Amazon {
-        /// The service's name in signatures.
+        /// The AWS service name in signatures.
         service: String,
         regions: Vec<String>,
     },
 }
 
-/// The family of a document, if any.
+/// Detects the provider of a document.
 pub fn detect<F>(document: &Document<F>, servers: &ResolvedServers) -> Option<Family> {
     let info = document.info.as_ref()?;
     match info.provider.as_str().trim().to_lowercase().as_str() {
@@ -49,7 +49,7 @@ pub fn detect<F>(document: &Document<F>, servers: &ResolvedServers) -> Option<Fa
 }
 
 impl Family {
-    /// The meaning of a scheme in this family. Returns `None` when the document is sufficient.
+    /// The auth method of a scheme for this provider. Returns `None` if the document is complete.
     pub fn kind(&self, scheme: &Scheme) -> Option<Kind> {
         let kind = scheme.r#type.as_str().trim().to_lowercase();
         match self {
@@ -70,7 +70,8 @@ impl Family {
     }
 }
 
-/// Whether a scheme means signed requests. Some documents declare them as an API key in the `Authorization` header.
+/// Whether a scheme requires signed requests. Some documents declare it as an API key in the
+/// `Authorization` header.
 fn is_signed(scheme: &Scheme) -> bool {
     let is = |text: &FirstText, other: &str| text.as_str().trim().eq_ignore_ascii_case(other);
     is(&scheme.amazon, "awsSigv4")
@@ -88,7 +89,8 @@ fn declared_scopes(scheme: &Scheme) -> Vec<Scope> {
     all
 }
 
-/// Google's OAuth. Without offline access and consent, Google issues no refresh token when a user connects again.
+/// Google's OAuth 2.0. Requests offline access and consent, because otherwise Google issues no
+/// refresh token when a user connects again.
 pub fn google(scopes: Vec<Scope>) -> OAuth2 {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let authorization_url = "https://accounts.google.com/o/oauth2/v2/auth".to_owned();
@@ -106,7 +108,7 @@ pub fn google(scopes: Vec<Scope>) -> OAuth2 {
     }
 }
 
-/// The variable of Microsoft's URLs that names the directory whose accounts may connect.
+/// The field for the variable of Microsoft's URLs that identifies the directory (tenant).
 pub fn tenant() -> Field {
     Field {
         required: false,
@@ -116,7 +118,7 @@ pub fn tenant() -> Field {
     }
 }
 
-/// Microsoft's OAuth, version 2.
+/// Microsoft's OAuth 2.0, version 2 of its endpoints.
 pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
     let base = "https://login.microsoftonline.com/{tenant}/oauth2/v2.0";
     if !scopes.iter().any(|scope| scope.name == "offline_access") {
@@ -131,19 +133,21 @@ pub fn microsoft(mut scopes: Vec<Scope>) -> OAuth2 {
     }
 }
 
-/// The prefix of Microsoft's scopes: the URL of the API that they are for.
+/// The prefix of Microsoft's scopes: the URL of the API.
 fn resource(servers: &ResolvedServers) -> String {
     let host = |url: &str| {
         let rest = url.split_once("://")?.1;
         let host = rest.split('/').next()?;
         variables(host).next().is_none().then(|| host.to_owned())
     };
-    // An API with a host per customer does not name its resource; most belong to Azure's management API.
+    // Documents of APIs with a host per customer do not contain the resource. Most belong to
+    // Azure's management API, so use that.
     let host = servers.servers.iter().find_map(|server| host(&server.url));
     format!("https://{}/", host.unwrap_or_else(|| "management.azure.com".to_owned()))
 }
 
-/// A scope as version 2 names it: `https://management.azure.com/user_impersonation`.
+/// Adds the resource to the name of a scope, as version 2 requires:
+/// `https://management.azure.com/user_impersonation`.
 fn qualify(scope: Scope, resource: &str) -> Scope {
     let is_openid_scope =
         ["offline_access", "openid", "profile", "email"].contains(&scope.name.as_str());
@@ -151,7 +155,7 @@ fn qualify(scope: Scope, resource: &str) -> Scope {
     if is_qualified { scope } else { Scope { name: format!("{resource}{}", scope.name), ..scope } }
 }
 
-/// The values of the servers' region variable.
+/// The allowed values of the variable `region` of the servers.
 fn regions(servers: &ResolvedServers) -> Vec<String> {
     let region = servers.fields.iter().find(|field| field.name == "region");
     region.and_then(|field| field.r#enum.clone()).unwrap_or_default()

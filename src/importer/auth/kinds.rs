@@ -1,4 +1,5 @@
-//! The meaning of a security scheme: the kinds of auth methods that it stands for, or the reason why it can't be used.
+//! Converts a security scheme to the kinds of auth methods that it stands for, or explains why the
+//! scheme is unusable.
 
 use super::scheme::{Flow, Flows, Scheme};
 use super::{KnownServers, MAX_DESCRIPTION, MAX_SCOPES};
@@ -13,7 +14,8 @@ const MAX_NAME: usize = 200;
 /// The maximum length of a URL, in bytes.
 const MAX_URL: usize = 2048;
 
-/// The meaning of a scheme, or the reason why it can't be used.
+/// The kinds of auth methods that a scheme stands for. The error explains why the scheme is
+/// unusable.
 pub(super) fn kinds(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String> {
     let kind = scheme.r#type.as_str().trim().to_lowercase();
     match kind.as_str() {
@@ -68,7 +70,7 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
     Ok(Kind::ApiKey(ApiKey { r#in, name, prefix: String::new() }))
 }
 
-/// Validates the name under which a key is sent.
+/// Validates the name of the header, parameter or cookie that contains a key.
 pub fn key_name(r#in: ApiKeyLocation, name: String) -> Result<String, String> {
     if name.is_empty() || (r#in != ApiKeyLocation::Query && !name.chars().all(is_token)) {
         return Err("its `name` cannot be that of a header or parameter".to_owned());
@@ -76,12 +78,12 @@ pub fn key_name(r#in: ApiKeyLocation, name: String) -> Result<String, String> {
     Ok(name)
 }
 
-/// Whether a character may be part of a header's name (RFC 9110, 5.6.2).
+/// Whether a character is allowed in a header name (RFC 9110, section 5.6.2).
 fn is_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
 }
 
-/// The word that requests put before the key, such as `Token`, if the description shows it.
+/// The prefix of the key in requests, such as `Token`, if the description contains an example.
 fn prefix(description: &str) -> Option<String> {
     let words = ["Bearer", "Token", "ApiKey", "Api-Key", "Key"];
     let mentions = |word: &str| {
@@ -97,7 +99,7 @@ fn prefix(description: &str) -> Option<String> {
     words.into_iter().find(|word| mentions(word)).map(str::to_owned)
 }
 
-/// OAuth with the refresh URL and the scopes of one flow.
+/// OAuth 2.0 with the refresh URL and the scopes of a flow.
 fn oauth(grant: Grant, flow: &Flow, token_url: String) -> OAuth2 {
     OAuth2 {
         refresh_url: url(&flow.refresh_url),
@@ -135,7 +137,8 @@ fn oauth2(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String>
     if kinds.is_empty() { Err(why) } else { Ok(kinds) }
 }
 
-/// The authorization code grant of a flow. An implicit flow becomes one when its token URL is known from elsewhere.
+/// The authorization code grant for a flow. An implicit flow is converted if its token URL is known
+/// from another source.
 fn authorization_code(
     flow: &Flow,
     flows: &Flows,
@@ -154,7 +157,7 @@ fn authorization_code(
     Ok(OAuth2 { authorization_url: Some(authorization_url), ..oauth })
 }
 
-/// Converts the flow of Swagger 2 to the form of OpenAPI 3.
+/// Converts the flow of a Swagger 2 scheme to OpenAPI 3.
 fn swagger2_flows_of(scheme: &Scheme) -> Flows {
     let text = |text: &FirstText| FirstText(text.0.clone());
     let scopes = scheme.scopes.get().map(|scopes| {
@@ -174,13 +177,13 @@ fn swagger2_flows_of(scheme: &Scheme) -> Flows {
     }
 }
 
-/// The absolute URL of an authorization server. Returns `None` for anything else.
+/// The absolute URL of an endpoint of an authorization server. Returns `None` for other text.
 fn url(text: &FirstText) -> Option<String> {
     let url = text.as_str().trim();
     is_url(url).then(|| url.to_owned())
 }
 
-/// Whether this is an absolute URL without white space.
+/// Whether the text is an absolute URL without white space.
 pub fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     matches!(scheme, "https" | "http")

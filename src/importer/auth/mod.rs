@@ -1,8 +1,8 @@
 //! Converts a document's security schemes into the connector's auth methods.
 //!
-//! [`scheme`] is the schemes as written, [`kinds`] their meaning, [`combine`] combines schemes that are required together,
-//! [`templates`] checks what every request of a method carries, and [`family`] completes providers with hundreds of
-//! incomplete documents.
+//! [`scheme`] deserializes schemes, [`kinds`] converts them to auth methods, [`combine`] combines
+//! schemes that are required together, [`templates`] checks the headers and query parameters of a
+//! method, and [`family`] adds facts about providers with hundreds of incomplete documents.
 
 pub mod combine;
 pub mod family;
@@ -27,21 +27,22 @@ const MAX_SCOPES: usize = 1000;
 /// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 300;
 
-/// Looks up facts about an authorization server by its authorization URL, in sources other than the document.
+/// Looks up an authorization server by its authorization URL in sources other than the document.
 pub type KnownServers<'a> = &'a dyn Fn(&str) -> Option<OAuth2>;
 
-/// The methods of a document, and the schemes that can't be used.
+/// The auth methods of a document, and its unusable schemes.
 #[derive(Debug, Default)]
 pub struct Methods {
-    /// The methods, the preferred one first.
+    /// The auth methods, preferred one first.
     pub methods: Vec<AuthMethod>,
-    /// The meaning of each scheme, by its name.
+    /// The names of the schemes, each with a kind of auth method that it stands for.
     pub schemes: Vec<(String, Kind)>,
-    /// One line for each scheme that was skipped or only partly understood.
+    /// One line for each scheme that was skipped or partly skipped.
     pub left_out: Vec<String>,
 }
 
-/// Converts the schemes of a document. `required` are the alternatives of schemes that its operations require.
+/// Converts the schemes of a document. Each item of `required` is a list of schemes that an
+/// operation requires together.
 pub fn convert<F>(
     document: &Document<F>,
     required: &[Vec<String>],
@@ -64,8 +65,8 @@ pub fn convert<F>(
             Err(why) => {
                 let description = &scheme.description;
                 schemes.push(InterpretedScheme { name, description, kinds: Vec::new() });
-                // Another source may know how to connect this way; the actions that require it should refer to that
-                // method.
+                // Another source may have an auth method for this scheme. Record the scheme, so
+                // that actions can refer to that method.
                 let kind = scheme.r#type.as_str().trim().to_lowercase();
                 if matches!(kind.as_str(), "oauth2" | "openidconnect") {
                     let oauth = OAuth2::standard(Grant::AuthorizationCode, None, String::new());
@@ -82,7 +83,8 @@ pub fn convert<F>(
     methods
 }
 
-/// Methods that act for a user come before those that act for the client, and revocable ones before others.
+/// The rank of a method: methods that act for a user come before methods that act for the client,
+/// and revocable credentials before others.
 const fn rank(kind: &Kind) -> u8 {
     match kind {
         Kind::OAuth2(oauth) if matches!(oauth.grant, Grant::AuthorizationCode) => 0,
@@ -95,8 +97,8 @@ const fn rank(kind: &Kind) -> u8 {
 }
 
 impl Methods {
-    /// Adds the methods of all schemes. A scheme that is only required together with others does not become a
-    /// separate method, unless no request can carry all of them.
+    /// Adds the auth methods of all schemes. A scheme that is only required together with others
+    /// becomes a separate method only if no request can contain all of them.
     fn add_all(
         &mut self,
         schemes: &[InterpretedScheme<'_>],
@@ -153,7 +155,8 @@ impl Methods {
     fn add(&mut self, scheme: &InterpretedScheme<'_>, servers: &ResolvedServers) {
         let has_several = scheme.kinds.len() > 1;
         for kind in scheme.kinds.clone() {
-            // Several schemes are often equivalent, for example one for each set of scopes.
+            // Documents often declare several equivalent schemes, for example one per set of
+            // scopes.
             if let Some(same) =
                 self.methods.iter_mut().find(|known| is_same_except_scopes(&known.kind, &kind))
             {
@@ -173,7 +176,7 @@ impl Methods {
     }
 }
 
-/// The requested id, with a number appended if a method already has it.
+/// The preferred id, with a number appended if another method has the same id.
 pub fn unique_id(methods: &[AuthMethod], preferred: &str) -> String {
     let taken: HashSet<&str> = methods.iter().map(|method| method.id.as_str()).collect();
     let numbered = (2_u32..).map(|number| format!("{preferred}-{number}"));
@@ -181,7 +184,7 @@ pub fn unique_id(methods: &[AuthMethod], preferred: &str) -> String {
     ids.find(|id| !taken.contains(id.as_str())).unwrap_or_default()
 }
 
-/// Converts a scheme's name to an id of 1 to 50 characters of a-z, 0-9 and -.
+/// Converts the name of a scheme to an id: 1 to 50 characters of `a-z`, `0-9` and `-`.
 pub fn slug(name: &str) -> String {
     let words = text::words(text::head(name, 200)).join("-").to_lowercase();
     let clean = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -201,19 +204,19 @@ fn is_same_except_scopes(one: &Kind, other: &Kind) -> bool {
     }
 }
 
-/// Whether two methods serve the same purpose, so that one of them is enough.
+/// Whether two methods serve the same purpose, so that either of them is enough.
 pub fn has_same_purpose(one: &Kind, other: &Kind) -> bool {
     match (one, other) {
         (Kind::OAuth2(one), Kind::OAuth2(other)) => one.grant == other.grant,
-        // Both are a secret that the user pastes.
+        // The user pastes a secret in both cases.
         (Kind::Bearer { .. } | Kind::ApiKey(_), Kind::Bearer { .. } | Kind::ApiKey(_)) => true,
         _ => std::mem::discriminant(one) == std::mem::discriminant(other),
     }
 }
 
-/// For each of the document's schemes, the ids of the methods that satisfy it: those made from the scheme, or else
-/// those that serve the same purpose. A method also satisfies a key that its headers or query parameters carry;
-/// `common` are the headers of all methods.
+/// Maps each scheme of the document to the ids of the methods that satisfy it: the methods created
+/// from the scheme, or methods that serve the same purpose. A method also satisfies a scheme whose
+/// key is among its headers or query parameters. `common` are the headers of all methods.
 pub fn methods_by_scheme(
     schemes: &[(String, Kind)],
     methods: &[AuthMethod],
@@ -237,7 +240,7 @@ pub fn methods_by_scheme(
     methods_by_scheme
 }
 
-/// Adds the scopes of a method to a similar one.
+/// Adds the scopes of a method to an equivalent method.
 pub fn merge_scopes(into: &mut Kind, from: Kind) {
     if let (Kind::OAuth2(into), Kind::OAuth2(from)) = (into, from) {
         add_scopes(&mut into.scopes, from.scopes);
@@ -245,7 +248,7 @@ pub fn merge_scopes(into: &mut Kind, from: Kind) {
     }
 }
 
-/// Adds the missing scopes.
+/// Adds the scopes that `into` lacks.
 fn add_scopes(into: &mut Vec<Scope>, from: Vec<Scope>) {
     for scope in from {
         if !into.iter().any(|known| known.name == scope.name) {
@@ -254,7 +257,7 @@ fn add_scopes(into: &mut Vec<Scope>, from: Vec<Scope>) {
     }
 }
 
-/// The fields of a method, including the variables of its own and the servers' URLs.
+/// The fields of a method, including the variables of its URLs and of the servers' URLs.
 pub fn fields(kind: &Kind, help: Option<String>, servers: &ResolvedServers) -> Vec<Field> {
     let mut fields = default_fields(kind);
     if let Some(first) = fields.iter_mut().find(|field| field.secret) {
@@ -271,7 +274,7 @@ pub fn fields(kind: &Kind, help: Option<String>, servers: &ResolvedServers) -> V
     }
     for field in &servers.fields {
         match fields.iter_mut().find(|known| known.name == field.name) {
-            // The document's own list of regions takes precedence.
+            // The list of regions in the document takes precedence.
             Some(known) => known.clone_from(field),
             None => fields.push(field.clone()),
         }
@@ -279,7 +282,8 @@ pub fn fields(kind: &Kind, help: Option<String>, servers: &ResolvedServers) -> V
     fields
 }
 
-/// The values of the parameters that a method of this kind adds to requests, and the templates of a basic method.
+/// The templates of a kind: the parameters that it adds to requests, and the user name and password
+/// of a basic method.
 pub fn parameters(kind: &Kind) -> impl Iterator<Item = &str> {
     let (oauth, pair) = match kind {
         Kind::OAuth2(oauth) => (Some(oauth), [None, None]),
@@ -293,12 +297,14 @@ pub fn parameters(kind: &Kind) -> impl Iterator<Item = &str> {
     values.chain(pair.into_iter().flatten()).map(String::as_str)
 }
 
-/// The variables in a parameter's value. Braces without a name inside, such as those of JSON, are literal.
+/// The variables in the value of a parameter. Braces that don't enclose a name, such as those of
+/// JSON, are literal.
 pub fn parameter_variables(value: &str) -> impl Iterator<Item = &str> {
     variables(value).filter(|name| server::is_name(name))
 }
 
-/// Removes the fields that neither the method's URLs and parameters nor one of these addresses use.
+/// Removes the fields that are not variables of the method's URLs and parameters, or of
+/// `addresses`.
 pub fn remove_unused_fields<'a>(
     method: &mut AuthMethod,
     addresses: &(impl Iterator<Item = &'a str> + Clone),
@@ -318,7 +324,8 @@ pub fn remove_unused_fields<'a>(
     });
 }
 
-/// Adds the missing fields of variables, copied from the first of `others` that has them.
+/// Adds missing fields for variables, each copied from the first method of `others` that has the
+/// field.
 pub fn add_missing_fields<'a>(
     variables: impl Iterator<Item = &'a str>,
     others: &[AuthMethod],
@@ -333,13 +340,14 @@ pub fn add_missing_fields<'a>(
     }
 }
 
-/// The fields of a kind when nothing more is known.
+/// The default fields of a kind.
 pub fn default_fields(kind: &Kind) -> Vec<Field> {
     match kind {
         Kind::OAuth2(_) => Vec::new(),
         Kind::ApiKey(_) => vec![Field::secret("apiKey", "API key")],
         Kind::Basic { username_label, password_label, username, password } => {
-            // Many platforms expect a key as the user name and an empty password.
+            // Optional, because many platforms expect an API key as the user name and an empty
+            // password.
             let password_field =
                 Field { required: false, ..Field::secret("password", password_label) };
             let name = username.is_none().then(|| Field::required("username", username_label));

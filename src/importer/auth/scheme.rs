@@ -1,4 +1,4 @@
-//! Security schemes as documents write them, in OpenAPI 3 and Swagger 2.
+//! The security schemes of documents, in OpenAPI 3 and Swagger 2.
 
 use serde::Deserialize;
 
@@ -8,31 +8,32 @@ use crate::importer::scalar::{FirstText, OptionalMap};
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Scheme {
-    /// Such as `oauth2`
+    /// `oauth2`, `apiKey`, `http` or, in Swagger 2, `basic`.
     pub r#type: FirstText,
     pub description: FirstText,
-    /// Only for API keys: the name of the header, parameter or cookie.
+    /// The name of the header, parameter or cookie. Only for API keys.
     pub name: FirstText,
-    /// Only for API keys: `header`, `query` or `cookie`.
+    /// `header`, `query` or `cookie`. Only for API keys.
     pub r#in: FirstText,
-    /// Only for the type `http`, such as `bearer`.
+    /// The HTTP authentication scheme, such as `bearer`. Only for the type `http`.
     pub scheme: FirstText,
-    /// Only for OAuth in OpenAPI 3.
+    /// The OAuth flows in OpenAPI 3.
     pub flows: OptionalMap<Flows>,
-    /// Only for OAuth in Swagger 2: `implicit`, `password`, `application` or `accessCode`.
+    /// The OAuth flow in Swagger 2: `implicit`, `password`, `application` or `accessCode`.
     pub flow: FirstText,
-    /// Only for OAuth in Swagger 2.
+    /// Swagger 2 only.
     pub authorization_url: FirstText,
-    /// Only for OAuth in Swagger 2.
+    /// Swagger 2 only.
     pub token_url: FirstText,
-    /// Only for OAuth in Swagger 2.
+    /// Swagger 2 only.
     pub scopes: OptionalMap<Entries<FirstText>>,
-    /// Amazon's marker of signed requests: `awsSigv4`.
+    /// `awsSigv4` if requests must be signed (Amazon's extension).
     #[serde(rename = "x-amazon-apigateway-authtype")]
     pub amazon: FirstText,
 }
 
-/// The flows of OAuth in OpenAPI 3, without the password grant, which would give the vault the user's password.
+/// The OAuth flows of OpenAPI 3. Omits the password grant, which would reveal the user's password
+/// to the vault.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Flows {

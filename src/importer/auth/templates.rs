@@ -1,4 +1,4 @@
-//! Validates the headers and query parameters that every request of a method carries.
+//! Validates the headers and query parameters that an auth method adds to every request.
 
 use super::kinds::key_name;
 use super::parameter_variables;
@@ -6,7 +6,7 @@ use crate::catalog::detail::{ApiKeyLocation, AuthMethod, Parameters};
 use crate::credentials::request_auth::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
 use crate::platform_calls::headers::may_be_sent;
 
-/// The variables of OAuth 2.0, which are not fields.
+/// The template variables of OAuth 2.0, which are not fields.
 const OAUTH_VARIABLES: [&str; 3] = [ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET];
 
 /// The templates of a method's headers and query parameters.
@@ -14,14 +14,14 @@ pub fn method_templates(method: &AuthMethod) -> impl Iterator<Item = &str> {
     method.headers.values().chain(method.query.values()).map(String::as_str)
 }
 
-/// Merges headers; those of `over` win. Names are case-insensitive.
+/// Merges headers by case-insensitive name. `over` takes precedence.
 pub fn merge_headers(mut headers: Parameters, over: &Parameters) -> Parameters {
     headers.retain(|name, _| !over.keys().any(|other| other.eq_ignore_ascii_case(name)));
     headers.extend(over.clone());
     headers
 }
 
-/// The first variable of a template for which a method has no value.
+/// The first variable of a template that a method has no value for.
 pub fn first_unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
     let oauth = method.oauth2();
     let is_known = |name: &str| {
@@ -34,7 +34,7 @@ pub fn first_unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t 
     parameter_variables(template).find(|name| !is_known(name))
 }
 
-/// Checks that requests to a platform may have a header with this name.
+/// Checks that a header name is valid and not reserved.
 pub fn check_header(name: &str) -> Result<(), String> {
     key_name(ApiKeyLocation::Header, name.to_owned())
         .map_err(|_| format!("`{name}` cannot be the name of a header"))?;

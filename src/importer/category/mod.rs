@@ -1,4 +1,5 @@
-//! The category and the tags of a connector, from its document; [`service`] overrides them for three large providers.
+//! Derives the category and the tags of a connector from its document. [`service`] overrides the
+//! category for three large providers.
 
 pub mod service;
 
@@ -7,16 +8,17 @@ use std::collections::HashSet;
 use super::document::Info;
 use super::text;
 
-/// The category of a document that does not state one.
+/// The category of a document without a category.
 pub const UNKNOWN: &str = "Other";
 /// The maximum number of tags of a connector.
 pub const MAX_TAGS: usize = 20;
 /// The maximum length of a category or a tag.
 pub const MAX_CHARS: usize = 64;
 
-/// Returns the document's first category, in words, and the tags: its other categories and its own tags.
+/// Returns the category, which is the first one of the document, and the tags: the other categories
+/// and the tags of the document.
 pub fn classify<F>(info: &Info<F>) -> (String, Vec<String>) {
-    // Skips single letters, which come from a word that was parsed as a list.
+    // Skip single letters, which result from a word that was parsed as a list.
     let mut categories = info
         .categories
         .0

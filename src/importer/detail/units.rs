@@ -12,7 +12,7 @@ use crate::catalog::action::unit::{Deflated, deflate, write_unit};
 
 /// The maximum size of the definitions for an action's input, in bytes.
 const INPUT_BYTES: usize = 64 << 10;
-/// The maximum size of the definitions for one of its responses, in bytes.
+/// The maximum size of the definitions for a response, in bytes.
 const RESPONSE_BYTES: usize = 20 << 10;
 /// The maximum size of an inflated unit in bytes. A unit with a single action may be larger.
 const UNIT_BYTES: usize = 576 << 10;
@@ -21,9 +21,9 @@ pub const MAX_DEFLATED: usize = 64 << 10;
 
 /// An action whose schemas have been converted.
 pub struct Draft {
-    /// Everything but the definitions and the responses.
+    /// The stored action, with its responses still to be added.
     pub action: StoredAction<Box<RawValue>>,
-    /// The definitions that its parameters and its body refer to.
+    /// The definitions that the parameters and the body refer to.
     pub input: Reaching,
     pub responses: Vec<DocumentedResponse>,
 }
@@ -43,7 +43,7 @@ impl ActionWithDefinitions {
     }
 }
 
-/// Packs actions, which are sorted by key, into units.
+/// Packs actions into units. `drafts` are sorted by key.
 pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Deflated> {
     let with_definitions = |draft: Draft| {
         let input = definitions.reach(&draft.input.roots, INPUT_BYTES);
@@ -80,7 +80,7 @@ pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Def
     units
 }
 
-/// Writes a unit, or several if one would be too large.
+/// Serializes actions into a unit, or into several units if the size limit requires it.
 fn write<F>(
     actions: &[ActionWithDefinitions],
     definitions: &Definitions<'_, F>,

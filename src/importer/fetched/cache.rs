@@ -15,10 +15,10 @@ pub const DEFAULT_CACHE: &str = ".sources";
 #[derive(Debug, Clone)]
 pub struct Cache(pub PathBuf);
 
-/// The last result at each address.
+/// The last result for each address.
 pub type Records = BTreeMap<String, Record>;
 
-/// The last result at an address. The downloader stores more members in the file, which are preserved.
+/// The last result for an address. Members that only the downloader uses are preserved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
     /// The SHA-256 of the document, in hexadecimal.
@@ -26,7 +26,7 @@ pub struct Record {
 }
 
 impl Cache {
-    /// The path of a document.
+    /// The path of the document with this hash.
     pub fn document(&self, sha256: &str) -> PathBuf {
         self.0.join("documents").join(sha256)
     }
@@ -35,12 +35,12 @@ impl Cache {
         self.0.join("reported.json")
     }
 
-    /// The documents whose changes have been reported to the operator, by address.
+    /// Reads the documents whose changes have been reported to the operator, by address.
     pub fn read_reported(&self) -> Result<Records> {
         read(&self.reported())
     }
 
-    /// Records the documents whose changes have been reported.
+    /// Writes the documents whose changes have been reported to the operator.
     pub fn write_reported(&self, records: &Records) -> Result<()> {
         fs::create_dir_all(&self.0).with_context(|| self.0.display().to_string())?;
         replace(&self.reported(), &serde_json::to_vec_pretty(records)?)

@@ -1,5 +1,6 @@
-//! `catalog fetch`: downloads the documents of `sources.toml`, compares them with those that were checked, and uses
-//! changed ones only when the operator accepts them. `scripts/sources/download.mjs` sends the requests.
+//! `catalog fetch`: downloads the documents of `sources.toml` and compares them with the pinned
+//! versions. Changed documents are used only after the operator accepts them.
+//! `scripts/sources/download.mjs` sends the requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -26,7 +27,7 @@ use crate::importer::{hash, source, text};
 
 /// The script that downloads documents.
 const SCRIPT: &str = "scripts/sources/download.mjs";
-/// The maximum number of operations of each kind that are listed.
+/// The maximum number of added or removed operations that are listed.
 const SHOWN: usize = 10;
 
 /// Download the documents that sources.toml names
@@ -36,13 +37,14 @@ const SHOWN: usize = 10;
 /// which documents are missing.
 #[derive(Debug, Args)]
 pub struct FetchArgs {
-    /// Platforms; without any, all of them
+    /// The platforms to fetch; by default, all
     #[arg(value_name = "PLATFORM")]
     platforms: Vec<String>,
-    /// Use the document of this platform that was last reported; repeat it for more
+    /// Accept the last reported document of this platform; repeat it for more
     #[arg(long, value_name = "PLATFORM")]
     accept: Vec<String>,
-    /// With --accept: also if its servers, authorization or token endpoints are at other hosts
+    /// With --accept: accept a document of this platform even if its servers, authorization or
+    /// token endpoints have new hosts
     #[arg(long, value_name = "PLATFORM")]
     accept_hosts: Vec<String>,
     /// Stop downloading after this many seconds; the next run continues
@@ -61,12 +63,12 @@ pub struct FetchArgs {
 struct Request<'a> {
     cache: &'a Path,
     within: Option<u32>,
-    /// Documents that stay in the cache.
+    /// The hashes of the documents that must stay in the cache.
     keep: BTreeSet<&'a str>,
     addresses: BTreeSet<&'a str>,
 }
 
-/// The downloader's result for an address, as soon as it is available.
+/// The downloader's result for an address, printed as soon as it is available.
 #[derive(Deserialize)]
 struct FetchResult {
     address: String,
@@ -74,13 +76,13 @@ struct FetchResult {
     error: Option<String>,
 }
 
-/// The platforms and their sources, by the address of the document.
+/// Maps the address of a document to its platforms and their sources.
 type ByAddress<'a> = BTreeMap<&'a str, Vec<(&'a str, &'a Source)>>;
 
 enum Outcome {
-    /// The document that was checked.
+    /// The document equals the pinned version.
     Same,
-    /// A new document, with this hash.
+    /// The document differs from the pinned version. Contains the hash of the new document.
     Other(String),
     Failed(String),
 }
@@ -97,7 +99,8 @@ impl FetchArgs {
         list.select(&self.accept)?;
         let mut reported = cache.read_reported()?;
         let (list, accepted) = self.accept(&path, &own, list, &cache, &mut reported)?;
-        // With only `--accept`, nothing is left to download or report once all of these documents are accepted.
+        // With only `--accept`, nothing needs to be downloaded once all of these documents are
+        // accepted.
         let is_done = self.platforms.is_empty() && !self.accept.is_empty();
         if is_done && accepted.len() == self.accept.len() {
             return Ok(ExitCode::SUCCESS);
@@ -123,8 +126,8 @@ impl FetchArgs {
         Ok(if report.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Accepts the documents that the operator names with `--accept`, if an earlier run reported their changes, and
-    /// records them in the file `own`. Returns the updated list, and the platforms whose document was accepted.
+    /// Accepts the documents of `--accept` whose changes an earlier run has reported, and pins them
+    /// in the file `own`. Returns the updated list, and the platforms whose document was accepted.
     fn accept(
         &self,
         path: &Path,
@@ -186,7 +189,7 @@ impl FetchArgs {
         Ok((list, accepted))
     }
 
-    /// Downloads the documents at the addresses.
+    /// Downloads the documents at these addresses. Returns the outcome for each address.
     fn download(
         &self,
         list: &SourceList,
@@ -240,7 +243,7 @@ struct Report {
     cached: usize,
     changed: String,
     failed: String,
-    /// Platforms whose checked document is not in the cache.
+    /// Platforms whose pinned document is not in the cache.
     missing: Vec<String>,
 }
 
@@ -374,14 +377,14 @@ impl Report {
     }
 }
 
-/// Whether the content at an address never changes: a version of a package, or a commit.
+/// Whether the content at an address is immutable: a version of a package, or a commit.
 fn is_fixed(address: &str) -> bool {
     let is_commit =
         |part: &str| part.len() == 40 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     !address.starts_with("http") || address.split('/').any(is_commit)
 }
 
-/// The reason why a document cannot be read.
+/// Why a document can't be parsed, for messages.
 fn refusal_reason(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NotOpenApi => "it is not an API description in a known format".to_owned(),

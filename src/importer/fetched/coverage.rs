@@ -1,4 +1,5 @@
-//! `catalog list --coverage`: what the catalog has for each platform of `providers.toml`.
+//! `catalog list --coverage`: lists auth methods, actions and sources for each platform of
+//! `providers.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,7 +25,8 @@ struct Row {
     source: String,
 }
 
-/// The coverage of the catalog in a folder, according to the project's files.
+/// Reports the coverage of the catalog in a folder, using the project's `providers.toml` and
+/// `sources.toml`.
 pub fn report(folder: &Folder) -> Result<String> {
     let providers = Providers::read(&shipped_path(Path::new("providers.toml")))?;
     let list = SourceList::read(&shipped_path(Path::new(DEFAULT_LIST)))?;
@@ -69,7 +71,7 @@ const fn kind(kind: &Kind) -> &'static str {
     }
 }
 
-/// The source of the actions, and its age.
+/// The source of the actions, and the age of the source.
 fn source(list: &SourceList, name: &str, actions: u32, today: Date) -> String {
     let listed = list.0.get(name);
     if let Some(own) = listed.filter(|source| source.own_file().is_some()) {
@@ -77,7 +79,7 @@ fn source(list: &SourceList, name: &str, actions: u32, today: Date) -> String {
         return format!("{state}{}", own.address);
     }
     let pin = listed.and_then(|source| Some((source, source.pin.as_ref()?)));
-    // If the listed document has not been downloaded, the catalog was built from another one.
+    // If the numbers of actions differ, the catalog was built from another document.
     let is_fetched = pin.is_some_and(|(_, pin)| u32::try_from(pin.operations) == Ok(actions));
     match (pin, listed) {
         (Some((source, pin)), _) if is_fetched => {

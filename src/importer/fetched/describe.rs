@@ -1,5 +1,5 @@
-//! The parts of a document that matter when another one replaces it: its operations, and the hosts that receive
-//! requests and credentials.
+//! The properties of a document that are compared with its new version: the operations, and the
+//! hosts that receive requests and credentials.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use crate::importer::{action, auth, detail, read, server, translate};
 pub struct Description {
     /// Operations, such as `GET /users/{id}`.
     pub operations: BTreeSet<String>,
-    /// The hosts of its servers, authorization and token endpoints.
+    /// The hosts of the servers, authorization endpoints and token endpoints.
     pub hosts: BTreeSet<String>,
 }
 
-/// Describes a document: its operations on the selected paths, and its hosts.
+/// Describes a document, limited to the operations on the selected paths.
 pub fn describe(
     bytes: &[u8],
     paths: &PathFilter,
@@ -53,7 +53,7 @@ fn describe_document<F>(document: &Document<F>, paths: &PathFilter) -> Descripti
     description
 }
 
-/// The URLs to which a method sends users and credentials.
+/// The URLs of a method that receive users or credentials.
 fn endpoints(method: &AuthMethod) -> impl Iterator<Item = &str> {
     let oauth = match &method.kind {
         Kind::OAuth2(oauth) => Some(oauth),
@@ -72,7 +72,7 @@ fn endpoints(method: &AuthMethod) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The host of a URL, with its port and its variables.
+/// The host of a URL, including the port and variables.
 fn host(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;

@@ -1,4 +1,4 @@
-//! `sources.toml`: the address of each platform's document, and which version of it was checked.
+//! `sources.toml`: the address of each platform's document, and the pinned version of the document.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const OWN_DOCUMENTS: &str = "documents";
 /// The maximum length of a licence, in characters.
 const MAX_LICENCE: usize = 100;
 
-/// The sources, by platform.
+/// Maps platforms to their sources.
 #[derive(Debug, Clone, Default)]
 pub struct SourceList(pub BTreeMap<String, Source>);
 
@@ -28,13 +28,13 @@ pub struct Source {
     /// An `https` URL, `npm:NAME@VERSION/PATH` or `pypi:NAME@VERSION/PATH`, or a file of this project in `documents/`.
     pub address: String,
     pub format: DocumentFormat,
-    /// The name of the licence, or a note that none is stated.
+    /// The name of the licence, or a note that the licence is unknown.
     pub licence: String,
     /// The operations that belong to the platform.
     pub paths: PathFilter,
     /// The URL of the GraphQL endpoint, if the document is a GraphQL schema.
     pub endpoint: Option<String>,
-    /// The document that was checked; `None` for one that has not been downloaded yet.
+    /// The pinned version. `None` for a document that has never been downloaded.
     pub pin: Option<Pin>,
 }
 
@@ -44,20 +44,20 @@ pub enum DocumentFormat {
     /// OpenAPI 3 or Swagger 2.
     Openapi,
     GoogleDiscovery,
-    /// A GraphQL schema: its definition language, or the JSON of an introspection query.
+    /// A GraphQL schema: SDL, or the JSON of an introspection query.
     Graphql,
 }
 
-/// The document that was checked.
+/// The version of a document that was checked and accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
-    /// The SHA-256 of its content, in hexadecimal.
+    /// The SHA-256 of the content, in hexadecimal.
     pub sha256: String,
-    /// The number of its operations that belong to the platform.
+    /// The number of operations that belong to the platform.
     pub operations: usize,
-    /// The day of the check.
+    /// The date of the check.
     pub read: jiff::civil::Date,
-    /// The hosts of its servers, authorization and token endpoints.
+    /// The hosts of the servers, authorization endpoints and token endpoints.
     pub hosts: BTreeSet<String>,
 }
 
@@ -96,7 +96,7 @@ impl SourceList {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// Parses the list. `file` is the name of the file, for messages.
+    /// Parses the list. `file` is the file name for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
         let mut faults = Vec::new();
@@ -124,7 +124,7 @@ impl SourceList {
         Ok(Self(sources))
     }
 
-    /// The sources of these platforms; without names, all sources.
+    /// The sources of these platforms, or all sources if `names` is empty.
     pub fn select<'a>(&'a self, names: &[String]) -> Result<Vec<(&'a str, &'a Source)>> {
         for name in names {
             if !self.0.contains_key(name) {
@@ -140,14 +140,15 @@ impl SourceList {
 }
 
 impl Source {
-    /// The file, if the document is part of this project. It is never downloaded, and has no [`Pin`].
+    /// The path of a document that is part of this project. Such a document is never downloaded,
+    /// and has no [`Pin`].
     pub fn own_file(&self) -> Option<PathBuf> {
         let path = Path::new(&self.address);
         is_own(path).then(|| shipped_path(path))
     }
 }
 
-/// Whether this is the address of a document of this project.
+/// Whether an address is the path of a document of this project.
 pub fn is_own(address: &Path) -> bool {
     let name = address.strip_prefix(OWN_DOCUMENTS).ok().and_then(Path::to_str);
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -215,14 +216,14 @@ impl Entry {
     }
 }
 
-/// An `https` URL, or a URL on this machine.
+/// Whether the text is an `https` URL, or a URL of the local machine.
 fn is_url(text: &str) -> bool {
     let is_local = ["http://localhost:", "http://127.0.0.1:"];
     !text.contains(char::is_whitespace)
         && (text.starts_with("https://") || is_local.iter().any(|start| text.starts_with(start)))
 }
 
-/// Whether a document can be at this address.
+/// Checks the syntax of an address.
 fn check_address(address: &str) -> Result<(), String> {
     let is_package = |rest: &str| {
         let (package, path) = rest.rsplit_once('@').and_then(|(name, rest)| {
@@ -230,7 +231,8 @@ fn check_address(address: &str) -> Result<(), String> {
             Some(((name, version), path))
         })?;
         let (name, version) = package;
-        // An argument of npm and pip must be neither an option nor a path.
+        // The name becomes an argument of npm or pip, so it must not be parsed as an option or a
+        // path.
         let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let name = match name.strip_prefix('@') {
             Some(scoped) => {

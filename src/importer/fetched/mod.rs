@@ -1,7 +1,9 @@
-//! Documents of `sources.toml`: those of this project, and those that `catalog fetch` downloads into a cache.
+//! The documents of `sources.toml`: part of this project, or downloaded into a cache by `catalog
+//! fetch`.
 //!
-//! [`list`] is the file, [`cache`] the folder of documents, [`describe`] extracts what must be compared, [`pin`]
-//! records which document was accepted, [`command`] is `catalog fetch`, and [`coverage`] is `catalog list --coverage`.
+//! [`list`] parses `sources.toml`, [`cache`] manages the folder of documents, [`describe`] extracts
+//! the properties that are compared, [`pin`] records accepted documents, [`command`] implements
+//! `catalog fetch`, and [`coverage`] implements `catalog list --coverage`.
 
 pub mod cache;
 pub mod command;
@@ -25,30 +27,30 @@ use list::SourceList;
 /// The default file.
 pub const DEFAULT_LIST: &str = "sources.toml";
 
-/// A document of this project, or one that has been downloaded and accepted, for one platform.
+/// The document of a platform: part of this project, or downloaded and accepted.
 #[derive(Debug, Clone, Default)]
 pub struct FetchedDocument {
     /// The platform, regardless of what the document declares.
     pub platform: String,
-    /// Its address in `sources.toml`.
+    /// The address in `sources.toml`.
     pub address: String,
     /// The local file.
     pub path: PathBuf,
-    /// The SHA-256 of its content, in hexadecimal.
+    /// The SHA-256 of the content, in hexadecimal.
     pub sha256: String,
     /// The operations that belong to the platform.
     pub paths: PathFilter,
     pub licence: String,
     /// The URL of the GraphQL endpoint, if the document is a GraphQL schema.
     pub endpoint: Option<String>,
-    /// Whether the document is the description that the operator's own instance publishes.
+    /// Whether the document is the description that the operator's instance publishes.
     pub is_instance: bool,
-    /// Whether the operator accepts any licence for the document.
+    /// Whether the document is imported regardless of its licence.
     pub accepts_any_licence: bool,
 }
 
 impl FetchedDocument {
-    /// Whether an import with this licence filter includes it.
+    /// Whether an import with this licence filter includes the document.
     pub fn is_included(&self, filter: LicenceFilter) -> bool {
         self.is_instance
             || self.accepts_any_licence
@@ -56,15 +58,15 @@ impl FetchedDocument {
             || licence::is_open_name(&self.licence)
     }
 
-    /// The licence, for a document that does not state one itself.
+    /// The licence in `sources.toml`, for a document without a licence.
     pub fn license(&self) -> Option<License> {
         let name = Some(self.licence.clone()).filter(|_| !self.is_instance);
         name.map(|name| License { name: Some(name), url: None })
     }
 }
 
-/// The documents of this project and, with a cache, the accepted documents in it. With a cache, also returns the platforms
-/// whose accepted document is not in it.
+/// The documents of this project and the accepted documents in the cache, if given. Also returns
+/// the platforms whose accepted document is not in the cache.
 pub fn available(
     list: &SourceList,
     cache: Option<&Cache>,

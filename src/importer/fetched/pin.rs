@@ -1,11 +1,12 @@
-//! Records in `sources.toml` which document was accepted, and preserves everything else in the file.
+//! Pins the accepted version of a document in `sources.toml`, and preserves everything else in the
+//! file.
 
 use super::list::Pin;
 
-/// The members of a table that identify the checked document.
+/// The members of a table that form the pin.
 const MEMBERS: [&str; 4] = ["sha256", "operations", "hosts", "read"];
 
-/// Sets the document of a platform. Returns `None` when the file has no table for it.
+/// Sets the pin of a platform. Returns `None` if the file has no table for the platform.
 pub fn set_pin(text: &str, platform: &str, pin: &Pin) -> Option<String> {
     let header = format!("[platforms.{platform}]");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -16,7 +17,7 @@ pub fn set_pin(text: &str, platform: &str, pin: &Pin) -> Option<String> {
     let mut table: Vec<String> = lines.get(start..end)?.to_vec();
     table.retain(|line| !MEMBERS.iter().any(|member| is_member(line, member)));
     let hosts: Vec<String> = pin.hosts.iter().map(|host| format!("{host:?}")).collect();
-    // Comments at the end belong to the next table.
+    // Comments at the end of a table belong to the next table.
     let is_empty = |line: &str| line.is_empty() || line.starts_with('#');
     let last = table.iter().rposition(|line| !is_empty(line.trim()));
     let at = last.map_or(0, |last| last.saturating_add(1));
@@ -31,7 +32,7 @@ pub fn set_pin(text: &str, platform: &str, pin: &Pin) -> Option<String> {
     Some(lines.join("\n") + "\n")
 }
 
-/// Whether a line assigns a member.
+/// Whether a line assigns this member.
 fn is_member(line: &str, member: &str) -> bool {
     line.trim_start().strip_prefix(member).is_some_and(|rest| rest.trim_start().starts_with('='))
 }

@@ -1,4 +1,4 @@
-//! Arguments and input types as JSON Schema.
+//! Converts arguments and input types to JSON Schema.
 
 use serde_json::{Map, Value, json};
 
@@ -70,8 +70,8 @@ fn value(r#type: &TypeRef) -> Value {
     }
 }
 
-/// Also allows null, if the schema states types. A reference to an input object states none: callers omit the object
-/// instead of sending null.
+/// Extends a schema with a `type` to allow null. A reference to an input object stays unchanged:
+/// callers omit the object instead of sending null.
 fn or_null(mut schema: Value) -> Value {
     match schema.get_mut("type") {
         Some(Value::Array(types)) => types.push("null".into()),

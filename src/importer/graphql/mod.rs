@@ -1,6 +1,7 @@
-//! Translates a GraphQL schema to `OpenAPI`: each field of the query and the mutation type becomes an operation whose body
-//! has the field's arguments. [`schema`] parses it, [`selection`] chooses what an action returns by default, and
-//! [`input`] describes arguments as JSON Schema.
+//! Translates a GraphQL schema to `OpenAPI`. Each field of the query and mutation types becomes an
+//! operation, and its arguments become members of the body. [`schema`] parses GraphQL schemas,
+//! [`selection`] chooses the default selection of an action, and [`input`] converts arguments to
+//! JSON Schema.
 
 mod input;
 mod schema;
@@ -18,10 +19,10 @@ use schema::{Field, Schema, TypeRef};
 
 /// The extension of an operation that contains its GraphQL request.
 pub const EXTENSION: &str = "x-connector-vault-graphql";
-/// The default size of a page.
+/// The default page size.
 const PAGE: u32 = 20;
 
-/// The equivalent `OpenAPI` document. `endpoint` is the URL of the GraphQL endpoint.
+/// Translates a GraphQL schema to an `OpenAPI` document. `endpoint` is the URL of the GraphQL API.
 pub fn openapi(text: &str, endpoint: &str) -> Result<String, Refusal> {
     let broken = |message: String| {
         let message = format!("the GraphQL schema cannot be read: {message}");
@@ -47,7 +48,7 @@ pub fn openapi(text: &str, endpoint: &str) -> Result<String, Refusal> {
     Ok(document.to_string())
 }
 
-/// The server of an endpoint, whose `{name}` are variables.
+/// A server with a variable for each `{name}` in its URL.
 fn server(origin: &str) -> Value {
     let names = crate::catalog::detail::variables(origin);
     let variables: Map<String, Value> =
@@ -78,7 +79,8 @@ fn request(schema: &Schema, kind: &str, field: &Field) -> GraphqlRequest {
     let mut call = field.name.clone();
     for (index, argument) in field.arguments.iter().enumerate() {
         let (name, r#type) = (&argument.name, &argument.r#type);
-        // A nullable type lets callers omit the variable, so that the argument gets its default.
+        // A variable with a nullable type can be omitted, so that the default of the argument
+        // applies.
         let r#type = match r#type {
             TypeRef::NonNull(inner) if argument.has_default => inner,
             other => other,
@@ -133,7 +135,7 @@ fn body(schema: &Schema, field: &Field, request: &GraphqlRequest) -> Value {
     body
 }
 
-/// Verbs that schemas write after the noun, as in `issueCreate`.
+/// Verbs that schemas put after the noun, as in `issueCreate`.
 const VERBS: [&str; 48] = [
     "accept",
     "activate",
@@ -184,11 +186,12 @@ const VERBS: [&str; 48] = [
     "unpublish",
     "update",
 ];
-/// Verbs at the start of the name of a query.
+/// Verbs at the start of the names of queries.
 const QUERY_VERBS: [&str; 9] =
     ["check", "count", "fetch", "find", "get", "list", "lookup", "search", "validate"];
 
-/// A title from the field's name: `issueCreate` → `Create issue`, `issues` → `List issues`, `viewer` → `Get viewer`.
+/// Derives a title from the name of a field: `issueCreate` → `Create issue`, `issues` → `List
+/// issues`, `viewer` → `Get viewer`.
 fn title(kind: &str, field: &Field) -> String {
     let mut words: Vec<String> =
         text::words(&field.name).into_iter().map(|word| word.to_lowercase()).collect();

@@ -1,4 +1,4 @@
-//! A GraphQL schema, from its definition language (SDL) or the JSON of an introspection query.
+//! Parses a GraphQL schema from SDL or the JSON of an introspection query. Specification:
 //! <https://spec.graphql.org/September2025/#sec-Type-System>
 
 use std::collections::BTreeMap;
@@ -16,9 +16,9 @@ use crate::importer::text;
 
 #[derive(Debug, Default)]
 pub struct Schema {
-    /// The name of the type whose fields are queries.
+    /// The name of the query root type.
     pub query: Option<String>,
-    /// The name of the type whose fields are mutations.
+    /// The name of the mutation root type.
     pub mutation: Option<String>,
     pub types: BTreeMap<String, Type>,
 }
@@ -43,7 +43,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Default)]
 pub struct InputObject {
     pub fields: Vec<Argument>,
-    /// Whether exactly one of the fields must be given (`@oneOf`).
+    /// Whether callers must send exactly one of the fields (`@oneOf`).
     pub is_one_of: bool,
 }
 
@@ -79,7 +79,7 @@ pub enum TypeRef {
 }
 
 impl TypeRef {
-    /// Parses a type as GraphQL writes it: `[ID!]!`.
+    /// Parses a type in GraphQL's notation, such as `[ID!]!`.
     fn parse(text: &str) -> Self {
         if let Some(inner) = text.strip_suffix('!') {
             return Self::NonNull(Box::new(Self::parse(inner)));
@@ -107,7 +107,7 @@ impl TypeRef {
     }
 }
 
-/// Writes the type in GraphQL's notation: `[ID!]!`.
+/// Formats the type in GraphQL's notation, such as `[ID!]!`.
 impl fmt::Display for TypeRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -119,14 +119,14 @@ impl fmt::Display for TypeRef {
 }
 
 impl Type {
-    /// Whether its values can have different object types.
+    /// Whether values of the type can have different object types.
     pub const fn is_abstract(&self) -> bool {
         matches!(self.kind, Kind::Interface(_) | Kind::Union)
     }
 }
 
 impl Schema {
-    /// Parses the definition language or the JSON of an introspection query. The error is one line.
+    /// Parses SDL or the JSON of an introspection query. The error message is a single line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let schema = if text.trim_start().starts_with('{') {
             from_introspection(text)?
@@ -142,7 +142,7 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The fields of an object or an interface.
+    /// The fields of an object type or an interface.
     pub fn fields(&self, name: &str) -> &[Field] {
         match self.types.get(name).map(|own| &own.kind) {
             Some(Kind::Object(fields) | Kind::Interface(fields)) => fields,
@@ -150,15 +150,15 @@ impl Schema {
         }
     }
 
-    /// Whether values of a type have no fields. Built-in scalars need no definition.
+    /// Whether a type is a scalar or an enum. Built-in scalars have no definition.
     pub fn is_leaf(&self, name: &str) -> bool {
         self.types.get(name).is_none_or(|own| matches!(own.kind, Kind::Scalar | Kind::Enum(_)))
     }
 }
 
 fn from_sdl(text: &str) -> Result<Schema, String> {
-    // The lexer of cynic-parser 0.11 panics at a character of four bytes in a block string. Only
-    // descriptions, default values and comments contain such characters.
+    // Workaround: the lexer of cynic-parser 0.11 panics on four-byte characters in block strings.
+    // Such characters occur only in descriptions, default values and comments.
     let sdl = text.replace(|character| character > '\u{ffff}', "");
     let document =
         parse_type_system_document(&sdl).map_err(|e| text::verbatim(&e.to_string(), 200))?;
@@ -255,7 +255,7 @@ fn has_directive<'a>(mut directives: impl Iterator<Item = Directive<'a>>, name: 
     directives.any(|directive| directive.name() == name)
 }
 
-/// The result of an introspection query. In its types, a list that a kind does not have is `null`.
+/// The result of an introspection query. In a type, lists that don't apply to its kind are `null`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Introspection {

@@ -1,16 +1,17 @@
-//! The default selection of a field: the scalars of its type, two levels deep.
+//! Builds the default selection of a field: the scalars of its type, two levels deep.
 
 use super::schema::{Argument, Field, Schema, Type, TypeRef};
 
-/// The maximum number of scalars on the first level, and in each object on the second.
+/// The maximum number of scalars on the first level, and per object on the second level.
 const MAX_LEAVES: [usize; 2] = [60, 40];
-/// The fields that identify or describe an object. They come first, since some schemas sort their fields by name.
+/// Fields that identify or describe an object. They are selected first, because some schemas sort
+/// their fields by name.
 const FIRST_FIELDS: [&str; 9] =
     ["id", "identifier", "key", "name", "title", "displayName", "email", "url", "status"];
 /// The maximum number of objects on the second level.
 const MAX_OBJECTS: usize = 15;
 
-/// The default selection of a type, without its braces; `None` for a scalar.
+/// The default selection of a type, without outer braces. Returns `None` for a scalar.
 pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
     let name = r#type.name();
     if schema.is_leaf(name) {
@@ -21,7 +22,7 @@ pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
     let mut parts = leaves(schema, name, MAX_LEAVES[0]);
     let has_nodes = usable().any(|field| field.name == "nodes");
     let objects = usable().filter(|field| !schema.is_leaf(field.r#type.name()));
-    // A list within a list multiplies the cost of a query, and platforms limit it.
+    // Skip nested lists: they multiply the cost of a query, which platforms limit.
     let is_wrapper = |field: &Field| has_nodes && field.name == "edges";
     let objects = objects.filter(|field| !is_page(field)).filter(|field| !is_wrapper(field));
     let nested =
@@ -33,7 +34,8 @@ pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
     Some(parts.join(" "))
 }
 
-/// Selects the scalars of an object on the first level and, for the edges of a page, the scalars of their nodes.
+/// Selects the scalars of a nested object. For the edges of a page, selects the scalars of their
+/// nodes.
 fn nested(schema: &Schema, field: &Field) -> Option<String> {
     let name = field.r#type.name();
     let mut parts = leaves(schema, name, MAX_LEAVES[1]);
@@ -69,7 +71,7 @@ fn is_page(field: &Field) -> bool {
         .any(|argument| matches!(argument.name.as_str(), "first" | "last" | "limit"))
 }
 
-/// Whether a value is one of several types, which `__typename` names.
+/// Whether values of a type can have different object types, so that `__typename` is needed.
 fn is_abstract(schema: &Schema, name: &str) -> bool {
     schema.types.get(name).is_some_and(Type::is_abstract)
 }

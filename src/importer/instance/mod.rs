@@ -1,5 +1,6 @@
-//! `catalog import-instance`: imports the description that a platform's instance publishes: [`odata`] reads the
-//! metadata of Dynamics 365, [`routes`] the index of a `WordPress` site, and the others have `OpenAPI` documents.
+//! `catalog import-instance`: imports the API description that an instance of a platform publishes.
+//! [`odata`] translates the metadata of Dynamics 365, [`routes`] translates the index of a
+//! `WordPress` site; instances of other platforms publish `OpenAPI` documents.
 
 mod odata;
 mod routes;
@@ -28,7 +29,7 @@ use crate::targets::Targets;
 use crate::targets::host::Host;
 
 const SCRIPT: &str = "scripts/sources/instance.mjs";
-/// The variable of the Worker that allows addresses of this machine.
+/// The Worker's environment variable that allows local addresses.
 const LOCAL_TARGETS: &str = "LOCAL_TARGETS";
 
 /// Import the description that an instance of a platform publishes: its tables, record types or routes
@@ -49,13 +50,13 @@ pub struct ImportInstanceArgs {
     /// The description, if you have downloaded it; required for servicenow
     #[arg(long, value_name = "FILE", conflicts_with = "authorization")]
     file: Option<PathBuf>,
-    /// Only this entity set, record type or namespace; repeat it for more
+    /// Import only this entity set, record type or namespace; repeat it for more
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
     /// The catalog folder
     #[arg(long, value_name = "DIR", default_value = DEFAULT_OUT)]
     catalog: PathBuf,
-    /// The folder in which the description is cached
+    /// The cache folder for the description
     #[arg(long, value_name = "DIR", default_value = DEFAULT_CACHE)]
     cache: PathBuf,
 }
@@ -85,7 +86,7 @@ impl InstancePlatform {
         }
     }
 
-    /// The path of the API below the host.
+    /// The base path of the API.
     const fn base(self) -> &'static str {
         match self {
             // https://learn.microsoft.com/power-apps/developer/data-platform/webapi/compose-http-requests-handle-errors
@@ -99,7 +100,8 @@ impl InstancePlatform {
         }
     }
 
-    /// The path of the description below that of the API, and its media type. `None` if a person must export it.
+    /// The path of the description, relative to the API, and its media type. `None` if an
+    /// administrator must export the description.
     fn description(self, only: &[String]) -> Option<(String, &'static str)> {
         match self {
             Self::Dynamics365 => Some(("/$metadata".to_owned(), "application/xml")),
@@ -167,7 +169,7 @@ impl ImportInstanceArgs {
         Ok(done)
     }
 
-    /// The scheme and the host. Rejects hosts of private networks, as the service does.
+    /// The origin of the instance. Rejects hosts in private networks, like the service.
     fn origin(&self) -> Result<String> {
         let targets = Targets { local: is_local() };
         let (host, _) = self.host.split_once(':').unwrap_or((&self.host, ""));
@@ -222,14 +224,15 @@ impl ImportInstanceArgs {
             InstancePlatform::WooCommerce => routes("/wc/v3"),
             InstancePlatform::WordPressSite => routes(""),
             InstancePlatform::NetSuite => with_server(text, &server, &chosen),
-            // The person who exported it has already selected the paths.
+            // The paths were already selected when the description was exported.
             InstancePlatform::ServiceNow => return Ok(text.to_owned()),
         };
         Ok(document?.to_string())
     }
 }
 
-/// The document with this server, and without its own security requirements: `providers.toml` has the auth methods.
+/// Replaces the servers of a document and removes its security requirements, because
+/// `providers.toml` has the auth methods.
 fn with_server(text: &str, server: &str, chosen: &SelectedParts<'_>) -> Result<Value> {
     let mut document: Map<String, Value> =
         serde_json::from_str(text).context("the description is not a JSON object")?;
@@ -241,7 +244,7 @@ fn with_server(text: &str, server: &str, chosen: &SelectedParts<'_>) -> Result<V
     Ok(Value::Object(document))
 }
 
-/// The number of operations of a document.
+/// The number of operations in a document.
 fn operations(document: &[u8]) -> Result<usize> {
     let described = describe(document, &PathFilter::default(), None);
     let described = described.map_err(|_| {
@@ -254,7 +257,7 @@ fn is_local() -> bool {
     env::var(LOCAL_TARGETS).is_ok_and(|value| value == "allow")
 }
 
-/// The description of an instance as a document of its platform.
+/// The description of an instance, as the document of its platform.
 pub(super) fn document(platform: &str, path: &Path) -> Result<FetchedDocument> {
     let bytes = fs::read(path).with_context(|| path.display().to_string())?;
     Ok(FetchedDocument {

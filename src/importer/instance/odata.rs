@@ -1,6 +1,7 @@
-//! Translates the metadata of an `OData` 4 service to `OpenAPI`: each entity set becomes operations that list, read,
-//! create, update and delete its rows, and each unbound function and action one that calls it.
-//! <https://docs.oasis-open.org/odata/odata-csdl-xml/v4.01/odata-csdl-xml-v4.01.html> describes the format.
+//! Translates the metadata of an `OData` 4 service to `OpenAPI`. Each entity set becomes operations
+//! that list, read, create, update and delete its rows; each unbound function or action becomes an
+//! operation that calls it. Format:
+//! <https://docs.oasis-open.org/odata/odata-csdl-xml/v4.01/odata-csdl-xml-v4.01.html>
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +11,14 @@ use serde_json::{Map, Value, json};
 
 use super::SelectedParts;
 
-/// The deepest inheritance of types.
+/// The maximum depth of type inheritance.
 const MAX_BASES: usize = 10;
-/// Terms with which a service marks properties that callers cannot write.
+/// Annotation terms that mark read-only properties.
 const READ_ONLY: [&str; 2] = ["Org.OData.Core.V1.Computed", "Org.OData.Core.V1.Permissions"];
-/// The maximum number of properties that the description of `$select` names.
+/// The maximum number of properties in the description of `$select`.
 const NAMES_SHOWN: usize = 12;
 
-/// The equivalent `OpenAPI` document of the service at this address.
+/// Translates metadata to an `OpenAPI` document. `service` is the URL of the service.
 pub fn openapi(text: &str, service: &str, chosen: &SelectedParts<'_>) -> Result<Value> {
     let xml = Document::parse(text).context("the metadata is not XML")?;
     let model = Model::new(&xml);
@@ -49,11 +50,11 @@ fn named<'a, 'i>(within: Node<'a, 'i>, tag: &'static str) -> impl Iterator<Item 
 }
 
 struct Model<'a, 'i> {
-    /// Entity, complex and enum types, by their qualified name.
+    /// Entity, complex and enum types, by qualified name.
     types: BTreeMap<String, Node<'a, 'i>>,
-    /// Unbound functions and actions.
+    /// Unbound functions and actions, by qualified name.
     operations: BTreeMap<String, Vec<Node<'a, 'i>>>,
-    /// The namespace of each alias.
+    /// Maps aliases to namespaces.
     aliases: BTreeMap<&'a str, &'a str>,
     /// The entity sets of each entity type.
     sets: BTreeMap<String, &'a str>,
@@ -97,7 +98,7 @@ impl<'a, 'i> Model<'a, 'i> {
         model
     }
 
-    /// A name with its namespace in place of an alias.
+    /// A qualified name in which the alias is replaced with its namespace.
     fn qualified(&self, name: &str) -> String {
         let known = name.rsplit_once('.').and_then(|(prefix, rest)| {
             self.aliases.get(prefix).map(|namespace| format!("{namespace}.{rest}"))
@@ -105,7 +106,7 @@ impl<'a, 'i> Model<'a, 'i> {
         known.unwrap_or_else(|| name.to_owned())
     }
 
-    /// A type and those that it extends, from the most general one.
+    /// A type and its base types, most general type first.
     fn chain(&self, name: &str) -> Vec<Node<'a, 'i>> {
         let mut chain = Vec::new();
         let mut next = Some(self.qualified(name));
@@ -162,7 +163,7 @@ impl<'a, 'i> Model<'a, 'i> {
         paths
     }
 
-    /// The names of the properties that a new row requires.
+    /// The names of the properties that a new row must have.
     fn required(&self, type_name: &str, properties: &[Node<'a, 'i>]) -> Vec<&'a str> {
         let keys = self.keys(type_name);
         let is_required = |node: &&Node<'_, '_>| {
@@ -181,7 +182,7 @@ impl<'a, 'i> Model<'a, 'i> {
         references.filter_map(|node| node.attribute("Name")).collect()
     }
 
-    /// The key of a row as its URL contains it, and the path parameters in that key.
+    /// The key of a row in a URL, as a template, and the path parameters of the template.
     fn key(&self, type_name: &str, properties: &[Node<'_, '_>]) -> Option<(String, Vec<Value>)> {
         let names = self.keys(type_name);
         let property = |name: &str| {
@@ -201,7 +202,8 @@ impl<'a, 'i> Model<'a, 'i> {
         (!parts.is_empty()).then(|| (parts.join(","), parameters))
     }
 
-    /// The path and the operation of a function. The path refers to its parameters, which are literals in the query.
+    /// The path and the operation of a function. The path contains aliases for the parameters,
+    /// whose values are literals in the query.
     fn function(&self, name: &str, import: Node<'_, '_>) -> Option<(String, Value)> {
         let parameters = self.parameters(import.attribute("Function")?)?;
         let is_simple = |node: &&Node<'_, '_>| {
@@ -251,7 +253,7 @@ impl<'a, 'i> Model<'a, 'i> {
         Some((format!("/{name}"), json!({ "post": operation })))
     }
 
-    /// The parameters of a function or an action. Returns `None` for one with several overloads.
+    /// The parameters of a function or an action. Returns `None` if it has several overloads.
     fn parameters(&self, name: &str) -> Option<Vec<Node<'a, 'i>>> {
         let found = self.operations.get(&self.qualified(name))?;
         let [node] = found.as_slice() else { return None };
@@ -263,7 +265,7 @@ impl<'a, 'i> Model<'a, 'i> {
         found.is_some_and(|node| node.tag_name().name() == "EnumType")
     }
 
-    /// The schemas of all types. Those of entity types have only the properties that callers can write.
+    /// The schemas of all types. Entity types have only the properties that callers can write.
     fn definitions(&self) -> Map<String, Value> {
         let all = self.types.iter();
         all.map(|(name, node)| (name.clone(), self.definition(name, *node))).collect()
@@ -373,7 +375,7 @@ fn query(name: &str, description: &str, r#type: &str) -> Value {
     json!({ "name": name, "in": "query", "description": description, "schema": { "type": r#type } })
 }
 
-/// Without this header, an update of a row that does not exist creates one.
+/// The header `If-Match`. Without it, an update of a nonexistent row would create the row.
 fn if_match() -> Value {
     json!({
         "name": "If-Match",
@@ -393,8 +395,9 @@ fn select(properties: &[Node<'_, '_>]) -> Value {
     )
 }
 
-/// The parameters that Dataverse supports, the only such service so far. `$skip` and `$search` are missing: a response has
-/// the URL of the next page in `@odata.nextLink`.
+/// The query parameters that Dataverse supports, the only `OData` service so far. Dataverse
+/// supports neither `$skip` nor `$search`; responses have the URL of the next page in
+/// `@odata.nextLink`.
 fn list_parameters(select: &Value) -> Vec<Value> {
     vec![
         select.clone(),

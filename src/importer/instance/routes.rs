@@ -1,5 +1,6 @@
-//! Translates the index of a `WordPress` site's REST API to `OpenAPI`: each method of a route becomes an operation.
-//! <https://developer.wordpress.org/rest-api/extending-the-rest-api/routes-and-endpoints/> describes routes and arguments.
+//! Translates the index of a `WordPress` site's REST API to `OpenAPI`. Each method of a route
+//! becomes an operation. Format:
+//! <https://developer.wordpress.org/rest-api/extending-the-rest-api/routes-and-endpoints/>
 
 use std::fmt::Write as _;
 
@@ -8,11 +9,12 @@ use serde_json::{Map, Value, json};
 
 use super::SelectedParts;
 
-/// Batch routes, which send requests to other routes: the name of such an action would not say what it does.
+/// Batch routes, which are skipped: they forward requests to other routes, so an action's name
+/// would not reveal its effect.
 const BATCH_ROUTES: [&str; 2] = ["/batch/v1", "/wc/v3/batch"];
 
-/// The equivalent `OpenAPI` document, and the number of routes that cannot be translated. `server` is the address of the
-/// routes that begin with `prefix`.
+/// Translates an index. Returns the `OpenAPI` document, and the number of routes that cannot be
+/// translated. `server` is the base URL of the routes that begin with `prefix`.
 pub fn openapi(
     text: &str,
     server: &str,
@@ -51,8 +53,8 @@ pub fn openapi(
     Ok((document, left_out))
 }
 
-/// The path of a route, which is a regular expression of PHP: `/wp/v2/posts/(?P<id>[\d]+)` → `/wp/v2/posts/{id}`. Returns
-/// `None` for a route in which anything but a named group varies.
+/// Converts a route, a PHP regular expression, to a path: `/wp/v2/posts/(?P<id>[\d]+)` →
+/// `/wp/v2/posts/{id}`. Returns `None` if the route varies outside named groups.
 fn path(route: &str) -> Option<String> {
     let mut path = String::new();
     let mut rest = route;
@@ -67,7 +69,7 @@ fn path(route: &str) -> Option<String> {
     path.chars().all(is_plain).then_some(path)
 }
 
-/// The pattern after the end of a group. The given pattern begins with the group's content.
+/// The rest of a pattern after the end of a group. `pattern` begins with the content of the group.
 fn after_group(pattern: &str) -> Option<&str> {
     let mut depth = 1_u32;
     let (mut is_escaped, mut is_in_class) = (false, false);
@@ -96,7 +98,7 @@ fn item(path: &str, given: &Value) -> Value {
     for endpoint in given.get("endpoints").and_then(Value::as_array).into_iter().flatten() {
         let methods = endpoint.get("methods").and_then(Value::as_array);
         let methods: Vec<&str> = methods.into_iter().flatten().filter_map(Value::as_str).collect();
-        // Routes for edits accept POST, PUT and PATCH with the same meaning, so one operation is enough.
+        // Edit routes accept POST, PUT and PATCH with the same effect, so one operation is enough.
         let edit = ["PUT", "POST", "PATCH"].into_iter().find(|method| methods.contains(method));
         let others = ["GET", "DELETE"].into_iter().filter(|method| methods.contains(method));
         for method in others.chain(edit) {
@@ -112,7 +114,7 @@ fn operation(path: &str, method: &str, endpoint: &Value) -> Value {
     let mut parameters = Vec::new();
     let mut properties = Map::new();
     let mut required = Vec::new();
-    // PHP writes an empty map as `[]`.
+    // PHP serializes an empty map as `[]`.
     let arguments = endpoint.get("args").and_then(Value::as_object);
     let in_path = variables(path);
     for (name, given) in arguments.into_iter().flatten() {
@@ -157,8 +159,8 @@ fn variables(path: &str) -> Vec<&str> {
     opened.map(|(name, _)| name).collect()
 }
 
-/// The schema of an argument: JSON Schema of draft 4, but `required` is a member of each property, and empty maps are
-/// written as lists.
+/// Converts the schema of an argument: JSON Schema draft 4, except that `required` is a member of
+/// each property, and empty maps are serialized as lists.
 fn schema(given: &Value) -> Value {
     let Some(members) = given.as_object() else { return json!({}) };
     let mut schema = Map::new();

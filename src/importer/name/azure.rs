@@ -1,20 +1,21 @@
-//! The names of Azure's services. Most documents describe one part of a service, share the title of its client, such as
-//! `SqlManagementClient`, and differ in their service: `sql-elasticPools`.
+//! The display names of Azure's services. Most documents describe a part of a service. They have
+//! the title of the service's client, such as `SqlManagementClient`, but different values of
+//! `x-serviceName`, such as `sql-elasticPools`.
 
 use super::{NameSources, brand, singular, title, unmentioned};
 use crate::importer::text;
 
-/// Suffixes of the titles of clients and specifications.
+/// Words at the end of titles of clients and specifications.
 #[rustfmt::skip]
 const ENDS: &[&str] = &["Client", "Management", "Mgmt", "Admin", "Provider", "Resource", "RP", "API", "APIs", "REST", "spec"];
-/// Words in the names of services that do not identify a part.
+/// Words in service names that do not identify a part.
 #[rustfmt::skip]
 const NOISE: &[&str] = &[
     "api", "swagger", "azure", "dtl", "not", "implemented", "preview", "core", "bms", "management", "client", "get",
     "calls",
 ];
 
-/// The names of a service of the brand `Azure` or `Microsoft`, the shortest first.
+/// The possible names of a service of the brand `Azure` or `Microsoft`, shortest first.
 pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
     if let Some((_, name)) = TITLES.iter().find(|(service, _)| *service == sources.service) {
         return vec![format!("{brand} {name}")];
@@ -28,7 +29,8 @@ pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
     }
     let singulars = |words: &[String]| words.iter().map(|word| singular(word)).collect::<Vec<_>>();
     let has_all = singulars(&about).iter().all(|word| singulars(&part).contains(word));
-    // `Network` and `Virtual Network Gateway`
+    // Omit the area if the part contains it, as in area `Network` and part `Virtual Network
+    // Gateway`.
     let words = if has_all {
         part.clone()
     } else {
@@ -52,7 +54,7 @@ pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
     names
 }
 
-/// The words of a title, without the brand and the suffixes of clients' titles.
+/// The words of a title, without the brand and the words in [`ENDS`].
 fn title_words(title: &str) -> Vec<String> {
     let title = title::parts(title, &[]).join(" ").replace('.', " ");
     let mut words: Vec<String> = title.split_whitespace().flat_map(client_words).collect();
@@ -62,7 +64,7 @@ fn title_words(title: &str) -> Vec<String> {
     let is_end = |word: &String| ENDS.iter().any(|end| word.eq_ignore_ascii_case(end));
     while words.len() > 1 && words.last().is_some_and(is_end) {
         let last = words.pop();
-        // `Alerts Management Service Resource Provider`
+        // Also remove "Service", as in `Alerts Management Service Resource Provider`.
         if last.as_deref() == Some("Resource")
             && words.len() > 2
             && words.last().is_some_and(|word| word == "Service")
@@ -73,7 +75,8 @@ fn title_words(title: &str) -> Vec<String> {
     words.iter().flat_map(|word| word.split(' ')).map(str::to_owned).collect()
 }
 
-/// `SqlManagementClient` → `SQL`, `Management`, `Client`. A name of several words, such as `API Management`, is one.
+/// Splits `SqlManagementClient` into `SQL`, `Management` and `Client`. A compound name, such as
+/// `API Management`, is a single item.
 fn client_words(word: &str) -> Vec<String> {
     let mut rest = word;
     let mut ends = Vec::new();
@@ -92,7 +95,8 @@ fn client_words(word: &str) -> Vec<String> {
     [split(rest), ends].concat()
 }
 
-/// The words of a part: `apimidentityprovider` of `apimanagement` → `Identity Provider`.
+/// The words of a part of a service: `apimidentityprovider` of `apimanagement` → `Identity
+/// Provider`.
 fn part_words(area: &str, part: &str) -> Vec<String> {
     let part =
         if area == "apimanagement" { part.strip_prefix("apim").unwrap_or(part) } else { part };
@@ -124,7 +128,7 @@ fn split(word: &str) -> Vec<String> {
     }
 }
 
-/// Areas that names must mention, because their parts do not.
+/// Areas that the names of their parts don't contain, so that names must mention the area.
 const AREAS: &[(&str, &str)] = &[
     ("azsadmin", "Stack"),
     ("azurestack", "Stack"),
@@ -162,7 +166,7 @@ const TITLES: &[(&str, &str)] = &[
     ("workloadmonitor-Microsoft.WorkloadMonitor", "Workload Monitor"),
 ];
 
-/// The words of names that are written without spaces or camel case.
+/// The words of names that have neither spaces nor camel case.
 const COMPOUNDS: &[(&str, &str)] = &[
     ("adhybridhealthservice", "AD Hybrid Health Service"),
     ("apimanagement", "API Management"),

@@ -1,15 +1,16 @@
-//! Providers whose documents are parts of one product, and the spelling of words in names of services.
+//! Providers whose documents describe parts of one product, and the spelling of words in service
+//! names.
 
-/// A provider whose connectors begin with its name.
+/// A provider whose name precedes the names of its connectors.
 #[derive(Debug)]
 pub struct Brand {
     /// `x-providerName`
     provider: &'static str,
-    /// The name as people write it.
+    /// The name of the brand in its own spelling.
     pub name: &'static str,
 }
 
-/// The brand of a provider. Returns `None` when the titles of its documents need no brand.
+/// The brand of a provider. Returns `None` if the titles of its documents are sufficient.
 pub fn find(provider: &str) -> Option<&'static Brand> {
     let provider = provider.trim().to_ascii_lowercase();
     let is_below = |domain: &str| {
@@ -104,7 +105,7 @@ const BRANDS: &[Brand] = &[
     brand("xero.com", "Xero"),
 ];
 
-/// A word of a service's or client's name as people write it: `sql` → `SQL`, `elastic` → `Elastic`.
+/// The usual spelling of a word, or the capitalized word: `sql` → `SQL`, `elastic` → `Elastic`.
 pub fn word(word: &str) -> String {
     spelling(word).map_or_else(
         || {
@@ -115,7 +116,7 @@ pub fn word(word: &str) -> String {
     )
 }
 
-/// The spelling of a word. Returns `None` when it has no special one.
+/// The usual spelling of a word. Returns `None` for words that are only capitalized.
 pub fn spelling(word: &str) -> Option<&'static str> {
     let lower = word.to_lowercase();
     let at = WORDS.binary_search_by_key(&lower.as_str(), |(word, _)| *word).ok()?;

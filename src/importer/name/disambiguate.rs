@@ -1,4 +1,4 @@
-//! Disambiguates connectors that would have the same display name.
+//! Disambiguates connectors with the same display name.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -7,13 +7,15 @@ use super::Names;
 use crate::importer::text;
 use crate::util::case_fold::fold;
 
-/// The maximum number of passes over the names: a lengthened name may collide again.
+/// The maximum number of passes over the names. A lengthened name may collide with another name.
 const ROUNDS: usize = 16;
 
-/// Gives each connector a unique name. `names` contains the platform and the possible names of each.
+/// Assigns a unique display name to each connector. `names` contains the platform and the possible
+/// names of each connector.
 ///
-/// Chosen names stay. Connectors with the same name get their next longer variants, if these differ. Otherwise the
-/// newest keeps the name and the others add their version; those that are still equal add their platform.
+/// Fixed names stay unchanged. Connectors with the same name get their next longer variants, if
+/// these differ. Otherwise, the newest connector keeps the name and the others append their
+/// versions. Names that are still equal get the platform appended.
 pub fn disambiguate(names: &[(String, Names)]) -> Vec<String> {
     let mut candidates: Vec<NameCandidate<'_>> =
         names.iter().map(|(platform, names)| NameCandidate::new(platform, names)).collect();
@@ -29,9 +31,9 @@ pub fn disambiguate(names: &[(String, Names)]) -> Vec<String> {
 struct NameCandidate<'a> {
     platform: &'a str,
     names: &'a Names,
-    /// The index of its current variant.
+    /// The index of the current variant.
     variant: usize,
-    /// Its current name.
+    /// The current name.
     name: String,
     has_version: bool,
 }
@@ -42,7 +44,7 @@ impl<'a> NameCandidate<'a> {
         Self { platform, names, variant: 0, name, has_version: false }
     }
 
-    /// The variant that is longer by this many steps, or the longest one.
+    /// The variant that is longer by this number of steps, or the longest variant.
     fn longer_variant(&self, steps: usize) -> &str {
         let last = self.names.variants.len().saturating_sub(1);
         let longer_variant = self.names.variants.get(self.variant.saturating_add(steps).min(last));
@@ -55,7 +57,7 @@ impl<'a> NameCandidate<'a> {
     }
 }
 
-/// The groups of connectors with the same name.
+/// The indexes of connectors with the same name, grouped.
 fn name_collisions(candidates: &[NameCandidate<'_>]) -> Vec<Vec<usize>> {
     let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
@@ -71,7 +73,7 @@ fn name_collisions(candidates: &[NameCandidate<'_>]) -> Vec<Vec<usize>> {
     groups.into_values().filter(can_differ).collect()
 }
 
-/// Gives the members of a group longer variants.
+/// Lengthens the names of a group of connectors.
 fn lengthen(candidates: &mut [NameCandidate<'_>], group: &[usize]) {
     let limit = group
         .iter()
@@ -102,7 +104,7 @@ fn lengthen(candidates: &mut [NameCandidate<'_>], group: &[usize]) {
     });
     let versions: Vec<[String; 2]> =
         order.iter().filter_map(|at| Some(candidates.get(*at)?.names.versions.clone())).collect();
-    // Adds the short form of the version if it is unique, otherwise the stated form.
+    // Append the short form of the version if it is unique, otherwise the full form.
     let is_unique = |kind: usize, version: &String| {
         let same = versions.iter().filter(|other| other.get(kind) == Some(version)).count();
         same == 1 && !version.is_empty()

@@ -1,9 +1,10 @@
-//! The names of Amazon's, Google's and Microsoft's services.
+//! The display names of Amazon's, Google's and Microsoft's services.
 
 use super::{NameSources, azure, title};
 use crate::importer::text;
 
-/// The names of a document of Amazon, Google or Microsoft. Returns `None` for other providers.
+/// The possible names of a service of Amazon, Google or Microsoft. Returns `None` for other
+/// providers.
 pub fn names(sources: NameSources<'_>) -> Option<Vec<String>> {
     match sources.provider.trim().to_ascii_lowercase().as_str() {
         "amazonaws.com" => Some(vec![amazon(sources)]),
@@ -19,13 +20,14 @@ fn find(table: &[(&str, &str)], service: &str) -> Option<String> {
     row.map(|(_, name)| (*name).to_owned())
 }
 
-/// `Amazon EC2`, `AWS Lambda`. A service without either prefix gets `AWS`.
+/// The name of an Amazon service: `Amazon EC2`, `AWS Lambda`. If the title has neither prefix, adds
+/// `AWS`.
 fn amazon(sources: NameSources<'_>) -> String {
     if let Some(name) = find(AMAZON, sources.service) {
         return name;
     }
     let mut name = title::parts(sources.title, &[]).join(" - ").replace(" - ", " ");
-    // `AWSBillingConductor`
+    // Split titles in camel case, such as `AWSBillingConductor`.
     if !name.contains(' ') && (name.starts_with("AWS") || name.starts_with("Amazon")) {
         name = text::words(&name).join(" ");
     }
@@ -39,7 +41,7 @@ fn amazon(sources: NameSources<'_>) -> String {
     if second { format!("{name} V2") } else { name }
 }
 
-/// `Google Calendar`, `YouTube`.
+/// The name of a Google service: `Google Calendar`, `YouTube`.
 fn google(sources: NameSources<'_>) -> String {
     if let Some(name) = find(GOOGLE, sources.service) {
         return name;
@@ -52,14 +54,14 @@ fn google(sources: NameSources<'_>) -> String {
     if OWN_BRANDS.contains(&first) { name } else { format!("Google {name}") }
 }
 
-/// Google's products with names of their own.
+/// Google's products whose names don't need the prefix "Google".
 #[rustfmt::skip]
 const OWN_BRANDS: &[&str] = &[
     "Google", "Google+", "Android", "Apigee", "BigQuery", "Blogger", "Chrome", "Dialogflow", "Firebase", "Gmail", "Looker",
     "YouTube",
 ];
 
-/// Services whose titles are not their names.
+/// Names of services whose titles differ from their names.
 const AMAZON: &[(&str, &str)] = &[
     ("acm", "AWS Certificate Manager"),
     ("acm-pca", "AWS Private Certificate Authority"),
@@ -170,7 +172,7 @@ const AMAZON: &[(&str, &str)] = &[
     ("wisdom", "Amazon Connect Wisdom"),
 ];
 
-/// Services whose titles are not their names.
+/// Names of services whose titles differ from their names.
 const GOOGLE: &[(&str, &str)] = &[
     ("admin", "Google Workspace Admin"),
     ("adexchangebuyer2", "Google Ad Exchange Buyer II"),

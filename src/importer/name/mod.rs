@@ -1,9 +1,9 @@
-//! Display names, as people say them: `GitHub v3 REST API` is `GitHub`, `SqlManagementClient` with the service
-//! `sql-elasticPools` is `Azure SQL Elastic Pools`.
+//! Derives the display names of connectors: `GitHub v3 REST API` → `GitHub`, `SqlManagementClient`
+//! with the service `sql-elasticPools` → `Azure SQL Elastic Pools`.
 //!
-//! [`title`] drops words that every API's title contains, [`brand`] knows providers with many services, and [`family`]
-//! has the rules for Amazon, Google and Microsoft. A name depends only on its own document, unless another connector
-//! would have the same name: see [`disambiguate`].
+//! [`title`] removes words that are common in titles of APIs, [`brand`] lists providers with many
+//! services, and [`family`] has the rules for Amazon, Google and Microsoft. A name depends only on
+//! its document, unless another connector would have the same name: see [`disambiguate`].
 
 mod azure;
 pub mod brand;
@@ -22,7 +22,7 @@ pub struct NameSources<'a> {
     pub provider: &'a str,
     /// `x-serviceName`, such as `api.github.com`.
     pub service: &'a str,
-    /// The provider's words without the public suffix, such as `github`.
+    /// The words of the provider without its public suffix, such as `github`.
     pub label: &'a [String],
     /// `info.title`.
     pub title: &'a str,
@@ -36,18 +36,19 @@ const MAX_VERSION: usize = 32;
 /// The possible names of a connector.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// The variants of the name, the shortest first: each is more specific than the one before it.
+    /// The variants of the name, from the shortest to the most specific.
     variants: Vec<String>,
-    /// The version of the API: in short, such as `V2` or a year, and as stated.
+    /// The API version: in short form, such as `V2` or a year, and in full.
     versions: [String; 2],
-    /// The numbers of the stated version, for comparison.
+    /// The numbers in the full version, for comparing versions.
     numbers: Vec<u64>,
-    /// Whether the operator or `providers.toml` chose the name, so that it stays and others get different ones.
+    /// Whether `catalog.toml` or `providers.toml` sets the name, so that other connectors with the
+    /// same name must change.
     is_fixed: bool,
 }
 
 impl Names {
-    /// The names of a document.
+    /// The possible names of a document.
     pub fn new(sources: NameSources<'_>) -> Self {
         let title = text::line(sources.title, text::MAX_DESCRIPTION);
         let sources = NameSources { title: &title, ..sources };
@@ -71,23 +72,23 @@ impl Names {
         Self { variants: names, versions, numbers, is_fixed: false }
     }
 
-    /// The shortest name, which depends on the document alone; empty when it has none.
+    /// The shortest name. Empty if the document has no name.
     pub fn shortest(&self) -> &str {
         self.variants.first().map_or("", String::as_str)
     }
 
-    /// A name that is derived from the platform's.
+    /// Derives the display name from the name of the platform.
     pub fn from_platform(platform: &str) -> Self {
         Self { variants: vec![text::title_case(platform)], ..Self::default() }
     }
 
-    /// A name that stays, so that others get different ones.
+    /// A name that disambiguation doesn't change.
     pub fn fixed(name: &str) -> Self {
         Self { variants: vec![name.to_owned()], is_fixed: true, ..Self::default() }
     }
 }
 
-/// The version at the end of a service's name: `twilio_chat_v2` → `v2`.
+/// The version at the end of a service name: `twilio_chat_v2` → `v2`.
 fn service_version(service: &str) -> Option<String> {
     let last = service.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let number = last.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -95,14 +96,15 @@ fn service_version(service: &str) -> Option<String> {
     (start.ends_with('v') && !digits.is_empty()).then(|| format!("v{digits}"))
 }
 
-/// The spellings of the provider's name in lower-case letters and digits.
+/// The spellings of the provider's name, in lower-case letters and digits.
 fn provider_spellings(sources: NameSources<'_>) -> Vec<String> {
     let mut spellings = vec![sources.label.concat(), title::squash(sources.provider)];
     spellings.retain(|spelling| !spelling.is_empty());
     spellings
 }
 
-/// `Betfair: Exchange Streaming API` → `Betfair`, or where that is taken, `Betfair - Exchange Streaming`.
+/// The names of a document without a brand: `Betfair: Exchange Streaming API` → `Betfair`, or
+/// `Betfair - Exchange Streaming` if another connector has this name.
 fn names_without_brand(sources: NameSources<'_>) -> Vec<String> {
     let parts = title::parts(sources.title, &provider_spellings(sources));
     let label = text::title_case(&sources.label.join(" "));
@@ -122,7 +124,8 @@ fn names_without_brand(sources: NameSources<'_>) -> Vec<String> {
     vec![shortest, all, with_owner, with_service]
 }
 
-/// The brand, then the rest of the title, or else the service: `Adyen`, `Adyen Checkout`.
+/// The names of a document with a brand: the brand alone, or followed by the rest of the title or
+/// by the service: `Adyen`, `Adyen Checkout`.
 fn names_with_brand(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
     let brand = brand.name;
     let mut own = provider_spellings(sources);
@@ -147,14 +150,14 @@ fn names_with_brand(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
         _ => format!("{brand} {rest}"),
     };
     let mut short: Vec<&str> = short.split_whitespace().collect();
-    // `The New York Times Times Newswire`
+    // Avoid repeated words, as in `The New York Times Times Newswire`.
     short.dedup();
     let short = short.join(" ");
     let unmentioned = unmentioned(&service_words(sources), &short).join(" ");
     [short.clone(), format!("{short} {unmentioned}").trim().to_owned()].into()
 }
 
-/// A part without the provider's name at its start: `Adyen Checkout` → `Checkout`.
+/// Removes the provider's name from the start of a part: `Adyen Checkout` → `Checkout`.
 fn without_provider(part: &str, own: &[String]) -> String {
     let words: Vec<&str> = part.split_whitespace().collect();
     let is_own = |count: &usize| {
@@ -164,8 +167,8 @@ fn without_provider(part: &str, own: &[String]) -> String {
     words.get(count..).unwrap_or_default().join(" ")
 }
 
-/// The words of the service's name other than the provider: `twilio_chat_v2` → `Chat`, `ghes-3.8` → `Enterprise Server
-/// 3.8`.
+/// The words of the service name without the provider: `twilio_chat_v2` → `Chat`, `ghes-3.8` →
+/// `Enterprise Server 3.8`.
 fn service_words(sources: NameSources<'_>) -> Vec<String> {
     let service = sources.service.trim();
     let service = service.strip_suffix(sources.provider).unwrap_or(service);
@@ -183,7 +186,8 @@ fn service_words(sources: NameSources<'_>) -> Vec<String> {
     words.filter(|word| !is_noise(word)).map(|word| brand::word(&word)).collect()
 }
 
-/// The words without the leading ones that a name already contains, in singular or plural; empty if it contains all.
+/// The words without leading words that the name already contains, in singular or plural. Empty if
+/// the name contains all words.
 fn unmentioned(words: &[String], name: &str) -> Vec<String> {
     let in_name: Vec<String> = name.split(' ').map(singular).collect();
     let all = singular(&words.concat());

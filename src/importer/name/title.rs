@@ -1,18 +1,18 @@
-//! Removes words that every API's title contains: `GitHub v3 REST API` → `GitHub`.
+//! Removes words that are common in titles of APIs: `GitHub v3 REST API` → `GitHub`.
 
-/// Words at the end of a title that name no product.
+/// Words at the end of a title that don't identify a product.
 #[rustfmt::skip]
 const NOISE: &[&str] = &[
     "api", "apis", "rest", "restful", "swagger", "openapi", "oas", "oas2", "oas3", "documentation", "doc", "docs", "reference",
     "specification", "spec", "schema", "definition", "endpoint", "endpoints", "version", "deprecated",
 ];
-/// Words before "API" that name its kind: `Slack Web API`.
+/// Words before "API" that describe the type of API: `Slack Web API`.
 #[rustfmt::skip]
 const KINDS: &[&str] = &["public", "web", "http", "https", "json", "rest", "restful", "private", "open"];
-/// Words after "API" that add nothing: `Exude API Service`.
+/// Words after "API" without information: `Exude API Service`.
 #[rustfmt::skip]
 const FORMS: &[&str] = &["service", "services", "server", "suite", "application", "client", "console", "interface", "explorer"];
-/// Words that name no product on their own.
+/// Words that don't identify a product on their own.
 #[rustfmt::skip]
 const GENERIC: &[&str] = &[
     "a", "active", "and", "beta", "alpha", "data", "default", "defaulttitle", "developer", "developers", "fastapi", "for",
@@ -20,9 +20,10 @@ const GENERIC: &[&str] = &[
     "quick", "stable", "start", "the", "ui", "unofficial", "user", "web", "with", "your",
 ];
 
-/// The parts of a title, such as `Api2Pdf` and `PDF Generation`, each without noise; empty if the title names no product.
-/// `own` are the spellings of the provider's name in lower-case letters and digits. Noise that is part of this name stays,
-/// as in `PDF Generator API` of `pdfgeneratorapi.com`.
+/// Splits a title into parts without noise, such as `Api2Pdf` and `PDF Generation`. Empty if the
+/// title doesn't identify a product. `own` are the spellings of the provider's name in lower-case
+/// letters and digits. Noise that is part of this name stays, as in `PDF Generator API` of
+/// `pdfgeneratorapi.com`.
 pub fn parts(title: &str, own: &[String]) -> Vec<String> {
     let title = without_remarks(title);
     let mut parts = vec![String::new()];
@@ -46,7 +47,7 @@ pub fn parts(title: &str, own: &[String]) -> Vec<String> {
     parts.iter().filter_map(|part| clean(part, own)).collect()
 }
 
-/// Letters and digits, in lower case.
+/// Removes everything except letters and digits, and converts to lower case.
 pub fn squash(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -61,7 +62,7 @@ pub fn is_version(word: &str) -> bool {
     is_number && (number.is_some() || digits.contains('.'))
 }
 
-/// Whether every word is noise, or too general to name a product.
+/// Whether every word is noise, or too generic to identify a product.
 fn is_empty(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | '-' | ',')).all(|word| {
         let squashed = squash(word);
@@ -72,7 +73,8 @@ fn is_empty(text: &str) -> bool {
     })
 }
 
-/// Drops brackets with noise: `(Deprecated)`, `[v2]`, `(1.0.0)`, a URL.
+/// Removes brackets and parentheses that contain noise, such as `(Deprecated)`, `[v2]`, `(1.0.0)`
+/// or a URL.
 fn without_remarks(title: &str) -> String {
     let mut result = String::new();
     let mut rest = title;
@@ -93,7 +95,7 @@ fn without_remarks(title: &str) -> String {
     result
 }
 
-/// One part without noise. Returns `None` when nothing is left that names a product.
+/// Removes the noise from a part. Returns `None` if the rest doesn't identify a product.
 fn clean(part: &str, own: &[String]) -> Option<String> {
     let is_own = |words: &[&str]| own.contains(&squash(&words.concat()));
     let all: Vec<&str> = part.split_whitespace().map(without_host_parts).collect();
@@ -143,7 +145,8 @@ fn clean(part: &str, own: &[String]) -> Option<String> {
     (!name.is_empty() && (is_own(&[name]) || !is_empty(name))).then(|| name.to_owned())
 }
 
-/// `api.clarify.io` → `clarify.io`: the host of an API is not its name. `api.video` stays, because it is a name.
+/// Removes labels such as `api` from a host: `api.clarify.io` → `clarify.io`. `api.video` stays,
+/// because it is a product name.
 fn without_host_parts(word: &str) -> &str {
     let host = word.split_once(':').filter(|(host, port)| {
         host.contains('.') && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())
@@ -153,8 +156,9 @@ fn without_host_parts(word: &str) -> &str {
     rest.filter(|rest| rest.contains('.')).unwrap_or(word)
 }
 
-/// Drops repeated words, versions after a `v`, and "API" with its purpose: `PandaScore REST API for All
-/// Videogames` → `PandaScore REST`, `LetMC Api V2, Basic` → `LetMC, Basic`.
+/// Removes repeated words, versions after a `v`, and "API" with the purpose that follows it:
+/// `PandaScore REST API for All Videogames` → `PandaScore REST`, `LetMC Api V2, Basic` → `LetMC,
+/// Basic`.
 fn without_inner_noise(all: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = Vec::with_capacity(all.len());
     let mut rest = all;

@@ -1,4 +1,4 @@
-//! The entries of `providers.toml` as written, with their validation.
+//! Deserializes and validates the entries of `providers.toml`.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! `providers.toml`: facts about well-known platforms that no document states. An entry completes the document about
-//! its platform, and becomes a connector even if there is no document. [`entry`] is the file, [`provider`] the facts
-//! about a platform.
+//! `providers.toml`: facts about well-known platforms that documents don't contain. An entry
+//! completes the document about its platform, and becomes a connector even without a document.
+//! [`entry`] parses the entries of the file, [`provider`] holds the facts about a platform.
 
 mod entry;
 pub mod provider;
@@ -15,7 +15,7 @@ use crate::importer::source::read_text;
 use entry::File;
 use provider::Provider;
 
-/// The facts, by platform.
+/// The facts about platforms, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Providers(pub BTreeMap<String, Provider>);
 
@@ -24,7 +24,7 @@ impl Providers {
         Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// Parses the file. `file` is its name, for messages.
+    /// Parses the file. `file` is the file name for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let read: File = toml::from_str(text).with_context(|| file.to_owned())?;
         let mut faults = Vec::new();
@@ -51,8 +51,8 @@ impl Providers {
         Ok(Self(providers))
     }
 
-    /// The facts of the authorization server with this authorization URL. Returns `None` when no entry has it, or when
-    /// its URLs differ per customer.
+    /// The facts about the authorization server with this authorization URL. Returns `None` if no
+    /// entry has it, or if its URLs differ per customer.
     pub fn server(&self, authorization_url: &str) -> Option<OAuth2> {
         let plain = |url: &str| url.trim_end_matches('/').to_ascii_lowercase();
         let requested_url = plain(authorization_url);
@@ -68,8 +68,8 @@ impl Providers {
         known.into_iter().find(is_requested).cloned()
     }
 
-    /// Maps each imported platform to its entry, by the names from the documents. A document with the name of an entry
-    /// belongs to it, unless another entry claims that document.
+    /// Maps the name of each imported document to its entry. A document belongs to the entry with
+    /// its name, unless another entry claims the document.
     pub fn pair(&self, names: &[String]) -> HashMap<String, &str> {
         let present: HashSet<&str> = names.iter().map(String::as_str).collect();
         let claimed: HashSet<&str> =

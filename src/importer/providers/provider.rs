@@ -1,4 +1,4 @@
-//! Facts about one platform, which complete a document.
+//! Facts about a platform, which complete its document.
 
 use crate::catalog::detail::{ConnectorDetail, variables};
 use crate::catalog::model::Status;
@@ -10,19 +10,20 @@ pub struct Provider {
     /// A single line.
     pub description: Option<String>,
     pub category: Option<String>,
-    /// The name of the brand's logo in the npm package `simple-icons`; the service serves it.
+    /// The name of the logo in the npm package `simple-icons`. The service serves the logo.
     pub logo: Option<String>,
-    /// The maturity, which overrides the document's.
+    /// The maturity. Overrides the document.
     pub status: Option<Status>,
-    /// The API's version. Overrides the document's.
+    /// The version of the API. Overrides the document.
     pub version: Option<String>,
-    /// The names of the platform's documents; the first one that is imported becomes this platform.
+    /// The names of documents about this platform. The first one that is imported becomes this
+    /// platform.
     pub documents: Vec<String>,
     pub detail: ConnectorDetail,
 }
 
 impl Provider {
-    /// The detail of the platform: the document's, overridden by these facts.
+    /// Overrides the detail from a document with these facts.
     pub fn complete(&self, document: ConnectorDetail) -> ConnectorDetail {
         let known = &self.detail;
         let servers =
@@ -39,7 +40,7 @@ impl Provider {
                 continue;
             }
             method.id = auth::unique_id(&methods, &method.id);
-            // The URLs may differ from the document's.
+            // The facts may replace the servers, and so the variables in their URLs.
             let first = servers.first().map(|server| server.url.as_str()).unwrap_or_default();
             auth::remove_unused_fields(
                 &mut method,

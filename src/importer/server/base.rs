@@ -1,28 +1,31 @@
-//! Relates the operations of a document to the known base URL of its platform. One document writes a path such as `/v2`
-//! into its base URL, another into each of its paths, so both have to be compared.
+//! Makes the paths of a document relative to the known base URL of its platform. Some documents
+//! have a path such as `/v2` in their base URL, others in each of their paths, so both must be
+//! compared.
 
 use crate::catalog::detail::variables;
 
-/// The base URL of a platform, and that of a document about it.
+/// The base URLs of a platform and of its document.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Base {
-    /// `https://api.example.com` of the platform's URL.
+    /// The origin of the platform's URL, such as `https://api.example.com`.
     origin: String,
-    /// `/v2` of the platform's URL.
+    /// The path of the platform's URL, such as `/v2`.
     known: String,
-    /// `/v2` of the document's URL; `None` if the document has none.
+    /// The path of the document's URL, such as `/v2`. `None` if the document has no URL.
     own: Option<String>,
 }
 
 impl Base {
-    /// Relates the platform's known base URL to the document's first one, which may be relative.
+    /// `known` is the platform's base URL; `document` is the first base URL of the document, which
+    /// may be relative.
     pub fn new(known: &str, document: Option<&str>) -> Self {
         let (origin, known) = split(known);
         let own = document.map(|url| split(url).1.to_owned());
         Self { origin: origin.to_owned(), known: known.to_owned(), own }
     }
 
-    /// The path of an operation relative to the platform's base URL, and its server if it is not below that URL.
+    /// The path of an operation relative to the platform's base URL. For an operation outside that
+    /// URL, also returns its server.
     pub fn place(&self, path: &str) -> (String, Option<String>) {
         let whole = format!("{}{path}", self.own.as_deref().unwrap_or_default());
         let rest = whole.strip_prefix(&self.known);
@@ -31,15 +34,17 @@ impl Base {
         match rest {
             Some(rest) if rest.starts_with('/') => (rest.to_owned(), None),
             Some(rest) => (format!("/{rest}"), None),
-            // Without a base URL, nothing indicates that the path begins elsewhere.
+            // Without a base URL in the document, assume that paths are relative to the platform's
+            // base URL.
             None if self.own.is_none() || has_variable => (path.to_owned(), None),
             None => (whole, Some(self.origin.clone())),
         }
     }
 }
 
-/// The path of a document's base URL, if paths of operations repeat it, as in Ticketmaster's document: `/discovery/v2` of
-/// the base URL, and `/discovery/v2/events`. A single segment, such as `/api`, may be part of both, unless all paths have it.
+/// The path of a document's base URL, if the paths of operations repeat it. In Ticketmaster's
+/// document, the base URL ends in `/discovery/v2`, and a path is `/discovery/v2/events`. A single
+/// segment, such as `/api`, counts only if all paths repeat it.
 pub fn repeated<'a>(server: &'a str, mut paths: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (_, base) = split(server);
     let is_repeated = |path: &str| without_repeated(path, base).is_some();
@@ -51,13 +56,13 @@ pub fn repeated<'a>(server: &'a str, mut paths: impl Iterator<Item = &'a str>) -
     is_found.then_some(base)
 }
 
-/// The path without the base that it repeats.
+/// Removes the base path from the path of an operation that begins with it.
 pub fn without_repeated<'a>(path: &'a str, base: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(base)?;
     if rest.is_empty() { Some("/") } else { Some(rest).filter(|rest| rest.starts_with('/')) }
 }
 
-/// Splits a URL into its scheme with its host, and everything after them.
+/// Splits a URL into its origin and the rest.
 pub fn split_origin(url: &str) -> (&str, &str) {
     let start = url.find("://").map_or(0, |at| at.saturating_add(3));
     let path = url.get(start..).and_then(|rest| rest.find('/'));
@@ -65,7 +70,7 @@ pub fn split_origin(url: &str) -> (&str, &str) {
     url.split_at_checked(at).unwrap_or((url, ""))
 }
 
-/// Splits a URL into its scheme with its host, and its path without a trailing slash.
+/// Splits a URL into its origin, and its path without a trailing slash.
 fn split(url: &str) -> (&str, &str) {
     let (origin, path) = split_origin(url);
     let path = path.split(['?', '#']).next().unwrap_or_default();
@@ -98,24 +103,24 @@ mod tests {
     fn path_is_relative_to_the_platforms_base_url() {
         let host = Some("https://a.com".to_owned());
         for (known, document, path, placed, server) in [
-            // The same base URL.
+            // Both base URLs are equal.
             ("https://a.com/v1", Some("https://a.com/v1/"), "/x", "/x", None),
             ("https://{dc}.a.com/3.0", Some("https://server.a.com/3.0"), "/x", "/x", None),
-            // The version is in the paths.
+            // The paths of the document contain the version.
             ("https://a.com/v1", Some("https://a.com"), "/v1/x", "/x", None),
             ("https://a.com/v1", Some("https://a.com"), "/v1", "/", None),
             ("https://{host}/v2", Some("https://b.com"), "/v2/x", "/x", None),
             ("https://a.com/api/v2", Some("https://a.com/api"), "/v2/{id}", "/{id}", None),
             ("https://a.com/{account}", None, "/{account}/x", "/x", None),
-            // The version is in the document's base URL.
+            // The document's base URL contains the version.
             ("https://a.com/api", Some("https://a.com/api/v10"), "/x", "/v10/x", None),
             ("https://a.com", Some("https://a.com/api/v10"), "/x", "/api/v10/x", None),
             ("https://a.com/api", Some("/api"), "/x", "/x", None),
-            // Elsewhere on the same host.
+            // The path is on the same host, but not below the platform's base URL.
             ("https://a.com/v1", Some("https://a.com"), "/v2/x", "/v2/x", host.clone()),
             ("https://a.com/v1", Some("https://a.com"), "/v10/x", "/v10/x", host),
             ("https://{host}/v1", Some("https://a.com"), "/v2/x", "/v2/x", None),
-            // The document states no base URL.
+            // The document has no base URL.
             ("https://a.com/v1", None, "/x", "/x", None),
             ("https://a.com", None, "/x", "/x", None),
         ] {

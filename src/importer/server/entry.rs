@@ -1,4 +1,4 @@
-//! `servers` as documents write them.
+//! Deserializes `servers`.
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use crate::importer::entries::Entries;
 use crate::importer::scalar::{FirstText, OptionalMap, Texts};
 
-/// The maximum number of servers that are kept.
+/// The maximum number of servers. Further servers are skipped.
 const MAX_SERVERS: usize = 50;
 
-/// The value of `servers`: a list or, as some documents write it, a single server or its URL.
+/// The value of `servers`: a list or, in some documents, a single server or its URL.
 #[derive(Default)]
 pub struct Servers {
-    /// The servers, in order; some may have an empty URL.
+    /// The servers, in document order. URLs may be empty.
     pub list: Vec<Entry>,
-    /// Whether the value is a map without a URL.
+    /// Whether `servers` is malformed: a map without a URL.
     pub is_malformed: bool,
 }
 
-/// A server as written.
+/// An item of `servers`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Entry {
-    /// Absolute, or relative to where the document was downloaded.
+    /// An absolute URL, or a URL relative to the URL of the document.
     pub url: FirstText,
     pub description: FirstText,
     /// The variables of the URL.

@@ -1,5 +1,5 @@
-//! The base URLs of an API: `servers`, or `host`, `basePath` and `schemes` of 2.0. [`entry`] is servers as written, and
-//! [`base`] relates their operations to another base URL.
+//! The base URLs of an API: `servers`, or `host`, `basePath` and `schemes` of Swagger 2.0.
+//! [`entry`] deserializes `servers`, and [`base`] makes paths relative to another base URL.
 
 pub mod base;
 pub mod entry;
@@ -25,15 +25,15 @@ const MAX_DESCRIPTION: usize = 200;
 /// The servers of a document, and the fields for their variables.
 #[derive(Debug, Default)]
 pub struct ResolvedServers {
-    /// Absolute URLs: those with `https`, or all when there are none.
+    /// Absolute URLs: only `https` URLs if there are any, otherwise all.
     pub servers: Vec<Server>,
     /// A field for each variable.
     pub fields: Vec<Field>,
-    /// URLs that were skipped, since they are not absolute.
+    /// Skipped URLs, which are not absolute.
     pub left_out: Vec<String>,
 }
 
-/// The servers of a document.
+/// Resolves the servers of a document.
 pub fn resolve<F>(document: &Document<F>) -> ResolvedServers {
     let mut found = ResolvedServers::default();
     let given = document.servers.iter().flat_map(|servers| &servers.list);
@@ -67,8 +67,8 @@ pub fn resolve<F>(document: &Document<F>) -> ResolvedServers {
     found
 }
 
-/// A server's URL with a scheme, in which each variable whose default is a path is replaced by that default. Documents
-/// put such variables directly after the host, where a value could extend the host's name.
+/// The URL of a server with a scheme. Replaces each variable whose default is a path: documents put
+/// such variables directly after the host, where a user's value could extend the host name.
 fn normalized_url(entry: &Entry) -> String {
     let mut url = with_scheme(entry);
     for (name, variable) in entry.variables.get().iter().flat_map(|variables| &variables.0) {
@@ -81,8 +81,8 @@ fn normalized_url(entry: &Entry) -> String {
     url
 }
 
-/// A server's URL in which variables of the scheme have values: `https` if their values allow that. A variable that is
-/// the whole URL, or its host without a scheme, becomes a URL too.
+/// The URL of a server with values for the variables of its scheme, preferably `https`. Also adds a
+/// scheme if a variable is the whole URL, or the host of a URL without a scheme.
 fn with_scheme(entry: &Entry) -> String {
     let url = entry.url.as_str().trim();
     if let Some((scheme, rest)) = url.split_once("://") {
@@ -113,17 +113,17 @@ fn with_scheme(entry: &Entry) -> String {
     {
         format!("https://{url}")
     } else {
-        // The variable is a part of a path.
+        // The variable is part of a relative path.
         url.to_owned()
     }
 }
 
-/// Whether the service may call this host although no user chose it.
+/// Whether the service may call this host by default.
 fn is_usable_host(host: &str) -> bool {
     matches!(Host::parse(host), Host::Public | Host::Own)
 }
 
-/// The first absolute URL without variables; one with `https` takes precedence.
+/// The first absolute URL without variables. `https` URLs take precedence.
 pub fn first(servers: &Servers) -> Option<String> {
     let urls = servers.list.iter().filter_map(|entry| absolute(&normalized_url(entry)));
     let mut urls = urls.filter(|url| variables(url).next().is_none());
@@ -137,10 +137,10 @@ pub fn is_secure(server: &Server) -> bool {
     server.url.starts_with("https://")
 }
 
-/// A warning that says why the service would call none of these servers. Returns `None` if it would call one, or if the
-/// list is empty.
+/// A warning that explains why the service would refuse to call each of these servers. Returns
+/// `None` if it would call at least one, or if the list is empty.
 pub fn refusal_warning(servers: &[Server]) -> Option<String> {
-    // Users choose the values of variables, so any value may stand for them here.
+    // Users choose the values of variables, so fill in a placeholder.
     let why = |server: &Server, local| match (Targets { local }).fill(&server.url, &|_| Some("1")) {
         Err(FillError::Target(error)) => Some(error),
         _ => None,
@@ -158,7 +158,7 @@ pub fn refusal_warning(servers: &[Server]) -> Option<String> {
     })
 }
 
-/// A server for each protocol of a 2.0 document.
+/// A server for each protocol of a Swagger 2.0 document.
 fn swagger2_entries<F>(document: &Document<F>) -> Vec<Entry> {
     let Some(host) = document.host.as_ref().and_then(FirstText::non_blank) else {
         return Vec::new();
@@ -171,10 +171,11 @@ fn swagger2_entries<F>(document: &Document<F>) -> Vec<Entry> {
     protocols.iter().map(address).collect()
 }
 
-/// An absolute URL without white space and without a trailing slash. Returns `None` for anything else.
+/// Normalizes an absolute URL: removes its trailing slash. Returns `None` for a relative URL, or a
+/// URL with white space.
 pub fn absolute(url: &str) -> Option<String> {
     let url = url.trim().split(['?', '#']).next()?.trim_end_matches('/');
-    // A URL without a scheme has the scheme of the page that contains it, which is `https` here.
+    // A URL without a scheme (`//host`) gets `https`.
     let url =
         url.strip_prefix("//").map_or_else(|| url.to_owned(), |rest| format!("https://{rest}"));
     let (scheme, rest) = url.split_once("://")?;
@@ -191,7 +192,7 @@ pub fn absolute(url: &str) -> Option<String> {
     is_good.then(|| format!("{scheme}://{rest}"))
 }
 
-/// Whether this is a valid name of a field.
+/// Whether the text is a valid field name.
 pub fn is_name(name: &str) -> bool {
     let is_clean = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     (1..=64).contains(&name.len()) && name.chars().all(is_clean)
@@ -217,7 +218,7 @@ fn field(name: &str, variable: Option<&Variable>, is_host: bool) -> Field {
     }
 }
 
-/// A variable's name as people write it: `subDomain` → `Sub domain`.
+/// Converts the name of a variable to a label: `subDomain` → `Sub domain`.
 pub fn label(name: &str) -> String {
     let words = text::words(name).join(" ").to_lowercase();
     let mut letters = words.chars();

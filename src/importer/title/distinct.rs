@@ -1,4 +1,5 @@
-//! Distinguishes actions of a platform with the same title: "List comments" of issues and of pull requests.
+//! Distinguishes actions of a platform with the same title, such as "List comments" of issues and
+//! of pull requests.
 
 use std::collections::HashMap;
 
@@ -6,20 +7,20 @@ use super::phrase::{segments, singular};
 use crate::importer::text::{self, MAX_TITLE};
 use crate::terms::Method;
 
-/// The properties by which an action can be distinguished from others.
+/// An action with its title, and the properties that can distinguish it from other actions.
 #[derive(Debug)]
 pub struct TitledAction<'a> {
     /// The current title.
     pub title: String,
     pub method: Method,
-    /// The path's template.
+    /// The path template.
     pub path: &'a str,
-    /// Its `operationId`; may be empty.
+    /// The `operationId`, possibly empty.
     pub id: &'a str,
 }
 
-/// The paths of a group of actions: their number and, for each part, the indexes of the paths that contain it, in
-/// ascending order.
+/// The paths of a group of actions: their number, and the ascending indexes of the paths that
+/// contain each part.
 struct Paths {
     count: usize,
     by_part: HashMap<String, Vec<usize>>,
@@ -51,14 +52,15 @@ impl Paths {
     }
 }
 
-/// Gives an action a title that differs from those of its group, which has these paths. Returns `None` when it can't.
+/// Creates a title that distinguishes an action from its group, given the paths of the group.
+/// Returns `None` if it can't.
 type Distinguisher = fn(&TitledAction<'_>, &Paths) -> Option<String>;
 
-/// The distinguishers, tried in this order on the actions that still share a title.
+/// The distinguishers, in the order in which they are applied to actions that still share a title.
 const DISTINGUISHERS: [Distinguisher; 5] =
     [by_resource, by_whole_path, by_parameter, by_method, by_id];
 
-/// Makes titles differ, as far as paths, methods and `operationId`s differ.
+/// Makes titles unique, as far as paths, methods and `operationId`s allow.
 pub fn distinguish(actions: &mut [TitledAction<'_>]) {
     for distinguisher in DISTINGUISHERS {
         for group in groups(actions) {
@@ -78,7 +80,7 @@ pub fn distinguish(actions: &mut [TitledAction<'_>]) {
     }
 }
 
-/// The groups of actions that share a title.
+/// The indexes of actions that share a title, grouped.
 fn groups(actions: &[TitledAction<'_>]) -> Vec<Vec<usize>> {
     let mut by_title: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, action) in actions.iter().enumerate() {
@@ -90,7 +92,8 @@ fn groups(actions: &[TitledAction<'_>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The parts of a path, including parameters: `/issues/{id}/comments` → "issues", "{id}", "comments".
+/// Splits a path into parts, including parameters: `/issues/{id}/comments` → "issues", "{id}",
+/// "comments".
 fn parts(path: &str) -> Vec<String> {
     let mut parts = Vec::new();
     for part in path.split(['/', ':', '#']) {
@@ -103,7 +106,8 @@ fn parts(path: &str) -> Vec<String> {
     parts
 }
 
-/// "List comments" → "List comments for issue": adds as few parts of the path as distinguish it, starting from the end.
+/// Appends the fewest parts of the path that distinguish the action, starting from the end: "List
+/// comments" → "List comments for issue".
 fn by_resource(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     let title = action.title.to_lowercase();
     let mut words: Vec<String> = Vec::new();
@@ -129,7 +133,7 @@ fn by_resource(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     (!words.is_empty()).then(|| with_resources(&action.title, &words))
 }
 
-/// Adds all parts of the path, for paths with the same parts in another order.
+/// Appends all parts of the path, for paths with the same parts in a different order.
 fn by_whole_path(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     let start = action.title.split(" for ").next().unwrap_or_default();
     let mut words: Vec<String> =
@@ -141,13 +145,14 @@ fn by_whole_path(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     (words.len() > 1).then(|| with_resources(start, &words))
 }
 
-/// "List comments", "issues", "repos" → "List comments for issue of repo".
+/// Appends resources to a title: "List comments", "issues", "repos" → "List comments for issue of
+/// repo".
 fn with_resources(title: &str, words: &[String]) -> String {
     let names: Vec<String> = words.iter().map(|word| singular(word)).collect();
     format!("{title} for {}", names.join(" of "))
 }
 
-/// "Get user" → "Get user by name": adds the last parameter of the path that not all paths contain.
+/// Appends the last path parameter that some other path lacks: "Get user" → "Get user by name".
 fn by_parameter(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     let own = parts(action.path);
     let distinguishes = |part: &&String| part.contains('{') && !paths.all_have(part);
@@ -156,7 +161,7 @@ fn by_parameter(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     (!name.is_empty()).then(|| format!("{} by {name}", action.title))
 }
 
-/// Adapts the verb to the method: on the same path, `PUT` replaces and `PATCH` updates.
+/// Changes the verb according to the method: on the same path, `PUT` replaces and `PATCH` updates.
 fn by_method(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     let (verb, rest) = action.title.split_once(' ')?;
     let verb = match (action.method, verb.to_lowercase().trim_end_matches('s')) {
@@ -170,7 +175,7 @@ fn by_method(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     Some(format!("{verb} {rest}"))
 }
 
-/// Adds the words of the `operationId` that the title lacks.
+/// Appends the words of the `operationId` that the title lacks.
 fn by_id(action: &TitledAction<'_>, _: &Paths) -> Option<String> {
     let title = action.title.to_lowercase();
     let words = text::words(action.id);

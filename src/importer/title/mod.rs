@@ -1,8 +1,8 @@
-//! Titles of actions as people write them: "Send message" rather than "Gmail users messages send".
+//! Derives readable titles of actions: "Send message" instead of "Gmail users messages send".
 //!
-//! A document describes an operation in its summary, its description, its `operationId`, and its method and path. The
-//! first of these that makes a title is used: see [`title()`]. [`distinct`] distinguishes titles that are equal within
-//! a platform. `verb` knows which words are verbs.
+//! [`title()`] derives a title from the summary, the description, the `operationId`, or the method
+//! and path of an operation. [`distinct`] distinguishes equal titles within a platform. `verb`
+//! lists verbs and recognizes their forms.
 
 pub mod distinct;
 mod phrase;
@@ -12,29 +12,29 @@ use super::text::{self, MAX_TITLE};
 use crate::terms::Method;
 use phrase::{imperative, singular, starts_with_verb};
 
-/// The longest first sentence of a description that is used as a title, in characters.
+/// The maximum length of a description's first sentence for use as a title, in characters.
 const MAX_SENTENCE: usize = 90;
-/// The maximum number of bytes of a summary or description that are read.
+/// The maximum number of bytes of a summary or description that are processed.
 const MAX_READ: usize = 2048;
 
-/// A document's description of an operation. Missing strings are empty.
+/// The properties of an operation from which a title is derived. Missing strings are empty.
 #[derive(Debug, Clone, Copy)]
 pub struct TitleSource<'a> {
     pub method: Method,
-    /// The path's template.
+    /// The path template.
     pub path: &'a str,
     pub summary: &'a str,
     pub description: &'a str,
-    /// Its `operationId`.
+    /// The `operationId`.
     pub id: &'a str,
 }
 
-/// The title of an operation, at most [`MAX_TITLE`] characters. It is
+/// Derives the title of an operation, at most [`MAX_TITLE`] characters:
 ///
 /// 1. the summary, if it begins with a verb;
-/// 2. else the first sentence of the description, if it begins with a verb and is short;
-/// 3. else a verb from the `operationId` or the method, followed by the summary or, without one, by the words of the
-///    `operationId` or the path.
+/// 2. otherwise, the first sentence of the description, if it begins with a verb and is short;
+/// 3. otherwise, a verb from the `operationId` or the method, followed by the summary or, without a
+/// summary, by the words of the `operationId` or the path.
 pub fn title(source: TitleSource<'_>) -> String {
     let summary = phrase::clean(&text::line(text::head(source.summary, MAX_READ), MAX_TITLE));
     let title = if let Some(counted) = counted(source.path) {
@@ -50,13 +50,14 @@ pub fn title(source: TitleSource<'_>) -> String {
     text::verbatim(&phrase::capitalized(&title), MAX_TITLE)
 }
 
-/// The collection that an `OData` path counts: `/users/{id}/messages/$count` → "messages". Returns `None` for any other
-/// path.
+/// The collection that an `OData` path counts: `/users/{id}/messages/$count` → "messages". Returns
+/// `None` for other paths.
 fn counted(path: &str) -> Option<String> {
     before_last(path.strip_suffix("$count").filter(|path| path.ends_with('/')).map(|_| path)?)
 }
 
-/// The first sentence of a description, in the imperative. Returns `None` when it does not make a title.
+/// The first sentence of a description, in the imperative. Returns `None` if the sentence is
+/// unsuitable as a title.
 fn sentence(description: &str) -> Option<String> {
     let line = text::line(text::head(description, MAX_READ), MAX_READ);
     let sentence = phrase::clean(phrase::first_sentence(&line));
@@ -64,7 +65,8 @@ fn sentence(description: &str) -> Option<String> {
     (fits && starts_with_verb(&sentence)).then(|| imperative(&sentence))
 }
 
-/// Whether the summary of a `GET` begins with a noun that can also be a verb: "Order history".
+/// Whether the summary of a `GET` begins with a noun that can also be a verb, such as "Order
+/// history".
 fn starts_with_noun(text: &str, source: TitleSource<'_>) -> bool {
     let first = text.split(' ').next().unwrap_or_default();
     let is_base = verb::base(first).is_some_and(|base| base == first.to_lowercase());
@@ -73,7 +75,7 @@ fn starts_with_noun(text: &str, source: TitleSource<'_>) -> bool {
     source.method == Method::Get && is_base && verb::is_often_noun(first) && !is_operation_id_verb
 }
 
-/// "Account balance" → "Get account balance".
+/// Prepends a verb to a summary: "Account balance" → "Get account balance".
 fn with_verb(summary: &str, source: TitleSource<'_>) -> Option<String> {
     let thing = phrase::without_article(summary);
     if thing.is_empty() || thing.split(' ').count() > 12 {
@@ -86,7 +88,7 @@ fn with_verb(summary: &str, source: TitleSource<'_>) -> Option<String> {
     Some(format!("{verb} {}", phrase::uncapitalized(thing)))
 }
 
-/// A title from the `operationId`, or else from method and path.
+/// Derives a title from the `operationId`, or from the method and the path.
 fn from_identifiers(source: TitleSource<'_>) -> String {
     if let Some((verb, thing)) = operation_id_verb(source.id) {
         let thing = thing.or_else(|| resource(source, verb != "list"));
@@ -101,9 +103,9 @@ fn from_identifiers(source: TitleSource<'_>) -> String {
     thing.map_or_else(|| format!("{verb} resource"), |thing| format!("{verb} {thing}"))
 }
 
-/// The verb that an `operationId` names, in its base form, and the words after it: `repos/list-for-user` → `list`, "for
-/// user"; `gmail.users.messages.send` → `send`, "message"; `Task_Add` → `add`, "task". Returns `None` when it names
-/// none.
+/// The verb in an `operationId`, in its base form, and its object: `repos/list-for-user` → `list`,
+/// "for user"; `gmail.users.messages.send` → `send`, "message"; `Task_Add` → `add`, "task". Returns
+/// `None` if the `operationId` contains no verb.
 fn operation_id_verb(id: &str) -> Option<(String, Option<String>)> {
     let id = if id.chars().any(char::is_lowercase) { id } else { &id.to_lowercase() };
     let parts: Vec<Vec<String>> = id
@@ -116,7 +118,8 @@ fn operation_id_verb(id: &str) -> Option<(String, Option<String>)> {
         let rest = phrase::joined(words);
         (!rest.is_empty()).then_some(rest)
     };
-    // First, try the last part alone, as in `users.messages.batchDelete` and `VirtualMachines_CreateOrUpdate`.
+    // First, try only the last part, as in `users.messages.batchDelete` and
+    // `VirtualMachines_CreateOrUpdate`.
     if let (Some(last), true) = (parts.last(), parts.len() > 1)
         && let Some((first, after)) = last.split_first()
         && let Some(verb) = verb::base_of_unmistakable(first)
@@ -124,7 +127,7 @@ fn operation_id_verb(id: &str) -> Option<(String, Option<String>)> {
         let is = |at: usize, words: &[&str]| {
             after.get(at).is_some_and(|word| words.contains(&word.to_lowercase().as_str()))
         };
-        // For "CreateOrUpdate", the first of the two verbs is enough.
+        // For "CreateOrUpdate", use only the first verb.
         let after = if is(0, &["or"]) { after.get(2..).unwrap_or_default() } else { after };
         let lacks_thing =
             after.is_empty() || is(0, &["by", "for", "from", "in", "of", "to", "with"]);
@@ -144,27 +147,28 @@ fn operation_id_verb(id: &str) -> Option<(String, Option<String>)> {
     verb::base_of_unmistakable(last).map(|verb| (verb, rest(before)))
 }
 
-/// The words of an identifier. An identifier in capitals, such as `LIST_USERS`, contains no acronyms.
+/// Splits an identifier into words. The words of an identifier in capitals, such as `LIST_USERS`,
+/// are not acronyms.
 fn identifier_words(name: &str) -> Vec<String> {
     let words = text::words(name);
     let is_upper_case = words.len() > 1 && !name.chars().any(char::is_lowercase);
     if is_upper_case { words.iter().map(|word| word.to_lowercase()).collect() } else { words }
 }
 
-/// The words of an identifier without a verb. Returns `None` when there are none.
+/// The words of an identifier that contains no verb. Returns `None` if it has no words.
 fn without_verb(id: &str) -> Option<String> {
     let words = phrase::joined(&identifier_words(id));
     (!words.is_empty()).then_some(words)
 }
 
-/// The verb at the end of a path: `/tasks/{id}/cancel`, `/v1/{name}:cancel`.
+/// The verb at the end of a path, such as `/tasks/{id}/cancel` or `/v1/{name}:cancel`.
 fn path_verb(path: &str) -> Option<String> {
     let last = path.rsplit(['/', ':', '=']).next()?;
     let [word] = text::words(last).try_into().ok()?;
     verb::base_of_unmistakable(&word).filter(|_| !last.contains('{'))
 }
 
-/// The verb for what a method does with the resource of a path.
+/// The verb for the effect of a method on the resource of a path.
 fn method_verb(source: TitleSource<'_>) -> &'static str {
     let last = phrase::segments(source.path).pop();
     let is_one = source.path.trim_end_matches('/').ends_with('}');
@@ -177,14 +181,15 @@ fn method_verb(source: TitleSource<'_>) -> &'static str {
     }
 }
 
-/// The last resource that a path names, in the singular if `one` is true and the path leads to one resource.
+/// The last resource in a path. With `one`, in the singular if the path identifies a single
+/// resource.
 fn resource(source: TitleSource<'_>, one: bool) -> Option<String> {
     let last = phrase::segments(source.path).pop()?;
     let is_one = source.path.trim_end_matches('/').ends_with('}') || source.method == Method::Post;
     Some(if one && is_one { singular(&last) } else { last })
 }
 
-/// The resource that a path names before its last part.
+/// The resource before the last part of a path.
 fn before_last(path: &str) -> Option<String> {
     let mut segments = phrase::segments(path);
     segments.pop()?;

@@ -1,9 +1,9 @@
-//! Cleans up the phrases that titles are made of.
+//! Cleans up phrases for titles.
 
 use super::verb;
 use crate::importer::text;
 
-/// Openings of descriptions that precede the operation's verb. Compared case-insensitively.
+/// Openings of descriptions before the operation's verb. Compared case-insensitively.
 const OPENINGS: [&str; 34] = [
     "use this method to ",
     "use this endpoint to ",
@@ -59,7 +59,7 @@ const LINKING_PHRASES: [&str; 14] = [
     "can ",
 ];
 
-/// Adverbs and marks before the verb.
+/// Adverbs and markers before the verb.
 const MARKERS: [&str; 11] = [
     "(deprecated) ",
     "[deprecated] ",
@@ -74,11 +74,11 @@ const MARKERS: [&str; 11] = [
     "permanently ",
 ];
 
-/// Words of data models that titles omit: "Delete navigation property members for groups".
+/// Words about data models that titles omit, as in "Delete navigation property members for groups".
 const RELATIONS: [&str; 4] =
     ["new navigation property to ", "the navigation property ", "navigation property ", "ref of "];
 
-/// A phrase without its closing full stop, code notation and empty openings.
+/// Removes a phrase's final full stop, code notation and openings without information.
 pub fn clean(phrase: &str) -> String {
     let mut phrase = without_ending(phrase);
     loop {
@@ -102,7 +102,7 @@ fn without_ending(phrase: &str) -> &str {
     phrase.strip_suffix('.').filter(|rest| !rest.ends_with('.')).map_or(phrase, str::trim_end)
 }
 
-/// The phrase without the first of these beginnings that it has. Returns `None` if it has none of them.
+/// Removes the first of these beginnings that matches. Returns `None` if none of them matches.
 fn stripped<'a>(phrase: &'a str, beginnings: &[&str]) -> Option<&'a str> {
     beginnings.iter().find_map(|beginning| {
         let (head, rest) = phrase.split_at_checked(beginning.len())?;
@@ -110,7 +110,7 @@ fn stripped<'a>(phrase: &'a str, beginnings: &[&str]) -> Option<&'a str> {
     })
 }
 
-/// Drops parentheses and brackets with their content. Keeps the content of braces and quotes.
+/// Removes parentheses and brackets with their content. Keeps the content of braces and quotes.
 fn without_brackets(phrase: &str) -> String {
     let mut out = String::with_capacity(phrase.len());
     let mut inside = String::new();
@@ -136,15 +136,15 @@ fn without_brackets(phrase: &str) -> String {
     words.join(" ").replace(" ,", ",").replace(" .", ".")
 }
 
-/// Keeps the content of parentheses if it distinguishes one action from another: "archive (zip)" → "archive, zip".
-/// Empty parentheses, as in `addCards()`, are dropped, and the `(s)` of a plural stays with its word.
+/// Appends the content of parentheses if it can distinguish actions: "archive (zip)" → "archive,
+/// zip". Drops empty parentheses, as in `addCards()`. Appends the `(s)` of a plural unchanged.
 fn push_parenthesized(out: &mut String, inside: &str) {
     let inside = inside.trim();
     let is_word = inside.chars().all(|c| c.is_alphanumeric() || c == ' ' || c == '-');
     match inside {
         "s" | "es" => out.push_str(inside),
         "" => {}
-        // Not part of the title: actions have a separate member for it.
+        // Drop "(deprecated)": actions have a separate member for it.
         _ if inside.eq_ignore_ascii_case("deprecated") => {}
         _ if is_word && inside.split(' ').count() <= 3 => {
             out.truncate(out.trim_end().len());
@@ -155,14 +155,16 @@ fn push_parenthesized(out: &mut String, inside: &str) {
     }
 }
 
-/// The phrase with identifiers as words: `Get timeCard` → "Get time card", `GET /pets/{id}` → "Get pets id".
+/// Splits the identifiers in a phrase into words: `Get timeCard` → "Get time card", `GET
+/// /pets/{id}` → "Get pets id".
 fn humanized(phrase: &str) -> String {
     let words: Vec<String> =
         phrase.split(' ').map(readable).filter(|word| !word.is_empty()).collect();
     words.join(" ")
 }
 
-/// One word of a phrase. Names of types and products (`ReplicaSet`, `GitHub`, `iPhone`) stay as they are.
+/// Splits a word of a phrase if it is an identifier. Names of types and products (`ReplicaSet`,
+/// `GitHub`, `iPhone`) stay unchanged.
 fn readable(word: &str) -> String {
     const NAMESPACE: &str = "microsoft.graph.";
     let name = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -176,14 +178,15 @@ fn readable(word: &str) -> String {
     word.replace(NAMESPACE, "")
 }
 
-/// Whether a word is an identifier like `timeCard`, and not `iPhone`, `eBay` or `macOS`.
+/// Whether a word is an identifier such as `timeCard`, and not a name such as `iPhone`, `eBay` or
+/// `macOS`.
 fn is_lower_camel(word: &str) -> bool {
     let head = word.chars().take_while(|c| c.is_lowercase()).count();
     let is_brand = head == 1 || matches!(word, "macOS" | "iOS" | "tvOS" | "watchOS" | "visionOS");
     head > 0 && !is_brand && word.chars().any(char::is_uppercase)
 }
 
-/// The words as part of a sentence: all in lower case except acronyms.
+/// Joins words for use in a sentence: in lower case, except acronyms.
 pub fn joined(words: &[String]) -> String {
     let lower = |word: &String| {
         let capitals = word.chars().filter(|c| c.is_uppercase()).count();
@@ -210,7 +213,8 @@ pub fn starts_with_verb(phrase: &str) -> bool {
     verb::base(word).is_some()
 }
 
-/// The first word, or its first part if that is a verb: "re-run" is a verb, "bulk-delete" begins with one.
+/// The first word, or its first part if the part is a verb, as in "bulk-delete". "re-run" is a verb
+/// as a whole.
 fn first_word(phrase: &str) -> &str {
     let word = phrase.split([' ', '/', ',']).next().unwrap_or_default();
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -218,12 +222,13 @@ fn first_word(phrase: &str) -> &str {
     if verb::base(part).is_some() { part } else { word }
 }
 
-/// "Lists snapshots and tags them" → "List snapshots and tags them".
+/// Converts the first verb to the imperative: "Lists snapshots and tags them" → "List snapshots and
+/// tags them".
 pub fn imperative(phrase: &str) -> String {
     let word = first_word(phrase);
     let rest = phrase.strip_prefix(word);
     match (verb::base(word), rest) {
-        // British spelling stays: only the ending changes.
+        // Change only the ending, to preserve British spelling.
         (Some(base), Some(rest)) if !word.eq_ignore_ascii_case(&base) => {
             let plain = ["s", "es"].iter().find_map(|end| {
                 let stem = word.strip_suffix(end)?;
@@ -231,7 +236,7 @@ pub fn imperative(phrase: &str) -> String {
             });
             let verb = plain.map_or(base.clone(), str::to_owned);
             let mut words: Vec<String> = rest.split(' ').map(str::to_owned).collect();
-            // "Creates or updates a rule" → "Create or update a rule"
+            // Also convert the second verb: "Creates or updates a rule" → "Create or update a rule"
             if let [_, or, second, ..] = words.as_mut_slice()
                 && matches!(or.as_str(), "or" | "and")
                 && second.ends_with('s')
@@ -245,13 +250,13 @@ pub fn imperative(phrase: &str) -> String {
     }
 }
 
-/// The phrase without "the", "a" or "an" at its start.
+/// Removes "the", "a" or "an" from the start of a phrase.
 pub fn without_article(phrase: &str) -> &str {
     stripped(phrase, &["the ", "a ", "an "]).unwrap_or(phrase)
 }
 
-/// The phrase with a capital first letter. A verb in capitals becomes lower case after the first
-/// letter.
+/// Capitalizes the first letter of a phrase. A verb in capitals is converted to lower case after
+/// the first letter.
 pub fn capitalized(phrase: &str) -> String {
     let word = first_word(phrase);
     let is_upper_case = word.chars().nth(1).is_some() && !word.chars().any(char::is_lowercase);
@@ -265,7 +270,8 @@ pub fn capitalized(phrase: &str) -> String {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
-/// The phrase with a lower-case first letter, unless the first word is an acronym or a name.
+/// Converts the first letter of a phrase to lower case, unless the first word is an acronym or a
+/// name.
 pub fn uncapitalized(phrase: &str) -> String {
     let first = first_word(phrase);
     let is_plain = first.chars().skip(1).all(char::is_lowercase) && first.chars().nth(1).is_some();
@@ -276,7 +282,7 @@ pub fn uncapitalized(phrase: &str) -> String {
     chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
 }
 
-/// The literal parts of a path as words, without versions and file extensions.
+/// The literal parts of a path, split into words, without versions and file extensions.
 pub fn segments(path: &str) -> Vec<String> {
     let path = path.split('?').next().unwrap_or_default();
     let parts = path
@@ -301,7 +307,7 @@ pub fn is_plural(words: &str) -> bool {
         && !["ss", "us", "is", "status", "news"].iter().any(|end| words.ends_with(end))
 }
 
-/// "time cards" → "time card".
+/// Converts the last word to the singular: "time cards" → "time card".
 pub fn singular(words: &str) -> String {
     let replaced =
         |end: &str, instead: &str| words.strip_suffix(end).map(|stem| format!("{stem}{instead}"));

@@ -1,6 +1,6 @@
-//! The verbs with which a title may begin, and their forms.
+//! The verbs at the start of titles, and their forms.
 
-/// Verbs in their base form, in alphabetical order. They cover the operations of published documents.
+/// Verbs in their base form, in alphabetical order. Collected from published documents.
 #[rustfmt::skip]
 const VERBS: &[&str] = &[
     "abort", "accept", "acknowledge", "acquire", "activate", "adapt", "add", "adjust", "administer", "admit", "adopt",
@@ -56,7 +56,8 @@ const VERBS: &[&str] = &[
     "yank",
 ];
 
-/// Words that are used as nouns at least as often as verbs. At the end of an identifier, they are nouns.
+/// Words that are nouns at least as often as verbs. They count as nouns at the end of an
+/// identifier.
 #[rustfmt::skip]
 const OFTEN_NOUNS: &[&str] = &[
     "backup", "batch", "book", "bulk", "call", "change", "charge", "contact", "control", "deposit", "display",
@@ -72,12 +73,12 @@ fn is_base(word: &str) -> bool {
     VERBS.binary_search(&word).is_ok()
 }
 
-/// The base form of a verb in its base form, third person or gerund: `lists`, `listing` → `list`. Returns
-/// `None` for any other word. British spellings are accepted.
+/// The base form of a verb in base form, third person or gerund: `lists`, `listing` → `list`.
+/// Returns `None` for other words. Accepts British spelling.
 pub fn base(word: &str) -> Option<String> {
     let mut word = word.to_lowercase();
     word.retain(|letter| letter != '-');
-    // Verbs like `advertise` have this spelling in American English too.
+    // Try the original spelling first: American English also writes `advertise`.
     base_as_spelled(&word).or_else(|| {
         let is_british = word.contains("ise") || word.contains("yse");
         let american = || word.replace("ise", "ize").replace("yse", "yze");
@@ -89,7 +90,7 @@ fn base_as_spelled(word: &str) -> Option<String> {
     if is_base(word) {
         return Some(word.to_owned());
     }
-    // All other forms have one of these endings.
+    // Third person and gerund end in "s" or "ing".
     if !word.ends_with('s') && !word.ends_with("ing") {
         return None;
     }
@@ -110,8 +111,8 @@ fn base_as_spelled(word: &str) -> Option<String> {
         .or_else(doubled)
 }
 
-/// The base form of a word that is always a verb, for words at the end of an identifier. Returns `None` for any other
-/// word.
+/// The base form of a word that is unlikely to be a noun, for words at the end of an identifier.
+/// Returns `None` for other words.
 pub fn base_of_unmistakable(word: &str) -> Option<String> {
     let word = word.to_lowercase();
     (is_base(&word) && !is_often_noun(&word)).then_some(word)

@@ -12,12 +12,12 @@ use super::{Kind, Node};
 use crate::importer::read::Fault;
 use crate::importer::scalar::AS_WRITTEN;
 
-/// A value of an unexpected type.
+/// A deserialization error with its position.
 #[derive(Debug)]
 pub struct Error(pub Fault);
 
 impl Error {
-    /// Adds the position of a value, unless the error already has that of a value inside it.
+    /// Adds the position of a value, unless the error already has the position of a nested value.
     fn at(mut self, node: &Node) -> Self {
         self.0.place.get_or_insert(node.place);
         self

@@ -1,8 +1,9 @@
-//! YAML 1.2 with the core schema, as a tree: [`deserialize`] reads typed values from it, [`resolve`] interprets plain
-//! scalars, and [`strings`] finds the scalars that are strings by their schema.
+//! Parses YAML 1.2 with the core schema to a tree. [`deserialize`] deserializes typed values from
+//! the tree, [`resolve`] interprets plain scalars, and [`strings`] finds scalars that are strings
+//! according to a JSON schema.
 //!
-//! Scalars keep their spelling, and mapping keys are strings. Merge keys (`<<`) are supported: documents use them,
-//! although YAML 1.2 no longer has them.
+//! Scalars preserve their spelling, and mapping keys are strings. Merge keys (`<<`) are supported
+//! because documents use them, although YAML 1.2 has removed them.
 
 mod deserialize;
 mod resolve;
@@ -16,11 +17,11 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, Span, Tag};
 
 use super::read::Fault;
 
-/// The deepest nesting, including aliases.
+/// The maximum nesting depth, including aliases.
 const MAX_DEPTH: u16 = 200;
-/// The longest key on a line, in characters.
+/// The maximum length of a key, in characters.
 const MAX_KEY: usize = 8192;
-/// The weight of a node in addition to its text: roughly the memory that it needs, in characters.
+/// The weight of a node without its text: approximately its memory use, in characters.
 const NODE_WEIGHT: usize = 2;
 
 const TOO_LARGE: &str = "more nesting, aliases or nodes than a document may have";
@@ -28,7 +29,7 @@ const TOO_LARGE: &str = "more nesting, aliases or nodes than a document may have
 /// A value and its position.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// Line and column, counted from one.
+    /// The line and the column, both starting at 1.
     place: (u64, u64),
     depth: u16,
     weight: usize,
@@ -39,23 +40,23 @@ pub struct Node {
 enum Kind {
     Scalar {
         text: String,
-        /// Whether the scalar may be a number, a boolean or null.
+        /// Whether the scalar is unquoted, so that it may be a number, a boolean or null.
         is_plain: bool,
     },
     List(Vec<Rc<Node>>),
     Map(Vec<(String, Rc<Node>)>),
 }
 
-/// The reason why a text was not read.
+/// Why a text was not parsed.
 #[derive(Debug)]
 pub enum ReadError {
     Faulty(Fault),
-    /// It has several YAML documents; this is the first one.
+    /// The text has several YAML documents. Contains the first one.
     Several(Node),
 }
 
 impl Node {
-    /// Whether this is a map with one of these keys.
+    /// Whether the node is a map with one of these keys.
     pub fn has_key(&self, keys: &[&str]) -> bool {
         matches!(&self.kind, Kind::Map(entries) if entries.iter().any(|(key, _)| keys.contains(&key.as_str())))
     }
@@ -72,7 +73,7 @@ pub fn parse(text: &str) -> Result<Node, ReadError> {
         anchors: HashMap::new(),
         open: Vec::new(),
         root: None,
-        // Bounds the work by the length of the text.
+        // Bound the total weight, which aliases can multiply, by the length of the text.
         left: text.len().max(1 << 20).saturating_mul(4),
     };
     let mut options = Options::default();
@@ -95,7 +96,7 @@ pub fn parse(text: &str) -> Result<Node, ReadError> {
             continue;
         }
         let root = composer.root.take().map(Rc::unwrap_or_clone);
-        // `---` at the end begins an empty document.
+        // A `---` at the end of a text begins an empty document.
         let root = root.filter(|root| first.is_none() || !root.is_null());
         match (first.take(), root) {
             (Some(first), Some(_)) => return Err(ReadError::Several(first)),
@@ -121,7 +122,7 @@ fn scalar(place: (u64, u64), text: String, is_plain: bool) -> Node {
     Node { place, depth: 1, weight, kind: Kind::Scalar { text, is_plain } }
 }
 
-/// A list or a map whose end has not been read.
+/// An unfinished list or map.
 struct Open {
     place: (u64, u64),
     anchor: usize,
@@ -135,9 +136,9 @@ enum Children {
     Map {
         entries: Vec<(String, Rc<Node>)>,
         seen: HashSet<String>,
-        /// The key whose value comes next.
+        /// The key of the next value.
         key: Option<Key>,
-        /// The maps of merge keys.
+        /// The maps from merge keys.
         merged: Vec<Rc<Node>>,
     },
 }
@@ -151,7 +152,7 @@ struct Composer {
     anchors: HashMap<usize, Rc<Node>>,
     open: Vec<Open>,
     root: Option<Rc<Node>>,
-    /// The remaining weight of nodes, including those of aliases.
+    /// The weight that further nodes, including aliased nodes, may have.
     left: usize,
 }
 
@@ -209,12 +210,13 @@ impl Composer {
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(&node));
         }
-        // The weight of its content has already been subtracted.
+        // The children's weights were already subtracted, and `add` subtracts the weight of the
+        // whole node.
         self.left = self.left.saturating_add(weight.saturating_sub(NODE_WEIGHT));
         self.add(place, node)
     }
 
-    /// Adds a complete value, which is at a position or aliased there, to the open list or map.
+    /// Adds a finished value, or an alias to it, to the innermost unfinished list or map.
     fn add(&mut self, at: (u64, u64), node: Rc<Node>) -> Result<(), Fault> {
         self.left =
             self.left.checked_sub(node.weight).ok_or_else(|| fault(at, TOO_LARGE.to_owned()))?;
@@ -239,19 +241,19 @@ impl Composer {
     }
 }
 
-/// A scalar with its tag. A tag of the core schema decides whether it is a string.
+/// Creates a scalar. A tag of the core schema determines whether the scalar is a string.
 fn tagged_scalar(at: (u64, u64), text: String, style: ScalarStyle, tag: Option<&Tag>) -> Node {
     let is_plain = style == ScalarStyle::Plain;
     match tag.map(|tag| (tag.core_suffix(), tag.parts())) {
         Some((Some("null"), _)) => scalar(at, String::new(), true),
         Some((Some("int" | "float" | "bool"), _)) => scalar(at, text, true),
-        // A `!` alone makes the scalar a string.
+        // The tag `!` marks a string.
         Some((Some("str"), _) | (None, ("" | "!", "" | "!"))) => scalar(at, text, false),
         _ => scalar(at, text, is_plain),
     }
 }
 
-/// Converts a node to a key. Fails for a duplicate, and for a list or a map.
+/// Converts a node to a key. Returns a fault for a duplicate key, a list or a map.
 fn to_key(at: (u64, u64), node: &Node, seen: &mut HashSet<String>) -> Result<Key, Fault> {
     match &node.kind {
         Kind::Scalar { text, is_plain: true } if text == "<<" => Ok(Key::Merge),
@@ -265,7 +267,7 @@ fn to_key(at: (u64, u64), node: &Node, seen: &mut HashSet<String>) -> Result<Key
     }
 }
 
-/// Adds the map or the maps of a merge key. The first of several maps with the same key wins.
+/// Adds the maps of a merge key. If several maps have the same key, the first one takes precedence.
 fn merge(at: (u64, u64), node: Rc<Node>, merged: &mut Vec<Rc<Node>>) -> Result<(), Fault> {
     match &node.kind {
         Kind::Map(_) => merged.push(node),

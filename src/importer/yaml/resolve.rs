@@ -1,4 +1,4 @@
-//! Interprets plain scalars by the core schema of YAML 1.2 (section 10.3.2).
+//! Interprets plain scalars according to the core schema of YAML 1.2 (section 10.3.2).
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scalar<'t> {
@@ -10,7 +10,7 @@ pub(super) enum Scalar<'t> {
     Text(&'t str),
 }
 
-/// The value of a plain scalar. JSON has no number for infinity and NaN, which stay strings.
+/// The value of a plain scalar. Infinity and NaN stay strings, because JSON can't represent them.
 pub(super) fn resolve(text: &str) -> Scalar<'_> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
@@ -45,7 +45,8 @@ fn number(text: &str) -> Option<Scalar<'_>> {
     text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Scalar::Float)
 }
 
-/// Whether this is `[0-9]+`, or `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`.
+/// Whether the text matches `[0-9]+`, or `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+
+/// )?`.
 fn is_decimal(text: &str) -> bool {
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (mantissa, exponent) =

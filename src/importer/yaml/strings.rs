@@ -1,5 +1,6 @@
-//! Values that are strings because their schema says so: `type: string` with `enum: [1.10, 01234]` or `default: off`
-//! means these strings as written, even where YAML gives them another meaning.
+//! Restores values that are strings according to their JSON schema. With `type: string`, the values
+//! in `enum: [1.10, 01234]` or `default: off` are meant as strings, although YAML parses them as
+//! numbers or booleans.
 
 use std::rc::Rc;
 
@@ -7,14 +8,14 @@ use super::{Kind, Node};
 use crate::importer::action::percent_decoded;
 use crate::importer::detail::schema::json_type;
 
-/// The longest chain of schemas.
+/// The maximum number of schemas that are followed from a value.
 const MAX_CHAIN: u8 = 16;
-/// The members of a schema that contain an instance of the schema.
+/// The members of a schema that contain a value.
 const VALUES: [&str; 3] = ["const", "default", "example"];
-/// The members that are lists of such values.
+/// The members of a schema that contain a list of values.
 const LISTS: [&str; 2] = ["enum", "examples"];
 
-/// The same document, in which all values that its schemas describe as strings are strings.
+/// Converts all values that the schemas of a document describe as strings to strings.
 pub(super) fn as_written(root: Node) -> Node {
     let root = Rc::new(root);
     let written = Strings { root: &root }.restore_all(&root);
@@ -27,14 +28,15 @@ struct Strings<'r> {
 }
 
 impl Strings<'_> {
-    /// Returns the node with all values in it as written. Shares the node if nothing changes.
+    /// Restores all values in a node. Shares the node if nothing changes.
     fn restore_all(&self, node: &Rc<Node>) -> Rc<Node> {
         let children = map_children(node, |_, child| self.restore_all(child))
             .unwrap_or_else(|| Rc::clone(node));
         self.restore_members(&children)
     }
 
-    /// Restores the values that belong to a schema: members of the schema itself, or of a parameter that contains it.
+    /// Restores the values that belong to a schema: members of the schema, or of a parameter with
+    /// the schema.
     fn restore_members(&self, node: &Rc<Node>) -> Rc<Node> {
         let is_value = |key: &str| VALUES.contains(&key) || LISTS.contains(&key);
         if !matches!(&node.kind, Kind::Map(entries) if entries.iter().any(|(key, _)| is_value(key)))
@@ -49,7 +51,7 @@ impl Strings<'_> {
             if !LISTS.contains(&key) {
                 return Rc::clone(child);
             }
-            // Parameters map names to examples, each with a `value`.
+            // In a parameter, `examples` maps names to objects with a `value`.
             let is_list = matches!(child.kind, Kind::List(_));
             let one = |_: &str, item: &Rc<Node>| {
                 let example_value = |key: &str, value: &Rc<Node>| {
@@ -66,7 +68,8 @@ impl Strings<'_> {
         map_children(node, value).unwrap_or_else(|| Rc::clone(node))
     }
 
-    /// Restores a value by its schema, and by the schemas that it refers to or combines.
+    /// Restores a value according to its schema, and to the schemas that the schema refers to or
+    /// combines.
     fn restore(&self, value: &Rc<Node>, schema: &Node, chain: u8) -> Rc<Node> {
         if chain > MAX_CHAIN {
             return Rc::clone(value);
@@ -82,7 +85,7 @@ impl Strings<'_> {
         self.restore_by_keywords(value, schema, next)
     }
 
-    /// Restores a value by the schema's own keywords.
+    /// Restores a value according to the keywords of its schema.
     fn restore_by_keywords(&self, value: &Rc<Node>, schema: &Node, chain: u8) -> Rc<Node> {
         let child = match &value.kind {
             Kind::Scalar { text, is_plain: true } if is_string(schema) && !is_null(text) => {
@@ -105,7 +108,7 @@ impl Strings<'_> {
         child.unwrap_or_else(|| Rc::clone(value))
     }
 
-    /// The target of a reference within the document.
+    /// The target of a reference in the document.
     fn target(&self, reference: &Node) -> Option<&Node> {
         let Kind::Scalar { text, .. } = &reference.kind else { return None };
         let step = |step: &str| percent_decoded(step).replace("~1", "/").replace("~0", "~");
@@ -117,7 +120,7 @@ impl Strings<'_> {
     }
 }
 
-/// The node with each child replaced. Returns `None` when all of them stay the same.
+/// Applies `child` to each child of a node. Returns `None` if no child changes.
 fn map_children(
     node: &Rc<Node>,
     mut child: impl FnMut(&str, &Rc<Node>) -> Rc<Node>,
@@ -143,7 +146,7 @@ fn is_null(text: &str) -> bool {
     super::resolve::resolve(text) == super::resolve::Scalar::Null
 }
 
-/// Whether a schema allows strings, and no other scalar but null.
+/// Whether a schema allows strings but no other scalar except null.
 fn is_string(schema: &Node) -> bool {
     let Some(kind) = schema.get("type") else { return false };
     let types: Vec<Option<&str>> = match &kind.kind {

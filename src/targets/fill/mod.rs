@@ -1,5 +1,5 @@
-//! Fills the catalog's URL templates, in which `{name}` stands for the value of a field. A value can't change anything
-//! outside the position of its variable.
+//! Fills the catalog's URL templates, in which `{name}` is replaced with the value of a field. A
+//! value can't change the URL outside its variable's position.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::path::leaves_server;
 use super::{Address, MAX_URL, TargetError};
 use crate::util::percent::encode;
 
-/// The reason why a template could not be filled.
+/// Why a template could not be filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FillError {
     /// The template is malformed.
@@ -18,33 +18,33 @@ pub enum FillError {
     /// The value is not valid at the position of its variable.
     Invalid {
         field: String,
-        /// The rule for the value.
+        /// The rule that the value breaks.
         rule: Rule,
     },
-    /// The vault must not send anything to the resulting URL.
+    /// The resulting URL is not an allowed target.
     Target(TargetError),
 }
 
-/// The rule for a value, by the position of its variable.
+/// The rule for a value, which depends on the position of its variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The complete host.
+    /// A complete host.
     Host,
-    /// A part of the authority whose value decides whether requests may be sent there.
+    /// A part of the authority whose value determines whether the host is public.
     Public,
-    /// Labels of a host.
+    /// One or more labels of a host.
     Labels,
-    /// Part of a label.
+    /// A part of a label.
     Label,
     Port,
-    /// Part of a path or a query.
+    /// A part of a path or a query.
     Path,
-    /// Part of a string that is not a URL.
+    /// A part of a string that is not a URL.
     Text,
 }
 
 impl Rule {
-    /// The rule, as the end of a sentence.
+    /// The rule, as an error message that completes a sentence.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Host => "must be a host name, such as `example.com`, without a port",
@@ -66,7 +66,7 @@ impl Rule {
             Self::Label => {
                 is_clean && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
             }
-            // `parse` would also accept a plus sign.
+            // Check the digits, because `parse` also accepts a plus sign.
             Self::Port => {
                 value.bytes().all(|byte| byte.is_ascii_digit())
                     && value.parse::<u16>().is_ok_and(|port| port > 0)
@@ -78,7 +78,7 @@ impl Rule {
 }
 
 impl FillError {
-    /// The name of the field whose value is missing or wrong.
+    /// The name of the field whose value is missing or invalid.
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Missing(field) | Self::Invalid { field, .. } => Some(field),
@@ -104,7 +104,7 @@ impl fmt::Display for FillError {
 
 impl std::error::Error for FillError {}
 
-/// The source of a field's value.
+/// A function that returns the value of a field.
 pub type Values<'f, 'v> = &'f dyn Fn(&str) -> Option<&'v str>;
 
 /// Fills a template: an absolute URL, or a path and query. A variable between dots of the host takes one or more
@@ -117,7 +117,7 @@ pub fn fill(template: &str, values: Values<'_, '_>) -> Result<String, FillError>
             let filled = fill_host(host, values)?;
             let port = port.map(|port| fill_port(port, values)).transpose()?.unwrap_or_default();
             let url = format!("{start}{filled}{port}{}", fill_rest(rest, values)?);
-            // Whatever the values are, the result must have the template's domain.
+            // Defence in depth: for all values, the result must have the template's domain.
             let address = Address::parse(&url).map_err(FillError::Target)?;
             let end = literal_end(host).to_ascii_lowercase();
             if address.host != filled || !filled.ends_with(&end) {
@@ -129,8 +129,8 @@ pub fn fill(template: &str, values: Values<'_, '_>) -> Result<String, FillError>
     if url.len() > MAX_URL { Err(FillError::Target(TargetError::TooLong)) } else { Ok(url) }
 }
 
-/// Fills the value of a parameter or the name of a scope: a URL as [`fill`] does; any other string without encoding.
-/// Braces without a name are kept.
+/// Fills the value of a parameter or the name of a scope. Fills a URL with [`fill`], and any other
+/// string without encoding. Braces that don't enclose a name are preserved.
 pub fn fill_text(template: &str, values: Values<'_, '_>) -> Result<String, FillError> {
     let pieces = pieces(template);
     let is_address = template.starts_with("https://") || template.starts_with("http://");
@@ -147,9 +147,9 @@ pub fn fill_text(template: &str, values: Values<'_, '_>) -> Result<String, FillE
     Ok(text)
 }
 
-/// The rule that a field's value breaks in a template, regardless of the other fields.
+/// The rule that the value of a field breaks in a template, regardless of other fields.
 pub fn broken_rule(template: &str, field: &str, value: &str) -> Option<Rule> {
-    // `1` is valid in every position.
+    // `1` is a valid value in every position.
     let filled = fill(template, &|name| Some(if name == field { value } else { "1" }));
     match filled {
         Err(FillError::Invalid { field: broken, rule }) if broken == field => Some(rule),
@@ -157,9 +157,10 @@ pub fn broken_rule(template: &str, field: &str, value: &str) -> Option<Rule> {
     }
 }
 
-/// The value of a field in a string that a template describes, such as `acme` in `https://acme.pipedrive.com/` for
-/// `https://{company}.pipedrive.com`. The scheme and a trailing slash are optional. Returns `None` when the string
-/// does not match. Without a template, the string is the value.
+/// Extracts the value of a field from a string that matches a template: `acme` from
+/// `https://acme.pipedrive.com/` for `https://{company}.pipedrive.com`. The scheme and a trailing
+/// slash are optional. Returns `None` if the string does not match. Without a template, returns the
+/// string.
 pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<&'t str> {
     let Some(template) = template else { return Some(text).filter(|text| !text.is_empty()) };
     let bare = |text: &'t str| text.strip_prefix("https://").unwrap_or(text).trim_end_matches('/');
@@ -173,15 +174,16 @@ pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<
     (is_described && !value.is_empty()).then_some(value)
 }
 
-/// Labels under which domains can be registered in country domains, as in `co.uk` and `com.au`: the most common ones
-/// of the Public Suffix List (<https://publicsuffix.org>), which is too large for the Worker.
+/// Second-level labels of country domains under which domains can be registered, as in `co.uk` and
+/// `com.au`: the most common ones of the Public Suffix List (<https://publicsuffix.org>), which is
+/// too large for the Worker.
 const SECOND_LEVEL: [&str; 24] = [
     "ac", "biz", "co", "com", "edu", "firm", "gen", "go", "gob", "gov", "gv", "id", "in", "info",
     "ltd", "me", "ne", "net", "nom", "or", "org", "plc", "sch", "web",
 ];
 
-/// The variables that choose the owner of the host: those of a host whose registrable domain is not literal in the
-/// template. Their values decide who receives what is sent.
+/// The variables whose values determine the owner of the host, and so the recipient of the data:
+/// all variables of a host whose registrable domain is not literal in the template.
 pub fn host_choosers(template: &str) -> Vec<&str> {
     let Some((_, Some((host, _)), _)) = split(template) else { return Vec::new() };
     if has_own_domain(host) {
@@ -190,7 +192,8 @@ pub fn host_choosers(template: &str) -> Vec<&str> {
     pieces(host).into_iter().filter_map(Piece::variable).collect()
 }
 
-/// Whether a template's host ends with a dot and this variable, whose listed values are all registrable domains.
+/// Whether the host of a template ends with a dot and this variable, and all allowed values are
+/// registrable domains.
 pub fn ends_with_domain(template: &str, variable: &str, listed: &[String]) -> bool {
     let Some((_, Some((host, _)), _)) = split(template) else { return false };
     host.ends_with(&format!(".{{{variable}}}"))
@@ -198,17 +201,18 @@ pub fn ends_with_domain(template: &str, variable: &str, listed: &[String]) -> bo
         && listed.iter().all(|domain| has_own_domain(&format!(".{domain}")))
 }
 
-/// Whether a host's template ends with a registrable domain, after its last variable.
+/// Whether the template of a host ends with a literal registrable domain.
 fn has_own_domain(host: &str) -> bool {
     let mut labels = literal_end(host).rsplit('.');
     let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
     let is_second_level =
         last.len() == 2 && SECOND_LEVEL.contains(&second.to_ascii_lowercase().as_str());
-    // The label before the first dot does not count: it continues the value of a variable.
+    // The label before the first dot does not count, because it continues the value of a variable.
     labels.count() > usize::from(is_second_level)
 }
 
-/// The error for a filled template whose URL is rejected. If a field determines the host or the port, the error names it.
+/// The error for a filled template whose URL is rejected. If a field determines the host or the
+/// port, the error refers to the field.
 pub(super) fn rejection(template: &str, error: TargetError) -> FillError {
     use TargetError::{Host, IpAddress, Port, PrivateName};
     let rest = split(template).map(|(.., rest)| rest).unwrap_or_default();
@@ -221,13 +225,13 @@ pub(super) fn rejection(template: &str, error: TargetError) -> FillError {
     }
 }
 
-/// The port that a template names itself.
+/// The literal port of a template.
 pub(super) fn literal_port(template: &str) -> Option<u16> {
     let (_, host, _) = split(template)?;
     super::read_port(host?.1?)
 }
 
-/// A part of a template.
+/// A variable or a literal of a template.
 #[derive(Clone, Copy)]
 enum Piece<'a> {
     Text(&'a str),
@@ -243,10 +247,11 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The host and the port of a template, the port with its colon.
+/// The host and the port of a template. The port includes its colon.
 type HostAndPort<'a> = (&'a str, Option<&'a str>);
 
-/// Splits a template into scheme, host with port, and the rest. Returns `None` when it is malformed.
+/// Splits a template into scheme, host with port, and the rest. Returns `None` for a malformed
+/// template.
 fn split(template: &str) -> Option<(&str, Option<HostAndPort<'_>>, &str)> {
     let is_literal = |piece: &Piece<'_>| match piece {
         Piece::Text(text) => !text.contains(['{', '}', '#']),
@@ -256,23 +261,23 @@ fn split(template: &str) -> Option<(&str, Option<HostAndPort<'_>>, &str)> {
         return None;
     }
     if template.starts_with('/') {
-        // Two slashes would start a host.
+        // A path must not begin with two slashes, which start a host.
         return (!template.starts_with("//")).then_some(("", None, template));
     }
     let start = ["https://", "http://"].into_iter().find(|start| template.starts_with(start))?;
     let after = template.strip_prefix(start)?;
-    // The name of a variable contains neither of these characters.
+    // The names of variables contain neither `/` nor `?`.
     let end = after.find(['/', '?']).unwrap_or(after.len());
     let (authority, rest) = after.split_at_checked(end)?;
     let host = Some(authority).filter(|authority| !authority.is_empty()).map(super::split_port)?;
     Some((start, Some(host), rest))
 }
 
-/// The variables of a template and the literals between them. Braces without a name are literals.
+/// Splits a template into variables and literals. Braces that don't enclose a name are literals.
 fn pieces(template: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = template;
-    // The start of the current literal.
+    // The text from the start of the current literal.
     let mut text = template;
     while let Some((_, after)) = rest.split_once('{') {
         if let Some((name, next)) = after.split_once('}')
@@ -301,13 +306,13 @@ fn is_field(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(is_clean)
 }
 
-/// The value of a field, if it follows the rule.
+/// The value of a field. Returns an error if the value breaks the rule.
 fn value<'v>(name: &str, rule: Rule, values: Values<'_, 'v>) -> Result<&'v str, FillError> {
     let value = values(name).ok_or_else(|| FillError::Missing(name.to_owned()))?;
     if rule.allows(value) { Ok(value) } else { Err(FillError::invalid(name, rule)) }
 }
 
-/// The end of a host's template, after its last variable.
+/// The literal after the last variable of a host's template.
 fn literal_end(host: &str) -> &str {
     host.rsplit('}').next().unwrap_or_default()
 }
@@ -322,7 +327,8 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
             Piece::Text(text) => host.push_str(text),
             Piece::Variable(name) => {
                 let starts_label = host.is_empty() || host.ends_with('.');
-                // The value could extend the template's domain into another one: `ebay.com{path}` into `ebay.company`.
+                // A value could extend the template's domain to another one: `ebay.com{path}` to
+                // `ebay.company`.
                 if !starts_label && !has_own_domain(template) {
                     return Err(FillError::Template);
                 }
@@ -342,7 +348,7 @@ fn fill_host(template: &str, values: Values<'_, '_>) -> Result<String, FillError
         }
     }
     match last_field {
-        // Valid parts can form a label that is too long, or that ends with a hyphen.
+        // Valid parts can form an invalid label, which is too long or ends with a hyphen.
         Some((name, rule)) if !is_name(&host) => Err(FillError::invalid(name, rule)),
         _ => Ok(host.to_ascii_lowercase()),
     }
@@ -373,7 +379,7 @@ fn fill_rest(template: &str, values: Values<'_, '_>) -> Result<String, FillError
                 }
             }
         }
-        // Values and literals together must not form a segment that leads to the parent.
+        // Values and literals together must not form a segment that refers to the parent.
         let segment = filled.get(start..).unwrap_or_default().trim_end_matches(['/', '?']);
         let segment = segment.to_ascii_lowercase().replace("%2e", ".");
         if let Some(field) = field

@@ -3,7 +3,7 @@ use proptest::strategy::{Just, Strategy};
 
 use super::{FillError, Rule, fill, fill_text, host_choosers};
 
-/// Fills a template with this value for each variable.
+/// Fills a template with the same value for all variables.
 fn fill_all_with(template: &str, value: &str) -> Result<String, String> {
     fill(template, &|_| Some(value)).map_err(|error| error.to_string())
 }

@@ -1,10 +1,11 @@
 //! Scores the actions that match a query.
 //!
-//! Each word of the query that an action or its platform has adds its rarity times its weight there; a missing word
-//! subtracts a part of its rarity. An action matches when the words that it has make up [`MIN_COVERAGE_PERCENT`] of the
-//! query. Further points depend on the action's intent, on how much of its title and key the query contains, on how well
-//! its platform is known, and on whether people rarely mean it. All numbers are integers, so that the Worker and the tests
-//! agree.
+//! A word of the query that occurs in an action or its platform adds its rarity times its weight; a
+//! missing word subtracts a part of its rarity. An action matches if its words make up
+//! [`MIN_COVERAGE_PERCENT`] of the query. Bonuses and penalties depend on the action's intent, on
+//! how much of its title and key the query contains, on whether its platform is well known, and on
+//! whether users rarely mean the action. All numbers are integers, so that the Worker and the tests
+//! compute equal scores.
 
 use super::index::{Platform, Platforms, PostingFlags, Postings, StaticFeatures, Vocabulary};
 use super::intent::Intent;
@@ -14,16 +15,17 @@ use crate::catalog::filter::Constraint;
 use crate::ports::StorageError;
 use crate::terms::Method;
 
-/// The score that a word of full weight adds for each factor of e by which it is rarer.
+/// One point of score: a word of full weight adds one point per unit of its rarity, which is a
+/// natural logarithm.
 const POINT: i32 = 1024;
 
-/// The share of the query, weighted by rarity, that the words of an action must make up.
+/// The minimum share of the query that an action must match, weighted by rarity.
 const MIN_COVERAGE_PERCENT: u32 = 40;
 
-/// The maximum number of words that are considered as completions of the query's last word.
+/// The maximum number of completions of the query's last word.
 const MAX_PREFIX_MATCHES: usize = 8;
 
-/// The weight of a completion, in sixteenths of the weight of the query's word.
+/// The weight of a completion of the query's last word, in sixteenths.
 const PREFIX_WEIGHT: u8 = 10;
 
 /// The best match of one word of the query in a row or a platform.
@@ -34,7 +36,8 @@ struct TermMatch {
 }
 
 impl TermMatch {
-    /// Adds the posting of a word that counts as `worth` sixteenths of the query's word.
+    /// Merges a posting into the match: the larger weight, and the positions of both. `worth` is
+    /// the weight of the posting's word as a synonym or completion, in sixteenths.
     #[expect(
         clippy::inline_always,
         reason = "once for each posting, and the Worker is built for size"
@@ -48,42 +51,44 @@ impl TermMatch {
     }
 }
 
-/// The score that the words of the query add to a row, in addition to its platform's score.
+/// The score that the query's words add to a row, not including the platform's score.
 #[derive(Debug, Clone, Copy, Default)]
 struct RowScore {
     score: i32,
-    /// The rarities of the words that the row has and its platform does not, in sixteenths.
+    /// The sum of the rarities of the query's words that occur in the row but not in its platform,
+    /// in sixteenths.
     matched_rarity: u16,
-    /// How many words of its title and of its key the query contains.
+    /// The number of words of the action's title that the query contains.
     title: u8,
     key: u8,
 }
 
-/// The score that the words of the query add to all rows of a platform.
+/// The score that the query's words add to every row of a platform.
 #[derive(Debug, Clone, Copy, Default)]
 struct PlatformScore {
     score: i32,
-    /// The rarities of the words that it has, in sixteenths.
+    /// The sum of the rarities of the query's words that occur in the platform, in sixteenths.
     matched_rarity: u16,
-    /// How many words of its display name the query contains.
+    /// The number of words of the display name that the query contains.
     matched_name_words: u8,
 }
 
-/// A row that has a word of the query.
+/// A row that contains a word of the query.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     row: u32,
     platform: u32,
     row_score: RowScore,
-    /// The match of the current word; empty between two words.
+    /// The match of the current word. Empty between words.
     best: TermMatch,
 }
 
 pub struct Filter<'a> {
     pub method: Constraint<Method>,
-    /// For each platform, whether its actions are requested; `None` when all are.
+    /// For each platform, whether its actions are requested. `None` for all platforms.
     pub platforms: Option<&'a [bool]>,
-    /// For each platform, whether the caller's identity has connected it; `None` when it has connected none.
+    /// For each platform, whether the caller's identity has connected it. `None` if the identity
+    /// has no connection.
     pub connected: Option<&'a [bool]>,
 }
 
@@ -93,9 +98,9 @@ type AddMatch<'a> =
 /// A matching row whose features have not been read yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Match {
-    /// Its score with the best possible features.
+    /// The score of the row if it had the best possible features.
     pub(super) upper_bound: ScoredRow,
-    /// How many words of its title and of its key the query contains.
+    /// The number of words of the action's title that the query contains.
     pub(super) title: u8,
     pub(super) key: u8,
 }
@@ -116,7 +121,7 @@ impl Match {
         self.upper_bound.row() as usize
     }
 
-    /// Its score with its own features.
+    /// The score of the row with its features.
     pub(super) fn scored(&self, features: StaticFeatures, query: &ActionQuery) -> ScoredRow {
         let Self { upper_bound, title, key } = *self;
         let score = upper_bound.score().saturating_sub(max_feature_score(title, key, query));
@@ -125,20 +130,22 @@ impl Match {
     }
 }
 
-/// Adds up the scores of a query. A word of a platform counts for all of its rows at once. Rows without words of their
-/// own are visited only when their platform alone matches: most queries touch few rows.
+/// Computes the scores of a query. A word of a platform is counted once for all of its rows. Rows
+/// without a word of the query are visited only if their platform alone matches, so that most
+/// queries visit few rows.
 pub(super) struct Scorer {
     platforms: Vec<Platform>,
     platform_scores: Vec<PlatformScore>,
-    /// The rows that have a word of the query, in order of discovery.
+    /// The rows that contain a word of the query, unsorted.
     candidates: Vec<Candidate>,
-    /// For each row, its index in `candidates` plus one; 0 when it has no word.
+    /// For each row, its index in `candidates` plus one, or 0 if the row contains no word of the
+    /// query.
     candidate_indexes: Vec<u32>,
     /// The sum of the rarities of the query's words, in sixteenths.
     query_rarity: u16,
     /// The rarity of a word that no action has, in sixteenths.
     unknown_rarity: u8,
-    /// The indexes in `candidates` of the rows that have the current word.
+    /// The indexes in `candidates` of the rows that contain the current word.
     with_term: Vec<u32>,
 }
 
@@ -162,7 +169,7 @@ impl Scorer {
         vocabulary: &Vocabulary<'_>,
     ) -> Result<(), StorageError> {
         let mut platform_matches = vec![TermMatch::default(); self.platforms.len()];
-        // A word that the catalog does not have is as rare as the rarest of its synonyms.
+        // If the catalog does not contain the word, use the rarity of its rarest synonym.
         let (mut first_rarity, mut other_rarity) = (None, None);
         for (index, (stem, worth)) in term.stems.iter().enumerate() {
             if let Some(postings) = vocabulary.get(stem)? {
@@ -184,7 +191,8 @@ impl Scorer {
         Ok(())
     }
 
-    /// Adds the postings of a word that counts as `worth` sixteenths of the current one.
+    /// Adds the postings of the current word, a synonym or a completion, whose weight is `worth`
+    /// sixteenths.
     fn add_postings(
         &mut self,
         postings: &Postings<'_>,
@@ -248,11 +256,12 @@ impl Scorer {
                 platform_matches.get(candidate.platform as usize).copied().unwrap_or_default();
             let (more, less) =
                 (platform_match.weight.max(best.weight), platform_match.weight.min(best.weight));
-            // A word that the row and its platform have counts a little more than a word that only one of them has.
+            // A word that occurs in both the row and its platform counts a little more.
             let weight = i32::from(more).saturating_add(i32::from(less) / 5);
             let weight = weight.saturating_sub(i32::from(platform_match.weight));
             let rarity = if platform_match.weight == 0 { rarity } else { 0 };
-            // A word of the platform's name is in the titles of all of its actions.
+            // Words of the platform's name count for all of its actions, so they don't distinguish
+            // titles.
             let is_own_word = platform_match.positions & PostingFlags::IN_NAME == 0;
             candidate.row_score.add_match(
                 term_rarity.saturating_mul(weight),
@@ -278,7 +287,8 @@ impl Scorer {
         let is_requested =
             |index: usize| filter.platforms.is_none_or(|allowed| allowed.get(index) == Some(&true));
         let preferred = self.preferred(query, platforms, filter);
-        // For each match, the rarities of its words, or 0 if its platform is not preferred; and the largest sum of all matches.
+        // The rarity sum of each match, or 0 if its platform is not preferred, and the maximum over
+        // all matches.
         let (mut preferred_rarities, mut max_rarity) = (Vec::new(), 1);
         let mut matches = Vec::new();
         let mut add = |row: u32,
@@ -305,7 +315,7 @@ impl Scorer {
             }
             Ok(())
         };
-        // Behind a pointer, the closure is compiled once instead of into each of the two loops.
+        // Dynamic dispatch, so that the closure is not inlined into both loops.
         let add: &mut AddMatch<'_> = &mut add;
         for (index, (platform, platform_score)) in
             self.platforms.iter().zip(&self.platform_scores).enumerate()
@@ -345,8 +355,8 @@ impl Scorer {
         Ok(matches)
     }
 
-    /// For each platform, whether its matches come first: the caller's identity has connected it, or the query contains its name.
-    /// Empty if the identity has connected no platform.
+    /// For each platform, whether its matches rank first: the caller's identity has connected it,
+    /// or the query contains its name. Empty if the identity has no connection.
     fn preferred(
         &self,
         query: &ActionQuery,
@@ -364,14 +374,14 @@ impl Scorer {
     }
 }
 
-/// Row, platform and candidate numbers fit into 32 bits.
+/// Converts the number of a row, platform or candidate, which always fits into 32 bits.
 fn number(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 impl RowScore {
-    /// Adds the match of a word. `counts_for_title` is false for words of the platform's name: these do not count as words
-    /// of the title or the key.
+    /// Adds the match of a word. `counts_for_title` is false for words of the platform's name,
+    /// which don't count as words of the title or the key.
     const fn add_match(
         &mut self,
         score: i32,
@@ -397,32 +407,36 @@ const MISSING_PENALTY: i32 = 29;
 
 const KNOWN_PLATFORM_BONUS: i32 = POINT * 7 / 2;
 
-/// Added if the query contains all words of a platform's name. For some of them, [`quadratic_share`] reduces it.
+/// Added if the query contains all words of a platform's name; reduced by [`quadratic_share`] if it
+/// contains only some.
 const FULL_NAME_BONUS: i32 = POINT * 2;
 
-/// Added as well if the query contains the whole name of a well-known platform.
+/// Added to [`FULL_NAME_BONUS`] if the platform is well known.
 const KNOWN_FULL_NAME_BONUS: i32 = POINT * 3 / 4;
 
-/// Added if the query contains all words of a title. For some of them, [`quadratic_share`] reduces it.
+/// Added if the query contains all words of a title; reduced by [`quadratic_share`] if it contains
+/// only some.
 const FULL_TITLE_BONUS: i32 = POINT * 15 / 32;
 
-/// Added if the query contains all words of a key, and reduced like [`FULL_TITLE_BONUS`].
+/// Added if the query contains all words of a key; reduced by [`quadratic_share`] if it contains
+/// only some.
 const FULL_KEY_BONUS: i32 = POINT;
 
 /// Added if the action has the query's intent.
 const INTENT_BONUS: i32 = POINT * 39 / 16;
 
-/// Added if the action reads and the query has no verb.
+/// Added if the action reads and the query does not start with a verb.
 const DEFAULT_READ_BONUS: i32 = POINT * 13 / 16;
 
-/// Subtracted if the action deletes, unless the query asks for that.
+/// Subtracted if the action deletes and the query does not ask for a deletion.
 const UNREQUESTED_DELETE_PENALTY: i32 = POINT * 5 / 16;
 
-/// Compensates for the penalty of a rarely meant action if the query contains the action's special word.
+/// Added if the query contains a word of a rarely meant action, such as "beta"; offsets the
+/// action's rank penalty.
 const SPECIAL_BONUS: i32 = POINT * 11 / 16;
 
-/// The bonus of a match from a preferred platform: more than all other bonuses together. It is less for a match that lacks words
-/// of the query that other matches have.
+/// Added to matches from a preferred platform; exceeds the sum of all other bonuses. Reduced if
+/// other matches contain more words of the query.
 const CONNECTED_BONUS: i32 = POINT * 8;
 
 /// Whether the query contains all words of the platform's display name.
@@ -442,7 +456,8 @@ fn platform_bonus(platform: &Platform, matched_name_words: u8) -> i32 {
     ))
 }
 
-/// The score of a row's features, given how many words of its title and key the query contains.
+/// The score of a row's features. `title` and `key` are the numbers of their words that the query
+/// contains.
 fn feature_score(features: StaticFeatures, title: u8, key: u8, query: &ActionQuery) -> i32 {
     let mut score = quadratic_share(title, features.title_words(), FULL_TITLE_BONUS);
     score = score.saturating_add(quadratic_share(key, features.key_words(), FULL_KEY_BONUS));
@@ -467,7 +482,8 @@ const fn intent_bonus(query: &ActionQuery) -> i32 {
     if query.intents.is_empty() { DEFAULT_READ_BONUS } else { INTENT_BONUS }
 }
 
-/// The part of `limit` for `matched` of `total` words: it grows with the square of the matched fraction.
+/// The share of `limit` for `matched` of `total` words, proportional to the square of the matched
+/// fraction.
 fn quadratic_share(matched: u8, total: u8, limit: i32) -> i32 {
     let (matched, total) = (i32::from(matched.min(total)), i32::from(total));
     let squares = limit.saturating_mul(matched).saturating_mul(matched);

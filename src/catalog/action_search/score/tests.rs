@@ -33,7 +33,7 @@ fn synonym_weighs_less() {
 fn rarity_is_that_of_the_word_or_its_rarest_synonym() {
     let section = section(1);
     let platforms = Platforms::open(&section, 2).unwrap();
-    // Each list of postings contains a rarity, and no platforms.
+    // The postings are a rarity and zero platforms.
     let texts =
         [write_texts(["a", "b", "c"].iter()), write_texts([[30, 0], [50, 0], [40, 0]].iter())];
     let blocks = vec![write_texts(texts.iter())];
@@ -104,7 +104,7 @@ fn rows_with_enough_coverage_match_once() {
     let section = section(2);
     let platforms = Platforms::open(&section, 4).unwrap();
     let mut scorer = Scorer::new(4, &platforms);
-    // 40 percent of that is 2.
+    // The coverage of 40 percent is a rarity of 2.
     scorer.query_rarity = 5;
     (scorer.platform_scores[0].matched_rarity, scorer.platform_scores[1].matched_rarity) = (2, 1);
     for (index, (row, platform, matched_rarity)) in
