@@ -2,7 +2,8 @@
 
 use super::message::{NO_STORE, Request, Response};
 
-/// Self-contained except for the style sheets and the script, which it shares with the pages about problems.
+/// Self-contained except for the style sheets and the script, which the pages about problems also
+/// use.
 const PAGE: &str = include_str!("not_found.html");
 /// The content security policy of all pages of the site; `www/public/_headers` sets it for static files.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -26,7 +27,7 @@ pub(crate) fn not_found(request: &Request) -> Option<Response> {
     Some(response)
 }
 
-/// Whether a browser requests a page to show.
+/// Whether the request comes from a browser that displays the response.
 pub(crate) fn is_from_reader(request: &Request) -> bool {
     let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
     is_read && request.header("accept").is_some_and(prefers_html)

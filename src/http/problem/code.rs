@@ -53,9 +53,9 @@ pub enum Code {
     ConnectionFailed,
     /// Another service still refreshes the imported connection.
     AwaitingCutOver,
-    /// The vault has the connection's credentials, so its state can't be set from outside.
+    /// The vault refreshes the connection's credentials, so its state can't be set from outside.
     CredentialsHeld,
-    /// There is no way to check the connection.
+    /// The connector offers no way to check the connection.
     NotCheckable,
     /// A refresh was requested, and the access token can't be refreshed.
     NotRefreshable,
