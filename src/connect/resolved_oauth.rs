@@ -118,7 +118,7 @@ impl ResolvedOAuth {
         })
     }
 
-    /// The platform's fixed redirect URI, if it has one, or else `default_uri`.
+    /// The platform's fixed redirect URI, or else `default_uri`.
     pub fn redirect_uri(&self, default_uri: String) -> String {
         self.oauth.redirect_uri.clone().unwrap_or(default_uri)
     }
@@ -174,8 +174,8 @@ pub fn recipient_fields<'a>(
     recipient_variables.into_iter().chain(api_variables.filter(is_field)).collect()
 }
 
-/// The variables that choose the owner of a URL's host. In `https://{subdomain}.{domain}`, where the catalog lists the
-/// domains, that is only `domain`.
+/// The variables that choose the owner of a URL's host. In `https://{subdomain}.{domain}`, where
+/// the catalog lists the domains, only `domain` does.
 fn owner_variables<'a>(
     url: &'a str,
     fields: &[Field],
@@ -185,7 +185,8 @@ fn owner_variables<'a>(
     let Some(domain) = choosers.last().copied() else { return choosers };
     let listed = fields.iter().find(|field| field.name == domain);
     let listed = listed.and_then(|field| field.r#enum.as_deref()).unwrap_or_default();
-    // The OAuth client may set a domain that is not listed, even `com`. Then the label before it chooses the owner as well.
+    // The OAuth client may set an unlisted domain, even `com`. Then the label before the domain
+    // chooses the owner as well.
     let is_listed = variables.get(domain).is_none_or(|value| listed.contains(value));
     if is_listed && ends_with_domain(url, domain, listed) { vec![domain] } else { choosers }
 }
@@ -312,7 +313,7 @@ mod tests {
             (&with_default, &none, Some("a.example"), Some("a.example")),
             (&with_default, &none, Some("b.example"), None),
         ] {
-            // `region` only selects one of the platform's own hosts, so the stored value counts.
+            // `region` only selects one of the platform's own hosts, so the stored value is used.
             let value = |name: &str| if name == "region" { Some("eu") } else { stored };
             let fields = std::slice::from_ref(field);
             let resolved =
@@ -336,7 +337,7 @@ mod tests {
             server("https://{instance}"),
         ];
         let fields = ["environment", "region"].map(|name| field(&json!({"name": name})));
-        // `instance` is returned in the platform's token response.
+        // `instance` comes from the platform's token response, so it is not a recipient field.
         let oauth = method();
         let found = recipient_fields((&oauth, &fields), &servers, &BTreeMap::new());
         assert_eq!(Vec::from_iter(found), ["environment", "tenant"]);

@@ -78,8 +78,9 @@ impl<P: Ports> BrowserContext<'_, P> {
                 Some(page) => return Ok(page.response()),
                 None => hash(state),
             },
-            // Some platforms omit the state of a refusal, so it is read from the cookie, which names the last attempt of this
-            // browser. Only refusals are accepted this way: a code without a state may belong to another person's account.
+            // Some platforms omit the state from a refusal. Then the cookie identifies the
+            // browser's last attempt. A code without a state is never accepted: it may belong to
+            // another person's account.
             None => match self.last_attempt_state(request).filter(|_| callback.error.is_some()) {
                 Some(state) => state,
                 None => return self.unsolicited_callback_page().await,
@@ -163,12 +164,13 @@ impl<P: Ports> BrowserContext<'_, P> {
         let Body::Whole(body) = &request.body else {
             return self.invalid_callback_page().response();
         };
-        // The text becomes part of the header `Location`. A form has only these characters (URL Standard, 5.2).
+        // The text becomes part of the header `Location`. An encoded form has only visible ASCII
+        // characters (URL Standard, 5.2).
         let is_form = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic());
         let text = std::str::from_utf8(body).ok().filter(is_form);
         let text = text.filter(|text| read(text).is_ok());
         let Some(text) = text else { return self.invalid_callback_page().response() };
-        // Drops tokens, which were not requested and must not become part of a URL.
+        // Drop tokens, which were not requested and must not become part of a URL.
         let is_allowed = |pair: &&str| {
             let name = pair.split('=').next().and_then(decode_form).unwrap_or_default();
             !matches!(name.as_ref(), "id_token" | "access_token" | "refresh_token")
@@ -204,7 +206,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         if secrets.parties != code_parties(oauth, &client) {
             return changed();
         }
-        // Some platforms name the selected company (`QuickBooks`' `realmId`) or the server of the account in the redirect.
+        // Some platforms return the selected company (`QuickBooks`' `realmId`) or the account's
+        // server in the redirect.
         let oauth_method = (method, oauth, connector.servers.as_slice());
         let (variables, values) = (client.variables(), callback_values(callback, method, oauth));
         apply_platform_values(&mut secrets.fields, oauth_method, &variables, values, self.ports);
@@ -213,7 +216,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         }
         let resolved = match resolve(oauth, self.config.targets(), &secrets, callback) {
             Ok(resolved) => resolved,
-            // Without this value there is no token URL.
+            // The token URL needs this value.
             Err(FillError::Missing(name)) if oauth.provides_field(&name) => {
                 return Ok(Err(missing_platform_value(&connector.name)));
             }
@@ -286,7 +289,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         })
     }
 
-    /// Looks up the values that the platform returns, and identifies the account. Returns the reason if it can't be used.
+    /// Looks up the values that the platform returns, and identifies the account. Returns the
+    /// failure if the account can't be used.
     async fn check_account(
         &self,
         granted_attempt: GrantedAttempt<'_>,
@@ -352,13 +356,13 @@ impl<P: Ports> BrowserContext<'_, P> {
                 version: None,
             }
         } else {
-            // The limit of the token's identity was checked when the attempt started.
+            // The limit for the token's identity was checked when the attempt started.
             StoreTarget::New { new: &new, is_by_token: false }
         };
         store(self.ports, &self.config.vault_keys, &account, target).await
     }
 
-    /// Exchanges the code for tokens, and these for long-lived ones if the platform supports that.
+    /// Exchanges the code for tokens, and then for long-lived tokens if the platform supports that.
     async fn exchange_code(
         &self,
         resolved: &ResolvedOAuth,
@@ -379,8 +383,9 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(tokens)
     }
 
-    /// Revokes tokens that are not stored. Many platforms then revoke all access of the app to that account. So the tokens are
-    /// left to expire if another connection of the identity may belong to the same account.
+    /// Revokes tokens that are not stored. Many platforms then revoke all of the app's access to
+    /// the account, so the tokens are left to expire if another connection of the identity may use
+    /// the same account.
     async fn revoke_unused_tokens(
         &self,
         GrantedAttempt { attempt, client, resolved, .. }: GrantedAttempt<'_>,
@@ -460,8 +465,8 @@ fn resolve(
     ResolvedOAuth::for_exchange(oauth, targets, &value)
 }
 
-/// The values of the method's fields in a redirect: parameters with the name of a field, or with a name that the method maps to
-/// one.
+/// The values of the method's fields in a redirect: parameters with the name of a field, or with a
+/// name that the method maps to a field.
 fn callback_values<'c>(
     callback: &'c Callback,
     method: &'c AuthMethod,

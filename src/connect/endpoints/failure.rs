@@ -127,7 +127,7 @@ pub(super) const fn reason(code: AttemptErrorCode) -> &'static Text {
     }
 }
 
-/// Whether the user can succeed in another attempt.
+/// Whether another attempt can succeed.
 pub(super) const fn can_repeat(code: AttemptErrorCode) -> bool {
     use AttemptErrorCode as Failure;
     matches!(
@@ -142,7 +142,8 @@ pub(super) const fn can_repeat(code: AttemptErrorCode) -> bool {
     )
 }
 
-/// The next step for the user, who can repeat the attempt on the same page or only in the app.
+/// The next step for the user. `can_repeat_here` is whether the page has a link that repeats the
+/// attempt.
 pub(super) const fn next_step(code: AttemptErrorCode, can_repeat_here: bool) -> &'static Text {
     match code {
         AttemptErrorCode::PlatformUnavailable | AttemptErrorCode::InvalidResponse

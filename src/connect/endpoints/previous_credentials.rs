@@ -11,7 +11,7 @@ use crate::terms::Environment;
 #[derive(Debug, Deserialize)]
 pub(super) struct PreviousCredentials {
     pub auth_method: String,
-    /// The name of the OAuth client that obtained them.
+    /// The name of the OAuth client that obtained the credentials.
     pub client: String,
     connection_id: String,
     sealed: String,
@@ -20,8 +20,9 @@ pub(super) struct PreviousCredentials {
 }
 
 impl PreviousCredentials {
-    /// Whether new credentials belong to another account at the platform. Returns `false` if one of the accounts is unknown, or
-    /// the previous credentials can't be decrypted: after a lost key, users must be able to reconnect.
+    /// Whether new credentials belong to another account at the platform. Returns `false` if either
+    /// account is unknown, or the previous credentials can't be decrypted: after a lost key, users
+    /// must be able to reconnect.
     pub(super) fn is_different_account(
         &self,
         keys: &VaultKeys,

@@ -46,7 +46,7 @@ struct SelectedRows {
     client: Rows<OauthClient>,
 }
 
-/// A request whose statements are prepared. The caller is not authenticated yet.
+/// A request to connect, with its statements. The caller is not authenticated yet.
 #[derive(Debug)]
 struct NewConnect<'a> {
     context: &'a Context<'a>,
@@ -76,8 +76,9 @@ struct Owner {
     identity_type: IdentityType,
 }
 
-/// Prepares the request. The connector of a new connection is read from the catalog before the key is authenticated, so
-/// that one query is enough. An unauthenticated caller does not see the result.
+/// Prepares the request. The connector of a new connection is read from the catalog before the key
+/// is authenticated, so that one database query is enough. An unauthenticated caller does not see
+/// the result.
 pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -124,7 +125,8 @@ pub async fn handle<'a, P: Ports>(
     let (Some((requested, connector)), Some(owner)) = (requested, owner) else {
         return Err(internal_missing_field());
     };
-    // A former name of the platform becomes its current one, unless the token is restricted to the former name.
+    // Replace a former name of the platform with the current one, unless the token is restricted to
+    // the former name.
     let is_allowed =
         restriction.is_none_or(|restriction| restriction.has_platform(&connector.platform));
     let platform = if is_allowed { connector.platform.clone() } else { requested };
@@ -213,7 +215,7 @@ fn owner(
     Ok(Some(Owner { identity: restriction.identity.clone(), identity_type }))
 }
 
-/// A validated request.
+/// A validated request to connect an account.
 pub(super) struct ConnectRequest<'a> {
     pub context: &'a Context<'a>,
     pub principal: &'a Principal,
@@ -231,7 +233,7 @@ pub(super) struct ConnectRequest<'a> {
     /// The credentials of a reconnected connection.
     pub previous: Option<PreviousCredentials>,
     pub allows_other_account: bool,
-    /// The values that the app entered for the user.
+    /// The values that the app set for the user.
     pub presets: Presets,
 }
 
@@ -281,7 +283,7 @@ impl NewConnect<'_> {
         presets.apply(method, &mut field_values);
         let in_window =
             wants_link && (is_user_choice || takes_fields(method, &field_values, &variables));
-        // Without the window, `fields` are checked as the user's own.
+        // Outside the connect window, `fields` are checked like values that the user entered.
         let fields = if in_window { sent.fields } else { BTreeMap::new() };
         let offered =
             connector.auth_methods.iter().filter(|one| is_user_choice || one.id == method.id);

@@ -20,15 +20,14 @@ const STILL_CLAIMED: &str = "SELECT 1 FROM connect_attempts a WHERE a.id = ?A AN
 pub struct NewCredentials<'a> {
     pub connection_id: &'a str,
     pub auth_method: &'a str,
-    /// The name of the OAuth client; `None` for that of the connection.
+    /// The name of the OAuth client; `None` for the connection's client.
     pub client: Option<&'a str>,
     pub kind: CredentialType,
-    /// Encrypted.
     pub sealed: &'a Sealed,
     /// When the access token was issued, in milliseconds since 1970-01-01 UTC.
     pub issued_at: Option<u64>,
     pub expires_at: Option<u64>,
-    /// Whether they can be refreshed.
+    /// Whether the credentials can be refreshed.
     pub is_refreshable: bool,
     /// Whether the platform has a revocation endpoint.
     pub is_revocable: bool,
@@ -38,7 +37,7 @@ pub struct NewCredentials<'a> {
     pub missing_scopes: &'a str,
     /// Set if a check was inconclusive; the HTTP status of the platform's response, if there was one.
     pub unchecked: Option<Option<u16>>,
-    /// Whether another service still refreshes them.
+    /// Whether another service still refreshes the credentials.
     pub awaits_cut_over: bool,
 }
 
