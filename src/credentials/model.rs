@@ -74,7 +74,7 @@ impl Credentials {
         keys.seal(&context, &Zeroizing::new(json::bytes(self)), random)
     }
 
-    /// Decrypts what [`Self::seal`] has encrypted for this connection.
+    /// Decrypts the credentials of a connection.
     pub fn open(
         keys: &VaultKeys,
         (account, environment): (&str, Environment),
@@ -128,7 +128,8 @@ impl Credentials {
         }
     }
 
-    /// The account's id and name to store with the connection. `stores_names`: whether names are stored.
+    /// The account's id and name to store with the connection. `stores_names` is whether names are
+    /// stored.
     pub fn account_to_store(&self, stores_names: bool) -> (Option<&str>, Option<&str>) {
         let id = self.account.as_deref().filter(|id| is_id(id));
         (id, self.account_name.as_deref().filter(|_| stores_names && id.is_some()))

@@ -1,4 +1,4 @@
-//! Refreshes access tokens: for each connection one token request at a time, whichever isolates the requests run in.
+//! Refreshes access tokens, with one token request at a time for each connection, across all isolates.
 //!
 //! # Why a lease
 //!
@@ -19,8 +19,8 @@
 //! # The steps
 //!
 //! 1. Take the lease at the version that was read, and read the row in the same batch.
-//! 2. If another request has the lease: use the old token if it is still valid; a check gives up, as the other request
-//!    finds out the same; everything else polls the row until the version changes.
+//! 2. If another request has the lease: use the old token if it is still valid; a check gives up, because the other
+//!    request has the same result; everything else polls the row until the version changes.
 //! 3. With the lease: send one token request. It is sent only if its timeout ends before the lease does. Otherwise the
 //!    storage was so slow that another request might begin while this one still waits for the platform.
 //! 4. Store the new tokens in one statement before anything uses them. This write is retried until the lease expires,
@@ -28,23 +28,23 @@
 //! 5. If the token request failed, record the failure, and use the old token if it is still valid. While that token works,
 //!    a failed refresh is an error only for a caller that asked for a new token with `refresh=true`.
 //!
-//! After a crash between the token request and step 4, nothing is known about the new tokens. The lease expires after half a
+//! After a crash between the token request and step 4, the new tokens are unknown. The lease expires after half a
 //! minute, and the next request tries the old refresh token again. Many platforms accept that for a short time, for this
 //! very reason.
 //!
 //! # Late tokens
 //!
 //! While the token request runs, the connection may be deleted, or its user may reconnect it with another account. Then the
-//! write in step 4 changes no row, and the new tokens belong to nothing that a user could see or revoke. They are handed
-//! to the revocation job. If the connection may still belong to the same account at the platform, they are not revoked,
-//! since revoking them would end the grant that the connection uses now.
+//! write in step 4 changes no row, and no user could see or revoke the new tokens, so the revocation job revokes them.
+//! They are not revoked if the connection may still belong to the same account at the platform, because that would end the
+//! grant that the connection uses now.
 //!
 //! # The circuit breaker
 //!
 //! If the platform rejects the OAuth client itself, every connection of that client fails the same way. The client's row
 //! then opens a [`Breaker`]: one refresh an hour probes the platform, and all others fail without a request. Some errors
 //! may concern the client or only one account, such as `unauthorized_client` from a tenant that has blocked the app. The
-//! breaker opens for these only when two different accounts have got the same error, and no refresh has succeeded in
+//! breaker opens for these only when two different accounts have received the same error, and no refresh has succeeded in
 //! between.
 
 use std::collections::BTreeMap;
@@ -310,7 +310,8 @@ impl Refresh<'_> {
         self.trigger == RefreshTrigger::Expiring && is_valid(row.expires_at, now)
     }
 
-    /// Whether the last refresh failed because of the OAuth client, and the platform accepts the client by now.
+    /// Whether the last refresh failed because of the OAuth client, and the platform accepts the
+    /// client again.
     fn is_client_accepted_again(&self, row: &CredentialsRow) -> bool {
         row.waits_for_client()
             && self.client.as_ref().is_some_and(|client| client.rejected_since.is_none())

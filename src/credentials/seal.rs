@@ -6,13 +6,13 @@
 //! So a key that leaks from memory opens the rows of one account only, and no key has to be stored per account.
 //!
 //! The associated data name the key, the account, the environment, the kind of row and its id ([`SealContext`]). A
-//! ciphertext opens in this context only. An attacker with write access to the database but no key can therefore not copy
+//! ciphertext can be opened only in this context. An attacker with write access to the database but no key can therefore not copy
 //! the credentials of one connection into another one, and read them through an account that they control.
 //!
 //! # Nonces
 //!
-//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that know nothing about each
-//! other. NIST SP 800-38D (section 8.3) allows 2^32 messages for each key with random nonces, which keeps the
+//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that share no
+//! state. NIST SP 800-38D (section 8.3) allows 2^32 messages for each key with random nonces, which keeps the
 //! probability of a repeated nonce below 2^-32. An account that refreshes 100,000 connections every hour reaches that
 //! in five years, and each new operator key starts from zero.
 //!
@@ -26,7 +26,7 @@
 //! # Rotation
 //!
 //! The first key encrypts, and all keys decrypt. A ciphertext begins with the id of its key, so decryption never has
-//! to guess, and an index finds what is left under an old key (see [`super::reencrypt`]).
+//! to guess, and an index finds the rows that still have an old key (see [`super::reencrypt`]).
 
 use std::fmt;
 
@@ -73,12 +73,11 @@ named! {
     Attempt = "attempt",
     /// The signing secrets of a webhook.
     Webhook = "webhook",
-    /// The secret of the OAuth client by which users of agents sign in.
+    /// The secret of the OAuth client through which users of agents sign in.
     AgentSignIn = "agent_sign_in",
-    /// The secret of the OAuth client by which people sign in to the console.
+    /// The secret of the OAuth client through which people sign in to the console.
     ConsoleSignIn = "console_sign_in",
-    /// The input of a call that waits for its user's approval, or the response to it. It lives for minutes, so it is
-    /// never re-encrypted.
+    /// The input of a call that waits for its user's approval, or the response to the call.
     AgentApproval = "agent_approval",
 }
 
@@ -105,7 +104,7 @@ impl Sealed {
     }
 }
 
-/// A stored string; [`VaultKeys::open`] checks it.
+/// Wraps a stored string, which [`VaultKeys::open`] checks.
 impl From<String> for Sealed {
     fn from(text: String) -> Self {
         Self(text)

@@ -78,9 +78,8 @@ impl<P: Ports> BrowserContext<'_, P> {
                 Some(page) => return Ok(page.response()),
                 None => hash(state),
             },
-            // Some platforms omit the state from a refusal. Then the cookie identifies the
-            // browser's last attempt. A code without a state is never accepted: it may belong to
-            // another person's account.
+            // Some platforms omit the state from a refusal. A code without a state is never
+            // accepted, because it may belong to another person's account.
             None => match self.last_attempt_state(request).filter(|_| callback.error.is_some()) {
                 Some(state) => state,
                 None => return self.unsolicited_callback_page().await,
@@ -164,8 +163,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let Body::Whole(body) = &request.body else {
             return self.invalid_callback_page().response();
         };
-        // The text becomes part of the header `Location`. An encoded form has only visible ASCII
-        // characters (URL Standard, 5.2).
+        // The text goes into `Location`. A form is visible ASCII (URL Standard, section 5.2).
         let is_form = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic());
         let text = std::str::from_utf8(body).ok().filter(is_form);
         let text = text.filter(|text| read(text).is_ok());

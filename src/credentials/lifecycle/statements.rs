@@ -96,9 +96,9 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Stores the account at the platform, if this request has refreshed the credentials and the account has changed: some
-    /// platforms return it only on a refresh. A stored name is kept if the platform does not send it again, unless names
-    /// are not to be stored.
+    /// Stores the account at the platform, if this request has refreshed the credentials and the
+    /// account has changed: some platforms return it only on a refresh. A stored name is kept if
+    /// the platform does not send it again, unless names must not be stored.
     pub fn record_platform_account(
         &self,
         request: &str,
@@ -123,9 +123,10 @@ impl CredentialsKey<'_> {
 
     /// Stores a failure, if the request still holds the lease at the version that it has read.
     ///
-    /// Of the two times for the next attempt, the statement takes the one in whose minute fewer attempts are due. With
-    /// few attempts a minute, random times alone would put many into the same minute. It counts at most twelve, since
-    /// random times spread larger numbers evenly enough.
+    /// Of the two times for the next attempt, the statement chooses the one in whose minute fewer
+    /// attempts are due. With few attempts per minute, random times alone would put many into the
+    /// same minute. The statement counts at most twelve, because random times spread larger numbers
+    /// evenly enough.
     pub fn record_failure(
         &self,
         version: u64,
@@ -196,7 +197,7 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Reschedules the next check; `None` for never.
+    /// Sets the time of the next check; `None` disables checks.
     pub fn reschedule(&self, version: u64, check_at: Option<u64>) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -252,8 +253,8 @@ impl CredentialsKey<'_> {
     }
 }
 
-/// The start of the minute that contains `at`. The run at the end of that minute finds the work that is due at `at`, so a
-/// time on the boundary belongs to the minute before it.
+/// The start of the minute that contains `at`. The job at the end of a minute processes the work
+/// that is due in it, so a time on the boundary belongs to the minute before.
 fn minute_of(at: u64) -> u64 {
     at.saturating_sub(1).saturating_div(MINUTE_MS).saturating_mul(MINUTE_MS)
 }
@@ -371,7 +372,7 @@ pub struct RefreshedCredentials<'a> {
     pub scopes: &'a str,
     /// The scopes that are missing, a JSON array of strings.
     pub missing_scopes: &'a str,
-    /// When the next check is due.
+    /// The time of the next check.
     pub check_at: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -380,7 +381,7 @@ pub struct RefreshedCredentials<'a> {
 /// The platform's explanation of a failure.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureReason<'a> {
-    /// Its description of the failure.
+    /// The platform's description of the failure.
     pub detail: Option<&'a str>,
     /// The HTTP status.
     pub status: Option<u16>,
