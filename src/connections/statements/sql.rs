@@ -14,10 +14,11 @@ pub(crate) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environmen
     c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, \
     c.created_at, c.written_by";
 
-/// The columns of the account at the platform, which are read on request only.
+/// The columns of the account at the platform, selected only on request.
 const ACCOUNT_COLUMNS: &str = ", c.platform_account_id, c.platform_account_name";
 
-/// A builder for SQL. The text comes from this crate only; everything else becomes a parameter.
+/// A builder of SQL statements. The SQL comes from this crate only; everything else becomes a
+/// parameter.
 #[derive(Debug, Clone)]
 pub(crate) struct Sql<'a> {
     guard: &'a Guard<'a>,
@@ -25,7 +26,8 @@ pub(crate) struct Sql<'a> {
     params: Vec<Param>,
 }
 
-/// The connection `c` with an id, in the key's tenant. Rows of other tenants are not even read.
+/// The `FROM` clause of the connection `c` with an id, in the key's tenant. The index excludes rows
+/// of other tenants, so they are not read.
 pub(super) const FROM_CONNECTION_BY_ID: &str = " FROM api_keys k \
     CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account \
     AND c.environment = k.environment AND c.id = ";
@@ -39,7 +41,8 @@ impl<'a> Sql<'a> {
         Self { guard, text: String::new(), params: guard.params.clone() }
     }
 
-    /// Adds the condition that the row `k` of `api_keys` belongs to a valid key with the scope.
+    /// Adds the guard: the condition that the row `k` of `api_keys` belongs to a valid key with the
+    /// scope.
     pub(crate) fn guard(&mut self) -> &mut Self {
         self.push(self.guard.condition)
     }
@@ -74,7 +77,7 @@ impl<'a> Sql<'a> {
         self.of_ids("c.id", restriction.connections.as_ref())
     }
 
-    /// Adds `SELECT` and the columns that the list shows of the connection `c`.
+    /// Adds `SELECT` and the columns of the connection `c` that the list shows.
     pub(super) fn select(&mut self, filter: &ConnectionFilter) -> &mut Self {
         let more = if filter.shows_account { ACCOUNT_COLUMNS } else { "" };
         self.push("SELECT ").push(COLUMNS).push(more)
@@ -93,7 +96,7 @@ impl<'a> Sql<'a> {
 
     /// Adds a parameter. Returns its placeholder.
     pub(crate) fn placeholder(&mut self, param: Param) -> String {
-        // Equal values share a parameter, since a statement may have at most a hundred.
+        // Equal values share a parameter, because a statement may have at most a hundred.
         let bound_at = self.params.iter().position(|known| *known == param);
         let at = bound_at.unwrap_or(self.params.len());
         if bound_at.is_none() {
