@@ -98,7 +98,7 @@ pub async fn check_all<P: Ports>(
     Ok(faults.into_inner())
 }
 
-/// Runs futures concurrently until all have completed.
+/// Runs futures concurrently until all are done.
 pub(crate) async fn join_all<F: Future<Output = ()>>(mut running: Vec<Pin<Box<F>>>) {
     poll_fn(|context| {
         running.retain_mut(|future| future.as_mut().poll(context).is_pending());

@@ -41,7 +41,7 @@ fn push_escape(url: &mut String, byte: u8) {
     url.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
 }
 
-/// The decoded names and values of a query or a form. Also splits at `;`, as Rack does before
+/// Decodes the names and values of a query or a form. Also splits at `;`, as Rack does before
 /// version 3.
 pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     query.split(['&', ';']).map(decoded)

@@ -42,7 +42,7 @@ pub struct Part {
     pub total: usize,
 }
 
-/// Selects the parts of a minified JSON value that JSON Pointers address, and keeps the structure
+/// Selects the parts of a compact JSON value that JSON Pointers address, and keeps the structure
 /// around them. `*` stands for every item or member. The pointers have at most [`MAX_STEPS`] steps.
 pub fn selected(json: &str, pointers: &[String]) -> String {
     let step = |step: &str| step.replace("~1", "/").replace("~0", "~");
@@ -141,7 +141,7 @@ fn unescaped(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Cuts a minified JSON value to about `budget` bytes, and returns the parts that were cut. Lists
+/// Cuts a compact JSON value to about `budget` bytes, and returns the parts that were cut. Lists
 /// keep their first items and strings their first characters. Objects keep as many members as fit
 /// after their values are cut. Numbers are never cut.
 pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut Work) -> (String, Vec<Part>) {

@@ -107,7 +107,7 @@ pub fn invalid(parameter: &str, what: &str) -> Problem {
     Problem::from_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
 }
 
-/// The called action or path, as shown in events.
+/// The called action or path, as recorded in events.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CallTarget<'a> {

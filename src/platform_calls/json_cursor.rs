@@ -20,7 +20,7 @@ pub fn minified(json: &str) -> String {
     short
 }
 
-/// A position in valid, minified JSON.
+/// A position in valid JSON without white space.
 pub struct Cursor<'a> {
     json: &'a str,
     at: usize,
