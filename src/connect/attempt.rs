@@ -92,11 +92,11 @@ pub struct Attempt {
     pub tags: Option<String>,
     /// A JSON array of strings: the requested scopes.
     pub scopes: String,
-    /// The app's URL to which the browser is redirected after the attempt.
+    /// The app's URL, where the browser continues after the attempt.
     pub return_url: Option<String>,
     /// [`Presets`] as JSON.
     pub presets: Option<String>,
-    /// SHA-256 of the cookie of the browser to which the attempt is bound.
+    /// SHA-256 of the cookie of the bound browser.
     pub browser_hash: Option<String>,
     /// The encrypted [`AttemptSecrets`]; `None` once the attempt has ended, or if its link leads to
     /// the connect window.

@@ -36,7 +36,7 @@ pub struct OauthClient {
     pub variables: String,
     /// Set while the platform rejects the client, in milliseconds since 1970-01-01 UTC.
     pub rejected_since: Option<u64>,
-    /// The time of the next probe with a rejected client, in milliseconds since 1970-01-01 UTC.
+    /// The time of the next test of a rejected client, in milliseconds since 1970-01-01 UTC.
     pub probe_at: Option<u64>,
     /// The last error since a successful refresh that may be caused by the client, or only by one
     /// account at the platform.

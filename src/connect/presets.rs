@@ -94,7 +94,8 @@ impl Presets {
         Self { fields: BTreeMap::new(), fixed: by_insertion(fixed), lang: self.lang }
     }
 
-    /// Whether the platform returned a value other than a fixed one, because the user signed in to another account.
+    /// Whether the platform returned a value that differs from a fixed value, because the user
+    /// signed in to another account.
     pub fn conflict_with(&self, values: &BTreeMap<String, String>) -> bool {
         self.fixed.iter().any(|(name, value)| values.get(name) != Some(value))
     }

@@ -1,4 +1,4 @@
-//! An OAuth 2.0 method of one connection: URLs and parameters with their variables replaced.
+//! An OAuth 2.0 method of a connection: URLs and parameters with their variables replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, Values, ends_with_domain, fill, fill_text, host_choosers};
 use crate::util::patterns::Matcher;
 
-/// The steps of connecting an account, in order. A method is resolved for one step, and each of its values is first
-/// used in one.
+/// The steps of connecting an account, in order. A method is resolved for a step, and each of its
+/// values has a step that uses it first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// The redirect to the platform.
@@ -160,8 +160,8 @@ fn recipient_variables<'a>(
     hosts.chain(oauth.redirect_uri.iter().flat_map(|text| detail::variables(text))).collect()
 }
 
-/// The fields of an OAuth 2.0 method that choose the host of a token request or of an API call. `variables` are those of the
-/// OAuth client.
+/// The fields of an OAuth 2.0 method that choose the host of a token request or of an API call.
+/// `variables` belong to the OAuth client.
 pub fn recipient_fields<'a>(
     (oauth, fields): (&'a OAuth2, &'a [Field]),
     servers: &'a [Server],
@@ -191,9 +191,10 @@ fn owner_variables<'a>(
     if is_listed && ends_with_domain(url, domain, listed) { vec![domain] } else { choosers }
 }
 
-/// Adopts values of the method's fields that the platform returned, in place of the user's input. The user can add parameters
-/// to a redirect, so each value must be valid for its field. A value that chooses who receives secrets or tokens must also be
-/// listed in the catalog, unless the OAuth client's `variables` set it. Other values are ignored.
+/// Replaces values of the method's fields with those that the platform returned. The user can add
+/// parameters to a redirect, so each value must be valid for its field. A value that chooses who
+/// receives secrets or tokens must also be listed in the catalog, unless the OAuth client's
+/// `variables` set it. Other values are ignored.
 pub fn apply_platform_values(
     values: &mut BTreeMap<String, String>,
     (method, oauth, servers): (&AuthMethod, &OAuth2, &[Server]),

@@ -1,5 +1,5 @@
-//! Cursors: signed positions in a list, from which the next page continues. They are opaque to
-//! clients, and valid for one list of one API key.
+//! Cursors: signed positions in a list, where the next page continues. They are opaque to clients,
+//! and valid for one list of one API key.
 
 use crate::auth::key::KeyHash;
 use crate::auth::mac::{mac, verify};

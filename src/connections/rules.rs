@@ -69,7 +69,7 @@ fn is_plain(text: &str, max: usize, excluded: &[char]) -> bool {
         && !text.chars().any(|character| character.is_control() || excluded.contains(&character))
 }
 
-/// Returns why a string might be mistaken for another one, or might look empty.
+/// Returns why a string might be mistaken for another string, or might look empty.
 fn confusable_reason(text: &str) -> Option<&'static str> {
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
         return Some("must not begin or end with white space");

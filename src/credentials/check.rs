@@ -35,8 +35,8 @@ use crate::ports::{Clock, Db, Ports, Random, first_row};
 use crate::storage::metering::Metered;
 use crate::terms::{CredentialType, Environment, State};
 
-/// The time for which a claimed connection is reserved for its check, in milliseconds. Longer than
-/// any check takes.
+/// The time to reserve a claimed connection for its check, in milliseconds. Longer than any check
+/// takes.
 pub const CLAIM_MS: u64 = 10 * 60 * 1000;
 /// The number of connections that one run checks. With their statements, catalog reads and requests to platforms, a
 /// run stays below the 50 subrequests of Cloudflare's free plan.
@@ -114,7 +114,7 @@ impl Due {
     }
 }
 
-/// Whether a check can find out if the credentials work.
+/// Whether a check can determine if the credentials work.
 pub(super) fn is_checkable(connector: &Connector, row: &CredentialsRow, now: u64) -> bool {
     let Some(method) = connector.find_method(&row.auth_method) else { return false };
     let is_oauth2 = row.kind == CredentialType::OAuth2;
@@ -133,7 +133,7 @@ struct Check<'a> {
 enum Finding {
     Good,
     Bad(FailureOutcome, Option<u16>),
-    /// The platform's response says nothing about the credentials.
+    /// The platform's response does not depend on the credentials.
     Unknown,
 }
 

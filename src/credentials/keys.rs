@@ -25,7 +25,8 @@ struct VaultKey {
     bytes: Zeroizing<[u8; KEY_LEN]>,
 }
 
-/// A fault of `VAULT_KEYS`. It shows no key and no id, because a key may have been entered in place of an id.
+/// A fault of `VAULT_KEYS`. Contains no key and no id, because a key may have been entered instead
+/// of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VaultKeysError {
     /// The number of the entry, counted from 1.

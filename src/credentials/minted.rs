@@ -16,7 +16,7 @@ use crate::ports::Random;
 const LABEL: &[u8] = b"connector-vault/minted-secret/v1\n";
 /// The length of each half, in bytes.
 const HALF: usize = 16;
-/// The length of a secret in characters, the same as that of [`Random::secret`].
+/// The length of a secret in characters, the same as for [`Random::secret`].
 const LENGTH: usize = 43;
 
 /// The purpose of a secret. A secret for a different purpose is rejected.

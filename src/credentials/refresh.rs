@@ -105,7 +105,7 @@ pub struct Refresh<'a> {
     pub(crate) method: &'a AuthMethod,
     /// The connector's base URLs.
     pub(crate) servers: &'a [Server],
-    /// The account's OAuth client at the platform; `None` if there is none for this method.
+    /// The account's OAuth client for this method, if any.
     pub(crate) client: Option<OauthClient>,
     pub(crate) trigger: RefreshTrigger,
     /// Milliseconds since the Unix epoch.
@@ -249,7 +249,7 @@ impl Refresh<'_> {
         Err(refresh_failed(Some(after.code), found.next_attempt_at, now))
     }
 
-    /// Polls the row until the request that holds the lease has written it, or has released the lease.
+    /// Polls the row until the request with the lease has written it, or has released the lease.
     async fn wait<P: Ports>(
         &self,
         row: &CredentialsRow,
@@ -408,7 +408,8 @@ impl Refresh<'_> {
         Ok(first_row::<Map<String, Value>>(&sets, 0)?.is_none().then_some(PROBE_MS))
     }
 
-    /// The update of the breaker after an error, if there is one. Only errors that the platform has sent count.
+    /// The update of the breaker after an error, if any. Only errors that the platform has sent
+    /// count.
     fn breaker_update(
         &self,
         failure: HealthFailure,
@@ -440,8 +441,9 @@ impl Refresh<'_> {
     }
 }
 
-/// Runs a batch, and retries it until `lease_end` while storage fails. A batch that was applied although its response was
-/// lost changes nothing the second time, since its statements name the version.
+/// Runs a batch, and retries it until `lease_end` while storage fails. If a batch was applied
+/// although its response was lost, the retry changes nothing, because its statements name the
+/// version.
 async fn batch_until<P: Ports>(
     ports: &Metered<'_, P>,
     statements: Vec<Statement>,

@@ -49,21 +49,22 @@ const TAG_LEN: usize = 16;
 /// The maximum size of a plaintext. D1 stores strings of up to 2,000,000 bytes.
 pub const MAX_PLAIN: usize = 1 << 20;
 
-/// The context to which a ciphertext is bound. It can't be decrypted in any other.
+/// The context that a ciphertext is bound to. The ciphertext can't be decrypted in another context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SealContext<'a> {
     /// The account's id.
     pub account: &'a str,
     /// The account's environment.
     pub environment: Environment,
-    /// The kind of data that is encrypted.
+    /// The kind of encrypted data.
     pub kind: Kind,
     /// The id of the row, unique within its kind.
     pub id: &'a str,
 }
 
 named! {
-    /// The kind of data that is encrypted. The name is part of the associated data, so it must never change.
+    /// The kind of encrypted data. The name is part of the associated data, so it must never
+    /// change.
     Kind:
     /// The credentials of a connection, including those that wait for revocation.
     Connection = "connection",

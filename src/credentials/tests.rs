@@ -9,7 +9,8 @@ use super::seal::{Kind, MAX_PLAIN, OpenError, SealContext, SealError, Sealed};
 use crate::ports::Random;
 use crate::terms::Environment;
 
-/// Ciphertexts that `WebCrypto` must seal and open in the same way: see `scripts/test/sealing.test.mjs`.
+/// Ciphertexts that `WebCrypto` must seal and open identically: see
+/// `scripts/test/sealing.test.mjs`.
 const SHARED_CASES: &str = include_str!("../../tests/fixtures/sealed.json");
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER: &str = "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";

@@ -14,7 +14,7 @@ use crate::ports::Ports;
 use crate::storage::metering::Metered;
 
 /// Requests a new access token from the platform. The outer error comes from this service, the
-/// inner one from the platform.
+/// inner error from the platform.
 pub(super) async fn request_tokens<P: Ports>(
     refresh: &Refresh<'_>,
     row: &CredentialsRow,

@@ -1,4 +1,4 @@
-//! The context in which an endpoint prepares its handler.
+//! The context for preparing an endpoint's handler.
 
 use std::rc::Rc;
 
@@ -36,7 +36,8 @@ pub struct Context<'a> {
     pub request_id: &'a str,
 }
 
-/// Proof that the caller may call a platform. Only [`Context::permit`] returns one, and the platform client requires one.
+/// Proof that the caller may call a platform. The platform client requires a permit, and only
+/// [`Context::permit`] returns one.
 #[derive(Debug)]
 pub struct Permit(());
 
@@ -79,8 +80,8 @@ impl<'a> Context<'a> {
     }
 
     /// Fails when the caller is a person without one of these scopes. Sign-in for agents and grants
-    /// act with the scopes of the key of the console sign-in, which may exceed those of the person
-    /// who sets them up.
+    /// act with the scopes of the key behind the console sign-in, which may exceed the person's own
+    /// scopes.
     pub fn ensure_person_holds(&self, scopes: Scopes) -> Result<(), Problem> {
         self.caller
             .person()

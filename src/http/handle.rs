@@ -35,7 +35,8 @@ use crate::util::percent::encode;
 /// 6797).
 const STRICT_TRANSPORT_SECURITY: &str = "max-age=31536000";
 
-/// The maximum number of databases to which a request is forwarded: an account may have moved more than once.
+/// The maximum number of times that a request is forwarded to another database. An account may have
+/// moved more than once.
 pub const MAX_FORWARDS: usize = 4;
 
 /// Handles a request. `ports` reach the database of [`Service::shard`].

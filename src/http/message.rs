@@ -14,7 +14,7 @@ pub const NO_CACHE: &str = "private, no-cache";
 /// `cache-control` of all other responses.
 pub const NO_STORE: &str = "private, no-store";
 
-/// A request. `Debug` shows no header values, because one is a key, and no body.
+/// A request. `Debug` hides the body and the values of headers, which include the key.
 #[derive(Clone, Default)]
 pub struct Request {
     /// The method, case-sensitive.
@@ -36,7 +36,7 @@ pub struct Request {
 pub enum Body {
     /// The whole body, within the endpoint's size limit.
     Whole(Vec<u8>),
-    /// The body exceeds the endpoint's size limit; the rest was not read.
+    /// The body exceeds the endpoint's size limit, so it was not read to its end.
     TooLarge,
     /// Not read: the Worker streams the body to the platform.
     Stream,

@@ -1,4 +1,4 @@
-//! The 404 page for browsers, in place of a JSON problem.
+//! The 404 page for browsers, instead of a JSON problem.
 
 use super::message::{NO_STORE, Request, Response};
 
@@ -50,7 +50,8 @@ fn prefers_html(accept: &str) -> bool {
     html > 0 && html >= weight(&["application/json", "application/problem+json"])
 }
 
-/// A weight from 0 to 1 with at most three decimals, in thousandths; an invalid one counts as 0.
+/// Parses a weight from 0 to 1 with at most three decimals, in thousandths. Returns 0 for an
+/// invalid weight.
 pub(crate) fn weight_of(text: &str) -> u16 {
     let (integer, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {

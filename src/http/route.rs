@@ -8,8 +8,8 @@ use crate::terms::Method;
 use crate::util::nearest::nearest;
 use crate::util::percent::decode;
 
-/// The methods of a read-only path. A preflight of an unknown path below `/v1` gets them too, because only a caller with a valid
-/// key may learn that the path is unknown.
+/// The methods of a read-only path. Also returned for a preflight of an unknown path below `/v1`,
+/// because only a caller with a valid key may learn that the path is unknown.
 pub const READ_METHODS: &str = "GET, HEAD, OPTIONS";
 
 /// The target of a path.
@@ -70,14 +70,14 @@ impl Template {
         Self { path, segments: segments.collect(), endpoints: vec![endpoint] }
     }
 
-    /// The values of the parameters. Returns `None` when the path does not match. `segments` are the decoded segments of
-    /// `path`; one that can't be decoded is `None`.
+    /// The values of the parameters. Returns `None` when the path does not match. `segments` are
+    /// the decoded segments of `path`; `None` means that a segment can't be decoded.
     fn arguments(&self, path: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Vec<String>> {
         let mut arguments = Vec::new();
         let mut segments = segments.iter();
         for (index, expected) in self.segments.iter().enumerate() {
             if *expected == Segment::Rest {
-                // If the path has no slash before the rest, the rest is empty.
+                // If no slash precedes the rest, the rest is empty.
                 let rest = path.splitn(index.saturating_add(1), '/').nth(index).unwrap_or_default();
                 arguments.push(rest.to_owned());
                 return Some(arguments);
@@ -178,7 +178,7 @@ impl Resource {
         })
     }
 
-    /// Whether `property` holds for an endpoint of this path.
+    /// Whether an endpoint of this path satisfies `property`.
     pub fn has(&self, property: impl Fn(Keyed) -> bool) -> bool {
         self.endpoints()
             .any(|endpoint| matches!(endpoint, Endpoint::Keyed(keyed) if property(keyed)))

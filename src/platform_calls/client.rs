@@ -38,7 +38,7 @@ const MAX_REDIRECTS: u32 = 5;
 /// cut at any byte.
 const MAX_PATH_BYTES: usize = 500;
 /// The minimum age of a token to refresh because the platform rejects it, in milliseconds. If the
-/// platform rejects a newer token, it would probably reject the next one too.
+/// platform rejects a newer token, it would probably reject its successor too.
 const MIN_TOKEN_AGE_MS: u64 = 10_000;
 
 /// The maximum number of retries of a request that the platform temporarily rejects.
@@ -355,7 +355,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         self.ports.add_span(span.to_json());
     }
 
-    /// Sends a request. `sends` is the number of earlier requests of the same call.
+    /// Sends a request once. `sends` is the number of earlier requests of the same call.
     async fn send_once(&self, call: &Call<'_>, sends: u32) -> Result<StreamingResponse, CallError> {
         let (connector, method) = self.connector_and_method()?;
         let platform_auth = self.usable.auth(self.context.config());

@@ -40,7 +40,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// The text between a position and the current one.
+    /// The text from a position to the current position.
     pub fn since(&self, from: usize) -> &'a str {
         self.json.get(from..self.at).unwrap_or_default()
     }

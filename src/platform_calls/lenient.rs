@@ -153,7 +153,7 @@ fn parse_text(leaves: &Leaves<'_>, text: String) -> Value {
     if fits { value } else { Value::String(text) }
 }
 
-/// Whether the schemas require a list, and the value is not one.
+/// Whether the schemas require a list, and the value is not a list.
 fn is_only_item(leaves: &Leaves<'_>, value: &Value) -> bool {
     let mut allowed = leaves.schemas.iter().flat_map(|schema| types(schema)).peekable();
     !leaves.allow_anything

@@ -47,7 +47,7 @@ fn end_of_parameters(text: &str) -> usize {
 }
 
 impl Link<'_> {
-    /// Whether the link leads from this page to the next one.
+    /// Whether the link leads from this page to the next page.
     fn is_next(&self) -> bool {
         let mut is_next = false;
         for parameter in self.parameters.split(';').skip(1) {

@@ -35,7 +35,7 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, unfill};
 use crate::util::percent::decode_form;
 
-/// An attempt for which the user has granted access at the platform.
+/// An attempt after the user has granted access at the platform.
 #[derive(Clone, Copy)]
 struct GrantedAttempt<'a> {
     attempt: &'a Attempt,
@@ -157,13 +157,14 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(name.is_some_and(|name| callback.outcome(name).is_some()))
     }
 
-    /// `POST /connect/callback`: for platforms that send a form (`form_post`). Redirects to the `GET` endpoint, since browsers
-    /// do not send the cookie with a cross-site `POST`.
+    /// `POST /connect/callback`: for platforms that send a form (`form_post`). Redirects to the
+    /// `GET` endpoint, because browsers do not send the cookie with a cross-site `POST`.
     pub fn callback_form(&self, request: &Request) -> Response {
         let Body::Whole(body) = &request.body else {
             return self.invalid_callback_page().response();
         };
-        // The text goes into `Location`. A form is visible ASCII (URL Standard, section 5.2).
+        // An encoded form is visible ASCII (URL Standard, section 5.2), so it is safe in
+        // `Location`.
         let is_form = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic());
         let text = std::str::from_utf8(body).ok().filter(is_form);
         let text = text.filter(|text| read(text).is_ok());

@@ -15,8 +15,8 @@ use crate::http::body::BodyReader;
 use crate::http::endpoint::Keyed;
 use crate::http::problem::{Code, Problem};
 
-/// Reads `client`. A token always uses the client of its session, so its user can't choose another
-/// one.
+/// Reads `client`. A token always uses the client of its session; its user can't choose another
+/// client.
 pub(super) fn requested(
     body: &mut BodyReader,
     restriction: Option<&TokenRestriction>,

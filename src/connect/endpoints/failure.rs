@@ -16,7 +16,8 @@ impl AttemptFailure {
     }
 }
 
-/// The failure if nothing was written: the connection to reconnect no longer exists, or no new one is allowed.
+/// The failure if nothing was written: the connection to reconnect no longer exists, or no new
+/// connection is allowed.
 pub(super) fn nothing_written(attempt: &Attempt) -> AttemptFailure {
     if attempt.reconnects == 1 {
         let detail = "The connection was deleted in the meantime.";
@@ -34,7 +35,7 @@ pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
     AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
 }
 
-/// The failure if the user signed in with an account other than the one that the app has fixed.
+/// The failure if the user signed in with an account other than the account fixed by the app.
 pub(super) fn unexpected_account(name: &str) -> AttemptFailure {
     let detail = format!(
         "You signed in to {name} with a different account than the app expects. Sign in with the expected one."

@@ -60,7 +60,7 @@ pub fn shard_of_browser(request: &Request) -> Option<Shard> {
     request.path.strip_prefix("/connect/go/").map(Shard::from_secret)
 }
 
-/// The scopes of the token with which the connect window completes an attempt.
+/// The scopes of the connect window's token, which completes an attempt.
 pub(super) const WINDOW_SCOPES: [Scope; 2] = [Scope::CatalogRead, Scope::ConnectionsConnect];
 
 /// The context of the endpoints that browsers use.
@@ -86,7 +86,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         BrowserContext { wording, ..*self }
     }
 
-    /// Shows the page of a link. A browser to which the attempt is already bound is redirected to the platform immediately.
+    /// Shows the page of a link. If the attempt is already bound to this browser, redirects to the
+    /// platform immediately.
     pub async fn show_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         let hash_of_link = hash(link);
         if let Some(page) = self.check_secret(Purpose::Link, link).await? {
@@ -202,7 +203,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         self.window_url(attempt, &token).map(Response::see_other).ok_or_else(no_session_secret)
     }
 
-    /// The URL at which the connect window exchanges a code for this token. Returns `None` without a signing secret.
+    /// The connect window's URL, with a code that it exchanges for this token. Returns `None`
+    /// without a signing secret.
     fn window_url(&self, attempt: &Attempt, token: &Token) -> Option<String> {
         let code = self.config.sessions.sign_code(token, &attempt.id)?;
         let mut url = format!("/connect#code={code}&platform={}", encode(&attempt.platform));
@@ -217,9 +219,9 @@ impl<P: Ports> BrowserContext<'_, P> {
         Some(url)
     }
 
-    /// The URL at which the connect window repeats an attempt that started there, with the same
-    /// token. Returns `None` when the token has expired. The URL is a secret of the attempt's
-    /// browser, so no other page may contain it.
+    /// The connect window's URL to repeat an attempt that started there, with the same token.
+    /// Returns `None` when the token has expired. The URL is a secret of the attempt's browser, so
+    /// no other page may contain it.
     pub(super) fn url_to_repeat(&self, attempt: &Attempt) -> Option<String> {
         let token = self.config.sessions.verify(&self.secrets(attempt).ok()??.window?)?;
         self.window_url(attempt, &token).filter(|_| self.now < token.expires_at)
@@ -434,8 +436,8 @@ const fn owner_of(identity_type: IdentityType) -> &'static Text {
     }
 }
 
-/// Whether a URL is that of the connect window in a popup, which does not work without the page
-/// that opened it.
+/// Whether a URL is the connect window in a popup, which does not work without the page that opened
+/// it.
 fn is_window(url: &str) -> bool {
     let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
     path.is_some_and(|(_, path)| path.starts_with("connect?connect=") && path.contains("#began="))

@@ -93,10 +93,10 @@ pub(crate) async fn connector<P: Ports>(
 /// A browser, as identified by its cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Browser<'a> {
-    /// The secret to which attempts are bound.
+    /// The secret that attempts are bound to.
     secret: &'a str,
-    /// The last attempt for which the browser was redirected to a platform: the hash of the
-    /// attempt's state, with the digits of its shard.
+    /// The last attempt that redirected the browser to a platform: the hash of the attempt's state,
+    /// with the digits of its shard.
     attempt: Option<&'a str>,
 }
 

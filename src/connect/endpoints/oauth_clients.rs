@@ -144,8 +144,8 @@ fn secret_required(changed: &str) -> Problem {
     Problem::from_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
-/// The error for a secret that is not a private key although the methods require one, or is a
-/// private key although they do not.
+/// The error for a secret that is not a private key although the methods require a key, or the
+/// reverse.
 fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> {
     let takes_private_key = |method: &&&AuthMethod| {
         method.oauth2().is_some_and(|oauth| oauth.token_auth == TokenAuth::PrivateKeyJwt)
@@ -334,7 +334,8 @@ async fn put_client<P: Ports>(
 ) -> Result<(Option<OauthClient>, OauthClient), Problem> {
     let tenant = (principal.account.as_str(), principal.environment.as_str());
     let select = statements::select_client_of(tenant, new.platform, new.name);
-    // A full database accepts no new client, but a change of an existing one can repair its connections.
+    // A full database accepts no new client, but accepts a change to an existing client, which can
+    // repair its connections.
     let capacity = context.ensure_capacity();
     let max_clients = if capacity.is_ok() { MAX_CLIENTS } else { 0 };
     let batch = vec![

@@ -23,9 +23,9 @@ pub struct Page {
     pub paragraphs: Vec<String>,
     /// A message for the app's team, in English.
     pub detail: Option<String>,
-    /// The path and the label of a form with one button.
+    /// The path and the label of a form that has only a button.
     pub button: Option<(String, String)>,
-    /// The path and the content of a form. The content is HTML in which all values are escaped.
+    /// The path and the content of a form. The content is HTML, with all values escaped.
     pub form: Option<(String, String)>,
     /// The URLs and labels of links.
     pub links: Vec<(String, String)>,
@@ -51,7 +51,7 @@ pub struct Notification {
     pub status: &'static str,
     /// The only origin that may receive the message.
     pub origin: String,
-    /// The URL to which the browser continues.
+    /// The URL where the browser continues.
     pub return_url: Option<String>,
 }
 

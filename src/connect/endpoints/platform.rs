@@ -124,7 +124,8 @@ pub async fn tokens<P: Http + Clock>(
     response::read(oauth, &response, ports.now())
 }
 
-/// Sends one of the connector's own requests with the credentials. Returns `None` if a value of its URL is missing.
+/// Sends a request of the connector with the credentials. Returns `None` if a value of its URL is
+/// missing.
 async fn send<P: Http>(
     ports: &P,
     auth: PlatformAuth<'_>,
@@ -196,7 +197,8 @@ fn verdict(verify: &Verify, response: &HttpResponse, now: u64) -> Verdict {
     }
 }
 
-/// Sends one of the connector's own requests with the credentials. Returns `None` without a JSON response of status 2xx.
+/// Sends a request of the connector with the credentials. Returns `None` without a JSON response of
+/// status 2xx.
 async fn fetch_json<P: Http>(
     ports: &P,
     auth: PlatformAuth<'_>,
@@ -320,7 +322,7 @@ pub async fn fetch_account<P: Http>(
     credentials.account_name = name.or(credentials.account_name.take());
 }
 
-/// Exchanges the access token for a long-lived one, if the platform supports that.
+/// Exchanges the access token for a long-lived token, if the platform supports that.
 pub async fn exchange_for_long_lived<P: Http + Clock>(
     ports: &P,
     endpoint: &TokenEndpoint<'_>,

@@ -48,8 +48,9 @@ impl PreviousCredentials {
         previous.belongs_to_other_account(new) || method.selecting_lookup_fields().any(differs)
     }
 
-    /// The previous refresh token, for new credentials without one: many platforms send it only at the first sign-in. Returns
-    /// `None` unless both belong to the same known account, method and OAuth client, and the previous grant has not ended.
+    /// The previous refresh token, to keep if the new credentials have no refresh token: many
+    /// platforms send it only at the first sign-in. Returns `None` unless both belong to the same
+    /// known account, method and OAuth client, and the previous grant has not ended.
     pub(super) fn refresh_token(
         &self,
         keys: &VaultKeys,

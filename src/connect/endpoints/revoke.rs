@@ -110,7 +110,7 @@ pub async fn revoke<P: Ports>(
 }
 
 /// Builds the revocation request. Returns `None` if the catalog, the OAuth client or the keys do
-/// not allow one at the moment.
+/// not allow the request at the moment.
 async fn request<P: Ports>(
     config: &Config,
     cache: &CatalogCache,

@@ -60,7 +60,7 @@ struct NewConnect<'a> {
 /// The connection that the request names.
 #[derive(Debug)]
 enum RequestedTarget {
-    /// By key: a new connection, or a failed one.
+    /// By key: a new connection, or a failed connection.
     ByKey {
         connector: Box<Connector>,
         platform: String,
@@ -187,7 +187,8 @@ fn into_handler<'a, P: Ports>(
     }))
 }
 
-/// The identity of a new connection: that of the token, or the one in the body. Returns `None` if the body was invalid.
+/// The identity of a new connection, from the token or from the body. Returns `None` if the body
+/// was invalid.
 fn owner(
     body: &mut BodyReader,
     restriction: Option<&TokenRestriction>,
@@ -226,7 +227,7 @@ pub(super) struct ConnectRequest<'a> {
     /// The values of variables from the user's fields and from the OAuth client.
     pub values: BTreeMap<String, String>,
     pub connection: ConnectTarget,
-    /// The display name; `None` keeps that of a reconnected connection.
+    /// The display name; `None` keeps the name of a reconnected connection.
     pub name: Option<String>,
     /// A JSON array of strings; `None` keeps the tags of a reconnected connection.
     pub tags: Option<String>,
@@ -316,7 +317,7 @@ impl NewConnect<'_> {
     }
 }
 
-/// Resolves the target: a new connection, or an existing one to reconnect.
+/// Resolves the target: a new connection, or an existing connection to reconnect.
 async fn resolve_target<P: Ports>(
     context: &Context<'_>,
     target: RequestedTarget,
@@ -366,7 +367,8 @@ async fn resolve_target<P: Ports>(
     })
 }
 
-/// The error if another connection has the key. If the caller can see it, the message says how to reconnect it.
+/// The error if another connection has the key. If the caller can see it, the message explains how
+/// to reconnect it.
 fn key_taken(holder: &Connection, caller: &Caller) -> Problem {
     let mut problem = connection_exists(holder, caller);
     if matches!(problem.extension, Extension::ConnectionId(_)) {
@@ -403,8 +405,8 @@ pub(crate) fn platform_removed(platform: &str) -> Problem {
 }
 
 impl ConnectRequest<'_> {
-    /// Fills the method with the given values and the variables of the OAuth client, and reports invalid ones. Returns the
-    /// error of an OAuth method that can't be used.
+    /// Fills the method with the user's values and the OAuth client's variables, and reports
+    /// invalid values. Returns the error of an OAuth method that can't be used.
     fn fill<P: Ports>(
         &mut self,
         body: &mut BodyReader,
@@ -422,7 +424,7 @@ impl ConnectRequest<'_> {
         let oauth_problem =
             chosen_client::problem(connector, method, (client, &self.client), &field_values);
         self.values = method.fill(connector, &field_values, ports, |name, message| {
-            // Report the missing OAuth client first: the user can do nothing about it.
+            // Report the missing OAuth client first: the user can't fix it.
             if oauth_problem.is_none()
                 || field_values.get(name).is_some_and(|value| !value.is_empty())
             {
@@ -489,7 +491,7 @@ impl ConnectRequest<'_> {
             Err(error) => {
                 let field = error.field().unwrap_or_default();
                 let path: &[&str] = if field.is_empty() { &["fields"] } else { &["fields", field] };
-                // Missing values, and most invalid ones, were already reported.
+                // Missing values, and most invalid values, were already reported.
                 if !matches!(&error, FillError::Missing(_)) && !body.has_fault(path) {
                     body.invalid(path, &format!("can't be used: {error}"));
                 }

@@ -48,7 +48,7 @@ pub struct ConnectedAccount<'a> {
 /// A check of new credentials without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InconclusiveCheck {
-    /// The HTTP status of the platform's response, if there was one.
+    /// The HTTP status of the platform's response, if the platform responded.
     pub status: Option<u16>,
 }
 

@@ -61,7 +61,7 @@ fn choice_of_link<'a>(
     }
 }
 
-/// Whether the user has to enter values for a method, or may choose one of several accounts.
+/// Whether the user has to enter values for a method, or may choose among several accounts.
 pub(super) fn takes_fields(
     method: &AuthMethod,
     field_values: &BTreeMap<String, String>,

@@ -29,7 +29,7 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
 }
 
 /// The number of attempts that an identity has started within their lifetime, open or ended,
-/// counted up to the limit. The arguments are like those of [`open_attempts`].
+/// counted up to the limit. Takes the same arguments as [`open_attempts`].
 fn started_attempts(identity: &str, now: &str) -> String {
     format!(
         "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_of_identity WHERE a.account = ?2 AND a.environment = ?3 AND a.identity = {identity} AND a.expires_at > {now} LIMIT {MAX_STARTED}))"
@@ -42,7 +42,7 @@ pub const CLEAR_ENDED_ATTEMPT: &str = "sealed = NULL, tags = NULL, presets = iif
 
 /// Clears the secrets and the details of up to 100 attempts that expired or were interrupted.
 pub fn empty_expired(now: u64) -> Statement {
-    // The condition in parentheses repeats that of the index, so that SQLite uses it.
+    // SQLite uses the index because the condition in parentheses repeats the index's condition.
     statement(
         format!(
             "UPDATE connect_attempts SET {CLEAR_ENDED_ATTEMPT} WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_to_empty WHERE expires_at < ?1 AND (sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL) AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 100)"
@@ -183,7 +183,7 @@ pub struct AttemptFilter<'a> {
 }
 
 impl AttemptFilter<'_> {
-    /// Whether all rows belong to one identity. The query then uses the index by identity.
+    /// Whether all rows have the same identity. The query then uses the index by identity.
     pub fn is_of_identity(&self, guard: &Guard<'_>) -> bool {
         self.identity.is_some() || guard.restriction.is_some()
     }
@@ -213,7 +213,8 @@ impl AttemptFilter<'_> {
 /// The columns of an [`Attempt`] that the list needs.
 const LIST_COLUMNS: &str = "c.id AS id, c.account, c.environment, c.status, c.connection_id, c.reconnects, c.allow_other_account, c.platform, c.platform_version, c.description, c.auth_method, c.client, c.identity, c.identity_type, c.label, c.scopes, c.claimed_at, c.error_code, c.error_detail, c.created_at, c.expires_at AS expires_at";
 
-/// Selects up to `limit` attempts that the caller can see, newest first. With an identity, the status is not filtered.
+/// Selects up to `limit` attempts that the caller can see, newest first. Does not filter by status
+/// if all rows have the same identity.
 pub fn select_attempts(guard: &Guard<'_>, filter: &AttemptFilter<'_>, limit: u64) -> Statement {
     let mut sql = Sql::new(guard);
     let by_identity = filter.is_of_identity(guard);

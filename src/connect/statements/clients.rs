@@ -98,7 +98,7 @@ pub enum NewSecret<'a> {
     Keep,
     /// Removes the secret.
     None,
-    /// Replaces the secret with this encrypted one.
+    /// Replaces the secret with this encrypted secret.
     Sealed(&'a Sealed),
 }
 
@@ -135,7 +135,8 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>, max: u64) -> State
 
 pub const MAX_START_URLS: u64 = 20;
 
-/// Selects the start URLs of all accounts, since a visit that starts at a platform names no account.
+/// Selects the start URLs of all accounts, because a visit that starts at a platform names no
+/// account.
 pub fn select_start_urls() -> Statement {
     let sql = format!(
         "SELECT account, platform, start_url AS url FROM oauth_clients INDEXED BY oauth_clients_with_start WHERE start_url IS NOT NULL AND account NOT IN (SELECT account FROM away) ORDER BY account, platform LIMIT {MAX_START_URLS}"
@@ -190,7 +191,7 @@ pub fn delete_client(guard: &Guard<'_>, platform: &str, name: &str) -> Statement
     sql.finish()
 }
 
-/// Selects the OAuth client of a connection: the client with which it was connected, or else the
+/// Selects the OAuth client of a connection: the client that it was connected with, or else the
 /// default client.
 pub fn select_client_for(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);

@@ -35,7 +35,8 @@ pub struct NewCredentials<'a> {
     pub scopes: &'a str,
     /// A JSON array of strings: the requested scopes that were not granted.
     pub missing_scopes: &'a str,
-    /// Set if a check was inconclusive; the HTTP status of the platform's response, if there was one.
+    /// Set if a check was inconclusive, to the HTTP status of the platform's response, if the
+    /// platform responded.
     pub unchecked: Option<Option<u16>>,
     /// Whether another service still refreshes the credentials.
     pub awaits_cut_over: bool,
@@ -79,7 +80,8 @@ impl AccountWrite<'_> {
         format!("EXISTS ({})", condition.replace("?T", &min_claimed_at))
     }
 
-    /// Inserts the connection, unless another one has its key or a limit is reached. Idempotent.
+    /// Inserts the connection, unless another connection has its key or a limit is reached.
+    /// Idempotent.
     pub fn insert(&self, new: &NewConnection, is_by_token: bool) -> Statement {
         let mut params = Params(Vec::new());
         let name = new.name.as_deref();
@@ -118,8 +120,8 @@ impl AccountWrite<'_> {
         Statement { sql: sql.into(), params: params.0 }
     }
 
-    /// Updates the state of the connection, and its name and tags if given. If a version is given, changes only a connection
-    /// that still has it. Idempotent.
+    /// Updates the state of the connection, and optionally its name and tags. With a version,
+    /// changes only a connection that still has this version. Idempotent.
     pub fn update(
         &self,
         name: Option<&str>,

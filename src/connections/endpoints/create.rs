@@ -74,8 +74,8 @@ pub async fn handle<'a, P: Ports>(
 
     let (guard, mut statements) = (context.guard(), Statements::default());
     statements.run(one::insert(&guard, &new));
-    // The connection that has the key after the insert: the new one, perhaps from an earlier try of
-    // this request, or another one.
+    // The connection that has the key after the insert: the new connection, perhaps from an earlier
+    // try of this request, or another one.
     let holder = statements.ask::<Connection>(one::select_by_key(
         &guard,
         &new.platform,

@@ -45,9 +45,9 @@ pub fn check_combinations(query: &mut QueryReader<'_>) {
     }
 }
 
-/// Parses the query, and restricts it to what a token may see. `environment` is that of the key.
-/// `cursor` verifies the value of `after` for the list named by its second argument, and returns
-/// `None` for a cursor of another list.
+/// Parses the query, and restricts it to what a token may see. `environment` is the key's
+/// environment. `cursor` verifies the value of `after` for the list named by its second argument,
+/// and returns `None` for a cursor of another list.
 fn read_query(
     mut reader: QueryReader<'_>,
     environment: Environment,
@@ -123,7 +123,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let ListRequest { filter, paging, start } =
         read_query(query, caller.environment(), caller.restriction(), cursor)?;
 
-    // Request one more row than fits, to see whether another page follows.
+    // Request one more row than the page has, to see whether another page follows.
     let (rows, max_rows) = (paging.limit.saturating_add(1), context.config().max_rows_read);
     let mut statements = Statements::default();
     let rows_of_list =

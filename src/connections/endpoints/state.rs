@@ -15,7 +15,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
-    // Reported states store events, so reject those of tokens when the database is nearly full.
+    // Reported states store events, so a nearly full database rejects those reported with a token.
     if context.caller.token().is_some() {
         context.ensure_capacity()?;
     }

@@ -91,7 +91,7 @@ fn search(filter: &ConnectionFilter) -> (&'static str, &'static str, &'static st
     }
 }
 
-/// One fault for the tags and one for each column filter, with the number of connections that
+/// A fault for the tags, and a fault for each column filter, with the number of connections that
 /// match.
 fn tag_faults(filter: &ConnectionFilter, tags: u64, columns: u64) -> Vec<Fault> {
     let tag_fault = match &filter.tags {

@@ -62,8 +62,8 @@ impl Columns {
         }
     }
 
-    /// The index column between these columns and those of the list order. Returns `None` when
-    /// there is none.
+    /// The index column between these columns and the columns of the list order. Returns `None` if
+    /// there is no such column.
     pub(super) const fn open(self) -> Option<OpenColumn> {
         match (self.state, self.identity_type) {
             (true, false) => Some(TYPES),

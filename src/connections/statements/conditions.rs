@@ -9,7 +9,7 @@ use crate::ports::Param;
 use crate::util::json;
 
 /// The number of values of the column `name_overlap`, which begin at 0. The last value also
-/// represents greater ones.
+/// represents greater values.
 pub(super) const NAME_OVERLAPS: usize = 8;
 
 impl Sql<'_> {
@@ -176,7 +176,8 @@ impl Sql<'_> {
     }
 }
 
-/// The smallest string that is greater than every string with this prefix. Returns `None` when there is none.
+/// The smallest string that is greater than every string with this prefix. Returns `None` if no
+/// string is greater.
 fn successor(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {

@@ -14,7 +14,7 @@ pub(super) struct Counter {
 }
 
 impl ConnectionFilter {
-    /// The counter for a filter. Returns `None` when there is none.
+    /// The counter for a filter. Returns `None` if no counter has its total.
     pub(super) fn counter(&self) -> Option<Counter> {
         match &self.tags {
             None => Some(self.column_counter()),

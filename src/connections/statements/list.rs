@@ -16,11 +16,11 @@ pub enum ListStatements {
     Nothing,
     /// Selects all rows, at most one for each requested key.
     All(Statement),
-    /// The first statement selects the number of rows, as `total`, and the second one the page.
-    /// They read the page and the rows that it skips.
+    /// The first statement selects the number of rows, as `total`. The second statement selects the
+    /// page. Both read the page and the rows that it skips.
     Counted(Statement, Statement),
     /// The first statement selects the number of matches that were read, as `walked`, and the
-    /// number of rows, as `total`. The second one selects the page. The search stops when it
+    /// number of rows, as `total`. The second statement selects the page. The search stops when it
     /// exceeds the maximum number of matches.
     Searched(Statement, Statement, u64),
     /// The first statement selects the list's cost in rows, as `cost`, and the number of
@@ -130,7 +130,7 @@ impl Sql<'_> {
         self.order_and_limit("1", "2", filter, position).push(") m").rows_of("m");
     }
 
-    /// Adds the query for a page that is filtered by one tag only.
+    /// Adds the query for a page that is filtered only by one tag.
     fn tag_page(
         &mut self,
         filter: &ConnectionFilter,

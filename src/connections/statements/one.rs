@@ -17,7 +17,7 @@ pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// A change to one connection.
+/// A change to a connection.
 #[derive(Debug)]
 pub struct Write<'a> {
     /// The guard of the caller.
@@ -73,7 +73,7 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
         Some(reason) => sql.text(reason),
         None => sql.push("iif(c.state = ").text(state).push(", c.state_reason, NULL)"),
     };
-    // Assign `active` only if it is given: an assigned column fires triggers.
+    // Assign `active` only if the caller sets it, because an assigned column fires triggers.
     if let Some(active) = new.active {
         sql.push(", active = ").integer(u64::from(active));
     }

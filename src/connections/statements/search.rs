@@ -20,7 +20,7 @@ pub(super) struct Search<'a> {
     filter: &'a ConnectionFilter,
     /// The other filters.
     rest: ConnectionFilter,
-    /// Whether there are other filters, for which each connection must be looked up.
+    /// Whether there are other filters, which require a lookup of each connection.
     needs_lookup: bool,
     /// The maximum number of matches that are read.
     pub max_matches: u64,
@@ -103,9 +103,9 @@ impl Sql<'_> {
         self.after("c", start).push(" LIMIT ").integer(search.max_matches.saturating_add(1))
     }
 
-    /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without one, of its
-    /// account. A token's identity has precedence, so that the cost does not reveal how many
-    /// connections of others belong to an account.
+    /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without an
+    /// identity, of its account. A token's identity has precedence, so that the cost does not
+    /// reveal how many connections of others belong to an account.
     fn of_identity_or_account(&mut self, filter: &ConnectionFilter) -> &mut Self {
         match (&filter.identity, &filter.account) {
             (Some(identity), _) => {

@@ -119,25 +119,28 @@ impl<'a> Sql<'a> {
         self.push(" AND c.identity = ").text(identity)
     }
 
-    /// Adds the condition that the connection belongs to this account at the platform, if given.
+    /// Adds the condition that the connection belongs to this account at the platform, unless
+    /// `account` is `None`.
     pub(super) fn of_account(&mut self, account: Option<&str>) -> &mut Self {
         let Some(account) = account else { return self };
         self.push(" AND c.platform_account_id = ").text(account)
     }
 
-    /// Adds the condition that the connection has this identity type, if given.
+    /// Adds the condition that the connection has this identity type, unless it is `None`.
     pub(crate) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
         let Some(identity_type) = identity_type else { return self };
         self.push(" AND c.identity_type = ").text(identity_type.as_str())
     }
 
-    /// Adds the condition that the connection's platform is one of these, if given.
+    /// Adds the condition that the connection's platform is one of these, unless `platforms` is
+    /// `None`.
     pub(crate) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
         let Some(platforms) = platforms else { return self };
         self.push(" AND c.platform IN ").texts(&platforms.all())
     }
 
-    /// Adds the condition that a column is one of these ids of connections, if given.
+    /// Adds the condition that a column contains the id of one of these connections, unless `ids`
+    /// is `None`.
     pub(crate) fn of_ids(&mut self, column: &str, ids: Option<&Names>) -> &mut Self {
         let Some(ids) = ids else { return self };
         self.push(" AND ").push(column).push(" IN (SELECT value FROM json_each(");

@@ -8,7 +8,7 @@ use crate::ports::Statement;
 /// The maximum number of platforms in a summary.
 pub const MAX_SUMMARY_PLATFORMS: u64 = 50;
 
-/// Selects the counters except those of platforms: `active`, `dimension`, `value`, `n`. Reads at
+/// Selects all counters except those by platform: `active`, `dimension`, `value`, `n`. Reads at
 /// most 14 rows; for a token, a few rows for each connection of its identity.
 pub fn counters(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
@@ -66,8 +66,8 @@ pub fn connected_platforms(guard: &Guard<'_>) -> Statement {
 }
 
 impl Sql<'_> {
-    /// Adds ` FROM … WHERE …`: the connections `c` that a token may see and whose `active` has one
-    /// of the given values. `joined` adds further joins.
+    /// Adds ` FROM … WHERE …`: the connections `c` that a token may see, with one of the listed
+    /// values of `active`. `joined` adds further joins.
     fn visible_connections(&mut self, active: &str, joined: &str) -> &mut Self {
         self.push(
             " FROM api_keys k \

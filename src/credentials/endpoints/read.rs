@@ -145,7 +145,7 @@ fn render(
     Response::json(json::bytes(&document), NO_STORE)
 }
 
-/// Serializes members in the order in which they were added.
+/// Serializes members in their order of insertion.
 struct OrderedMembers(Vec<(&'static str, Value)>);
 
 impl Serialize for OrderedMembers {

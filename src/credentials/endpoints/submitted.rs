@@ -18,7 +18,7 @@ use crate::util::rfc3339;
 const CLIENT_ONLY_FAULT: &str =
     "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
 
-/// The secret members of the body, and the type to which each belongs.
+/// The secret members of the body, each with the type of credentials that it belongs to.
 pub(crate) const SECRETS: [(&str, CredentialType); 10] = [
     ("accessToken", CredentialType::OAuth2),
     ("refreshToken", CredentialType::OAuth2),

@@ -14,7 +14,7 @@ pub const CONFIRMATION_MS: u64 = 60_000;
 /// The maximum backoff while the platform rejects the OAuth client, in milliseconds. Once the client is corrected, its
 /// connections recover within this time.
 pub const PROBE_MS: u64 = 60 * 60 * 1000;
-/// The time for which a platform may refuse before the connection fails, in milliseconds.
+/// The time that a platform may refuse requests before the connection fails, in milliseconds.
 pub const GRACE_PERIOD_MS: u64 = 3 * 24 * 60 * 60 * 1000;
 
 /// The reason code of a connection whose grant the platform has ended.
@@ -48,7 +48,7 @@ pub enum HealthFailure {
     CredentialsRejected,
     /// The platform denies access.
     Denied,
-    /// The platform rejects the OAuth client, or there is none.
+    /// The platform rejects the OAuth client, or the account has no OAuth client.
     ClientRejected,
     /// The platform does not serve the OAuth client, perhaps for this connection only.
     Unauthorized,
@@ -85,8 +85,8 @@ impl HealthFailure {
         matches!(self, Self::GrantRejected | Self::CredentialsRejected)
     }
 
-    /// Whether the platform has refused this connection. During an outage it refuses nothing, and a rejected client affects
-    /// every connection of that client.
+    /// Whether the platform has refused this connection in particular. An outage is not a refusal,
+    /// and a rejected client affects every connection of that client.
     const fn is_refusal(self) -> bool {
         self.is_final_when_repeated()
             || matches!(self, Self::Denied | Self::RequestRejected | Self::Unauthorized)
@@ -143,8 +143,8 @@ pub struct FailureOutcome {
     pub alternative_at: Option<u64>,
 }
 
-/// The transition after a failure. `retry_after_ms` is how long the platform asks to wait; `jitter` is a random
-/// number, which spreads the next attempts.
+/// The transition after a failure. `retry_after_ms` is the wait that the platform requests;
+/// `jitter` is a random number, which spreads the next attempts.
 pub fn after_failure(
     before: FailureHistory,
     failure: HealthFailure,

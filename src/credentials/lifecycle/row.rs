@@ -46,7 +46,7 @@ pub struct CredentialsRow {
     pub refused_since: Option<u64>,
     /// The time of the next attempt.
     pub next_attempt_at: Option<u64>,
-    /// The id of the request that holds the lease.
+    /// The id of the request that has the lease.
     pub lease: Option<String>,
     /// Whether another service still refreshes these imported credentials: 1 or 0.
     pub awaits_cut_over: u8,

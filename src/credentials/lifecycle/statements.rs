@@ -38,7 +38,7 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Takes the lease at a version, unless another request holds it.
+    /// Acquires the lease at a version, unless another request has it.
     pub fn take_lease(&self, version: u64, request: &str, now: u64) -> Statement {
         let until = now.saturating_add(LEASE_MS);
         Statement {
@@ -56,7 +56,8 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Stores refreshed credentials, if the request still holds the lease at the version that it has read.
+    /// Stores refreshed credentials, if the request still has the lease at the version that it has
+    /// read.
     pub fn record_refresh(&self, new: &RefreshedCredentials<'_>) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -121,9 +122,9 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Stores a failure, if the request still holds the lease at the version that it has read.
+    /// Stores a failure, if the request still has the lease at the version that it has read.
     ///
-    /// Of the two times for the next attempt, the statement chooses the one in whose minute fewer
+    /// Of the two times for the next attempt, the statement chooses the time in whose minute fewer
     /// attempts are due. With few attempts per minute, random times alone would put many into the
     /// same minute. The statement counts at most twelve, because random times spread larger numbers
     /// evenly enough.
@@ -161,7 +162,8 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Records that a check succeeded, if the request still holds the lease at the version that it has read.
+    /// Records that a check succeeded, if the request still has the lease at the version that it
+    /// has read.
     pub fn record_success(&self, version: u64, request: &str, check_at: u64) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -274,8 +276,8 @@ pub fn claim_due(now: u64, until: u64, limit: usize) -> Statement {
     }
 }
 
-/// The circuit breaker of an OAuth client: while the platform rejects the client, one refresh an hour probes whether
-/// it still does.
+/// The circuit breaker of an OAuth client: while the platform rejects the client, one refresh an
+/// hour probes whether the platform accepts it again.
 #[derive(Debug, Clone, Copy)]
 pub struct Breaker<'a> {
     pub account: &'a str,
@@ -322,8 +324,8 @@ impl Breaker<'_> {
         )
     }
 
-    /// Records an error that may concern the client or only one account. Opens the breaker if another account had the
-    /// same error, and no refresh has succeeded since.
+    /// Records an error that may be caused by the client or only by one account. Opens the breaker
+    /// if another account had the same error, and no refresh has succeeded since.
     pub fn suspect(&self, suspicion: &ClientError<'_>, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement("UPDATE oauth_clients \
@@ -346,7 +348,7 @@ impl Breaker<'_> {
     }
 }
 
-/// An error that may concern the OAuth client or only one account at the platform.
+/// An error that may be caused by the OAuth client, or only by one account at the platform.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientError<'a> {
     /// The platform's error code, or else the HTTP status.
@@ -360,7 +362,7 @@ pub struct ClientError<'a> {
 pub struct RefreshedCredentials<'a> {
     /// The version that was read.
     pub version: u64,
-    /// The request that holds the lease.
+    /// The request that has the lease.
     pub request: &'a str,
     /// The encrypted credentials.
     pub sealed: &'a Sealed,

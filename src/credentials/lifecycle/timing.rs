@@ -5,7 +5,7 @@
 pub const DEADLINE_MS: u32 = 20_000;
 /// The duration of a lease, in milliseconds.
 pub const LEASE_MS: u64 = 30_000;
-/// The time for which a request without a valid token waits for another request's refresh, in
+/// The time that a request without a valid token waits for another request's refresh, in
 /// milliseconds.
 pub const WAIT_MS: u32 = 5_000;
 /// The remaining lifetime below which a token is refreshed, in milliseconds.

@@ -60,7 +60,7 @@ pub struct RequestAuth {
 pub struct AuthPlacement<'a> {
     /// The headers that all of the connector's methods have.
     pub common: &'a Parameters,
-    /// The method by which the account was connected.
+    /// The method that the account was connected with.
     pub method: &'a AuthMethod,
     pub credentials: &'a Credentials,
     /// The account's OAuth client for the method.
@@ -158,8 +158,8 @@ impl AuthPlacement<'_> {
         }
     }
 
-    /// Fills a template. Returns `None` when one of its fields was left empty, or when it needs an
-    /// OAuth client that is missing. In cookies, values are percent-encoded.
+    /// Fills a template. Returns `None` when one of its fields is empty, or when it needs an OAuth
+    /// client that is missing. In cookies, values are percent-encoded.
     fn fill(self, template: &str, is_cookie: bool, lacks_client: &mut bool) -> Option<AuthValue> {
         let mut values = BTreeMap::new();
         let mut secrecy = Secrecy::Public;
@@ -201,8 +201,8 @@ impl AuthPlacement<'_> {
     }
 }
 
-/// The user name and password of HTTP Basic authentication. Returns `None` when a field that they need was left empty,
-/// and for other methods.
+/// The user name and password of HTTP Basic authentication. Returns `None` when a field that they
+/// need is empty, and for other methods.
 pub fn basic_pair(kind: &Kind, credentials: &Credentials) -> Option<(String, String)> {
     let Kind::Basic { username, password, .. } = kind else { return None };
     let part = |template: &Option<String>, field: &str| match template {
@@ -262,8 +262,9 @@ fn is_default(name: &str, value: &str) -> bool {
     }
 }
 
-/// A header's name in lower case, with hyphens in place of all other punctuation. Servers that name headers like CGI (WSGI,
-/// Rack, PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some do so for every character except letters and digits.
+/// A header's name in lower case, with hyphens instead of other punctuation. Servers that name
+/// headers like CGI (WSGI, Rack, PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some do so
+/// for every character except letters and digits.
 pub fn with_hyphens(name: &str) -> String {
     name.bytes().map(hyphen).map(char::from).collect()
 }
@@ -272,7 +273,7 @@ const fn hyphen(byte: u8) -> u8 {
     if byte.is_ascii_alphanumeric() { byte } else { b'-' }
 }
 
-/// Whether two lower-case names stand for the same header. They may differ in punctuation.
+/// Whether two lower-case names mean the same header. They may differ in punctuation.
 pub fn is_same_header(one: &str, other: &str) -> bool {
     let [one, other] =
         [one, other].map(|name| name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()));
@@ -288,8 +289,8 @@ impl RequestAuth {
         names.into_iter().find(|name| *name != "cookie" && is_reserved(name))
     }
 
-    /// Merges these headers into those of a request. Headers that contain a secret replace the request's own; the
-    /// others only add. Cookies are merged.
+    /// Merges these headers into the headers of a request. A header with a secret replaces the
+    /// request's own; other headers are only added. Cookies are merged.
     pub fn apply_to(mut self, mut headers: Vec<(String, String)>) -> Vec<(String, String)> {
         if let Some(own_cookies) = self.headers.get_mut("cookie") {
             let name = |cookie: &str| encode(cookie.split('=').next().unwrap_or_default());

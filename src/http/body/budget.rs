@@ -9,7 +9,7 @@ use crate::http::problem::{Code, Problem};
 
 /// The maximum number of bytes reserved in an isolate.
 pub const MAX_TOTAL: usize = 24 << 20;
-/// The maximum number of bytes reserved for one account, so that others have some left.
+/// The maximum number of bytes reserved for one account, so that it can't starve others.
 pub const MAX_PER_ACCOUNT: usize = 16 << 20;
 /// The maximum number of bytes reserved for one user of an account, through tokens.
 pub const MAX_PER_IDENTITY: usize = 8 << 20;

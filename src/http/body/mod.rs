@@ -234,7 +234,7 @@ impl BodyReader {
         }
     }
 
-    /// Checks a set of names, and suggests one for each unknown item.
+    /// Checks a set of names. Adds a suggestion for each unknown item.
     pub fn check_set_of(&mut self, field: &str, value: &Value, names: &[&str]) {
         self.check_set(field, value, names.len(), |_| None);
         self.check_names(field, value, names);
@@ -284,7 +284,8 @@ impl BodyReader {
         }
     }
 
-    /// Adds a fault for each duplicate member in the value, at any depth: parsers disagree on which one counts.
+    /// Adds a fault for each duplicate member in the value, at any depth: parsers disagree on which
+    /// duplicate counts.
     pub fn check_duplicates(&mut self, path: &[&str], value: &Value) {
         value.each_duplicate(path, &mut |location| {
             self.invalid(location, "is given more than once");

@@ -368,7 +368,7 @@ fn color(text: &str) -> Option<String> {
 }
 
 impl Config {
-    /// The rule for URLs to which credentials and users may be sent.
+    /// The rule for the URLs that may receive credentials and users.
     pub const fn targets(&self) -> Targets {
         Targets { local: self.local_targets }
     }

@@ -155,7 +155,7 @@ endpoints! {
         SecurityTxt: get("/.well-known/security.txt");
         /// The `OpenAPI` document, a static file of the site.
         Document: get("/v1/openapi.json");
-        /// The window in which users connect their accounts, a static file of the site.
+        /// The window where users connect their accounts, a static file of the site.
         ConnectWindow: get("/connect");
         /// Exchanges the code of a connect link for its token, once.
         ConnectToken: post("/connect/token");
@@ -180,7 +180,7 @@ endpoints! {
         AgentAuthorize: get("/mcp/{endpointId}/authorize");
         /// The redirect URI for the OpenID provider of an agent's user.
         AgentCallback: get("/mcp/{endpointId}/callback");
-        /// The URL to which the account's own app redirects users.
+        /// The URL where the account's own app redirects users.
         AgentContinue: get("/mcp/{endpointId}/continue");
         /// The user's decision on the consent page.
         AgentConsent: post("/mcp/{endpointId}/consent");
@@ -190,8 +190,8 @@ endpoints! {
         AgentDecision: post("/mcp/{endpointId}/approval");
         /// The link to a file that an agent with a grant found. Starts the user's sign-in.
         AgentDownload: get("/mcp/{endpointId}/download");
-        /// The link at which the user of an agent with a grant connects an account. Starts the
-        /// user's sign-in.
+        /// The link for the user of an agent with a grant to connect an account. Starts the user's
+        /// sign-in.
         AgentConnect: get("/mcp/{endpointId}/connect");
         /// The page on which users see and end their grants. Starts the user's sign-in.
         AgentGrants: get("/mcp/{endpointId}/grants");
@@ -313,7 +313,7 @@ endpoints! {
                 docs::platform_calls::proxy(Method::Delete);
         /// Connects an account.
         Connect(Access::Scope(Scope::ConnectionsConnect)): post("/v1/vault/connect").with_body(&CONNECT_FIELDS)
-            // Boxed, or the future of every request would be as large as this one.
+            // Boxed to keep the futures of all other requests small.
             => Box::pin(connect::start::handle(context, ports)).await,
                 docs::connect::START;
         /// Connect attempts, newest first.

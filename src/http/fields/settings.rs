@@ -226,8 +226,8 @@ pub const BRANDING_FIELDS: [Field; 4] = [
     ),
 ];
 
-/// The fields of a grant for a user whom the app has authenticated. The platforms are not checked:
-/// unknown ones grant nothing.
+/// The fields of a grant for a user whom the app has authenticated. The platforms are not checked,
+/// because unknown platforms grant nothing.
 pub const GRANT_FIELDS: [Field; 8] = [
     required(
         "request",

@@ -1,4 +1,4 @@
-//! Errors as `application/problem+json` (RFC 9457), in one envelope.
+//! Errors as `application/problem+json` (RFC 9457).
 
 mod code;
 
@@ -90,7 +90,7 @@ impl Problem {
         }
     }
 
-    /// The problem for a request with these faults. Returns `None` when there are none.
+    /// The problem for a request with these faults. Returns `None` without faults.
     pub fn from_faults(errors: Vec<Fault>) -> Option<Self> {
         let first = errors.first()?;
         let more = match errors.len() {

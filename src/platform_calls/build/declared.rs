@@ -11,7 +11,7 @@ const REFUSAL: &str =
 /// The maximum number of schemas that are searched for a member.
 const MAX_SCHEMAS: usize = 500;
 
-/// The schemas of an action, in which members are declared.
+/// The schemas that declare an action's members.
 pub(super) struct DeclaredMembers<'a> {
     /// The schema of the input, with the definitions.
     pub input: &'a Value,

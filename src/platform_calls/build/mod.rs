@@ -60,10 +60,10 @@ pub struct BuiltRequest {
     pub query: String,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The body; empty if there is none.
+    /// The body; may be empty.
     pub body: Vec<u8>,
-    /// The methods, in upper case, with which declared parameters and members override the action's
-    /// own at some platforms.
+    /// The HTTP methods, in upper case, that declared parameters and members select instead of the
+    /// action's own at some platforms.
     pub overriding: Vec<String>,
 }
 
@@ -145,7 +145,7 @@ impl Builder<'_> {
                 let text = &mut self.built.query;
                 push_pairs(parameter, value, &mut Pairs { text, separator: "&" });
             }
-            // Cookies are always separated by semicolons, even if the style is one for queries.
+            // Cookies are always separated by semicolons, also with a style for queries.
             (ParameterLocation::Cookie, Some(value)) => {
                 let text = &mut self.cookies;
                 push_pairs(parameter, value, &mut Pairs { text, separator: "; " });

@@ -118,8 +118,8 @@ fn specific_types(accepted: &str) -> impl Iterator<Item = &str> {
     accepted.split(',').map(str::trim).filter(|media| is_media_type(media))
 }
 
-/// The media type of a file: that of its extension if the platform accepts it, or else the first
-/// media type that the platform accepts.
+/// The media type of a file: derived from its extension if the platform accepts that type, or else
+/// the first media type that the platform accepts.
 fn media<'m>(accepted: &'m str, filename: Option<&str>) -> &'m str {
     let by_extension = filename.and_then(|name| from_extension(name.rsplit_once('.')?.1));
     let accepts = |media: &str| {

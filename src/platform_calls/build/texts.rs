@@ -16,7 +16,7 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// Encodes a string for its place in the request.
+/// Encodes a string for its location in the request.
 pub(super) type Encoder<'w> = &'w dyn Fn(&str) -> String;
 
 /// The encoded names and values of an object's members. Items of a list, and other values, have an

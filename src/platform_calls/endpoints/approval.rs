@@ -27,7 +27,7 @@ use crate::terms::Method;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// The time for which an agent's request waits for the user's decision, in milliseconds.
+/// The time that an agent's request waits for the user's decision, in milliseconds.
 const WAIT_MS: u32 = 25_000;
 
 /// An agent's request for the result of a call.
@@ -151,8 +151,8 @@ pub struct ApprovalRequest<'a> {
     pub max_bytes: Option<usize>,
 }
 
-/// Whether an action needs the user's approval. `overriding` are the methods with which its input
-/// overrides its own.
+/// Whether an action needs the user's approval. `overriding` are the HTTP methods that its input
+/// selects instead of its own.
 pub fn is_needed(
     context: &Context<'_>,
     (method, overriding): (Method, &[String]),

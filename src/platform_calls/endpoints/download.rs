@@ -55,7 +55,7 @@ pub fn shard_of_download(path: &str) -> Option<Shard> {
 #[derive(Serialize, Deserialize)]
 struct StoredRequest {
     token: String,
-    /// The MCP endpoint at which the token is valid, if it belongs to a grant.
+    /// The MCP endpoint that accepts the token, if the token belongs to a grant.
     endpoint: Option<String>,
     method: String,
     path: String,
@@ -136,7 +136,7 @@ pub async fn link<P: Ports>(
     Ok(Some(FileLink { content_type, size, url, expires_at, hint: HINT }))
 }
 
-/// The token with which a link repeats a call: the caller's token, restricted to reads from this
+/// The token for the call that a link repeats: the caller's token, restricted to reads from this
 /// connection.
 fn download_token(
     context: &Context<'_>,

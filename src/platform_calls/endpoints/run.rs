@@ -47,7 +47,7 @@ struct RunAction<'a> {
     /// The call whose result an agent requests, after the user's approval.
     approval: Option<RequestedApproval>,
     /// The error for unknown members of the body. Once the action is loaded, the error names the
-    /// location in which a member is valid.
+    /// right location of a member.
     unknown_members: Option<Problem>,
 }
 

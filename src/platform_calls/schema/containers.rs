@@ -7,7 +7,7 @@ use super::pointer::Pointer;
 use super::{Check, MAX_FAULTS};
 use crate::util::nearest::{nearest, shown};
 
-/// The depth to which the members of a missing value are reported.
+/// The maximum depth of reported members of a missing value.
 const MAX_MISSING_LEVELS: u32 = 3;
 
 impl Check<'_> {

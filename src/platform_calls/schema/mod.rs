@@ -29,7 +29,7 @@ use pointer::{Name, Pointer};
 pub const MAX_FAULTS: usize = 100;
 /// The maximum depth of references. Deeper schemas are not checked.
 const MAX_LEVELS: u32 = 100;
-/// The maximum number of schemas that are evaluated. Everything beyond it is left to the platform.
+/// The maximum number of evaluated schemas. The platform validates everything beyond.
 const MAX_STEPS: u32 = 100_000;
 
 /// A fault in a value.
@@ -45,7 +45,7 @@ pub struct Fault {
 /// All faults of a value, at most [`MAX_FAULTS`].
 pub fn faults(schema: &Value, value: &Value, patterns: &impl Patterns) -> Vec<Fault> {
     let matcher = Matcher::new(patterns);
-    // Text that would take too long to match is left to the platform.
+    // The platform validates text that would take too long to match.
     let is_match =
         |pattern: &str, text: &str| matcher.contains_match(pattern, text).unwrap_or(true);
     let definitions = schema.get("$defs").and_then(Value::as_object);
@@ -206,7 +206,7 @@ impl Check<'_> {
 }
 
 /// Whether `faults` are deeper than `known`, or fewer at the same depth. Their schema is then more
-/// likely the one that was meant. An empty list counts as the deepest.
+/// likely to be the intended one. An empty list counts as the deepest.
 fn is_nearer(faults: &[Fault], known: &[Fault]) -> bool {
     let depth = |faults: &[Fault]| {
         let depth = |fault: &Fault| fault.pointer.matches('/').count();
