@@ -310,8 +310,7 @@ impl Refresh<'_> {
         self.trigger == RefreshTrigger::Expiring && is_valid(row.expires_at, now)
     }
 
-    /// Whether the last refresh failed because of the OAuth client, and the platform accepts the
-    /// client again.
+    /// Whether the last refresh failed because of the client, and it is accepted again.
     fn is_client_accepted_again(&self, row: &CredentialsRow) -> bool {
         row.waits_for_client()
             && self.client.as_ref().is_some_and(|client| client.rejected_since.is_none())
@@ -408,8 +407,7 @@ impl Refresh<'_> {
         Ok(first_row::<Map<String, Value>>(&sets, 0)?.is_none().then_some(PROBE_MS))
     }
 
-    /// The update of the breaker after an error, if any. Only errors that the platform has sent
-    /// count.
+    /// The update of the breaker after an error that the platform has sent, if any.
     fn breaker_update(
         &self,
         failure: HealthFailure,
@@ -441,9 +439,8 @@ impl Refresh<'_> {
     }
 }
 
-/// Runs a batch, and retries it until `lease_end` while storage fails. If a batch was applied
-/// although its response was lost, the retry changes nothing, because its statements name the
-/// version.
+/// Runs a batch, and retries it until `lease_end` while storage fails. A retry of an applied batch
+/// changes nothing, because its statements name the version.
 async fn batch_until<P: Ports>(
     ports: &Metered<'_, P>,
     statements: Vec<Statement>,

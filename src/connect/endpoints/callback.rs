@@ -163,8 +163,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let Body::Whole(body) = &request.body else {
             return self.invalid_callback_page().response();
         };
-        // An encoded form is visible ASCII (URL Standard, section 5.2), so it is safe in
-        // `Location`.
+        // A form is visible ASCII (URL Standard, section 5.2), so it is safe in `Location`.
         let is_form = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic());
         let text = std::str::from_utf8(body).ok().filter(is_form);
         let text = text.filter(|text| read(text).is_ok());
@@ -205,8 +204,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         if secrets.parties != code_parties(oauth, &client) {
             return changed();
         }
-        // Some platforms return the selected company (`QuickBooks`' `realmId`) or the account's
-        // server in the redirect.
+        // Some platforms return a company (`QuickBooks`' `realmId`) or a server in the redirect.
         let oauth_method = (method, oauth, connector.servers.as_slice());
         let (variables, values) = (client.variables(), callback_values(callback, method, oauth));
         apply_platform_values(&mut secrets.fields, oauth_method, &variables, values, self.ports);
@@ -288,8 +286,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         })
     }
 
-    /// Looks up the values that the platform returns, and identifies the account. Returns the
-    /// failure if the account can't be used.
+    /// Looks up values and identifies the account. Returns the failure if it can't be used.
     async fn check_account(
         &self,
         granted_attempt: GrantedAttempt<'_>,
@@ -382,9 +379,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(tokens)
     }
 
-    /// Revokes tokens that are not stored. Many platforms then revoke all of the app's access to
-    /// the account, so the tokens are left to expire if another connection of the identity may use
-    /// the same account.
+    /// Revokes tokens that are not stored, unless another connection of the identity may use the
+    /// same account: many platforms would then revoke all of the app's access to the account.
     async fn revoke_unused_tokens(
         &self,
         GrantedAttempt { attempt, client, resolved, .. }: GrantedAttempt<'_>,

@@ -76,9 +76,8 @@ struct Owner {
     identity_type: IdentityType,
 }
 
-/// Prepares the request. The connector of a new connection is read from the catalog before the key
-/// is authenticated, so that one database query is enough. An unauthenticated caller does not see
-/// the result.
+/// Reads the connector of a new connection before the key is authenticated, so that one database
+/// query is enough. An unauthenticated caller does not see the result.
 pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -125,8 +124,7 @@ pub async fn handle<'a, P: Ports>(
     let (Some((requested, connector)), Some(owner)) = (requested, owner) else {
         return Err(internal_missing_field());
     };
-    // Replace a former name of the platform with the current one, unless the token is restricted to
-    // the former name.
+    // Replace a platform's former name, unless the token is restricted to that name.
     let is_allowed =
         restriction.is_none_or(|restriction| restriction.has_platform(&connector.platform));
     let platform = if is_allowed { connector.platform.clone() } else { requested };
@@ -187,8 +185,7 @@ fn into_handler<'a, P: Ports>(
     }))
 }
 
-/// The identity of a new connection, from the token or from the body. Returns `None` if the body
-/// was invalid.
+/// The identity of a new connection. Returns `None` if the body was invalid.
 fn owner(
     body: &mut BodyReader,
     restriction: Option<&TokenRestriction>,
@@ -367,8 +364,7 @@ async fn resolve_target<P: Ports>(
     })
 }
 
-/// The error if another connection has the key. If the caller can see it, the message explains how
-/// to reconnect it.
+/// The error if another connection has the key, with instructions if the caller can see it.
 fn key_taken(holder: &Connection, caller: &Caller) -> Problem {
     let mut problem = connection_exists(holder, caller);
     if matches!(problem.extension, Extension::ConnectionId(_)) {
@@ -405,8 +401,8 @@ pub(crate) fn platform_removed(platform: &str) -> Problem {
 }
 
 impl ConnectRequest<'_> {
-    /// Fills the method with the user's values and the OAuth client's variables, and reports
-    /// invalid values. Returns the error of an OAuth method that can't be used.
+    /// Fills the method's values, and reports faults. Returns the error of an unusable OAuth
+    /// method.
     fn fill<P: Ports>(
         &mut self,
         body: &mut BodyReader,
@@ -435,7 +431,8 @@ impl ConnectRequest<'_> {
         oauth_problem
     }
 
-    /// Stores the credentials, or starts an attempt. `oauth_problem` is the error of an OAuth method that can't be used.
+    /// Stores the credentials, or starts an attempt. `oauth_problem` is the error of an unusable
+    /// OAuth method.
     async fn complete<P: Ports>(
         self,
         mut body: BodyReader,
