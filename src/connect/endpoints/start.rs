@@ -228,10 +228,8 @@ pub(super) struct ConnectRequest<'a> {
     pub name: Option<String>,
     /// A JSON array of strings; `None` keeps the tags of a reconnected connection.
     pub tags: Option<String>,
-    /// The credentials of a reconnected connection.
     pub previous: Option<PreviousCredentials>,
     pub allows_other_account: bool,
-    /// The values that the app set for the user.
     pub presets: Presets,
 }
 
@@ -431,8 +429,7 @@ impl ConnectRequest<'_> {
         oauth_problem
     }
 
-    /// Stores the credentials, or starts an attempt. `oauth_problem` is the error of an unusable
-    /// OAuth method.
+    /// Stores the credentials or starts an attempt, unless `oauth_problem` makes that impossible.
     async fn complete<P: Ports>(
         self,
         mut body: BodyReader,
