@@ -77,7 +77,7 @@ pub struct Attempt {
     /// 1 if the connection may be reconnected to another account at the platform.
     pub allow_other_account: u8,
     pub platform: String,
-    /// `v` and a number.
+    /// The version in the catalog: `v` followed by a number.
     pub platform_version: String,
     pub description: String,
     pub auth_method: String,
@@ -85,7 +85,7 @@ pub struct Attempt {
     pub client: String,
     pub identity: String,
     pub identity_type: IdentityType,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: String,
     pub name: Option<String>,
     /// A JSON array of strings; `None` keeps the tags of a reconnected connection.

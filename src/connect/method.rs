@@ -18,7 +18,7 @@ use crate::util::patterns::Matcher;
 #[serde(rename_all = "camelCase")]
 pub struct Connector {
     pub platform: String,
-    /// `v` and a number.
+    /// The version in the catalog: `v` followed by a number.
     pub platform_version: String,
     pub name: String,
     /// The URL of the logo, or its path on this site; empty for none.

@@ -5,7 +5,7 @@ use crate::connections::model::ConnectionId;
 use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
 
-/// The time for which a revocation is retried: 7 days, in milliseconds.
+/// The period for retrying a revocation: 7 days, in milliseconds.
 const RETENTION_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Selects the pending revocation of a deleted connection.

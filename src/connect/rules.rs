@@ -1,5 +1,5 @@
-//! Validation of strings in connect requests. Each function returns `None` for a valid value, otherwise what is wrong, as the
-//! end of a sentence that begins with the member's name.
+//! Validates strings in connect requests. Each function returns `None` for a valid value, otherwise
+//! the error, as the end of a sentence that begins with the member's name.
 
 use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::util::rfc3339;

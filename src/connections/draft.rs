@@ -10,14 +10,14 @@ pub struct NewConnection {
     pub id: String,
     /// The identifier of a platform in the catalog.
     pub platform: String,
-    /// `v` and a number.
+    /// The version in the catalog: `v` followed by a number.
     pub platform_version: String,
     /// The platform's description.
     pub description: String,
     /// The identity that the connection belongs to.
     pub identity: String,
     pub identity_type: IdentityType,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: String,
     /// The display name.
     pub name: Option<String>,

@@ -17,7 +17,7 @@ pub struct ConnectionKey<'a> {
     pub environment: Environment,
     /// The platform's identifier.
     pub platform: &'a str,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: &'a str,
     /// The identity that the connection belongs to.
     pub identity: &'a str,

@@ -39,9 +39,9 @@ impl Default for ConnectionId {
 /// A row of `connections`, in the columns that [`super::statements`] selects.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Connection {
-    /// Lower-case hyphenated UUID.
+    /// A lower-case hyphenated UUID.
     pub id: String,
-    /// `v` and a number.
+    /// The version in the catalog: `v` followed by a number.
     pub platform_version: String,
     /// The display name.
     pub name: Option<String>,
@@ -49,7 +49,7 @@ pub struct Connection {
     pub environment: Environment,
     /// The platform's identifier.
     pub platform: String,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: String,
     /// The identity that the connection belongs to.
     pub identity: String,

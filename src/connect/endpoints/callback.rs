@@ -50,7 +50,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Handles the redirect from a platform:
     ///
     /// 1. Parse the query. Queries that no authorization server sends are refused.
-    /// 2. Claim the attempt by its state: once, before it expires, and only from the browser to which it is bound.
+    /// 2. Claim the attempt by its state: once, before it expires, and only from the bound browser.
     /// 3. Check the issuer and the outcome.
     /// 4. Exchange the code, once.
     /// 5. If the attempt reconnects: check that it is the same account at the platform.

@@ -11,8 +11,9 @@ use crate::http::page::source_of;
 use crate::texts::language::Language;
 use crate::texts::{Text, Values, Wording, connect};
 
-/// The Content Security Policy of these pages. It has no `form-action`, because browsers also apply it to the redirects that
-/// follow a form, and the hosts of platforms are not known in advance. Nothing on the page can add a form.
+/// The Content Security Policy of these pages. It has no `form-action`, because browsers also apply
+/// that directive to the redirects after a form, and the hosts of platforms are not known in
+/// advance. No content of the page can add a form.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 
 /// A page. All strings are plain text unless stated otherwise.

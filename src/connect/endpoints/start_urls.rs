@@ -12,7 +12,7 @@ use crate::http::problem::Problem;
 use crate::ports::{Db, Ports, all_rows, is_recent};
 use crate::texts::connect;
 
-/// The time for which an isolate caches start URLs, in milliseconds.
+/// The lifetime of cached start URLs, in milliseconds.
 const START_URLS_TTL_MS: u64 = 60 * 1000;
 
 /// Caches the start URLs of each shard by its number, with the time of the query.

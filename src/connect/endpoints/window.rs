@@ -35,9 +35,9 @@ impl<P: Ports> BrowserContext<'_, P> {
     }
 }
 
-/// `GET /connect`: the static page, with a policy that lets allowed origins frame it. The page does
-/// nothing without a token or a code. The response sets the cookie to which attempts are bound. A
-/// browser that does not send the cookie, such as in a frame on another site, has to confirm the
+/// `GET /connect`: the static page, with a policy that lets allowed origins frame it. The page
+/// needs a token or a code to do anything. The response sets the cookie that attempts are bound to.
+/// A browser that does not send the cookie, such as in a frame on another site, has to confirm the
 /// link.
 pub fn window(config: &Config, request: &Request, random: &impl Random) -> Response {
     let ancestors = match &config.allowed_origins {

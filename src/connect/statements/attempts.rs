@@ -266,8 +266,8 @@ pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
     statement(sql, vec![Param::text(link_hash), Param::text(browser_hash), Param::integer(now)])
 }
 
-/// Claims the attempt with this state for one request: once, before it expires, only from the browser to which it is bound,
-/// and while the key that started it is valid.
+/// Claims the attempt with this state for one request: once, before it expires, only from the bound
+/// browser, and while the key that started it is valid.
 pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> Statement {
     let sql = format!(
         "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND {}",
