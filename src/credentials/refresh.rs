@@ -4,7 +4,7 @@
 //!
 //! Many platforms rotate refresh tokens: each token request spends the refresh token and returns its successor. If two
 //! requests spend the same one, the platform refuses the second, and some platforms treat the reuse as theft and end
-//! the whole grant. The user would have to reconnect. A Worker has no lock for this, since it runs in many isolates that
+//! the whole grant. The user would have to reconnect. A Worker has no lock for this, because it runs in many isolates that
 //! share nothing but the database. So the lock is a lease in the row of the credentials: `lease` is the id of the request
 //! that refreshes, `lease_until` is when the lease expires.
 //!

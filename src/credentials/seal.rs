@@ -214,7 +214,8 @@ impl VaultKeys {
         Ok(plain)
     }
 
-    /// The cipher of an account and environment. Returns `None` when there is no such key.
+    /// The cipher for an account and environment, derived from the key with this id. Returns `None`
+    /// when the key does not exist.
     fn cipher(&self, id: &str, context: &SealContext<'_>) -> Option<Aes256Gcm> {
         let info = length_prefixed(&[FORMAT, context.account, context.environment.as_str()]);
         let mut key = Zeroizing::new([0; 32]);

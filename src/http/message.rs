@@ -68,8 +68,9 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a browser loads the page before the user opens it. `purpose` is Safari's name of the header, and `x-moz`
-    /// was Firefox's. <https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header>
+    /// Whether a browser prefetches the page, before the user opens it. Safari names the header
+    /// `purpose`, and Firefox named it `x-moz`.
+    /// <https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header>
     pub fn is_prefetch(&self) -> bool {
         let mut values = ["sec-purpose", "purpose", "x-moz"].iter().map(|name| self.header(name));
         values.any(|value| value.is_some_and(|value| value.trim_start().starts_with("prefetch")))

@@ -34,10 +34,10 @@ const HOP_BY_HOP: [&str; 9] = [
     "upgrade",
 ];
 
-/// Request headers that are not forwarded: headers of proxies before this service, of the calling
-/// page, headers for this service or sent only by the vault, and headers that some servers use
-/// instead of the path or the host (`X-Original-URL`, `X-Rewrite-URL`, `X-Host`), which would lead
-/// outside the connector's servers.
+/// Request headers that are not forwarded: set by proxies before this service or by the calling
+/// page, meant for this service, set only by the vault, or used by some servers instead of the path
+/// or the host (`X-Original-URL`, `X-Rewrite-URL`, `X-Host`), which would lead outside the
+/// connector's servers.
 const DROPPED_REQUEST_HEADERS: [&str; 22] = [
     CONNECT_CODE,
     "authorization",

@@ -21,7 +21,7 @@
 //! from which the endpoint then explains the refusal (`query_too_broad`).
 //!
 //! Each plan is a pair of statements, one for the total and one for the page. The endpoint adds up the totals of all pairs
-//! and concatenates their pages, since all but one are empty.
+//! and concatenates their pages, because all but one are empty.
 //!
 //! # The plans
 //!

@@ -92,7 +92,7 @@ impl HealthFailure {
             || matches!(self, Self::Denied | Self::RequestRejected | Self::Unauthorized)
     }
 
-    /// Whether the account must act, since the cause affects all of its users.
+    /// Whether the account must act, because the cause affects all of its users.
     const fn needs_account(self) -> bool {
         matches!(self, Self::ClientRejected | Self::Unauthorized | Self::RequestRejected)
     }
@@ -274,7 +274,7 @@ mod tests {
             ),
             (since(5, None), Unauthorized, day * 3, State::Failed, "client_rejected", 0),
         ] {
-            // The middle value leaves the backoff unchanged, within 20/255 of a percent.
+            // The middle value of `jitter` changes the backoff by less than 0.1 %.
             let after = after_failure(before, failure, None, now, 128);
             assert_eq!((after.state, after.code), (state, code), "{failure:?} at {now}");
             assert_eq!(after.attempts, before.attempts + 1);

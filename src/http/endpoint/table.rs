@@ -205,7 +205,7 @@ endpoints! {
         AgentRevoke: post("/mcp/{endpointId}/revoke");
         /// Asks a person for consent to sign in to the console of an account.
         SignInPage: get("/sign-in/{signInId}");
-        /// Redirects a person who agreed to sign in to the provider.
+        /// Redirects the person to the provider, after they agreed to sign in.
         SignInStart: post("/sign-in/{signInId}");
         /// The redirect URI of the console's sign-in.
         SignInCallback: get("/sign-in/{signInId}/callback");

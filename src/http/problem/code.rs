@@ -73,7 +73,7 @@ pub enum Code {
     KeyLimit,
     /// The API key can't be replaced: it is revoked, expired or already replaced.
     KeyInactive,
-    /// The resource is not at the version that `If-Match` names.
+    /// The resource's version does not match `If-Match`.
     PreconditionFailed,
     BodyTooLarge,
     /// The body is not declared as JSON.
