@@ -113,7 +113,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             return Ok(pages.repeated_callback_page(request, &attempt, &name));
         }
 
-        // Steps 3 to 6.
+        // 3. to 6. Check the outcome, exchange the code, store the connection.
         let (identity, key) = (&attempt.identity, &attempt.key_id);
         self.ports.set_actor(person_actor(identity, key, self.now, self.request_id));
         let (client, previous) =
@@ -177,7 +177,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         Response::see_other(format!("{}?{}", redirect_uri(&request.origin), pairs.join("&")))
     }
 
-    /// Steps 3 to 6 of [`Self::callback`].
+    /// Exchanges the code and stores the connection: steps 3 to 6 of [`Self::callback`].
     async fn finish(
         &self,
         request: &Request,
@@ -241,7 +241,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         self.store_tokens(granted_attempt, tokens, fields, previous).await
     }
 
-    /// Steps 5 and 6 of [`Self::callback`].
+    /// Checks the account and stores the connection: steps 5 and 6 of [`Self::callback`].
     async fn store_tokens(
         &self,
         granted_attempt: GrantedAttempt<'_>,
