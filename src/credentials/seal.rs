@@ -2,31 +2,36 @@
 //!
 //! # The construction
 //!
-//! AES-256-GCM, with a key that HKDF-SHA-256 derives from one of the operator's keys, the account and the environment.
-//! So a key that leaks from memory opens the rows of one account only, and no key has to be stored per account.
+//! AES-256-GCM, with a key that HKDF-SHA-256 derives from one of the operator's keys, the account
+//! and the environment. So a key that leaks from memory opens the rows of one account only, and no
+//! key has to be stored per account.
 //!
-//! The associated data name the key, the account, the environment, the kind of row and its id ([`SealContext`]). A
-//! ciphertext can be opened only in this context. An attacker with write access to the database but no key can therefore not copy
-//! the credentials of one connection into another one, and read them through an account that they control.
+//! The associated data name the key, the account, the environment, the kind of row and its id
+//! ([`SealContext`]). A ciphertext can be opened only in this context. An attacker with write
+//! access to the database but no key can therefore not copy the credentials of one connection into
+//! another one, and read them through an account that they control.
 //!
 //! # Nonces
 //!
-//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that share no
-//! state. NIST SP 800-38D (section 8.3) allows 2^32 messages for each key with random nonces, which keeps the
-//! probability of a repeated nonce below 2^-32. An account that refreshes 100,000 connections every hour reaches that
-//! in five years, and each new operator key starts from zero.
+//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that
+//! share no state. NIST SP 800-38D (section 8.3) allows 2^32 messages for each key with random
+//! nonces, which keeps the probability of a repeated nonce below 2^-32. An account that refreshes
+//! 100,000 connections every hour reaches that in five years, and each new operator key starts from
+//! zero.
 //!
 //! # Why not `WebCrypto`
 //!
-//! `WebCrypto` only has asynchronous functions, and native tests don't have it. Here, a call is a plain function that
-//! costs about as much. According to `npm run lab -- bench-sealing`, it takes 0.06 ms to decrypt 1 KB, and 0.04 ms with
-//! `WebCrypto` from JavaScript. In a new isolate it takes 0.3 ms, against 0.7 ms with `WebCrypto`, because the isolate
-//! runs the code once while it starts (otherwise 3 ms). The code adds 23 KB gzipped.
+//! `WebCrypto` only has asynchronous functions, and native tests don't have it. Here, a call is a
+//! plain function that costs about as much. According to `npm run lab -- bench-sealing`, it takes
+//! 0.06 ms to decrypt 1 KB, and 0.04 ms with `WebCrypto` from JavaScript. In a new isolate it takes
+//! 0.3 ms, against 0.7 ms with `WebCrypto`, because the isolate runs the code once while it starts
+//! (otherwise 3 ms). The code adds 23 KB gzipped.
 //!
 //! # Rotation
 //!
-//! The first key encrypts, and all keys decrypt. A ciphertext begins with the id of its key, so decryption never has
-//! to guess, and an index finds the rows that still have an old key (see [`super::reencrypt`]).
+//! The first key encrypts, and all keys decrypt. A ciphertext begins with the id of its key, so
+//! decryption never has to guess, and an index finds the rows that still have an old key (see
+//! [`super::reencrypt`]).
 
 use std::fmt;
 

@@ -2,26 +2,29 @@
 //!
 //! # The problem
 //!
-//! A page of the list must cost about as much as its rows, regardless of the filter and of how many connections the account
-//! has. D1 bills each row that is read, and a statement that scans a million rows blocks the database for everyone. Most
-//! filters have an index in list order and a counter for the total, see [`super::conditions`] and [`super::count`]. No counter
-//! covers a combination of tags, because there are too many combinations. The cheapest index depends on the data: one of
-//! two tags may be on three connections, and the other one on all of them.
+//! A page of the list must cost about as much as its rows, regardless of the filter and of how many
+//! connections the account has. D1 bills each row that is read, and a statement that scans a
+//! million rows blocks the database for everyone. Most filters have an index in list order and a
+//! counter for the total, see [`super::conditions`] and [`super::count`]. No counter covers a
+//! combination of tags, because there are too many combinations. The cheapest index depends on the
+//! data: one of two tags may be on three connections, and the other one on all of them.
 //!
-//! `SQLite`'s own planner can't decide this. It plans when a statement is prepared, without the values of the parameters,
-//! and its statistics describe the whole database, not one account. The service can't decide it either: it would have to
-//! read the counters first, and a request sends only one batch to storage.
+//! `SQLite`'s own planner can't decide this. It plans when a statement is prepared, without the
+//! values of the parameters, and its statistics describe the whole database, not one account. The
+//! service can't decide it either: it would have to read the counters first, and a request sends
+//! only one batch to storage.
 //!
 //! # The solution
 //!
-//! The batch contains every plan that can produce the rows, each with a guard. The guard computes the cost of all plans
-//! from the counters, and is true only for the cheapest plan, if that plan is affordable. `SQLite` evaluates the guard
-//! once, before the first row, so a plan that is not chosen reads a few counters and stops. If even the cheapest plan
-//! costs more than a list may, no plan returns rows. The first statement of the batch returns the cost and the counters,
-//! from which the endpoint then explains the refusal (`query_too_broad`).
+//! The batch contains every plan that can produce the rows, each with a guard. The guard computes
+//! the cost of all plans from the counters, and is true only for the cheapest plan, if that plan is
+//! affordable. `SQLite` evaluates the guard once, before the first row, so a plan that is not
+//! chosen reads a few counters and stops. If even the cheapest plan costs more than a list may, no
+//! plan returns rows. The first statement of the batch returns the cost and the counters, from
+//! which the endpoint then explains the refusal (`query_too_broad`).
 //!
-//! Each plan is a pair of statements, one for the total and one for the page. The endpoint adds up the totals of all pairs
-//! and concatenates their pages, because all but one are empty.
+//! Each plan is a pair of statements, one for the total and one for the page. The endpoint adds up
+//! the totals of all pairs and concatenates their pages, because all but one are empty.
 //!
 //! # The plans
 //!
@@ -33,15 +36,17 @@
 //! | [`QueryPlan::Union`] | any tag's rows in list order, merged with `UNION` | any tag is enough |
 //! | [`QueryPlan::AnyTag`] | any tag's rows, and looks up each connection for its columns | the tags are selective |
 //!
-//! A merge reads its inputs in list order, so its page stops early. `SQLite` merges only the terms of a compound `SELECT`,
-//! and D1 accepts at most [`MAX_MERGED`] of these. More tags of a union are merged in groups.
+//! A merge reads its inputs in list order, so its page stops early. `SQLite` merges only the terms
+//! of a compound `SELECT`, and D1 accepts at most [`MAX_MERGED`] of these. More tags of a union are
+//! merged in groups.
 //!
 //! # The costs
 //!
-//! The unit is one row that is read in index order. The other constants are multiples of it, measured with a million
-//! connections: a lookup by id, a probe of the tag index, a comparison for `DISTINCT`. They need not be exact: if an
-//! error of a factor of two selects the second best plan, the list costs at most twice as much. But a plan must not read more
-//! than its cost. The total walks all rows of a plan, and the page may do so again, so nearly every plan counts its rows
+//! The unit is one row that is read in index order. The other constants are multiples of it,
+//! measured with a million connections: a lookup by id, a probe of the tag index, a comparison for
+//! `DISTINCT`. They need not be exact: if an error of a factor of two selects the second best plan,
+//! the list costs at most twice as much. But a plan must not read more than its cost. The total
+//! walks all rows of a plan, and the page may do so again, so nearly every plan counts its rows
 //! twice. A union's page stops early, so only the rows that it skips are counted again.
 
 use super::columns::Columns;

@@ -38,8 +38,8 @@ pub fn is_valid(expires_at: Option<u64>, now: u64) -> bool {
     expires_at.is_none_or(|at| now < at)
 }
 
-/// The time of the next check after a success: up to a tenth of `period` sooner, so that connections which were created
-/// together are checked at different times.
+/// The time of the next check after a success: up to a tenth of `period` sooner, so that connections
+/// created together are checked at different times.
 pub fn next_check(now: u64, period: u64, jitter: u8) -> u64 {
     let early = period.saturating_mul(u64::from(jitter)).saturating_div(10 * 255);
     now.saturating_add(period.saturating_sub(early))
