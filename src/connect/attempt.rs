@@ -1,4 +1,5 @@
-//! A connect attempt: it is started, bound to a browser, completed by the callback, and ended.
+//! Connect attempts. An attempt is started, bound to a browser, and ended by the callback or by
+//! expiry.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,13 +15,14 @@ use crate::ports::StorageError;
 use crate::terms::{AttemptStatus, Environment, IdentityType, named};
 use crate::util::json;
 
-/// How long an attempt is open, in milliseconds.
+/// The lifetime of an attempt, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The time after which an exchange counts as interrupted, in milliseconds.
 pub const EXCHANGE_MS: u64 = 60 * 1000;
 /// The maximum number of open attempts of an identity.
 pub const MAX_OPEN_PER_IDENTITY: u64 = 20;
-/// The maximum number of attempts, open or not, that an identity starts with tokens within [`LIFETIME_MS`].
+/// The maximum number of attempts that an identity may start with tokens within [`LIFETIME_MS`],
+/// whether or not they are still open.
 pub const MAX_STARTED: u64 = 80;
 /// The maximum number of open attempts of an account.
 pub const MAX_OPEN_PER_ACCOUNT: u64 = 1000;
@@ -36,12 +38,14 @@ pub struct AttemptSecrets {
     pub fields: BTreeMap<String, String>,
     /// The result of [`code_parties`] when the attempt started.
     pub parties: String,
-    /// The token of the connect window, if the attempt started there: with it, a failed one can be repeated.
+    /// The token of the connect window, if the attempt started there. The window needs it to repeat
+    /// a failed attempt.
     pub window: Option<String>,
 }
 
-/// Identifies who issues the code of an attempt, and who receives it: the platform's endpoints, and the OAuth client as it is
-/// stored. A code goes only to the server that issued it, even if the operator has changed the platform's endpoints since.
+/// Identifies the parties of an attempt's code: the platform's endpoints, which issue the code, and
+/// the stored OAuth client, which receives it. A code is sent only to the server that issued it,
+/// even if the operator has changed the platform's endpoints since.
 pub fn code_parties(oauth: &OAuth2, client: &OauthClient) -> String {
     let endpoints = [oauth.issuer.as_deref(), oauth.authorization_url.as_deref()];
     let [issuer, authorization_url] = endpoints.map(Option::unwrap_or_default);
@@ -62,18 +66,18 @@ pub struct Attempt {
     pub id: String,
     pub account: String,
     pub environment: Environment,
-    /// The key that started it, directly or by a token; empty in a list.
+    /// The id of the key that started the attempt, directly or through a token; empty in a list.
     #[serde(default)]
     pub key_id: String,
     pub status: StoredStatus,
-    /// The id of the connection that it creates or reconnects.
+    /// The id of the connection that the attempt creates or reconnects.
     pub connection_id: String,
     /// 1 if the attempt reconnects a connection, otherwise 0.
     pub reconnects: u8,
     /// 1 if the connection may be reconnected to another account at the platform.
     pub allow_other_account: u8,
     pub platform: String,
-    /// `v` and a number.
+    /// The version in the catalog: `v` followed by a number.
     pub platform_version: String,
     pub description: String,
     pub auth_method: String,
@@ -81,20 +85,21 @@ pub struct Attempt {
     pub client: String,
     pub identity: String,
     pub identity_type: IdentityType,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: String,
     pub name: Option<String>,
     /// A JSON array of strings; `None` keeps the tags of a reconnected connection.
     pub tags: Option<String>,
     /// A JSON array of strings: the requested scopes.
     pub scopes: String,
-    /// The URL to which the browser is redirected at the end.
+    /// The app's URL, where the browser continues after the attempt.
     pub return_url: Option<String>,
     /// [`Presets`] as JSON.
     pub presets: Option<String>,
-    /// SHA-256 of the cookie of the browser to which it is bound.
+    /// SHA-256 of the cookie of the bound browser.
     pub browser_hash: Option<String>,
-    /// [`AttemptSecrets`], encrypted; `None` once it has ended, and if its link leads to the connect window.
+    /// The encrypted [`AttemptSecrets`]; `None` once the attempt has ended, or if its link leads to
+    /// the connect window.
     pub sealed: Option<String>,
     /// The id of the request that exchanges or exchanged the code.
     pub claimed_by: Option<String>,
@@ -102,7 +107,7 @@ pub struct Attempt {
     pub claimed_at: Option<u64>,
     pub error_code: Option<String>,
     pub error_detail: Option<String>,
-    /// Set only for attempts that were selected by a browser's secret.
+    /// Set only if the row was selected by a browser's secret.
     #[serde(default, deserialize_with = "Branding::column")]
     pub branding: Branding,
     /// Milliseconds since 1970-01-01 UTC.
@@ -111,11 +116,11 @@ pub struct Attempt {
     pub expires_at: u64,
 }
 
-/// The stored status of an attempt. Expiry and interruption follow from its times.
+/// The stored status of an attempt. Expired and interrupted attempts are recognized by their times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoredStatus {
-    /// The user has not returned.
+    /// The user has not returned from the platform.
     Pending,
     /// The user has returned, and the code is being exchanged.
     Exchanging,
@@ -137,7 +142,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The value in the API.
+    /// The name of the status in the API.
     pub const fn name(&self) -> AttemptStatus {
         match self {
             Self::Pending => AttemptStatus::Pending,
@@ -149,12 +154,14 @@ impl Status {
 }
 
 impl Attempt {
-    /// Whether its link leads to the connect window, where the user enters credentials or chooses a method.
+    /// Whether the attempt's link leads to the connect window, where the user enters credentials or
+    /// chooses a method.
     pub fn is_in_window(&self) -> bool {
         self.status == StoredStatus::Pending && self.sealed.is_none()
     }
 
-    /// The values that the app entered for the user. Unreadable ones are an error: a fixed value must not be ignored.
+    /// The values that the app set for the user. Fails if they can't be parsed, because a fixed
+    /// value must not be ignored.
     pub fn presets(&self) -> Result<Presets, StorageError> {
         let Some(text) = &self.presets else { return Ok(Presets::default()) };
         json::from_text(text)
@@ -166,7 +173,6 @@ impl Attempt {
         self.presets().ok()?.lang
     }
 
-    /// The requested scopes.
     pub fn scopes(&self) -> Vec<String> {
         serde_json::from_str(&self.scopes).unwrap_or_default()
     }
@@ -204,7 +210,7 @@ named! {
     Denied = "denied",
     /// The user signed in with a different account than before.
     AccountMismatch = "account_mismatch",
-    /// In the meantime, another connection was created with the same key.
+    /// Another connection with the same key was created in the meantime.
     ConnectionExists = "connection_exists",
     /// The connection to reconnect no longer exists.
     ConnectionNotFound = "connection_not_found",

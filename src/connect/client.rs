@@ -12,7 +12,7 @@ use crate::oauth::Client;
 use crate::terms::Environment;
 use crate::util::rfc3339::rfc3339;
 
-/// The name of the OAuth client that is used unless another one is chosen.
+/// The name of the OAuth client that is used by default.
 pub const DEFAULT_CLIENT: &str = "default";
 
 /// A row of `oauth_clients`. `Debug` shows only the platform and the name.
@@ -36,12 +36,14 @@ pub struct OauthClient {
     pub variables: String,
     /// Set while the platform rejects the client, in milliseconds since 1970-01-01 UTC.
     pub rejected_since: Option<u64>,
-    /// While the client is rejected: the time of the next try.
+    /// The time of the next test of a rejected client, in milliseconds since 1970-01-01 UTC.
     pub probe_at: Option<u64>,
-    /// The last error, since the last successful refresh, that may concern the client or only one account at the platform.
+    /// The last error since a successful refresh that may be caused by the client, or only by one
+    /// account at the platform.
     #[serde(default)]
     pub suspect_error: Option<String>,
-    /// The app's page to which the service sends visits that start at the platform.
+    /// The app's page for visits that start at the platform, such as an installation from its
+    /// marketplace.
     #[serde(default)]
     pub start_url: Option<String>,
     /// Whether authorization requests use PKCE; `None` for the catalog's default.
@@ -120,7 +122,8 @@ impl OauthClient {
         serde_json::from_str(&self.authorization_parameters).unwrap_or_default()
     }
 
-    /// Whether the platform rejects the client, or an error may concern it. A success then has to update the row.
+    /// Whether the platform rejects the client, or an error may be caused by it. The next success
+    /// must then update the row.
     pub const fn is_suspect(&self) -> bool {
         self.rejected_since.is_some() || self.suspect_error.is_some()
     }
@@ -134,7 +137,7 @@ impl OauthClient {
         serde_json::from_str(&self.variables).unwrap_or_default()
     }
 
-    /// The values for the connector's method with this id; empty without a client for it.
+    /// The client's variables for the method with this id; empty if there is no client for it.
     pub fn variables_for(client: Option<&Self>, method: &str) -> BTreeMap<String, String> {
         client.filter(|client| client.is_for(method)).map(Self::variables).unwrap_or_default()
     }

@@ -18,7 +18,7 @@ use crate::util::patterns::Matcher;
 #[serde(rename_all = "camelCase")]
 pub struct Connector {
     pub platform: String,
-    /// `v` and a number.
+    /// The version in the catalog: `v` followed by a number.
     pub platform_version: String,
     pub name: String,
     /// The URL of the logo, or its path on this site; empty for none.
@@ -48,7 +48,8 @@ impl Connector {
         self.auth_methods.iter().find(|method| method.id == id)
     }
 
-    /// The method with this id, or the only one. The error is the end of a sentence that begins with the name of the member.
+    /// The method with this id, or the only method. The error is the end of a sentence that begins
+    /// with the member's name.
     pub fn method(&self, id: Option<&str>) -> Result<&AuthMethod, String> {
         let ids = || {
             self.auth_methods.iter().map(|method| format!("`{}`", method.id)).collect::<Vec<_>>()
@@ -78,8 +79,8 @@ impl AuthMethod {
         }
     }
 
-    /// Checks the value of a field at its position in the platform's addresses. Returns what is wrong, as the end of a
-    /// sentence.
+    /// Checks the value of a field that is part of the platform's URLs. The error completes a
+    /// sentence that begins with the field's name.
     pub fn address_objection(
         &self,
         servers: &[Server],
@@ -129,7 +130,7 @@ impl AuthMethod {
                     }
                     values.insert(field.name.clone(), value.clone());
                 }
-                // The platform returns it later.
+                // The platform returns the value later.
                 None if self.oauth2().is_some_and(|oauth| oauth.provides_field(&field.name)) => {}
                 None if field.required => fault(&field.name, "is required".to_owned()),
                 None => {}
@@ -139,7 +140,7 @@ impl AuthMethod {
     }
 }
 
-/// Checks the value of a field. Returns what is wrong, as the end of a sentence.
+/// Checks the value of a field. The error completes a sentence that begins with the field's name.
 pub fn objection(
     field: &Field,
     value: &str,

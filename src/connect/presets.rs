@@ -14,7 +14,8 @@ use crate::ports::Patterns;
 use crate::util::collect::by_insertion;
 use crate::util::patterns::Matcher;
 
-/// The language, and values by the names of fields. Never secrets: a user's browser sees them.
+/// The language, and values by the names of fields. Never contains secrets, because the user's
+/// browser receives it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Presets {
     /// Values that the user can change.
@@ -23,7 +24,7 @@ pub struct Presets {
     /// Values that the user can't change.
     #[serde(rename = "x", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fixed: BTreeMap<String, String>,
-    /// A language tag, from which the language of the window and the pages follows.
+    /// The language tag for the connect window and the pages.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub lang: Option<String>,
 }
@@ -54,8 +55,8 @@ impl Presets {
         }
     }
 
-    /// Adds the presets of the caller's token. Reports a value in the body's `fields` or `fixedFields` that differs from a
-    /// fixed one.
+    /// Adds the presets of the caller's token. Reports a value in the body's `fields` or
+    /// `fixedFields` that differs from a fixed value.
     pub fn with_token_presets(mut self, caller: &Caller, body: &mut BodyReader) -> Self {
         let Some(token_presets) = caller.token().map(|token| &token.presets) else { return self };
         for (name, value) in &token_presets.fixed {
@@ -86,19 +87,21 @@ impl Presets {
         }
     }
 
-    /// The language, and the fixed values that a connection has to keep. The OAuth client's variables take precedence over them.
+    /// Keeps the language, and the fixed values that are among the connection's `values`: the OAuth
+    /// client's variables take precedence over fixed values.
     pub fn for_connection(self, values: &BTreeMap<String, String>) -> Self {
         let fixed = self.fixed.into_iter().filter(|(name, value)| values.get(name) == Some(value));
         Self { fields: BTreeMap::new(), fixed: by_insertion(fixed), lang: self.lang }
     }
 
-    /// Whether the platform returned a value other than a fixed one, because the user signed in to another account.
+    /// Whether the platform returned a value that differs from a fixed value, because the user
+    /// signed in to another account.
     pub fn conflict_with(&self, values: &BTreeMap<String, String>) -> bool {
         self.fixed.iter().any(|(name, value)| values.get(name) != Some(value))
     }
 }
 
-/// The values, or `None` if there are none.
+/// The values. Returns `None` if there are none.
 pub fn non_empty(values: &BTreeMap<String, String>) -> Option<&BTreeMap<String, String>> {
     Some(values).filter(|values| !values.is_empty())
 }

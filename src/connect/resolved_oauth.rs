@@ -1,4 +1,4 @@
-//! An OAuth 2.0 method of one connection: URLs and parameters with their variables replaced.
+//! An OAuth 2.0 method of a connection: URLs and parameters with their variables replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, Values, ends_with_domain, fill, fill_text, host_choosers};
 use crate::util::patterns::Matcher;
 
-/// The steps of connecting an account, in order. A method is resolved for one step, and each of its values is first
-/// used in one.
+/// The steps of connecting an account, in order. A method is resolved for a step, and each of its
+/// values has a step that uses it first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     /// The redirect to the platform.
@@ -118,7 +118,7 @@ impl ResolvedOAuth {
         })
     }
 
-    /// The platform's fixed redirect URI, if it has one, or else `default_uri`.
+    /// The platform's fixed redirect URI, or else `default_uri`.
     pub fn redirect_uri(&self, default_uri: String) -> String {
         self.oauth.redirect_uri.clone().unwrap_or(default_uri)
     }
@@ -160,8 +160,8 @@ fn recipient_variables<'a>(
     hosts.chain(oauth.redirect_uri.iter().flat_map(|text| detail::variables(text))).collect()
 }
 
-/// The fields of an OAuth 2.0 method that choose the host of a token request or of an API call. `variables` are those of the
-/// OAuth client.
+/// The fields of an OAuth 2.0 method that choose the host of a token request or of an API call.
+/// `variables` belong to the OAuth client.
 pub fn recipient_fields<'a>(
     (oauth, fields): (&'a OAuth2, &'a [Field]),
     servers: &'a [Server],
@@ -174,8 +174,8 @@ pub fn recipient_fields<'a>(
     recipient_variables.into_iter().chain(api_variables.filter(is_field)).collect()
 }
 
-/// The variables that choose the owner of a URL's host. In `https://{subdomain}.{domain}`, where the catalog lists the
-/// domains, that is only `domain`.
+/// The variables that choose the owner of a URL's host. In `https://{subdomain}.{domain}`, where
+/// the catalog lists the domains, only `domain` does.
 fn owner_variables<'a>(
     url: &'a str,
     fields: &[Field],
@@ -185,14 +185,16 @@ fn owner_variables<'a>(
     let Some(domain) = choosers.last().copied() else { return choosers };
     let listed = fields.iter().find(|field| field.name == domain);
     let listed = listed.and_then(|field| field.r#enum.as_deref()).unwrap_or_default();
-    // The OAuth client may set a domain that is not listed, even `com`. Then the label before it chooses the owner as well.
+    // The OAuth client may set an unlisted domain, even `com`. Then the label before the domain
+    // chooses the owner as well.
     let is_listed = variables.get(domain).is_none_or(|value| listed.contains(value));
     if is_listed && ends_with_domain(url, domain, listed) { vec![domain] } else { choosers }
 }
 
-/// Adopts values of the method's fields that the platform returned, in place of the user's input. The user can add parameters
-/// to a redirect, so each value must be valid for its field. A value that chooses who receives secrets or tokens must also be
-/// listed in the catalog, unless the OAuth client's `variables` set it. Other values are ignored.
+/// Replaces values of the method's fields with those that the platform returned. The user can add
+/// parameters to a redirect, so each value must be valid for its field. A value that chooses who
+/// receives secrets or tokens must also be listed in the catalog, unless the OAuth client's
+/// `variables` set it. Other values are ignored.
 pub fn apply_platform_values(
     values: &mut BTreeMap<String, String>,
     (method, oauth, servers): (&AuthMethod, &OAuth2, &[Server]),
@@ -312,7 +314,7 @@ mod tests {
             (&with_default, &none, Some("a.example"), Some("a.example")),
             (&with_default, &none, Some("b.example"), None),
         ] {
-            // `region` only selects one of the platform's own hosts, so the stored value counts.
+            // `region` only selects one of the platform's own hosts, so the stored value is used.
             let value = |name: &str| if name == "region" { Some("eu") } else { stored };
             let fields = std::slice::from_ref(field);
             let resolved =
@@ -336,7 +338,7 @@ mod tests {
             server("https://{instance}"),
         ];
         let fields = ["environment", "region"].map(|name| field(&json!({"name": name})));
-        // `instance` is returned in the platform's token response.
+        // `instance` comes from the platform's token response, so it is not a recipient field.
         let oauth = method();
         let found = recipient_fields((&oauth, &fields), &servers, &BTreeMap::new());
         assert_eq!(Vec::from_iter(found), ["environment", "tenant"]);

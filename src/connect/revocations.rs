@@ -5,7 +5,7 @@ use crate::connections::model::ConnectionId;
 use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
 
-/// How long a revocation is retried, in milliseconds: 7 days.
+/// The period for retrying a revocation: 7 days, in milliseconds.
 const RETENTION_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Selects the pending revocation of a deleted connection.
@@ -39,7 +39,7 @@ pub fn claim_due(now: u64, limit: u64) -> Statement {
     }
 }
 
-/// Selects a few of the oldest expired rows.
+/// A condition that selects a few of the oldest expired rows.
 const EXPIRED: &str = "(account, environment, connection_id) IN (SELECT account, environment, connection_id FROM revocations INDEXED BY revocations_by_age WHERE created_at < ?1 AND account NOT IN (SELECT account FROM away) ORDER BY created_at LIMIT 5)";
 
 /// Deletes a few expired revocations, and writes an event for each. Runs after every deletion of a connection.
@@ -50,7 +50,8 @@ pub fn prune(now: u64) -> [Statement; 2] {
     [event, delete].map(|sql| Statement { sql: sql.into(), params: params.clone() })
 }
 
-/// Deletes a revocation with a final outcome, and writes its event: `refused` if the platform does not revoke the token.
+/// Deletes a revocation with a final outcome, and writes an event: `refused` if the platform does
+/// not revoke the token.
 pub fn complete(
     account: &str,
     environment: &str,

@@ -1,5 +1,5 @@
-//! Validation of strings in connect requests. Each function returns `None` for a valid value, otherwise what is wrong, as the
-//! end of a sentence that begins with the member's name.
+//! Validates strings in connect requests. Each function returns `None` for a valid value, otherwise
+//! the error, as the end of a sentence that begins with the member's name.
 
 use crate::oauth::authorization::OWN_PARAMETERS;
 use crate::util::rfc3339;
@@ -10,7 +10,7 @@ pub const MAX_SECRET: usize = 16_384;
 pub const MAX_TEXT: usize = 1024;
 pub const MAX_URL: usize = 2048;
 
-/// The id of an auth method.
+/// Checks the id of an auth method.
 pub fn method_id(text: &str) -> Option<&'static str> {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_valid = (1..=64).contains(&text.len()) && text.bytes().all(is_allowed);
@@ -19,26 +19,27 @@ pub fn method_id(text: &str) -> Option<&'static str> {
     )
 }
 
-/// The name of an OAuth client of the account.
+/// Checks the name of an OAuth client of the account.
 pub fn client_name(text: &str) -> Option<&'static str> {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_valid = (1..=40).contains(&text.len()) && text.bytes().all(is_allowed);
     (!is_valid).then_some("must be the name of an OAuth client: 1 to 40 of a-z, 0-9 and -")
 }
 
-/// A `client_id` (RFC 6749, appendix A.1).
+/// Checks a `client_id` (RFC 6749, appendix A.1).
 pub fn client_id(text: &str) -> Option<&'static str> {
     (!is_visible(text, MAX_TEXT))
         .then_some("must have 1 to 1024 ASCII characters and no control character")
 }
 
-/// A `client_secret` (RFC 6749, appendix A.2).
+/// Checks a `client_secret` (RFC 6749, appendix A.2).
 pub fn client_secret(text: &str) -> Option<&'static str> {
     let message = "must be null or have 1 to 16384 ASCII characters and no control character";
     (!is_visible(text, MAX_SECRET)).then_some(message)
 }
 
-/// A platform's scope (RFC 6749, section 3.3). Some platforms separate scopes by commas, so a comma is not allowed.
+/// Checks a platform's scope (RFC 6749, section 3.3). A comma is not allowed, because some
+/// platforms separate scopes by commas.
 pub fn scope(text: &str) -> Option<&'static str> {
     let is_valid = is_visible(text, MAX_TEXT) && !text.contains([' ', ',', '"', '\\']);
     (!is_valid).then_some(
@@ -46,19 +47,19 @@ pub fn scope(text: &str) -> Option<&'static str> {
     )
 }
 
-/// An access token, which is sent in a header (RFC 6749, appendix A.12).
+/// Checks an access token, which is sent in a header (RFC 6749, appendix A.12).
 pub fn access_token(text: &str) -> Option<&'static str> {
     let message = "must have 1 to 16384 visible ASCII characters, and no space";
     (!is_visible(text, MAX_SECRET) || text.contains(' ')).then_some(message)
 }
 
-/// A refresh token (RFC 6749, appendix A.17).
+/// Checks a refresh token (RFC 6749, appendix A.17).
 pub fn refresh_token(text: &str) -> Option<&'static str> {
     let message = "must have 1 to 16384 ASCII characters and no control character";
     (!is_visible(text, MAX_SECRET)).then_some(message)
 }
 
-/// A secret that is sent to a platform.
+/// Checks a secret that is sent to a platform.
 pub fn secret(text: &str) -> Option<&'static str> {
     (!is_value(text)).then_some("must have 1 to 16384 characters and no control character")
 }
@@ -71,7 +72,7 @@ pub fn field(name: &str, value: &str) -> Option<&'static str> {
     (!value.is_empty()).then(|| secret(value)).flatten()
 }
 
-/// A parameter of an authorization request.
+/// Checks a parameter of an authorization request.
 pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
     if !is_visible(name, 64) || name.contains([' ', '&', '=', '#']) {
         return Some("is not the name of a parameter");
@@ -83,7 +84,7 @@ pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
         .then_some("must have 1 to 1024 ASCII characters and no control character")
 }
 
-/// The form of a return URL. Its origin is checked separately.
+/// Checks the form of a return URL. Its origin is checked separately.
 pub fn return_url(text: &str) -> Option<&'static str> {
     let message =
         "must be an absolute https URL, or an http one of this machine, without a user name";
@@ -112,7 +113,7 @@ pub fn origin(url: &str) -> String {
     origin.strip_suffix(default).map_or(origin.clone(), str::to_owned)
 }
 
-/// A time in RFC 3339, in UTC or with an offset.
+/// Checks a time in RFC 3339, in UTC or with an offset.
 pub fn timestamp(text: &str) -> Option<&'static str> {
     rfc3339::parse(text)
         .is_none()
@@ -124,7 +125,7 @@ fn is_visible(text: &str, max: usize) -> bool {
     (1..=max).contains(&text.len()) && text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
-/// Whether a string can be sent to a platform. It has no control character, which would end a header.
+/// Whether a string can be sent to a platform. A control character would end a header.
 fn is_value(text: &str) -> bool {
     (1..=MAX_SECRET).contains(&text.len()) && !text.chars().any(char::is_control)
 }

@@ -1,5 +1,5 @@
-//! Cursors: the position in a list at which a page begins. They are opaque to clients, and valid for one list of one
-//! API key.
+//! Cursors: signed positions in a list, where the next page continues. They are opaque to clients,
+//! and valid for one list of one API key.
 
 use crate::auth::key::KeyHash;
 use crate::auth::mac::{mac, verify};
@@ -10,7 +10,7 @@ const PAGE_DIGITS: usize = 8;
 const TIME_DIGITS: usize = 12;
 const SIGNED_DIGITS: usize = 52;
 
-/// The position after a connection.
+/// The position after a connection in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     /// The number of the page.
@@ -21,15 +21,15 @@ pub struct Cursor {
     pub id: String,
 }
 
-/// The string is not a cursor for this list and key.
+/// The error for a string that is not a cursor of this list and key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidCursorError;
 
 impl Cursor {
     /// Serializes and signs the cursor for `list`.
     ///
-    /// The signature uses the hash of the API key as its secret, which needs no setup. For a token, it is derived from
-    /// the secret that signs tokens.
+    /// The secret of the signature is the hash of the API key, so no setup is needed. For a token,
+    /// it is derived from the secret that signs tokens.
     pub fn sign(&self, key: &KeyHash, list: &str) -> String {
         let id = self.id.replace('-', "");
         let mut text = format!("{:08x}{:012x}{id}", self.page, self.created_at);
@@ -62,7 +62,7 @@ impl Cursor {
     }
 }
 
-/// The first half of an HMAC-SHA-256, in hexadecimal.
+/// The signature: the first half of an HMAC-SHA-256, in hexadecimal.
 fn signature(key: &KeyHash, list: &str, signed: &str) -> String {
     let mac_bytes = mac(&key.0, &[signed.as_bytes(), list.as_bytes()]);
     let half = mac_bytes.first_chunk().copied().unwrap_or_default();

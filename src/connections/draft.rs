@@ -1,22 +1,23 @@
-//! The data that requests write: a new connection, or a new state.
+//! The data of a connection to create, or of a new state.
 
 use crate::terms::{IdentityType, State};
 
 /// A new connection, without its account and environment, which come from the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewConnection {
-    /// A lower-case hyphenated UUID, also stored as the request that wrote the first version.
+    /// A lower-case hyphenated UUID. Also stored as the id of the request that wrote the first
+    /// version.
     pub id: String,
     /// The identifier of a platform in the catalog.
     pub platform: String,
-    /// `v` and a number.
+    /// The version in the catalog: `v` followed by a number.
     pub platform_version: String,
     /// The platform's description.
     pub description: String,
     /// The identity that the connection belongs to.
     pub identity: String,
     pub identity_type: IdentityType,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: String,
     /// The display name.
     pub name: Option<String>,
@@ -33,10 +34,10 @@ pub struct NewConnection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewState {
     pub state: State,
-    /// Whether the connection is active; `None` leaves that unchanged.
+    /// Whether the connection is active; `None` leaves it unchanged.
     pub active: Option<bool>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
-    /// The reason. With `None`, an unchanged state keeps its reason and a changed one loses it.
+    /// The reason. With `None`, an unchanged state keeps its reason, and a changed state has none.
     pub reason: Option<String>,
 }

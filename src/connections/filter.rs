@@ -15,40 +15,40 @@ pub const MAX_TAGS: usize = 20;
 /// The maximum length of `q`, in characters.
 pub const MAX_Q: usize = 100;
 
-/// The filters of the list, case-folded where case is ignored. A connection must match all of them.
+/// The filters of the list, which a connection must all match. Strings are case-folded where case
+/// is ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConnectionFilter {
     pub active: bool,
-    /// Any of these distinct keys, given as platform, label and identity.
+    /// Any of these distinct keys, as platform, label and identity.
     pub keys: Option<Vec<[String; 3]>>,
-    /// Compared exactly.
+    /// The identity, compared exactly.
     pub identity: Option<String>,
     /// The id of the account at the platform, compared exactly.
     pub account: Option<String>,
-    /// Case-folded.
+    /// The display name, case-folded.
     pub name: Option<String>,
-    /// Folded; the prefix of a name or an identity.
+    /// The prefix of a name or an identity, case-folded.
     pub q: Option<String>,
-    /// Distinct tags.
+    /// The required tags, without duplicates.
     pub tags: Option<Tags>,
-    /// Case-folded.
+    /// The platform's identifier, case-folded.
     pub platform: Option<String>,
-    /// The platforms that a token is restricted to. The empty set matches nothing.
+    /// The platforms that a token is restricted to. The empty set matches no connection.
     pub platforms: Option<Names>,
     /// The connections that a token is restricted to.
     pub connections: Option<Names>,
-    /// Compared exactly.
+    /// The platform's version, compared exactly.
     pub platform_version: Option<String>,
-    /// Compared exactly.
     pub identity_type: Option<IdentityType>,
-    /// Compared exactly.
     pub state: Option<State>,
     /// Whether the rows include the account at the platform.
     pub shows_account: bool,
 }
 
 impl ConnectionFilter {
-    /// Identifies the list of this filter in pages of `limit` rows, so that a cursor fits no other list.
+    /// Identifies the list of this filter in pages of `limit` rows, so that a cursor is valid for
+    /// no other list.
     pub fn list_name(&self, limit: u64) -> String {
         let (all, any) = match &self.tags {
             None => (None, None),
@@ -75,7 +75,8 @@ impl ConnectionFilter {
         })
     }
 
-    /// Restricts the filter to what a token may see. A filter that asks for anything else then matches nothing.
+    /// Restricts the filter to what a token may see. If the filter requires anything else, it then
+    /// matches no connection.
     pub fn restrict_to(&mut self, restriction: &TokenRestriction) {
         let mut contradicts = *self.identity.get_or_insert_with(|| restriction.identity.clone())
             != restriction.identity;
@@ -85,8 +86,8 @@ impl ConnectionFilter {
         let platform = self.platform.as_deref();
         contradicts |= platform.is_some_and(|platform| !restriction.has_platform(platform));
         if let Some(keys) = &mut self.keys {
-            // Looking up another identity's key would cost more if it exists, which would reveal it. So only the
-            // token's own keys are looked up.
+            // Looking up another identity's key would cost more if the key exists, which would
+            // reveal it. So only the token's own keys are looked up.
             keys.retain(|[platform, _, identity]| {
                 *identity == restriction.identity && restriction.has_platform(platform)
             });
@@ -98,7 +99,7 @@ impl ConnectionFilter {
         self.platforms = if contradicts { Some(Names::default()) } else { allowed_platforms };
     }
 
-    /// Whether the filter can't match, so that storage need not be searched.
+    /// Whether the filter can't match any connection, so that no query is needed.
     pub fn finds_nothing(&self) -> bool {
         self.platforms == Some(Names::default())
     }
@@ -142,12 +143,12 @@ pub enum Tags {
     Any(Vec<String>),
 }
 
-/// The position at which a page begins.
+/// The position of a page in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// Skips this many rows.
+    /// Skips this number of rows.
     Offset(u64),
-    /// After the connection that the cursor names.
+    /// Begins after the connection of the cursor.
     After(Cursor),
 }
 

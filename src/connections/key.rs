@@ -6,8 +6,8 @@ use crate::catalog::key::{MAX_PLATFORM, split_key};
 use crate::connections::rules::MAX_IDENTITY;
 use crate::terms::Environment;
 
-/// The maximum length of a key in characters: environment, platform, label (as long as a platform), identity, and
-/// three separators.
+/// The maximum length of a key in characters: environment, platform, label (up to the length of a
+/// platform), identity, and three separators.
 pub const MAX_KEY: usize = 4 + MAX_PLATFORM + MAX_PLATFORM + MAX_IDENTITY + 3 * 2;
 
 /// A parsed connection key. Only the identity may contain `::`, so a key can be split in only one way.
@@ -17,7 +17,7 @@ pub struct ConnectionKey<'a> {
     pub environment: Environment,
     /// The platform's identifier.
     pub platform: &'a str,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: &'a str,
     /// The identity that the connection belongs to.
     pub identity: &'a str,

@@ -1,4 +1,4 @@
-//! A connection, as the database returns it and as the API renders it.
+//! A connection as the database returns it, and its JSON in the API.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -16,21 +16,21 @@ pub struct ConnectionId(String);
 impl ConnectionId {
     /// Parses a hyphenated UUID, ignoring case.
     pub fn parse(text: &str) -> Option<Self> {
-        // Of the forms that the library parses, only the hyphenated one has this length.
+        // Of the formats that the library parses, only the hyphenated one has this length.
         let id =
             Some(text).filter(|text| text.len() == 36).and_then(|text| Uuid::try_parse(text).ok());
         id.map(|id| Self(id.to_string()))
     }
 
-    /// The id as it is stored.
+    /// The id as a string, in the stored form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Default for ConnectionId {
-    /// The nil UUID, which no connection has. Invalid ids are looked up under it, so that all requests for unknown
-    /// connections cost the same.
+    /// The nil UUID, which no connection has. Invalid ids are looked up as this id, so that all
+    /// requests for unknown connections cost the same.
     fn default() -> Self {
         Self(Uuid::nil().to_string())
     }
@@ -39,9 +39,9 @@ impl Default for ConnectionId {
 /// A row of `connections`, in the columns that [`super::statements`] selects.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Connection {
-    /// Lower-case hyphenated UUID.
+    /// A lower-case hyphenated UUID.
     pub id: String,
-    /// `v` and a number.
+    /// The version in the catalog: `v` followed by a number.
     pub platform_version: String,
     /// The display name.
     pub name: Option<String>,
@@ -49,7 +49,7 @@ pub struct Connection {
     pub environment: Environment,
     /// The platform's identifier.
     pub platform: String,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: String,
     /// The identity that the connection belongs to.
     pub identity: String,
@@ -60,7 +60,7 @@ pub struct Connection {
     pub state: State,
     /// A JSON array of strings, as it was sent.
     pub tags: String,
-    /// 1 when created, incremented by every change.
+    /// The version: 1 when created, incremented by every change.
     pub version: u64,
     #[serde(deserialize_with = "flag")]
     pub active: bool,
@@ -79,13 +79,13 @@ pub struct Connection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PlatformAccount<'a> {
     pub id: &'a str,
-    /// Its name, if it is known and may be shown.
+    /// The account's name, if it is known and may be shown.
     pub name: Option<&'a str>,
 }
 
 impl<'a> PlatformAccount<'a> {
-    /// Creates the account from the columns of a row. Returns `None` when the account is not known. `shows_names`: whether
-    /// names are shown.
+    /// Creates the account from the columns of a row. Returns `None` when the account is not known.
+    /// `shows_names` is whether to include its name.
     pub fn from_columns(
         id: Option<&'a String>,
         name: Option<&'a String>,
@@ -97,7 +97,7 @@ impl<'a> PlatformAccount<'a> {
 }
 
 impl Connection {
-    /// The account at the platform. `shows_names`: whether names are shown.
+    /// The account at the platform. `shows_names` is whether to include its name.
     pub fn account(&self, shows_names: bool) -> Option<PlatformAccount<'_>> {
         let (id, name) = (&self.platform_account_id, &self.platform_account_name);
         PlatformAccount::from_columns(id.as_ref(), name.as_ref(), shows_names)
@@ -120,12 +120,12 @@ impl Connection {
             && restriction.has_connection(&self.id)
     }
 
-    /// Its position in the list, which is in descending order.
+    /// The connection's position in a list: its creation time and id.
     pub fn position(&self) -> (u64, &str) {
         (self.created_at, &self.id)
     }
 
-    /// Renders the connection as the API returns it.
+    /// Renders the JSON of the connection in the API.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&ConnectionDocument {
             id: &self.id,
@@ -169,7 +169,7 @@ struct ConnectionDocument<'a> {
     created_at: String,
 }
 
-/// Reads 1 or 0: the database has no booleans.
+/// Deserializes 1 or 0, because the database has no booleans.
 fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(u8::deserialize(deserializer)? == 1)
 }

@@ -12,7 +12,7 @@ pub fn entity_tag(id: &str, version: u64) -> String {
 pub enum Precondition {
     /// Any version.
     Any,
-    /// One of these versions. Empty if none of the entity tags belongs to this connection.
+    /// Any of these versions. Empty if none of the entity tags belongs to this connection.
     Versions(Vec<u64>),
 }
 

@@ -1,9 +1,10 @@
-//! Rules for the strings of a connection. Each rule returns `None` for a valid value, or else the fault, as the end of
-//! a sentence that begins with the field's name.
+//! Rules for the strings of a connection. Each rule returns `None` for a valid value, otherwise the
+//! error, as the end of a sentence that begins with the field's name.
 //!
-//! Strings that look alike must be equal: identities are looked up, tags are shown as chips, and names are listed next
-//! to others. So a string has no white space at its ends, no invisible characters, none that change the writing
-//! direction, and is in normalization form C. Values that were stored before these rules can still be read.
+//! Different strings must not look alike: identities are looked up, tags are shown as chips, and
+//! names are listed side by side. So strings must be in normalization form C, without white space
+//! at the ends, invisible characters, or characters that change the writing direction. Values that
+//! were stored before these rules can still be read.
 
 use crate::catalog::key::platform;
 use crate::util::invisible::visible;
@@ -31,8 +32,8 @@ pub fn identity(text: &str) -> Option<&'static str> {
         .or_else(|| confusable_reason(text))
 }
 
-/// Whether an identity may be stored. Identities that were stored before the rules about look-alike strings need not
-/// satisfy them.
+/// Whether an identity can be stored. Identities stored before the rules about look-alike strings
+/// may violate them.
 pub fn may_be_stored(identity: &str) -> bool {
     is_plain(identity, MAX_IDENTITY, &[','])
 }
@@ -68,7 +69,7 @@ fn is_plain(text: &str, max: usize, excluded: &[char]) -> bool {
         && !text.chars().any(|character| character.is_control() || excluded.contains(&character))
 }
 
-/// Returns why a string might be mistaken for another one, or for an empty one.
+/// Returns why a string might be mistaken for another string, or might look empty.
 fn confusable_reason(text: &str) -> Option<&'static str> {
     if text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace) {
         return Some("must not begin or end with white space");
@@ -81,7 +82,7 @@ fn confusable_reason(text: &str) -> Option<&'static str> {
     (!is_nfc(text)).then_some("must be in Unicode's normalization form C (NFC)")
 }
 
-/// Checks a label: the rule for platforms applies.
+/// Checks a label, by the rule for platforms.
 pub fn label(text: &str) -> Option<&'static str> {
     platform(text)
 }

@@ -1,11 +1,12 @@
-//! Health checks of credentials that are not in use, so that the service finds a broken connection before its user
-//! does.
+//! Health checks of credentials that are not in use, so that the service finds a broken connection
+//! before its user does.
 //!
-//! A connection is due for a check once a day, or earlier after a failure. How it is checked depends on its
-//! credentials: credentials that can be refreshed are refreshed; others are sent in a request that the catalog names
-//! for this purpose; an access token without either is known to have failed once it expires. A check of the second
-//! kind takes the lease of the row as a refresh does (see [`crate::credentials::refresh`]), so two checks never run at
-//! once, and a check never overwrites what a refresh has stored.
+//! A connection is due for a check once a day, or earlier after a failure. The check depends on the
+//! credentials. Refreshable credentials are refreshed. Others are sent in the connector's `verify`
+//! request. If there is no such request, an access token fails the check once it has expired. A
+//! check with a `verify` request takes the lease of the row like a refresh (see
+//! [`crate::credentials::refresh`]), so two checks never run at once, and a check never overwrites
+//! the result of a refresh.
 //!
 //! An inconclusive check changes no state. It only schedules the next one.
 
@@ -34,15 +35,16 @@ use crate::ports::{Clock, Db, Ports, Random, first_row};
 use crate::storage::metering::Metered;
 use crate::terms::{CredentialType, Environment, State};
 
-/// How long a claimed connection is reserved for its check, in milliseconds. Longer than any check takes.
+/// The time to reserve a claimed connection for its check, in milliseconds. Longer than any check
+/// takes.
 pub const CLAIM_MS: u64 = 10 * 60 * 1000;
 /// The number of connections that one run checks. With their statements, catalog reads and requests to platforms, a
 /// run stays below the 50 subrequests of Cloudflare's free plan.
 pub const BATCH_SIZE: usize = 8;
-/// The delay before a check that failed because of this service is repeated, in milliseconds.
+/// The delay before repeating a check that failed because of this service, in milliseconds.
 const RETRY_MS: u64 = 60 * 60 * 1000;
 
-/// A connection that is due.
+/// A connection that is due for a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Due {
     pub account: String,
@@ -96,7 +98,7 @@ pub async fn check_all<P: Ports>(
     Ok(faults.into_inner())
 }
 
-/// Runs futures concurrently to completion.
+/// Runs futures concurrently until all are done.
 pub(crate) async fn join_all<F: Future<Output = ()>>(mut running: Vec<Pin<Box<F>>>) {
     poll_fn(|context| {
         running.retain_mut(|future| future.as_mut().poll(context).is_pending());
@@ -112,7 +114,7 @@ impl Due {
     }
 }
 
-/// Whether a check can find out if the credentials work.
+/// Whether a check can determine if the credentials work.
 pub(super) fn is_checkable(connector: &Connector, row: &CredentialsRow, now: u64) -> bool {
     let Some(method) = connector.find_method(&row.auth_method) else { return false };
     let is_oauth2 = row.kind == CredentialType::OAuth2;
@@ -131,7 +133,7 @@ struct Check<'a> {
 enum Finding {
     Good,
     Bad(FailureOutcome, Option<u16>),
-    /// The platform's response says nothing about the credentials.
+    /// The platform's response does not depend on the credentials.
     Unknown,
 }
 
@@ -196,7 +198,7 @@ impl Check<'_> {
         self.verify(platform_auth, row, ports).await
     }
 
-    /// Tries credentials that can't be refreshed, and stores the result.
+    /// Verifies credentials that can't be refreshed, and stores the result.
     async fn verify<P: Ports>(
         &self,
         platform_auth: PlatformAuth<'_>,
@@ -206,7 +208,7 @@ impl Check<'_> {
         let (key, request) = (self.due.key(), self.request);
         let lease = key.take_lease(row.version, request, ports.now());
         let sets = ports.batch(vec![lease, key.select()]).await?;
-        // The lease is only granted at the version that was read.
+        // Another request has the lease, or the version has changed since it was read.
         let found = first_row::<CredentialsRow>(&sets, 1)?;
         let Some(row) = found.filter(|found| found.lease.as_deref() == Some(request)) else {
             return Ok(());

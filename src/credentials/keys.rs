@@ -1,5 +1,5 @@
-//! The operator's keys that seal credentials: the Worker secret `VAULT_KEYS`, `<id>:<32 bytes in base64>` separated by
-//! commas. The first seals, all open.
+//! The operator's keys that seal credentials: the Worker secret `VAULT_KEYS`, `<id>:<32 bytes in
+//! base64>` separated by commas. The first key seals, and all keys open.
 
 use std::fmt;
 
@@ -9,12 +9,13 @@ use zeroize::Zeroizing;
 
 /// The length of a key, in bytes.
 const KEY_LEN: usize = 32;
-/// Separates fingerprints from everything else that is derived from a key.
+/// Domain separator: a fingerprint never equals another value that is derived from a key.
 const FINGERPRINT: &[u8] = b"connector-vault/key-fingerprint/v1\n";
 /// The maximum length of a key's id, in characters.
 const MAX_ID: usize = 32;
 
-/// The keys that seal and open. `Debug` and `Display` show their ids only. The bytes are erased from memory on drop.
+/// The keys that seal and open. `Debug` and `Display` show only their ids. The bytes are erased
+/// from memory on drop.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct VaultKeys(Vec<VaultKey>);
 
@@ -24,10 +25,11 @@ struct VaultKey {
     bytes: Zeroizing<[u8; KEY_LEN]>,
 }
 
-/// A fault of `VAULT_KEYS`. It shows no key and no id, because a key may have been entered in place of an id.
+/// A fault of `VAULT_KEYS`. Contains no key and no id, because a key may have been entered instead
+/// of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VaultKeysError {
-    /// The number of the entry, from 1.
+    /// The number of the entry, counted from 1.
     pub entry: usize,
     pub fault: Fault,
 }
@@ -65,7 +67,7 @@ impl VaultKeys {
         Ok(keys)
     }
 
-    /// Whether there is no key. Then nothing can be sealed or opened.
+    /// Whether there are no keys, so that nothing can be sealed or opened.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -103,7 +105,7 @@ impl VaultKey {
         if !is_id(id) {
             return Err(Fault::Id);
         }
-        // Many tools omit the padding.
+        // Accept keys without padding, because many tools omit it.
         let text = key.trim_end_matches('=');
         let decoded = Zeroizing::new(Base64Unpadded::decode_vec(text).map_err(|_| Fault::Base64)?);
         let mut bytes = Zeroizing::new([0; KEY_LEN]);

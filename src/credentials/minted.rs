@@ -1,7 +1,8 @@
-//! Secrets that only this service can have issued: half of a secret is random, the other half is derived from the
-//! first and one of the operator's keys. A forged secret is rejected without a database query.
+//! Secrets that only this service can have issued: the first half of a secret is random, and the
+//! second half is derived from it with one of the operator's keys. A forged secret is rejected
+//! without a database query.
 //!
-//! This does not replace the query. The database still knows whether a secret was issued, and for which purpose. All keys of
+//! The query is still necessary: only the database records which secrets were issued. All keys of
 //! `VAULT_KEYS` are accepted, so that secrets stay valid while keys are rotated.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
@@ -11,11 +12,11 @@ use sha2::Sha256;
 use super::keys::VaultKeys;
 use crate::ports::Random;
 
-/// Separates these secrets from everything else that is derived from a key.
+/// Domain separator: a minted secret never equals another value that is derived from a key.
 const LABEL: &[u8] = b"connector-vault/minted-secret/v1\n";
 /// The length of each half, in bytes.
 const HALF: usize = 16;
-/// The length of a secret in characters, the same as that of [`Random::secret`].
+/// The length of a secret in characters, the same as for [`Random::secret`].
 const LENGTH: usize = 43;
 
 /// The purpose of a secret. A secret for a different purpose is rejected.
@@ -65,7 +66,7 @@ impl VaultKeys {
         let (half, proof) = bytes.split_at(HALF);
         let is_proof = |id: &str| {
             let expected = self.bytes(id).and_then(|key| proof_of(key, purpose, half));
-            // Compares in constant time, so that the time reveals nothing.
+            // Compare in constant time, so that the timing reveals nothing.
             let differs = |expected: [u8; HALF]| {
                 expected.iter().zip(proof).fold(0, |all, (one, other)| all | (one ^ other))
             };
@@ -116,7 +117,7 @@ mod tests {
         for (keys, purpose, text, is_known) in [
             (&old, Link, secret.clone(), true),
             (&old, Link, format!("0z{secret}"), true),
-            // During a rotation of the keys, and after it.
+            // The old key's secrets are accepted during a rotation of the keys, but not after it.
             (&both, Link, secret.clone(), true),
             (&new, Link, secret.clone(), false),
             (&VaultKeys::default(), Link, secret.clone(), false),

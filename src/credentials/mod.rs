@@ -1,4 +1,4 @@
-//! Credentials: their encryption, storage, refresh and health checks, and their place in a request.
+//! Credentials: encryption, storage, refresh, health checks, and use in requests.
 
 pub mod check;
 pub mod endpoints;

@@ -74,7 +74,7 @@ impl Credentials {
         keys.seal(&context, &Zeroizing::new(json::bytes(self)), random)
     }
 
-    /// Decrypts what [`Self::seal`] has encrypted for this connection.
+    /// Decrypts the credentials of a connection.
     pub fn open(
         keys: &VaultKeys,
         (account, environment): (&str, Environment),
@@ -86,8 +86,8 @@ impl Credentials {
         json::from_bytes(&plain).map_err(|_| OpenError::Damaged)
     }
 
-    /// Adds values for fields that the method did not have yet when the credentials were stored: those of the OAuth
-    /// client's `variables`, or else the fields' defaults.
+    /// Adds values for fields that the method did not have yet when the credentials were stored:
+    /// from the OAuth client's `variables`, or else the fields' defaults.
     pub fn completed(mut self, method: &AuthMethod, variables: &BTreeMap<String, String>) -> Self {
         for field in &method.fields {
             let client_value = variables.get(&field.name).filter(|_| method.is_oauth2());
@@ -128,13 +128,14 @@ impl Credentials {
         }
     }
 
-    /// The account's id and name to store with the connection. `stores_names`: whether names are stored.
+    /// The account's id and name to store with the connection. `stores_names` is whether names are
+    /// stored.
     pub fn account_to_store(&self, stores_names: bool) -> (Option<&str>, Option<&str>) {
         let id = self.account.as_deref().filter(|id| is_id(id));
         (id, self.account_name.as_deref().filter(|_| stores_names && id.is_some()))
     }
 
-    /// Sets the refresh token, unless there is one.
+    /// Sets the refresh token, unless the credentials have one.
     pub fn keep_refresh_token(&mut self, refresh: Option<String>) {
         if let Some(tokens) = &mut self.tokens {
             tokens.refresh = tokens.refresh.take().or(refresh);
@@ -155,7 +156,7 @@ impl Credentials {
         acts_without_user || has_refresh || self.refreshes_by_access_token(method)
     }
 
-    /// Whether the access token itself is exchanged for the next one.
+    /// Whether the access token itself is exchanged for a new access token.
     pub fn refreshes_by_access_token(&self, method: &AuthMethod) -> bool {
         let accepts_access_token =
             method.oauth2().is_some_and(|oauth| oauth.access_token_refresh.is_some());

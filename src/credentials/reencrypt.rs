@@ -2,29 +2,32 @@
 //!
 //! # Why rows and not keys
 //!
-//! Many systems encrypt data with keys that a master key wraps, and rotate by wrapping these keys again. Here each row
-//! is encrypted with a key that is derived from the operator's key (see [`super::seal`]). There is no wrapped key to
-//! store, to cache or to lose. The price is that a rotation has to write each row once. It does so in the background,
-//! a few rows a minute, or all together by `vault-keys reseal`.
+//! Many systems encrypt data with keys that a master key wraps, and rotate by wrapping these keys
+//! again. Here each row is encrypted with a key that is derived from the operator's key (see
+//! [`super::seal`]). There is no wrapped key to store, to cache or to lose. The price is that a
+//! rotation has to write each row once. It does so in the background, a few rows a minute, or all
+//! together by `vault-keys reseal`.
 //!
 //! # Why no cursor
 //!
-//! Nothing is stored between two runs. The rows that are left are those that the index on `sealed_key` finds under an
-//! old key. A run that crashes halfway has done part of the work, and the next one does the rest.
+//! Nothing is stored between two runs: the index on `sealed_key` finds the rows that still have an
+//! old key. If a run crashes halfway, the next run does the remaining work.
 //!
 //! # Concurrent writes
 //!
-//! A write names the ciphertext that was read, and changes no other column. If a refresh or an import has replaced the
-//! row in the meantime, the write changes nothing, and the newer row is already encrypted with the first key. If a
-//! refresh reads the row before and writes it after the re-encryption, its write succeeds, since it names the row's version,
-//! and re-encryption leaves that unchanged. So neither waits for the other.
+//! A write names the ciphertext that was read, and changes no other column. If a refresh or an
+//! import has replaced the row in the meantime, the write changes nothing, and the newer row is
+//! already encrypted with the first key. If a refresh reads the row before the re-encryption and
+//! writes it afterwards, its write succeeds, because it names the row's version, and re-encryption
+//! does not change the version. So neither waits for the other.
 //!
 //! # Which rows
 //!
-//! Attempts to connect are left alone: they expire within minutes, and an old key must stay for longer than that anyway.
-//! Agents' calls expire as fast, but an approved call has been made, and its response must not be lost. A row that no key
-//! opens is counted as damaged and skipped, so that it can't stop the rotation. Before the first row is written, all
-//! running services must have the new key, see [`super::reports`].
+//! Connect attempts are skipped: they expire within minutes, and an old key must be kept longer
+//! than that anyway. Agents' calls expire as fast, but an approved call has been made, and its
+//! response must not be lost. A row that no key opens is counted as damaged and skipped, so that it
+//! can't stop the rotation. Before the first row is written, all running services must have the new
+//! key, see [`super::reports`].
 
 use serde::Deserialize;
 
@@ -32,9 +35,10 @@ use super::{Kind, SealContext, Sealed, VaultKeys};
 use crate::ports::{Db, Param, Random, Statement, StorageError};
 use crate::terms::Environment;
 
-/// The tables with encrypted rows that are re-encrypted. Each entry has the table, its key columns within an account and
-/// environment, whose values, joined by slashes, are the id of a row, and the kind of its rows. Tokens that wait for
-/// revocation are encrypted like the credentials of their connection.
+/// The tables with rows to re-encrypt. Each entry has the table, its key columns within an account
+/// and environment, and the kind of its rows. The values of the key columns, joined by slashes, are
+/// the id of a row. Tokens that wait for revocation are encrypted like the credentials of their
+/// connection.
 const TABLES: [(&str, &[&str], Kind); 7] = [
     ("credentials", &["connection_id"], Kind::Connection),
     ("oauth_clients", &["platform", "name"], Kind::OauthClient),
@@ -46,7 +50,7 @@ const TABLES: [(&str, &[&str], Kind); 7] = [
     ("agent_approvals", &["id"], Kind::AgentApproval),
 ];
 
-/// How many times a run selects more rows after it has found damaged ones.
+/// The maximum number of times that a run selects more rows because it has found damaged ones.
 const MAX_SELECTS_PER_RUN: u32 = 10;
 
 /// The result of a run.
@@ -56,7 +60,7 @@ pub struct Progress {
     pub reencrypted: u64,
     /// Rows that no key can open, although they name one of the keys.
     pub damaged: u64,
-    /// Whether no row is left.
+    /// Whether no rows remain to be re-encrypted.
     pub is_done: bool,
 }
 
@@ -72,7 +76,7 @@ struct Row {
 struct Source<'a> {
     key: &'a str,
     table: (&'static str, &'static [&'static str], Kind),
-    /// The number of damaged rows at the beginning, which are skipped.
+    /// The number of damaged rows to skip at the start.
     damaged: u64,
 }
 

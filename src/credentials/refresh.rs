@@ -1,10 +1,10 @@
-//! Refreshes access tokens: for each connection one token request at a time, whichever isolates the requests run in.
+//! Refreshes access tokens, with one token request at a time for each connection, across all isolates.
 //!
 //! # Why a lease
 //!
 //! Many platforms rotate refresh tokens: each token request spends the refresh token and returns its successor. If two
 //! requests spend the same one, the platform refuses the second, and some platforms treat the reuse as theft and end
-//! the whole grant. The user would have to reconnect. A Worker has no lock for this, since it runs in many isolates that
+//! the whole grant. The user would have to reconnect. A Worker has no lock for this, because it runs in many isolates that
 //! share nothing but the database. So the lock is a lease in the row of the credentials: `lease` is the id of the request
 //! that refreshes, `lease_until` is when the lease expires.
 //!
@@ -19,8 +19,8 @@
 //! # The steps
 //!
 //! 1. Take the lease at the version that was read, and read the row in the same batch.
-//! 2. If another request has the lease: use the old token if it is still valid; a check gives up, as the other request
-//!    finds out the same; everything else polls the row until the version changes.
+//! 2. If another request has the lease: use the old token if it is still valid; a check gives up, because the other
+//!    request has the same result; everything else polls the row until the version changes.
 //! 3. With the lease: send one token request. It is sent only if its timeout ends before the lease does. Otherwise the
 //!    storage was so slow that another request might begin while this one still waits for the platform.
 //! 4. Store the new tokens in one statement before anything uses them. This write is retried until the lease expires,
@@ -28,23 +28,23 @@
 //! 5. If the token request failed, record the failure, and use the old token if it is still valid. While that token works,
 //!    a failed refresh is an error only for a caller that asked for a new token with `refresh=true`.
 //!
-//! After a crash between the token request and step 4, nothing is known about the new tokens. The lease expires after half a
+//! After a crash between the token request and step 4, the new tokens are unknown. The lease expires after half a
 //! minute, and the next request tries the old refresh token again. Many platforms accept that for a short time, for this
 //! very reason.
 //!
 //! # Late tokens
 //!
 //! While the token request runs, the connection may be deleted, or its user may reconnect it with another account. Then the
-//! write in step 4 changes no row, and the new tokens belong to nothing that a user could see or revoke. They are handed
-//! to the revocation job. If the connection may still belong to the same account at the platform, they are not revoked,
-//! since revoking them would end the grant that the connection uses now.
+//! write in step 4 changes no row, and no user could see or revoke the new tokens, so the revocation job revokes them.
+//! They are not revoked if the connection may still belong to the same account at the platform, because that would end the
+//! grant that the connection uses now.
 //!
 //! # The circuit breaker
 //!
 //! If the platform rejects the OAuth client itself, every connection of that client fails the same way. The client's row
 //! then opens a [`Breaker`]: one refresh an hour probes the platform, and all others fail without a request. Some errors
 //! may concern the client or only one account, such as `unauthorized_client` from a tenant that has blocked the app. The
-//! breaker opens for these only when two different accounts have got the same error, and no refresh has succeeded in
+//! breaker opens for these only when two different accounts have received the same error, and no refresh has succeeded in
 //! between.
 
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ pub struct Refresh<'a> {
     pub(crate) method: &'a AuthMethod,
     /// The connector's base URLs.
     pub(crate) servers: &'a [Server],
-    /// The account's OAuth client at the platform; `None` if there is none for this method.
+    /// The account's OAuth client for this method, if any.
     pub(crate) client: Option<OauthClient>,
     pub(crate) trigger: RefreshTrigger,
     /// Milliseconds since the Unix epoch.
@@ -249,7 +249,7 @@ impl Refresh<'_> {
         Err(refresh_failed(Some(after.code), found.next_attempt_at, now))
     }
 
-    /// Polls the row until the request that holds the lease has written it, or has released the lease.
+    /// Polls the row until the request with the lease has written it, or has released the lease.
     async fn wait<P: Ports>(
         &self,
         row: &CredentialsRow,
@@ -310,7 +310,7 @@ impl Refresh<'_> {
         self.trigger == RefreshTrigger::Expiring && is_valid(row.expires_at, now)
     }
 
-    /// Whether the last refresh failed because of the OAuth client, and the platform accepts the client by now.
+    /// Whether the last refresh failed because of the client, and it is accepted again.
     fn is_client_accepted_again(&self, row: &CredentialsRow) -> bool {
         row.waits_for_client()
             && self.client.as_ref().is_some_and(|client| client.rejected_since.is_none())
@@ -407,7 +407,7 @@ impl Refresh<'_> {
         Ok(first_row::<Map<String, Value>>(&sets, 0)?.is_none().then_some(PROBE_MS))
     }
 
-    /// The update of the breaker after an error, if there is one. Only errors that the platform has sent count.
+    /// The update of the breaker after an error that the platform has sent, if any.
     fn breaker_update(
         &self,
         failure: HealthFailure,
@@ -439,8 +439,8 @@ impl Refresh<'_> {
     }
 }
 
-/// Runs a batch, and retries it until `lease_end` while storage fails. A batch that was applied although its response was
-/// lost changes nothing the second time, since its statements name the version.
+/// Runs a batch, and retries it until `lease_end` while storage fails. A retry of an applied batch
+/// changes nothing, because its statements name the version.
 async fn batch_until<P: Ports>(
     ports: &Metered<'_, P>,
     statements: Vec<Statement>,

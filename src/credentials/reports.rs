@@ -1,11 +1,13 @@
-//! Reports about the keys that the running services have.
+//! Reports of the vault keys that each running service has.
 //!
-//! Nothing is encrypted again with a new key before every running service has reported that key: a service that lacks
-//! it could not decrypt the rows. Each service reports its keys once an hour, or each minute while another list of
-//! keys was reported within the last hour, which is during a rotation. So an idle minute writes nothing.
+//! Rows are re-encrypted with a new key only after every running service has reported that key,
+//! because a service without the key could not decrypt them. Each service reports its keys once an
+//! hour. During a rotation, when another list of keys was reported within the last hour, it reports
+//! them each minute.
 //!
-//! A service is identified by its list of keys. An old list therefore counts as that of a running service if it was
-//! reported after the first report of the new key: a service that has got the new key no longer reports its old list.
+//! A service is identified by its list of keys. An old list counts as that of a running service if
+//! it was reported after the first report of the new key, because a service that has received the
+//! new key no longer reports its old list.
 
 use serde::Deserialize;
 
@@ -13,7 +15,7 @@ use super::VaultKeys;
 use crate::ports::{Param, Statement};
 use crate::util::json;
 
-/// How long a report is kept, in milliseconds.
+/// The retention of reports, in milliseconds.
 const RETENTION_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The interval of reports while all services report the same keys, in milliseconds.
@@ -38,9 +40,10 @@ pub enum Readiness {
     NoReports,
     /// No running service has the key.
     Missing,
-    /// A service has reported the key only once. Whether another service lacks it will show with the next report.
+    /// A service has reported the key only once. The next report will show whether another service
+    /// lacks it.
     Unconfirmed,
-    /// One service has the key, and another one lacks it.
+    /// One service has the key, and another service lacks it.
     Divided,
 }
 
@@ -50,7 +53,7 @@ impl Report {
         serde_json::from_str(&self.keys).unwrap_or_default()
     }
 
-    /// When the report was last repeated.
+    /// The time of the last report, in milliseconds since 1970-01-01 UTC.
     pub const fn last_at(&self) -> u64 {
         self.last_at
     }
@@ -58,7 +61,7 @@ impl Report {
 
 /// Reports the keys of this service, unless it has done so twice and no other list was reported.
 pub fn report(keys: &VaultKeys, now: u64) -> [Statement; 2] {
-    // A list that comes back after a day counts as new.
+    // A list that returns after a day counts as new.
     let report = "INSERT INTO vault_key_reports (keys, first_at, last_at) \
         VALUES (?1, ?2, ?2) \
         ON CONFLICT DO UPDATE \
@@ -145,7 +148,8 @@ mod tests {
         let [first, second] = reported(&format!("new:{a},old:{b}")).try_into().unwrap();
         assert!(first.starts_with("new:") && second.starts_with("old:"));
         assert_eq!(first.len(), "new:".len() + 43);
-        // The same key under another id, and another key under the same id, have other fingerprints.
+        // The same key under another id, and another key under the same id, have different
+        // fingerprints.
         let others =
             reported(&format!("old:{a}")).concat() + &reported(&format!("new:{b}")).concat();
         assert!(!others.contains(&first) && !others.contains(&second));

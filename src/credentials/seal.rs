@@ -2,31 +2,36 @@
 //!
 //! # The construction
 //!
-//! AES-256-GCM, with a key that HKDF-SHA-256 derives from one of the operator's keys, the account and the environment.
-//! So a key that leaks from memory opens the rows of one account only, and no key has to be stored per account.
+//! AES-256-GCM, with a key that HKDF-SHA-256 derives from one of the operator's keys, the account
+//! and the environment. So a key that leaks from memory opens the rows of one account only, and no
+//! key has to be stored per account.
 //!
-//! The associated data name the key, the account, the environment, the kind of row and its id ([`SealContext`]). A
-//! ciphertext opens in this context only. An attacker with write access to the database but no key can therefore not copy
-//! the credentials of one connection into another one, and read them through an account that they control.
+//! The associated data name the key, the account, the environment, the kind of row and its id
+//! ([`SealContext`]). A ciphertext can be opened only in this context. An attacker with write
+//! access to the database but no key can therefore not copy the credentials of one connection into
+//! another one, and read them through an account that they control.
 //!
 //! # Nonces
 //!
-//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that know nothing about each
-//! other. NIST SP 800-38D (section 8.3) allows 2^32 messages for each key with random nonces, which keeps the
-//! probability of a repeated nonce below 2^-32. An account that refreshes 100,000 connections every hour reaches that
-//! in five years, and each new operator key starts from zero.
+//! Nonces are random, of 96 bits. A counter would have to be coordinated between isolates that
+//! share no state. NIST SP 800-38D (section 8.3) allows 2^32 messages for each key with random
+//! nonces, which keeps the probability of a repeated nonce below 2^-32. An account that refreshes
+//! 100,000 connections every hour reaches that in five years, and each new operator key starts from
+//! zero.
 //!
 //! # Why not `WebCrypto`
 //!
-//! `WebCrypto` only has asynchronous functions, and native tests don't have it. Here, a call is a plain function that
-//! costs about as much. According to `npm run lab -- bench-sealing`, it takes 0.06 ms to decrypt 1 KB, and 0.04 ms with
-//! `WebCrypto` from JavaScript. In a new isolate it takes 0.3 ms, against 0.7 ms with `WebCrypto`, because the isolate
-//! runs the code once while it starts (otherwise 3 ms). The code adds 23 KB gzipped.
+//! `WebCrypto` only has asynchronous functions, and native tests don't have it. Here, a call is a
+//! plain function that costs about as much. According to `npm run lab -- bench-sealing`, it takes
+//! 0.06 ms to decrypt 1 KB, and 0.04 ms with `WebCrypto` from JavaScript. In a new isolate it takes
+//! 0.3 ms, against 0.7 ms with `WebCrypto`, because the isolate runs the code once while it starts
+//! (otherwise 3 ms). The code adds 23 KB gzipped.
 //!
 //! # Rotation
 //!
-//! The first key encrypts, and all keys decrypt. A ciphertext begins with the id of its key, so decryption never has
-//! to guess, and an index finds what is left under an old key (see [`super::reencrypt`]).
+//! The first key encrypts, and all keys decrypt. A ciphertext begins with the id of its key, so
+//! decryption never has to guess, and an index finds the rows that still have an old key (see
+//! [`super::reencrypt`]).
 
 use std::fmt;
 
@@ -49,21 +54,22 @@ const TAG_LEN: usize = 16;
 /// The maximum size of a plaintext. D1 stores strings of up to 2,000,000 bytes.
 pub const MAX_PLAIN: usize = 1 << 20;
 
-/// The context to which a ciphertext is bound. It can't be decrypted in any other.
+/// The context that a ciphertext is bound to. The ciphertext can't be decrypted in another context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SealContext<'a> {
     /// The account's id.
     pub account: &'a str,
     /// The account's environment.
     pub environment: Environment,
-    /// The kind of data that is encrypted.
+    /// The kind of encrypted data.
     pub kind: Kind,
     /// The id of the row, unique within its kind.
     pub id: &'a str,
 }
 
 named! {
-    /// The kind of data that is encrypted. The name is part of the associated data, so it must never change.
+    /// The kind of encrypted data. The name is part of the associated data, so it must never
+    /// change.
     Kind:
     /// The credentials of a connection, including those that wait for revocation.
     Connection = "connection",
@@ -73,12 +79,11 @@ named! {
     Attempt = "attempt",
     /// The signing secrets of a webhook.
     Webhook = "webhook",
-    /// The secret of the OAuth client by which users of agents sign in.
+    /// The secret of the OAuth client through which users of agents sign in.
     AgentSignIn = "agent_sign_in",
-    /// The secret of the OAuth client by which people sign in to the console.
+    /// The secret of the OAuth client through which people sign in to the console.
     ConsoleSignIn = "console_sign_in",
-    /// The input of a call that waits for its user's approval, or the response to it. It lives for minutes, so it is
-    /// never re-encrypted.
+    /// The input of a call that waits for its user's approval, or the response to the call.
     AgentApproval = "agent_approval",
 }
 
@@ -105,7 +110,7 @@ impl Sealed {
     }
 }
 
-/// A stored string; [`VaultKeys::open`] checks it.
+/// Wraps a stored string, which [`VaultKeys::open`] checks.
 impl From<String> for Sealed {
     fn from(text: String) -> Self {
         Self(text)
@@ -214,7 +219,8 @@ impl VaultKeys {
         Ok(plain)
     }
 
-    /// The cipher of an account and environment. Returns `None` when there is no such key.
+    /// The cipher for an account and environment, derived from the key with this id. Returns `None`
+    /// when the key does not exist.
     fn cipher(&self, id: &str, context: &SealContext<'_>) -> Option<Aes256Gcm> {
         let info = length_prefixed(&[FORMAT, context.account, context.environment.as_str()]);
         let mut key = Zeroizing::new([0; 32]);

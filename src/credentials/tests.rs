@@ -9,7 +9,8 @@ use super::seal::{Kind, MAX_PLAIN, OpenError, SealContext, SealError, Sealed};
 use crate::ports::Random;
 use crate::terms::Environment;
 
-/// Ciphertexts that `WebCrypto` must seal and open in the same way: see `scripts/test/sealing.test.mjs`.
+/// Ciphertexts that `WebCrypto` must seal and open identically: see
+/// `scripts/test/sealing.test.mjs`.
 const SHARED_CASES: &str = include_str!("../../tests/fixtures/sealed.json");
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER: &str = "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -46,7 +47,7 @@ struct CaseContext {
     id: String,
 }
 
-/// Returns these bytes.
+/// A random source that returns these bytes.
 struct Nonce(Vec<u8>);
 
 impl Random for Nonce {
@@ -55,7 +56,7 @@ impl Random for Nonce {
     }
 }
 
-/// Returns different bytes each time.
+/// A random source that returns different bytes each time.
 #[derive(Default)]
 struct Counter(Cell<u8>);
 
@@ -178,7 +179,7 @@ fn each_key_opens_only_what_it_sealed() {
     assert_eq!(*rotated.open(&CONTEXT, &sealed).unwrap(), SECRET);
     assert_eq!(seal(&rotated).key_id(), "new");
     assert_eq!(keys(&new).open(&CONTEXT, &sealed), Err(OpenError::UnknownKey("old".to_owned())));
-    // Another key has the same id; and a ciphertext names the other of two equal keys.
+    // Another key has the same id, or the ciphertext names the other of two equal keys.
     let replaced = keys(&format!("old:{OTHER}"));
     assert_eq!(replaced.open(&CONTEXT, &sealed), Err(OpenError::Damaged));
     let same = keys(&format!("old:{KEY},new:{KEY}"));

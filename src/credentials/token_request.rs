@@ -13,7 +13,8 @@ use crate::oauth::{TokenError, TokenErrorKind, Tokens};
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
 
-/// Requests a new access token from the platform. The outer error is this service's, the inner one the platform's.
+/// Requests a new access token from the platform. The outer error comes from this service, the
+/// inner error from the platform.
 pub(super) async fn request_tokens<P: Ports>(
     refresh: &Refresh<'_>,
     row: &CredentialsRow,

@@ -1,4 +1,4 @@
-//! Credentials that are decrypted and valid now, to return them or to call the platform with them.
+//! Credentials that are decrypted and valid now, for a response or for calls to the platform.
 
 use crate::auth::Principal;
 use crate::catalog::detail::AuthMethod;
@@ -38,7 +38,7 @@ pub struct CredentialsQuery {
 #[derive(Debug)]
 pub struct UsableCredentials {
     pub connection: Connection,
-    /// The row that they come from.
+    /// The stored row of the credentials.
     pub row: CredentialsRow,
     /// The decrypted credentials.
     pub credentials: Credentials,
@@ -143,9 +143,9 @@ impl UsableCredentials {
         self.row.refreshable == 1 && self.method().is_some()
     }
 
-    /// Records that the access token has expired and can't be refreshed, unless the service is backing off after a failure.
-    /// The first use records it, because the next health check may be a day away, and until then the connection's state and
-    /// its events would be wrong.
+    /// Records that the access token has expired and can't be refreshed, unless the service is
+    /// backing off after a failure. Otherwise the connection's state and events would be wrong
+    /// until the next health check, which may be a day away.
     async fn record_expiry<P: Ports>(
         &self,
         context: &Context<'_>,
@@ -177,7 +177,8 @@ impl UsableCredentials {
         Ok(())
     }
 
-    /// Refreshes the credentials. `is_requested`: the caller asked for it, so the old token may still be valid.
+    /// Refreshes the credentials. `is_requested` is whether the caller asked for it, so that the
+    /// old token may still be valid.
     pub async fn refresh<P: Ports>(
         self,
         context: &Context<'_>,
@@ -222,7 +223,7 @@ fn no_credentials() -> Problem {
     Problem::new(Code::CredentialsNotFound, detail)
 }
 
-/// The caller asked for a new access token, but the current one can't be refreshed.
+/// The error if the caller asked for a new access token, but the current one can't be refreshed.
 fn not_refreshable(row: &CredentialsRow) -> Problem {
     let detail = if row.refreshable == 1 {
         let method = &row.auth_method;
@@ -236,7 +237,7 @@ fn not_refreshable(row: &CredentialsRow) -> Problem {
     Problem::new(Code::NotRefreshable, detail)
 }
 
-/// The access token has expired and can't be refreshed.
+/// The error if the access token has expired and can't be refreshed.
 fn expired(row: &CredentialsRow) -> Problem {
     let detail = if row.refreshable == 1 {
         let method = &row.auth_method;

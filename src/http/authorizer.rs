@@ -1,4 +1,4 @@
-//! Authentication and authorization by the caller's row in storage.
+//! Authenticates and authorizes a request with the row of its key.
 
 use super::endpoint::Keyed;
 use super::problem::Problem;
@@ -16,7 +16,7 @@ pub(super) struct KeyAuthorizer<'a, P> {
     pub service: &'a Service,
     pub ports: &'a Metered<'a, P>,
     pub caller: &'a Caller,
-    /// The requested endpoint, or the refusal if the path or the method does not exist.
+    /// The requested endpoint, or the problem if the path or method does not exist.
     pub endpoint: &'a Result<Keyed, Problem>,
     /// Whether the isolate's caches already authorize the caller.
     pub is_known: bool,
@@ -32,9 +32,9 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
         Ok(())
     }
 
-    /// Runs the statements in one batch with the one that selects the key's row. If the caller is refused, discards
-    /// their results. Fails when the key is invalid, the path or method does not exist, the scope is missing, or
-    /// storage is unavailable.
+    /// Runs the statements in one batch with the query for the key's row. Returns their results
+    /// only if the caller is authorized. Fails when the key is invalid, the path or method does not
+    /// exist, the scope is missing, or storage is unavailable.
     pub async fn authorize_and_run(
         &self,
         statements: Statements,
@@ -54,14 +54,15 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
             }
             let principal = principal_from_row(self.caller, sets.first(), self.now);
             if principal.is_err() && self.ports.allows_replica() {
-                // A replica may not have a new key yet.
+                // The replica may not have a new key yet, so retry on the primary.
                 self.ports.use_primary();
                 continue;
             }
             sets.drain(..1.min(sets.len()));
             break (principal, sets);
         };
-        // A replica's row may be out of date, and the cache also serves callers that did not allow replicas.
+        // Do not cache a row from a replica: it may be stale, and the cache also serves callers
+        // that did not allow replicas.
         if let Caller::Key(key) = self.caller
             && !self.ports.allows_replica()
         {

@@ -14,7 +14,7 @@ pub struct EntityTag<'a> {
 pub enum Condition<'a> {
     /// `*`
     Any,
-    /// One of these tags; never empty.
+    /// Any of these tags; never empty.
     OneOf(Vec<EntityTag<'a>>),
 }
 

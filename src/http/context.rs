@@ -1,4 +1,4 @@
-//! The context in which an endpoint prepares its handler.
+//! The context for preparing an endpoint's handler.
 
 use std::rc::Rc;
 
@@ -23,19 +23,21 @@ pub struct Context<'a> {
     pub endpoint: Keyed,
     /// The values of the path's parameters, percent-decoded, in order.
     pub arguments: &'a [String],
-    /// The caller, with a well-formed key or a valid token. Whether the key is valid is not known yet.
+    /// The caller, with a valid token, or with a well-formed key that storage has not confirmed
+    /// yet.
     pub caller: &'a Caller,
     /// The operator's settings and the caches of the isolate.
     pub service: &'a Service,
-    /// The problem to return when the endpoint would store more; `None` unless the database is nearly full.
+    /// The problem for endpoints that add rows; `None` unless the database is nearly full.
     pub capacity_error: Option<&'a Problem>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
-    /// The UUID of this request, also stored in the rows that it changes.
+    /// The UUID of this request, also stored in the rows that the request changes.
     pub request_id: &'a str,
 }
 
-/// Proof that the caller may call a platform. Only [`Context::permit`] returns one, and the platform client requires one.
+/// Proof that the caller may call a platform. The platform client requires a permit, and only
+/// [`Context::permit`] returns one.
 #[derive(Debug)]
 pub struct Permit(());
 
@@ -44,7 +46,8 @@ impl<'a> Context<'a> {
         self.service.config()
     }
 
-    /// Restricts statements to the rows that the caller may see: none when its key is invalid or lacks the scope.
+    /// Restricts statements to the rows that the caller may see. Matches no rows when the key is
+    /// invalid or lacks the scope.
     pub fn guard(&self) -> Guard<'a> {
         Guard::new(self.caller, self.endpoint.access().scope(), self.now)
     }
@@ -61,7 +64,7 @@ impl<'a> Context<'a> {
         Ok(Permit(()))
     }
 
-    /// The caller, as a holder of the budgets for bodies.
+    /// The caller to whom memory for bodies is charged.
     pub fn body_holder<'p>(&'p self, principal: &'p Principal) -> Holder<'p> {
         let identity = self.caller.token().map(|token| token.restriction.identity.as_str());
         Holder { account: &principal.account, identity }
@@ -76,15 +79,16 @@ impl<'a> Context<'a> {
         self.service.responses().reserve(method, self.body_holder(principal), self.now)
     }
 
-    /// Fails when the caller is a person who lacks one of these scopes. The sign-in for agents and the grants that a
-    /// person sets up get the scopes of the key of their console sign-in, which may exceed the person's own.
+    /// Fails when the caller is a person without one of these scopes. Sign-in for agents and grants
+    /// act with the scopes of the key behind the console sign-in, which may exceed the person's own
+    /// scopes.
     pub fn ensure_person_holds(&self, scopes: Scopes) -> Result<(), Problem> {
         self.caller
             .person()
             .map_or(Ok(()), |person| self.ensure_holds(person.scopes, scopes.iter()))
     }
 
-    /// Fails unless `held`, scopes of the caller, include all of `needed`.
+    /// Fails when `held`, the caller's scopes, lacks one of `needed`.
     pub fn ensure_holds(
         &self,
         held: Scopes,
@@ -94,39 +98,40 @@ impl<'a> Context<'a> {
         missing_scope.map_or(Ok(()), |scope| Err(Problem::lacks(self.caller.noun(), scope)))
     }
 
-    /// Reads the query against the endpoint's parameters.
+    /// Reads the query and checks it against the endpoint's parameters.
     pub fn query(&self) -> QueryReader<'a> {
         QueryReader::new(&self.request.query, self.endpoint.spec().query)
     }
 
-    /// Reads the body against the endpoint's fields.
+    /// Reads the body and checks it against the endpoint's fields.
     pub fn body(&self) -> Result<BodyReader, Problem> {
         let spec = self.endpoint.spec();
         BodyReader::new(self.request, spec.body.unwrap_or_default(), spec.max_body)
     }
 
-    /// The path parameter at this index; empty when there is none.
+    /// The path parameter at this index; empty if the path has fewer parameters.
     pub fn argument(&self, index: usize) -> &'a str {
         self.arguments.get(index).map(String::as_str).unwrap_or_default()
     }
 
-    /// The connection id in the path. If it is malformed, returns an id that no connection has.
+    /// The connection id in the path. A malformed id becomes an id that no connection has.
     pub fn connection_id(&self) -> ConnectionId {
         ConnectionId::parse(self.argument(0)).unwrap_or_default()
     }
 
-    /// The absolute URL of an endpoint of this service, with these path parameters.
+    /// The absolute URL of an endpoint, with `arguments` as its path parameters.
     pub fn url_of(&self, endpoint: Keyed, arguments: &[&str]) -> String {
         format!("{}{}", self.request.origin, endpoint.address(arguments))
     }
 
-    /// Fails when the request has a query parameter, for endpoints without any.
+    /// Fails when the request has a query parameter that the endpoint does not accept.
     pub fn no_query(&self) -> Result<(), Problem> {
         self.query().finish()
     }
 
-    /// Reads `If-Match`, for endpoints that honour it and have no query parameters. Returns `None` when it was not sent. An
-    /// invalid condition is never treated as absent.
+    /// Reads `If-Match`, and checks the query. Returns `None` when the header was not sent, or the
+    /// endpoint ignores it. An invalid header fails, so that it never permits an unconditional
+    /// change.
     pub fn condition(&self) -> Result<Option<Condition<'a>>, Problem> {
         let mut query = self.query();
         let header = self.request.header("if-match").filter(|_| self.endpoint.spec().if_match);

@@ -7,7 +7,8 @@ use super::route::{READ_METHODS, Resource, Route};
 
 /// Response headers that a page may read.
 const EXPOSED_HEADERS: &str = "ETag, Link, Retry-After, Server-Timing, x-request-id, x-vault-bookmark, x-vault-next, x-vault-retry-at, x-vault-source, WWW-Authenticate";
-/// The time for which a browser may cache a preflight, in seconds; browsers apply lower limits of their own.
+/// The time that a browser may cache a preflight, in seconds; browsers apply lower limits of their
+/// own.
 const PREFLIGHT_AGE: &str = "86400";
 
 /// The value of `vary`, which prevents caches from serving one caller's response to another.

@@ -1,5 +1,5 @@
-//! The `OpenAPI` document's text about a parameter or a field, declared beside its check. Only builds with the
-//! feature `cli`, which write the document, contain them.
+//! The `OpenAPI` description of a parameter or a field, declared beside its check. Only builds with
+//! the feature `cli`, which write the document, contain it.
 
 /// A description; zero-sized unless the build writes the document.
 #[derive(Debug, Clone, Copy)]
@@ -8,7 +8,7 @@ pub struct Doc {
     pub about: &'static str,
     #[cfg(feature = "cli")]
     pub default: Option<DefaultValue>,
-    /// The names that a comma-separated list accepts; empty if it accepts others.
+    /// The names that a comma-separated list accepts; empty if it accepts any.
     #[cfg(feature = "cli")]
     pub items: &'static [&'static str],
 }

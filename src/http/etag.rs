@@ -4,7 +4,8 @@
 use crate::catalog::format::stored::SegmentId;
 use crate::http::condition::Condition;
 
-/// The build's id, set by the build script. Another build may render the same rows differently, so its tags must differ.
+/// The build's id, set by the build script. Part of each tag, because another build may render the
+/// same rows differently.
 const BUILD: &str = match option_env!("CONNECTOR_VAULT_BUILD") {
     Some(build) => build,
     None => env!("CARGO_PKG_VERSION"),
@@ -24,8 +25,9 @@ pub fn for_query(segment: SegmentId, query: &str, visible_part: &str) -> String 
     format!("\"{segment}-{sum:08x}-{part_id}\"")
 }
 
-/// Whether an `If-None-Match` value contains `tag`. Weak tags match too, as RFC 9110 requires for this header. An invalid value
-/// contains nothing: at worst, the caller gets a response that it already has.
+/// Whether an `If-None-Match` value contains `tag`. Weak tags match too, as RFC 9110 requires for
+/// this header. An invalid value matches nothing: at worst, the caller downloads the same response
+/// again.
 pub fn matches(if_none_match: &str, tag: &str) -> bool {
     match Condition::parse(if_none_match) {
         Some(Condition::Any) => true,

@@ -1,4 +1,5 @@
-//! Parameters of OAuth requests, in a query or a body: `application/x-www-form-urlencoded`.
+//! Parses the parameters of OAuth requests (`application/x-www-form-urlencoded`) from a query or a
+//! body.
 
 use crate::util::percent::decode_form;
 
@@ -11,16 +12,18 @@ pub enum FormError {
     TooMany,
 }
 
-/// The maximum number of parameters: the consent form has a checkbox for each of 100 platforms and 20 grants. Each name is
-/// compared with all before it, so a larger number would be expensive.
+/// The maximum number of parameters: the consent form has a checkbox for each of 100 platforms, and
+/// the page of grants has 20. Each name is compared with all before it, so a larger number would be
+/// expensive.
 const MAX_PARAMETERS: usize = 200;
 
-/// The parameters of a request. Those without a value count as omitted (RFC 6749, section 3.1).
+/// The parameters of a request. A parameter without a value counts as omitted (RFC 6749, section
+/// 3.1).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Parses parameters. Only `repeatable` ones may be repeated.
+    /// Parses parameters. Only those in `repeatable` may be repeated.
     pub fn parse(text: &str, repeatable: &[&str]) -> Result<Self, FormError> {
         let mut pairs: Vec<(String, String)> = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {

@@ -1,4 +1,5 @@
-//! The flow of every request, from its plain parts to the response.
+//! Handles every request: routes it, authenticates the caller, runs the endpoint's handler, and
+//! adds the common headers.
 
 use super::authorizer::{KeyAuthorizer, authorize};
 use super::context::Context;
@@ -34,7 +35,8 @@ use crate::util::percent::encode;
 /// 6797).
 const STRICT_TRANSPORT_SECURITY: &str = "max-age=31536000";
 
-/// The maximum number of databases to which a request is forwarded: an account may have moved more than once.
+/// The maximum number of times that a request is forwarded to another database. An account may have
+/// moved more than once.
 pub const MAX_FORWARDS: usize = 4;
 
 /// Handles a request. `ports` reach the database of [`Service::shard`].
@@ -80,7 +82,7 @@ pub async fn handle<P: Ports>(service: &Service, ports: &P, request: &Request) -
     response
 }
 
-/// A request, with everything that is needed to respond to it.
+/// A request that is being handled, with the service and the ports that it uses.
 struct Exchange<'a, P> {
     service: &'a Service,
     ports: &'a Metered<'a, P>,
@@ -183,7 +185,8 @@ impl<P: Ports> Exchange<'_, P> {
         resource: &Resource,
     ) -> Result<Response, Problem> {
         let Self { service, ports, request, request_id, now, .. } = *self;
-        // Many of these pages can be opened only once. A browser loads the page again when the user opens it.
+        // Many of these pages can be opened only once, so a prefetch must not use them up. The
+        // browser requests the page again when the user opens it.
         if request.is_prefetch() {
             return Err(Problem::new(Code::Unavailable, "This page can't be prefetched."));
         }
@@ -211,7 +214,8 @@ impl<P: Ports> Exchange<'_, P> {
         Box::pin(open::respond(open, &context, request, resource.arguments())).await
     }
 
-    /// The page for people who open the address for agents. Returns `None` for programs, and if there is no such address.
+    /// The page for people who open an MCP URL in a browser. Returns `None` for programs, and if
+    /// the refusal is not about the method.
     fn address_page(&self, refusal: &Problem) -> Option<Response> {
         let allow = refusal.allow.as_ref().filter(|_| page::is_from_reader(self.request))?;
         let config = self.service.config();
@@ -238,17 +242,19 @@ impl<P: Ports> Exchange<'_, P> {
         }
     }
 
-    /// The problem for a method that the path does not support. Open endpoints return it immediately.
+    /// The problem for a method that the path does not support. `Err` if the path has an open
+    /// endpoint, which needs no authentication.
     fn no_method(&self, resource: &Resource) -> Result<Problem, Problem> {
         let refusal = Problem::no_method(resource.allow());
         match resource.open() {
-            // A path that the configuration switches off is not found, for any method.
+            // A path that the configuration disables returns 404 for every method.
             Some(open) => open::ensure_enabled(open, self.service.config()).and(Err(refusal)),
             None => Ok(refusal),
         }
     }
 
-    /// The caller with a well-formed key or a valid token. Whether its key is valid is not known yet.
+    /// The caller, with a valid token, or with a well-formed key that storage has not confirmed
+    /// yet.
     fn caller(&self) -> Result<Caller, Problem> {
         let (now, request) = (self.now, self.request);
         let caller = self.service.caller(request)?;
@@ -257,7 +263,7 @@ impl<P: Ports> Exchange<'_, P> {
             Caller::Token(token) if token.is_valid(now, page_origin(request), &request.origin) => {
                 self.ports.hide_rows();
             }
-            // Only the console, on this host, uses these tokens.
+            // Only the console uses these tokens, and it runs on this host.
             Caller::Person(token)
                 if token.is_valid(now, None, &request.origin)
                     && page_origin(request).is_none_or(|from| from == request.origin) =>
@@ -287,7 +293,8 @@ impl<P: Ports> Exchange<'_, P> {
         let in_path =
             resource.filter(|_| has_platform).and_then(|resource| resource.arguments().first());
         self.ports.set_usage_dimensions(UsageDimensions {
-            // A person's session may have ended by the time the counts are written, but the row of its key stays.
+            // The counts may be written after a person's session has ended, so use the key, whose
+            // row remains.
             caller: caller.person().map_or_else(|| key_name(caller), |token| token.key_id.clone()),
             endpoint: group(endpoint.access()),
             platform_in_path: in_path.cloned(),
@@ -306,7 +313,7 @@ impl<P: Ports> Exchange<'_, P> {
         }
     }
 
-    /// The caller's scopes, if they are known without a query. Fails for a key that is cached as invalid.
+    /// The caller's scopes, if they are cached. Fails for a key that is cached as invalid.
     fn known_scopes(
         &self,
         caller: &Caller,
@@ -349,7 +356,7 @@ impl<P: Ports> Exchange<'_, P> {
         Ok(handler)
     }
 
-    /// Replaces the challenge with one that MCP clients understand (RFC 6750).
+    /// Replaces `www-authenticate` with a challenge that MCP clients understand (RFC 6750).
     fn challenge_agent(&self, response: &mut Response) {
         response.headers.retain(|(name, _)| *name != "www-authenticate");
         let base = self.service.config().base_url.as_deref();
@@ -369,8 +376,8 @@ impl<P: Ports> Exchange<'_, P> {
         let (service, ports) = (self.service, self.ports);
         response.has_deliveries = ports.has_deliveries();
         service.capacity().remember(ports.number(), ports.size());
-        // Not after a 401: a replica of the account's former database can refuse the key, which no longer belongs to
-        // it.
+        // After a 401, the replica may be one of the account's former database, which no longer has
+        // the key.
         if ports.bookmark().is_some() && response.status != 401 {
             ports.write_use_later();
         }
@@ -393,7 +400,8 @@ impl<P: Ports> Exchange<'_, P> {
         cors::expose(self.service.config(), self.request, response);
         response.add_to_vary(self.service.vary());
         if response.status == 404 {
-            // Rows of another tenant cost a different number of reads than rows that do not exist.
+            // The number of rows read differs between rows of another tenant and rows that do not
+            // exist.
             self.ports.hide_rows();
         }
         response.add("server-timing", self.ports.to_string());
@@ -405,8 +413,8 @@ impl<P: Ports> Exchange<'_, P> {
     }
 }
 
-/// The origin of the page that sends a request. Browsers send no `Origin` with same-origin reads; `Sec-Fetch-Site`
-/// identifies those. Returns `None` when the origin is not known.
+/// The origin of the page that sent the request. Browsers omit `Origin` from same-origin reads, but
+/// set `Sec-Fetch-Site`. Returns `None` when the origin is not known.
 fn page_origin(request: &Request) -> Option<&str> {
     let own_origin = || {
         let is_same_origin = request.header("sec-fetch-site") == Some("same-origin");

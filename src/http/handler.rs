@@ -12,7 +12,7 @@ use super::problem::Problem;
 use crate::auth::Principal;
 use crate::storage::transaction::{Results, Rows, Statements};
 
-/// A response that is still being produced.
+/// The future of an endpoint's response.
 type ResponseFuture<'a> = Pin<Box<dyn Future<Output = Result<Response, Problem>> + 'a>>;
 
 /// Turns the results into a response without further I/O.
@@ -23,21 +23,21 @@ type Respond<'a> = dyn FnOnce(Results, Principal) -> ResponseFuture<'a> + 'a;
 
 /// The handling of one request.
 pub enum Handler<'a> {
-    /// Reads the catalog. Changes nothing and needs no row of the vault, so a caller whose scopes are cached costs no
-    /// query.
+    /// Reads the catalog. Changes nothing and needs no row of the vault, so no query is needed when
+    /// the caller's scopes are cached.
     Catalog(ResponseFuture<'a>),
     /// Runs statements and renders their results.
     Render {
-        /// Run together with the key's row.
+        /// The statements to run in one batch with the query for the key's row.
         statements: Statements,
-        /// Called with their results.
+        /// Receives the results of `statements`.
         render: Box<Render<'a>>,
     },
     /// Runs statements and continues with calls to storage or to other services.
     Async {
-        /// Run together with the key's row.
+        /// The statements to run in one batch with the query for the key's row.
         statements: Statements,
-        /// Called with their results.
+        /// Receives the results of `statements`.
         respond: Box<Respond<'a>>,
     },
 }
@@ -56,14 +56,14 @@ impl<'a> Handler<'a> {
         Self::Render { statements, render: Box::new(render) }
     }
 
-    /// A handler that deletes rows. Fails with `missing` when there were none.
+    /// A handler that deletes rows. Fails with `missing` when no row was deleted.
     pub fn delete<T: DeserializeOwned + 'a>(
         statements: Statements,
         deleted: Rows<T>,
         missing: impl FnOnce() -> Problem + 'a,
     ) -> Self {
         Self::render(statements, move |results, _| {
-            // If the batch was sent twice, the first try has probably deleted them.
+            // If the batch was sent twice, the first one probably deleted the rows.
             if results.first(deleted)?.is_none() && !results.repeated {
                 return Err(missing());
             }
@@ -71,7 +71,7 @@ impl<'a> Handler<'a> {
         })
     }
 
-    /// A handler that continues asynchronously.
+    /// A handler that continues with calls to storage or to other services.
     pub fn new<F>(
         statements: Statements,
         respond: impl FnOnce(Results, Principal) -> F + 'a,

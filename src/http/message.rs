@@ -11,10 +11,10 @@ use crate::ports::Blob;
 pub const CONNECT_CODE: &str = "x-connect-code";
 /// `cache-control` of the catalog: caches must revalidate before each use.
 pub const NO_CACHE: &str = "private, no-cache";
-/// `cache-control` of everything else.
+/// `cache-control` of all other responses.
 pub const NO_STORE: &str = "private, no-store";
 
-/// A request. `Debug` shows no header values, because one is a key, and no body.
+/// A request. `Debug` hides the body and the values of headers, which include the key.
 #[derive(Clone, Default)]
 pub struct Request {
     /// The method, case-sensitive.
@@ -34,25 +34,26 @@ pub struct Request {
 
 #[derive(Clone, PartialEq, Eq)]
 pub enum Body {
-    /// The whole body, at most as many bytes as the endpoint reads.
+    /// The whole body, within the endpoint's size limit.
     Whole(Vec<u8>),
-    /// More bytes than that; the rest was not read.
+    /// The body exceeds the endpoint's size limit, so it was not read to its end.
     TooLarge,
-    /// Not read: the platform code holds it as a stream.
+    /// Not read: the Worker streams the body to the platform.
     Stream,
-    /// It did not arrive in time.
+    /// The body did not arrive in time.
     Late,
-    /// Not read: the isolate or the caller holds too many bodies.
+    /// Not read: the isolate or the caller has reserved too much memory for bodies.
     Refused,
 }
 
-/// The maximum size of a request body, unless the endpoint has its own.
+/// The maximum size of a request body in bytes, unless the endpoint has its own.
 pub const MAX_BODY: usize = 64 << 10;
 
-/// The maximum size of an import.
+/// The maximum size of an import in bytes.
 pub const MAX_IMPORT: usize = 1 << 20;
 
-/// The size up to which a forwarded body is buffered, so that it can be signed or sent again.
+/// The size in bytes up to which a forwarded body is buffered, so that it can be signed or sent
+/// again.
 pub const MAX_BUFFERED_BODY: usize = 1 << 20;
 
 impl Default for Body {
@@ -67,8 +68,9 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a browser loads the page before the user opens it. `purpose` is Safari's name of the header, and `x-moz`
-    /// was Firefox's. <https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header>
+    /// Whether a browser prefetches the page, before the user opens it. Safari names the header
+    /// `purpose`, and Firefox named it `x-moz`.
+    /// <https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header>
     pub fn is_prefetch(&self) -> bool {
         let mut values = ["sec-purpose", "purpose", "x-moz"].iter().map(|name| self.header(name));
         values.any(|value| value.is_some_and(|value| value.trim_start().starts_with("prefetch")))
@@ -87,7 +89,7 @@ pub struct Response {
     pub status: u16,
     /// Header names in lower case, with their values.
     pub headers: Vec<(&'static str, String)>,
-    /// The body; empty when one of the three members below has it.
+    /// The body; empty when `cached`, `is_asset` or `proxied` determines it.
     pub body: Vec<u8>,
     /// A body that the isolate caches.
     pub cached: Option<Rc<dyn Blob>>,
@@ -95,21 +97,22 @@ pub struct Response {
     pub is_asset: bool,
     /// A response that is proxied from a platform.
     pub proxied: Option<ProxiedResponse>,
-    /// Webhook deliveries are due; the Worker sends them after the response.
+    /// Whether webhook deliveries are due. The Worker sends them after the response.
     pub has_deliveries: bool,
     /// A message for the operator's log.
     pub log: Option<String>,
-    /// The database that the caller's account was moved to. The Worker then handles the request there, and does not send this
-    /// response.
+    /// The database that the caller's account was moved to. The Worker then discards this response,
+    /// and handles the request there.
     pub moved_to: Option<Shard>,
 }
 
 /// A response that is proxied from a platform.
 #[derive(Debug, Clone)]
 pub struct ProxiedResponse {
-    /// Its headers, which precede this service's own: names in lower case, with their values.
+    /// The platform's headers, sent before this service's own: names in lower case, with their
+    /// values.
     pub headers: Vec<(String, String)>,
-    /// Its body, for the platform code.
+    /// The platform's body, in a type that the Worker defines.
     pub body: Rc<dyn Any>,
 }
 
@@ -119,15 +122,15 @@ impl Response {
         Self { status, ..Self::default() }
     }
 
-    /// The response to a change that returns nothing.
+    /// The response to a change: 204, without a body.
     pub fn no_content() -> Self {
         let mut response = Self::empty(204);
         response.add("cache-control", NO_STORE);
         response
     }
 
-    /// A redirect after which the browser sends `GET`. The URL may contain secrets, so it is neither cached nor sent as a
-    /// referrer.
+    /// A redirect after which the browser sends `GET`. The URL may contain secrets, so browsers
+    /// must neither cache it nor send it as a referrer.
     pub fn see_other(url: impl Into<String>) -> Self {
         let mut response = Self::empty(303);
         response.add("location", url);
@@ -144,8 +147,8 @@ impl Response {
         Self { status: 200, headers, body, ..Self::default() }
     }
 
-    /// The headers to add to a static file. A file without a content security policy of this service keeps the one in the
-    /// site's `_headers`.
+    /// The headers to add to a static file. If this response sets no content security policy, the
+    /// file keeps the one in the site's `_headers`.
     pub fn asset_headers(&self) -> Vec<(&'static str, String)> {
         let has_policy = self.header("content-security-policy").is_some();
         let adds = |name| {

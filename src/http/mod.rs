@@ -1,5 +1,5 @@
-//! The HTTP layer: turns the plain parts of a request into the plain parts of a response. Depends on all modules of the
-//! core, but not on Cloudflare or the browser.
+//! The HTTP layer: routes, authenticates and handles requests, and builds responses. Depends on all
+//! modules of the core, but not on Cloudflare or the browser.
 
 mod authorizer;
 pub mod body;

@@ -12,10 +12,11 @@ use crate::console::endpoints as console;
 use crate::ports::Ports;
 use crate::util::rfc3339::rfc3339;
 
-/// The lifetime of `security.txt` in milliseconds, from each response on. RFC 9116 recommends less than a year.
+/// The lifetime of `security.txt` in milliseconds, counted from each response. RFC 9116 recommends
+/// less than a year.
 const SECURITY_TXT_LIFETIME_MS: u64 = 180 * 24 * 60 * 60 * 1000;
 
-/// Responds at an open endpoint. `arguments` are the values of the path's parameters.
+/// Handles a request to an open endpoint. `arguments` are the values of the path's parameters.
 pub(crate) async fn respond<P: Ports>(
     endpoint: Open,
     context: &BrowserContext<'_, P>,
@@ -33,7 +34,7 @@ pub(crate) async fn respond<P: Ports>(
         Open::ConnectApp => context.app(request).await,
         Open::ConnectLink => context.show_link(request, secret).await,
         Open::ConnectGo => context.confirm_link(request, secret).await,
-        // Unreachable: `handle` dispatches these first.
+        // Unreachable: `handle` dispatches these endpoints first.
         Open::Mcp
         | Open::AgentMcp
         | Open::AgentResource
@@ -62,7 +63,7 @@ pub(crate) async fn respond<P: Ports>(
     }
 }
 
-/// Fails when the configuration switches an open endpoint off.
+/// Fails when the configuration disables an open endpoint.
 pub(crate) fn ensure_enabled(endpoint: Open, config: &Config) -> Result<(), Problem> {
     match endpoint {
         Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
@@ -73,7 +74,7 @@ pub(crate) fn ensure_enabled(endpoint: Open, config: &Config) -> Result<(), Prob
     }
 }
 
-/// The file defined by RFC 9116.
+/// Renders `security.txt` (RFC 9116).
 fn security_txt(contacts: &[String], now: u64) -> Response {
     let mut text = String::new();
     for contact in contacts {

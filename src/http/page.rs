@@ -1,8 +1,9 @@
-//! The 404 page for browsers, in place of a JSON problem.
+//! The 404 page for browsers, instead of a JSON problem.
 
 use super::message::{NO_STORE, Request, Response};
 
-/// Self-contained except for the style sheets and the script, which it shares with the pages about problems.
+/// Self-contained except for the style sheets and the script, which the pages about problems also
+/// use.
 const PAGE: &str = include_str!("not_found.html");
 /// The content security policy of all pages of the site; `www/public/_headers` sets it for static files.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -26,7 +27,7 @@ pub(crate) fn not_found(request: &Request) -> Option<Response> {
     Some(response)
 }
 
-/// Whether a browser requests a page to show.
+/// Whether the request comes from a browser that displays the response.
 pub(crate) fn is_from_reader(request: &Request) -> bool {
     let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
     is_read && request.header("accept").is_some_and(prefers_html)
@@ -49,7 +50,8 @@ fn prefers_html(accept: &str) -> bool {
     html > 0 && html >= weight(&["application/json", "application/problem+json"])
 }
 
-/// A weight from 0 to 1 with at most three decimals, in thousandths; an invalid one counts as 0.
+/// Parses a weight from 0 to 1 with at most three decimals, in thousandths. Returns 0 for an
+/// invalid weight.
 pub(crate) fn weight_of(text: &str) -> u16 {
     let (integer, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {

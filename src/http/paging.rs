@@ -1,4 +1,4 @@
-//! Pages of a list: `limit`, `page` and the envelope.
+//! Pages of a list: the parameters `limit` and `page`, and the JSON document.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub const PAGE: Parameter = Parameter::new(
 )
 .default(DefaultValue::Integer(1));
 
-/// The beginning of a list's document.
+/// The start of every list document.
 const ROWS: &[u8] = b"{\"rows\":[";
 
 /// The requested page of a list.
@@ -39,8 +39,8 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// Reads `limit` and `page`. `QueryReader::new` has checked both: an invalid value is an error of `finish`, not a
-    /// default.
+    /// Reads `limit` and `page`. `QueryReader::new` has checked both, and `finish` reports invalid
+    /// values, so the defaults apply only to omitted ones.
     pub fn read(query: &QueryReader<'_>) -> Self {
         let limit = query.integer(LIMIT.name).unwrap_or(DEFAULT_LIMIT);
         Self { limit, page: query.integer(PAGE.name).unwrap_or(1) }
@@ -55,7 +55,7 @@ impl Paging {
         start..start.saturating_add(limit).min(total)
     }
 
-    /// The envelope; `rows` are the page's rows as JSON, joined by commas.
+    /// The document of a numbered page; `rows` are its rows as JSON, joined by commas.
     pub fn envelope(self, rows: &[u8], total: u64) -> Vec<u8> {
         self.envelope_of(rows, total, "")
     }
@@ -76,7 +76,8 @@ impl Paging {
     }
 }
 
-/// The page of a list with a cursor: `rows` as JSON, and the cursor of the next page; `null` on the last one.
+/// The response for a page of a list with a cursor; `next` is the cursor of the next page, or null
+/// on the last page.
 pub fn cursor_page(rows: &[Vec<u8>], next: &impl Serialize) -> Response {
     let mut page =
         ListDocument::with_capacity(rows.iter().map(|row| row.len().saturating_add(1)).sum());

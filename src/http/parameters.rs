@@ -30,7 +30,7 @@ const MAX_ACCOUNT: usize = 255;
 /// The maximum number of platforms in a search over all actions.
 const MAX_PLATFORMS: usize = 20;
 
-/// The error of an `after` that is not a cursor of the list.
+/// The error for an `after` that is not a cursor of the list.
 pub(crate) const NO_CURSOR: &str = "is not a cursor of this list: follow the `Link` header with its filters and limit unchanged, and with the same API key";
 
 const METHOD: Parameter = parameter(
@@ -221,7 +221,7 @@ pub const CLIENT_PARAMETERS: [Parameter; 1] = [
     .default(DefaultValue::Text(DEFAULT_CLIENT)),
 ];
 
-/// The order of events, newest first.
+/// The value of `order` that lists the newest events first.
 pub(crate) const NEWEST_FIRST: &str = "newest";
 
 /// The parameters of the list of events.

@@ -1,4 +1,4 @@
-//! Query parameters. The reader reports every fault of a query, and never guesses.
+//! Reads query parameters. Reports all faults at once, and never guesses a value.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ impl Parameter {
     }
 }
 
-/// The values that a parameter accepts. None may be empty.
+/// The values that a parameter accepts. An empty value is always invalid.
 #[derive(Debug, Clone, Copy)]
 pub enum Check {
     /// Exactly `true` or `false`.
@@ -50,7 +50,8 @@ pub enum Check {
 }
 
 impl Check {
-    /// The error of a value, which completes a sentence that begins with the parameter's name. Returns `None` when it is valid.
+    /// The error for a value, which completes a sentence that begins with the parameter's name.
+    /// Returns `None` when the value is valid.
     fn objection(self, text: &str) -> Option<Cow<'static, str>> {
         let is_longer = |text: &str, max: usize| text.chars().nth(max).is_some();
         Some(match self {
@@ -87,7 +88,7 @@ fn integer(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Reads a query string against an endpoint's parameters, collecting all faults.
+/// Reads a query string and checks it against an endpoint's parameters, collecting all faults.
 #[derive(Debug)]
 pub struct QueryReader<'a> {
     values: Vec<(&'static str, Cow<'a, str>)>,
@@ -176,7 +177,7 @@ impl<'a> QueryReader<'a> {
         self.faults.push(Fault { code, location, detail, suggestion: None });
     }
 
-    /// Adds a fault of `parameter`; `message` completes a sentence that begins with its name.
+    /// Adds a fault for `parameter`; `message` completes a sentence that begins with its name.
     pub fn invalid(&mut self, parameter: &str, message: &str) {
         self.fault(Code::InvalidParameter, parameter, format!("`{parameter}` {message}"));
     }
@@ -226,7 +227,7 @@ impl<'a> QueryReader<'a> {
         integer(&self.text(parameter)?)
     }
 
-    /// Fails with all faults. After `Ok`, every value is valid.
+    /// Fails if there are faults, and reports all of them. After `Ok`, every value is valid.
     pub fn finish(&mut self) -> Result<(), Problem> {
         Problem::from_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }

@@ -8,8 +8,8 @@ use crate::terms::Method;
 use crate::util::nearest::nearest;
 use crate::util::percent::decode;
 
-/// The methods of a read-only path. A preflight of an unknown path below `/v1` gets them too, because only a caller with a valid
-/// key may learn that the path is unknown.
+/// The methods of a read-only path. Also returned for a preflight of an unknown path below `/v1`,
+/// because only a caller with a valid key may learn that the path is unknown.
 pub const READ_METHODS: &str = "GET, HEAD, OPTIONS";
 
 /// The target of a path.
@@ -70,14 +70,14 @@ impl Template {
         Self { path, segments: segments.collect(), endpoints: vec![endpoint] }
     }
 
-    /// The values of the parameters. Returns `None` when the path does not match. `segments` are the decoded segments of
-    /// `path`; one that can't be decoded is `None`.
+    /// The values of the parameters. Returns `None` when the path does not match. `segments` are
+    /// the decoded segments of `path`; `None` means that a segment can't be decoded.
     fn arguments(&self, path: &str, segments: &[Option<Cow<'_, str>>]) -> Option<Vec<String>> {
         let mut arguments = Vec::new();
         let mut segments = segments.iter();
         for (index, expected) in self.segments.iter().enumerate() {
             if *expected == Segment::Rest {
-                // Without the slash before it, the rest is empty.
+                // If no slash precedes the rest, the rest is empty.
                 let rest = path.splitn(index.saturating_add(1), '/').nth(index).unwrap_or_default();
                 arguments.push(rest.to_owned());
                 return Some(arguments);
@@ -107,8 +107,8 @@ impl Route {
     }
 }
 
-/// The path of endpoints that an unknown path resembles: one without `/v1` or `/v1/vault`, with another number of slashes, or
-/// with mistyped words.
+/// The known path that an unknown path resembles: with `/v1` or `/v1/vault` added, with another
+/// number of slashes, or with other spellings.
 pub fn nearest_path(path: &str) -> Option<String> {
     let sent: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     if sent.iter().any(|encoded| decode_segment(encoded).is_none()) {
@@ -129,7 +129,7 @@ pub fn nearest_path(path: &str) -> Option<String> {
     Some(nearest(path, best, 1).pop().unwrap_or_else(|| (*first).to_owned()))
 }
 
-/// The number of equal words. Returns `None` if a word does not resemble the expected one.
+/// Counts the equal segments. Returns `None` if a segment does not resemble the expected one.
 fn same_words(expected: &[Segment], sent: &[&str]) -> Option<usize> {
     let mut same = 0_usize;
     let is_alike = |(expected, sent): (&Segment, &&str)| match expected {
@@ -178,7 +178,7 @@ impl Resource {
         })
     }
 
-    /// Whether an endpoint of this path has a property.
+    /// Whether an endpoint of this path satisfies `property`.
     pub fn has(&self, property: impl Fn(Keyed) -> bool) -> bool {
         self.endpoints()
             .any(|endpoint| matches!(endpoint, Endpoint::Keyed(keyed) if property(keyed)))

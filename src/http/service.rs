@@ -120,8 +120,9 @@ impl Service {
         &self.bodies
     }
 
-    /// Reserves the memory for a large body of a request. Fails for a key that is not stored, since anyone can make a
-    /// well-formed one; the body then stays empty. Also fails when the isolate or the caller holds too much.
+    /// Reserves memory for a large request body before it is read. Fails for a key that is not
+    /// stored, because anyone can generate a well-formed one; the body then stays empty. Also fails
+    /// when the isolate or the caller has reserved too much.
     pub async fn reserve_body(
         &self,
         db: &impl Db,
@@ -134,7 +135,7 @@ impl Service {
             && !matches!(self.keys.recall(key, now), Ok(Some(_)))
         {
             let key_rows = db.batch(vec![select_key(&caller, now)]).await;
-            // If storage is unavailable, the response says so.
+            // If storage is unavailable, `handle` reports it later.
             if key_rows.is_ok_and(|sets| sets.first().is_none_or(|set| set.json == "[]")) {
                 return Err(Body::default());
             }
@@ -158,14 +159,16 @@ impl Service {
         from_headers.chain(bearer).filter(|secret| !secret.is_empty()).collect()
     }
 
-    /// The caller that a request's secret names. Whether the secret is still valid is not checked here.
+    /// The caller that a request's secret identifies. Whether the secret is still valid is not
+    /// checked here.
     pub(crate) fn caller(&self, request: &Request) -> Result<Caller, AuthenticationError> {
         let secrets = self.secrets(request);
         if secrets.is_empty() && request.header("authorization").is_some() {
             return Err(AuthenticationError::InAuthorization);
         }
         let caller = Caller::parse(&secrets, &self.config.sessions)?;
-        // An access token is valid at its own MCP endpoint only, and no other secret is valid there.
+        // An agent's access token is valid only at its own MCP endpoint, which accepts no other
+        // secret.
         let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
         let grant_endpoint = caller.grant().map(|grant| grant.endpoint.as_str());
         let is_agent = request.endpoint.is_some() || is_mcp(&request.path);
@@ -200,7 +203,7 @@ impl Service {
             return RequestParts::Nothing;
         };
         let parts = match resource.endpoint(&request.method) {
-            // Agents and browsers that sign in have no secret yet.
+            // Agents and browsers that sign in have no secret yet, so their bodies are always read.
             Some(Endpoint::Open(open))
                 if console::is_own(open) || (open != Open::AgentMcp && agents::is_own(open)) =>
             {
@@ -211,7 +214,7 @@ impl Service {
                 };
             }
             Some(Endpoint::Keyed(keyed)) if keyed.is_proxy() => RequestParts::All,
-            // Browsers send no key here.
+            // The platform's form is posted by a browser, without a key.
             Some(Endpoint::Open(Open::ConnectReturn)) => return RequestParts::Body(MAX_BODY),
             Some(endpoint)
                 if endpoint.spec().body.is_some()

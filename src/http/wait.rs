@@ -1,4 +1,5 @@
-//! Requests that wait for a change which another request makes: the end of an attempt, a user's approval, a refresh.
+//! Lets a request wait for a change that another request makes: the end of an attempt, a user's
+//! approval, a refresh.
 
 use crate::ports::Clock;
 
@@ -7,8 +8,8 @@ pub const USER_PAUSE_MS: u32 = 1000;
 /// The longest pause in milliseconds.
 const MAX_PAUSE_MS: u32 = 3000;
 
-/// The time that a request can still wait. Each pause is a quarter longer than the one before it: most changes come soon,
-/// and each poll is a batch for the database.
+/// The time that a request can still wait. Each pause is 25% longer than the one before: most
+/// changes come soon, and each poll costs a batch.
 #[derive(Debug)]
 pub struct Wait {
     remaining_ms: u32,

@@ -6,8 +6,8 @@ use crate::targets::origin;
 use crate::targets::path::leaves_server;
 use crate::util::percent::decode_form;
 
-/// Appends a caller's path and query, both percent-encoded as sent, to a server's URL. Returns `None` when the path
-/// would leave that of the server.
+/// Appends a caller's path and query, both percent-encoded as sent, to a server's URL. Returns
+/// `None` when the path would leave the server's path.
 pub fn url_below(server: &str, path: &str, query: &str) -> Option<String> {
     if leaves_server(path) {
         return None;
@@ -22,8 +22,8 @@ pub fn url_below(server: &str, path: &str, query: &str) -> Option<String> {
     Some(url)
 }
 
-/// Appends a string that is already percent-encoded, and also encodes every character that URL parsers would encode or
-/// interpret, and those in `more`.
+/// Appends a string that is already percent-encoded. Also encodes every character that URL parsers
+/// would encode or interpret, and those in `more`.
 fn push_encoded(url: &mut String, text: &str, more: &str) {
     for byte in text.bytes() {
         let is_unsafe = b"\"#<>\\^`{|}".contains(&byte) || more.as_bytes().contains(&byte);
@@ -41,7 +41,8 @@ fn push_escape(url: &mut String, byte: u8) {
     url.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
 }
 
-/// The decoded names and values of a query or a form. Rack before version 3 separates them by `;` too.
+/// Decodes the names and values of a query or a form. Also splits at `;`, as Rack does before
+/// version 3.
 pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     query.split(['&', ';']).map(decoded)
 }
@@ -51,8 +52,9 @@ fn decoded(pair: &str) -> (Cow<'_, str>, Cow<'_, str>) {
     (decode_form(name).unwrap_or(Cow::Borrowed(name)), decode_form(value).unwrap_or_default())
 }
 
-/// The URL without the query parameters that `is_removed` selects. The service sends credentials in such parameters: a
-/// caller's own value must not be sent too, and a redirect must not reveal the credential.
+/// Removes the query parameters that `is_removed` selects. The service sends credentials in such
+/// parameters: a caller's value for them must not be sent too, and a redirect must not reveal the
+/// credential.
 pub fn without_parameters(url: &str, is_removed: impl Fn(&str, &str) -> bool) -> String {
     let Some((address, query)) = url.split_once('?') else { return url.to_owned() };
     let mut kept = address.to_owned();
@@ -69,8 +71,8 @@ pub fn without_parameters(url: &str, is_removed: impl Fn(&str, &str) -> bool) ->
     kept
 }
 
-/// The target of a redirect from `url`, if it has the same origin. Returns `None` for another origin, or a URL that
-/// parsers may read in different ways.
+/// The target of a redirect from `url`, if it has the same origin. Returns `None` for another
+/// origin, or a URL that parsers may interpret differently.
 pub fn redirect_target(url: &str, location: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default();
     let own = origin(url)?;

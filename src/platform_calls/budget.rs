@@ -1,6 +1,6 @@
 //! Limits the size of responses: selects parts of them, and cuts values that are too long.
 //!
-//! JSON is cut as a string, so that the digits of its numbers are preserved.
+//! Cuts JSON as text, without parsing numbers, so that their digits are preserved.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use crate::util::json;
 
 /// The default limit of a response to an agent, in bytes: about 6,000 tokens.
 pub const AGENT_BYTES: u64 = 24_000;
-/// The maximum number of parts that are listed as cut.
+/// The maximum number of cut parts that are listed.
 const MAX_PARTS: usize = 20;
 /// The minimum size of a member's value, in bytes.
 const MIN_VALUE: usize = 16;
 /// The maximum number of members that a cut object keeps.
 const MAX_MEMBERS: usize = 10_000;
-/// The maximum depth at which values are cut. Deeper values are left out as a whole, since the stack of a Worker is
-/// small.
+/// The maximum depth at which values are cut. Deeper values are omitted entirely, because the stack
+/// of a Worker is small.
 const MAX_LEVELS: usize = 32;
-/// The maximum work to cut a value, in bytes read, as a multiple of its length: each level and each attempt reads the
-/// levels below it again.
+/// The maximum number of bytes read to cut a value, as a multiple of its length: each level and
+/// each attempt reads the levels below it again.
 const MAX_WORK: usize = 16;
 /// The maximum number of steps of a JSON Pointer.
 pub const MAX_STEPS: usize = 16;
@@ -36,14 +36,14 @@ pub struct Part {
     pub pointer: String,
     /// The unit of the numbers: `items`, `characters`, `members` or `bytes`.
     pub unit: &'static str,
-    /// The number of units that were left out.
+    /// The number of units that were omitted.
     pub omitted: usize,
     /// The total number of units.
     pub total: usize,
 }
 
-/// Selects the parts of a minified JSON value that JSON Pointers address, each in its place. `*` stands for every item
-/// or member. The pointers have at most [`MAX_STEPS`] steps.
+/// Selects the parts of a compact JSON value that JSON Pointers address, and keeps the structure
+/// around them. `*` stands for every item or member. The pointers have at most [`MAX_STEPS`] steps.
 pub fn selected(json: &str, pointers: &[String]) -> String {
     let step = |step: &str| step.replace("~1", "/").replace("~0", "~");
     let mut paths: Vec<Vec<String>> = pointers
@@ -101,7 +101,7 @@ fn select(cursor: &mut Cursor<'_>, paths: &[&[String]], text: &mut String) -> bo
         text.push(close);
         return true;
     }
-    // An empty list stays visible.
+    // Keep an empty list, although nothing in it can be selected.
     let all = cursor.since(from);
     let is_empty = all.len() == 2;
     if is_empty {
@@ -141,15 +141,16 @@ fn unescaped(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Cuts a minified JSON value to about `budget` bytes, and returns the parts that were cut. Lists keep their first items
-/// and strings their first characters. Objects keep as many members as fit once their values are cut. Numbers are never cut.
+/// Cuts a compact JSON value to about `budget` bytes, and returns the parts that were cut. Lists
+/// keep their first items and strings their first characters. Objects keep as many members as fit
+/// after their values are cut. Numbers are never cut.
 pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut Work) -> (String, Vec<Part>) {
     let mut cut = CutState { parts: Vec::new(), work, levels: 0 };
     let text = cut.value(json, budget, pointer);
     (text, cut.parts)
 }
 
-/// The bytes that may still be read to cut a response, in all attempts together.
+/// The bytes that may still be read to cut a response, across all attempts.
 pub struct Work(usize);
 
 impl Work {
@@ -231,7 +232,7 @@ impl CutState<'_> {
             list.push_str(item);
             count = count.saturating_add(1);
         });
-        // Cuts the first item if it exceeds the limit alone, since a part of an item is better than none.
+        // If the first item alone exceeds the limit, cut it: a part of an item is better than none.
         if let (0, Some(first)) = (count, first)
             && budget > MIN_VALUE
         {
@@ -252,7 +253,7 @@ impl CutState<'_> {
             if is_full {
                 return;
             }
-            // Reserves room for the name, a colon and a comma.
+            // Reserve space for the name, a colon and a comma.
             let overhead = name.len().saturating_add(2);
             let needed =
                 fixed_len.saturating_add(overhead).saturating_add(value.len().min(MIN_VALUE));
@@ -263,7 +264,7 @@ impl CutState<'_> {
                 kept.push((name, value));
             }
         });
-        // Short values are not cut. Long ones share the remaining budget.
+        // Do not cut short values. Long values share the remaining budget.
         let mut lengths: Vec<usize> = kept.iter().map(|(_, value)| value.len()).collect();
         lengths.sort_unstable();
         let mut remaining = budget.saturating_sub(fixed_len);

@@ -1,4 +1,4 @@
-//! The reasons why a call to a platform has no response, or one that can't be read.
+//! The reasons why a call to a platform has no response, or one that can't be read completely.
 
 use crate::http::problem::{Code, Problem};
 use crate::ports::HttpError;
@@ -10,7 +10,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The code in events.
+    /// The error code in events.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Problem(problem) => problem.code.describe().1,
@@ -37,7 +37,7 @@ impl From<CallError> for Problem {
     }
 }
 
-/// The error if a response can't be read to its end.
+/// The error if a response ends early or arrives too slowly.
 pub fn incomplete_response(status: u16) -> Problem {
     let detail = format!(
         "The platform responded with {status}, but closed the connection before the end, or sent too slowly."
@@ -45,7 +45,7 @@ pub fn incomplete_response(status: u16) -> Problem {
     Problem::new(Code::PlatformUnreachable, detail)
 }
 
-/// The error of a request without a response.
+/// The error for a request without a response.
 pub fn call_error(name: &str, error: HttpError) -> CallError {
     let problem = match error {
         HttpError::CallerLeft => return CallError::CallerDisconnected,

@@ -1,8 +1,9 @@
-//! The charset of a response, and decoders for the charsets that need no tables.
+//! Detects the charset of a response, and decodes the charsets that need no tables.
 
 use crate::util::media_type::essence;
 
-/// Windows-1252 where it differs from Latin-1: 0x80 to 0x9F (<https://encoding.spec.whatwg.org/#windows-1252>).
+/// The characters of Windows-1252 from 0x80 to 0x9F, where it differs from Latin-1
+/// (<https://encoding.spec.whatwg.org/#windows-1252>).
 const WINDOWS_1252: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}',
     '\u{2c6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}',
@@ -10,8 +11,9 @@ const WINDOWS_1252: [char; 32] = [
     '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
 ];
 
-/// The charset, and the offset at which the content begins. A byte order mark takes precedence over the media type, and the
-/// media type over the XML declaration. The default is UTF-8.
+/// Returns the charset, and the offset at which the content begins. A byte order mark takes
+/// precedence over the media type, and the media type over the XML declaration. The default is
+/// UTF-8.
 pub fn detect(content_type: &str, bytes: &[u8]) -> (String, usize) {
     for (mark, charset) in
         [(&b"\xef\xbb\xbf"[..], "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be")]
@@ -44,7 +46,7 @@ fn xml_encoding(bytes: &[u8]) -> Option<String> {
     Some(rest.get(1..)?.split(quote).next()?.to_ascii_lowercase())
 }
 
-/// Decodes bytes. Returns `None` for other charsets and for invalid bytes.
+/// Decodes bytes. Returns `None` for other charsets, and for invalid bytes.
 pub fn decode(charset: &str, bytes: &[u8]) -> Option<String> {
     let units = |read: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes.as_chunks::<2>();
@@ -55,7 +57,7 @@ pub fn decode(charset: &str, bytes: &[u8]) -> Option<String> {
         "utf-8" | "utf8" | "unicode-1-1-utf-8" => Some(std::str::from_utf8(bytes).ok()?.to_owned()),
         "utf-16" | "utf-16le" | "ucs-2" | "unicode" => units(u16::from_le_bytes),
         "utf-16be" => units(u16::from_be_bytes),
-        // Browsers decode these as Windows-1252, and servers expect that.
+        // Browsers decode these charsets as Windows-1252, and servers rely on it.
         "iso-8859-1" | "iso8859-1" | "iso_8859-1" | "latin1" | "us-ascii" | "ascii" | "cp1252"
         | "windows-1252" => {
             let decode_byte = |byte: &u8| match byte.checked_sub(0x80) {

@@ -30,17 +30,18 @@ use crate::util::json;
 use crate::util::percent::encode;
 use crate::util::rfc3339::rfc3339;
 
-/// The timeout until a platform's response begins, in milliseconds.
+/// The time limit for the start of a platform's response, in milliseconds.
 pub const DEADLINE_MS: u32 = 30_000;
 /// The maximum number of redirects.
 const MAX_REDIRECTS: u32 = 5;
-/// The maximum length of a path in an event, in bytes. Paths are percent-encoded, so they can be cut anywhere.
+/// The maximum length of a path in an event, in bytes. Paths are percent-encoded, so they can be
+/// cut at any byte.
 const MAX_PATH_BYTES: usize = 500;
-/// The minimum age of a token that is refreshed because the platform rejects it, in milliseconds. If a newer one is
-/// rejected, the next one would be, too.
+/// The minimum age of a token to refresh because the platform rejects it, in milliseconds. If the
+/// platform rejects a newer token, it would probably reject its successor too.
 const MIN_TOKEN_AGE_MS: u64 = 10_000;
 
-/// The maximum number of retries of a request that the platform rejects temporarily.
+/// The maximum number of retries of a request that the platform temporarily rejects.
 const MAX_RETRIES: u8 = 3;
 /// The maximum wait before a retry, in milliseconds.
 const MAX_RETRY_WAIT_MS: u64 = 20_000;
@@ -55,17 +56,17 @@ pub struct PlatformClient<'a, 'm, P> {
     pub usable: UsableCredentials,
     /// The called action or path, for the event `connection.called`.
     pub target: CallTarget<'a>,
-    /// The number of retries when the platform rejects the request temporarily.
+    /// The number of retries when the platform temporarily rejects the request.
     pub retries: u8,
-    /// The proof that the caller is allowed to make this call.
+    /// Proof that the caller is allowed to make this call.
     pub permit: Permit,
 }
 
 pub struct PlatformResponse {
     pub incoming: StreamingResponse,
-    /// The URL that was called last, without credentials.
+    /// The URL of the last request, without credentials.
     pub url: String,
-    /// When the platform accepts a retry, in milliseconds since 1970-01-01 UTC.
+    /// The time at which the platform accepts a retry, in milliseconds since 1970-01-01 UTC.
     retry_at: Option<u64>,
 }
 
@@ -80,7 +81,8 @@ impl PlatformResponse {
         Err(Problem::new(Code::PlatformUnreachable, detail))
     }
 
-    /// The service's headers that tell the caller when to retry, and where the next page of `server` is.
+    /// The headers of this service with the time of a possible retry, and the path of the next page
+    /// below `server`.
     pub fn continuation(&self, server: &str) -> Vec<(&'static str, String)> {
         let mut links = self.incoming.headers.iter().filter(|(name, _)| name == "link");
         let page = links.find_map(|(_, value)| next(value));
@@ -91,7 +93,7 @@ impl PlatformResponse {
     }
 }
 
-/// Reads the number of retries that the caller requests.
+/// Reads the number of retries from the caller's header.
 pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
     let Some(value) = context.request.header(RETRIES) else { return Ok(0) };
     let number = value.parse().ok().filter(|number| *number <= MAX_RETRIES);
@@ -105,7 +107,7 @@ pub fn invalid(parameter: &str, what: &str) -> Problem {
     Problem::from_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
 }
 
-/// The called action or path, as events show it.
+/// The called action or path, as recorded in events.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CallTarget<'a> {
@@ -115,7 +117,7 @@ pub enum CallTarget<'a> {
     Path(&'a str),
 }
 
-/// A call in an event. It contains no body, header or query.
+/// The record of a call in an event. Contains no body, header or query.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallRecord<'a> {
@@ -124,9 +126,9 @@ struct CallRecord<'a> {
     target: CallTarget<'a>,
     /// The status of the platform's response; null without a response.
     status: Option<u16>,
-    /// The problem code, or that the caller disconnected; null with a response.
+    /// The problem code, or a code for a disconnected caller; null with a response.
     error: Option<&'static str>,
-    /// The time until the response began.
+    /// The time until the response began, in milliseconds.
     duration_ms: u64,
     /// The id of the key that was used, or that created the token.
     key_id: &'a str,
@@ -134,7 +136,7 @@ struct CallRecord<'a> {
     identity: Option<&'a str>,
 }
 
-/// A request to a platform, without credentials.
+/// A request to a platform, before credentials are added.
 pub struct Call<'a> {
     pub method: String,
     /// A URL below one of the platform's servers.
@@ -144,7 +146,7 @@ pub struct Call<'a> {
     pub payload: Payload<'a>,
 }
 
-/// The tracing of one request to a platform.
+/// The trace of one request to a platform.
 struct Trace {
     context: Option<TraceContext>,
     /// `None` when no span is recorded.
@@ -153,7 +155,7 @@ struct Trace {
 }
 
 impl CallTarget<'_> {
-    /// Cuts a path to [`MAX_PATH_BYTES`] bytes.
+    /// Truncates a path to [`MAX_PATH_BYTES`] bytes.
     fn truncated(self) -> Self {
         match self {
             Self::Path(path) => Self::Path(path.get(..MAX_PATH_BYTES).unwrap_or(path)),
@@ -163,7 +165,7 @@ impl CallTarget<'_> {
 }
 
 impl<P: Ports> PlatformClient<'_, '_, P> {
-    /// The connector, and the connection's authentication method.
+    /// The connector, and the connection's auth method.
     pub fn connector_and_method(&self) -> Result<(&Connector, &AuthMethod), Problem> {
         self.usable.connector.as_ref().zip(self.usable.method()).ok_or_else(|| {
             let (platform, method) =
@@ -197,13 +199,14 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         Err(Problem::new(Code::PlatformUnreachable, detail))
     }
 
-    /// Sends a request and follows redirects to the same origin. If the platform rejects the credentials, they are
-    /// refreshed and the request is repeated once, provided that its body can be sent again. If the platform rejects
-    /// the request temporarily, it is retried as often as the caller wants, provided that this is safe.
+    /// Sends a request and follows redirects to the same origin. If the platform rejects the
+    /// credentials, refreshes them and repeats the request once, provided that its body can be sent
+    /// again. If the platform temporarily rejects the request, retries it up to the caller's limit,
+    /// provided that repeating it is safe.
     pub async fn send(self, call: Call<'_>) -> Result<PlatformResponse, Problem> {
         let Self { context, principal, ports, target, .. } = self;
         let config = context.config();
-        // Events of calls must not fill the database, so a nearly full one stores none.
+        // Events of calls must not fill the database, so none are stored when it is nearly full.
         if !config.call_events.has(&call.method)
             || context.service.capacity().is_nearly_full(ports.number())
         {
@@ -251,7 +254,8 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
                     Err(problem) if problem.code == Code::ConnectionFailed => {
                         return Err(problem.into());
                     }
-                    // The platform's own response is more helpful than the error of the refresh.
+                    // Return the platform's own response, which is more helpful than the error of
+                    // the refresh.
                     Err(_) => {
                         return Ok(PlatformResponse {
                             incoming: response,
@@ -307,8 +311,8 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             && self.ports.now().saturating_sub(issued_at) >= MIN_TOKEN_AGE_MS
     }
 
-    /// The tracing of the next request. A trace context in the headers of the call, which may come from an action's input,
-    /// takes precedence over the caller's.
+    /// The trace of the next request. A trace context in the headers of the call, which may come
+    /// from an action's input, takes precedence over the caller's.
     fn trace(&self, call: &Call<'_>) -> Trace {
         let context = TraceContext::read(&call.headers)
             .or_else(|| TraceContext::read(&self.context.request.headers));
@@ -317,7 +321,8 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         Trace { context, ids, began: self.ports.now() }
     }
 
-    /// Adds the span of a request, if one is recorded. `sends` is the number of earlier requests of the same call.
+    /// Adds the span of a request if spans are recorded. `sends` is the number of earlier requests
+    /// of the same call.
     fn add_span(
         &self,
         call: &Call<'_>,
@@ -350,7 +355,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         self.ports.add_span(span.to_json());
     }
 
-    /// Sends a request. `sends` is the number of earlier requests of the same call.
+    /// Sends a request once. `sends` is the number of earlier requests of the same call.
     async fn send_once(&self, call: &Call<'_>, sends: u32) -> Result<StreamingResponse, CallError> {
         let (connector, method) = self.connector_and_method()?;
         let platform_auth = self.usable.auth(self.context.config());
@@ -358,8 +363,8 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         if let Some(name) = auth.reserved_header(&call.headers) {
             return Err(self.reserved_header_problem(name).into());
         }
-        // The parameters of an action come from its platform's document, so only those of a proxy call are filtered by
-        // value.
+        // Only proxied calls are filtered by value: the parameters of an action come from the
+        // platform's API document.
         let is_proxied = matches!(self.target, CallTarget::Path(_));
         let url = without_parameters(&call.url, |name, value| {
             let value = if is_proxied { value } else { "" };
@@ -402,7 +407,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         Problem::from_fault(Fault { code, location, detail, suggestion: None })
     }
 
-    /// Replaces the secrets that are part of the servers' URLs by their names, as in the catalog.
+    /// Replaces secrets in the servers' URLs with the names of their variables.
     pub fn without_server_secrets(&self, text: &str) -> String {
         let mut shown = text.to_owned();
         let Ok((connector, method)) = self.connector_and_method() else { return shown };
@@ -438,7 +443,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     }
 }
 
-/// Whether a request can be repeated without a second effect.
+/// Whether repeating a request has no second effect.
 fn is_repeatable(call: &Call<'_>) -> bool {
     let has_key = || call.headers.iter().any(|(name, _)| name == "idempotency-key");
     call.payload != Payload::Stream && (matches!(call.method.as_str(), "GET" | "HEAD") || has_key())

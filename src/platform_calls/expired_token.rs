@@ -1,13 +1,15 @@
-//! Whether a platform rejected a request because its access token has expired.
+//! Detects whether a platform rejected a request because the access token has expired.
 
 use crate::ports::{Http, StreamingResponse};
 use crate::util::media_type::{essence, is_json};
 
-/// The maximum size of an error that is read. Longer bodies are pages, not errors.
+/// The maximum size in bytes of an error that is read. Longer bodies are HTML pages, not API
+/// errors.
 const MAX_ERROR: usize = 16 << 10;
 
-/// Whether the token was rejected. Some platforms respond to expired tokens with another status than 401, but say so in
-/// the body: Netatmo with 403 (<https://github.com/xperimental/netatmo-exporter/issues/55>), Facebook with 400
+/// Whether the platform rejected the token. Some platforms report an expired token only in the
+/// body, with a status other than 401: Netatmo with 403
+/// (<https://github.com/xperimental/netatmo-exporter/issues/55>), Facebook with 400
 /// (<https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived>).
 pub async fn is_token_expired(ports: &impl Http, response: &StreamingResponse) -> bool {
     let is_json = || is_json(&essence(response.header("content-type").unwrap_or_default()));

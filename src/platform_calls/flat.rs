@@ -1,7 +1,8 @@
-//! The input of an action as one flat object, for the tool definitions of language models: each property has a name
-//! that all models allow, and the top level is not a combination of schemas.
+//! Flattens the input of an action into one object, for the tool definitions of language models:
+//! each property has a name that all models allow, and the top level does not combine schemas.
 //!
-//! The names depend on the action's `input` only, so that a model's arguments can be mapped back exactly.
+//! The names depend only on the action's `input`, so that a model's arguments can be mapped back
+//! exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +16,12 @@ use crate::util::nearest::nearest;
 
 /// The maximum length of a name, in bytes: `^[a-zA-Z0-9_.-]{1,64}$`.
 const MAX_NAME_BYTES: usize = 64;
-/// The locations of parameters.
+/// The locations of parameters in the input.
 const PARAMETERS: [&str; 4] = ["path", "query", "header", "cookie"];
-/// The location of the body, and the name of the argument with a body whose members are not arguments.
+/// The location of the body. Also the name of the argument for a body whose members are not
+/// arguments.
 const BODY: &str = "body";
-/// The keywords that an object schema may have so that its members can become arguments.
+/// The keywords that an object schema may contain if its members become arguments.
 const SPREADABLE: [&str; 14] = [
     "$comment",
     "$schema",
@@ -36,7 +38,7 @@ const SPREADABLE: [&str; 14] = [
     "title",
     "type",
 ];
-/// The maximum number of references that lead to the schema of the body.
+/// The maximum number of references to follow to the schema of the body.
 const MAX_REFERENCES: usize = 8;
 /// The types of an unrestricted value.
 const ANY: [&str; 6] = ["string", "number", "boolean", "object", "array", "null"];
@@ -45,9 +47,10 @@ const ANY: [&str; 6] = ["string", "number", "boolean", "object", "array", "null"
 #[derive(Debug)]
 pub struct Flat<'s> {
     schema: &'s Value,
-    /// The arguments, by flat name.
+    /// The arguments by their flat names.
     arguments: BTreeMap<String, Argument<'s>>,
-    /// Whether the members of the body are arguments and the body is required. Then it is sent even if it is empty.
+    /// Whether to send the body even if it has no members, because it is required and its members
+    /// are arguments.
     needs_body: bool,
 }
 
@@ -55,7 +58,7 @@ pub struct Flat<'s> {
 #[derive(Debug, Clone, Copy)]
 struct Argument<'s> {
     place: &'static str,
-    /// Its original name; `None` for the whole body.
+    /// The original name; `None` for the whole body.
     name: Option<&'s str>,
     schema: &'s Value,
     is_required: bool,
@@ -79,7 +82,7 @@ fn requires(object: &Value, name: &str) -> bool {
     required.is_some_and(|all| all.iter().any(|known| known == name))
 }
 
-/// The object whose members replace the body, if that loses nothing.
+/// The object whose members can replace the body without loss.
 fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
     let mut body = body;
     for _ in 0..MAX_REFERENCES {
@@ -222,8 +225,9 @@ fn pointer(name: &str) -> String {
     format!("/arguments/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Assigns flat names: the original name if possible, prefixed with the location if it occurs in several, with invalid
-/// characters replaced, and with a number appended if the name is taken.
+/// Assigns flat names: the original name if possible, prefixed with the location if it occurs in
+/// several locations, with invalid characters replaced, and with a number appended if the name is
+/// taken.
 fn name_arguments<'s>(arguments: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for argument in arguments {
@@ -276,7 +280,7 @@ fn replace_invalid(name: &str) -> String {
     cut(clean.trim_matches('_').to_owned(), MAX_NAME_BYTES)
 }
 
-/// Cuts an ASCII name.
+/// Truncates an ASCII name.
 fn cut(mut name: String, max: usize) -> String {
     name.truncate(max);
     name

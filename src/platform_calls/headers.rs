@@ -1,19 +1,20 @@
-//! Selects the headers of a call that are forwarded, in both directions.
+//! Selects the headers to forward to a platform and back to the caller.
 
 use crate::credentials::request_auth::{is_same_header, with_hyphens};
 use crate::http::message::CONNECT_CODE;
 use crate::ports::user_agent;
 
-/// The URL of the platform's server that a call is for, if it is not the first one.
+/// The URL of the server to call, if it is not the platform's first server.
 pub const SERVER: &str = "x-vault-server";
-/// Marks a request that the service itself sends for an agent, whose clients write values as strings. A client can't
-/// send a header with this name (RFC 9110, section 5.6.2).
+/// Marks a request that the service itself sends for an agent, whose clients write values as
+/// strings. The name is not a valid header name (RFC 9110, section 5.6.2), so no client can send
+/// it.
 pub const AGENT: &str = ":agent";
-/// The value of [`AGENT`] when the platform's response itself is wanted, as a file.
+/// The value of [`AGENT`] when the caller wants the platform's response as a file.
 pub const DOWNLOAD: &str = "download";
-/// The number of retries when the platform rejects the request temporarily.
+/// The number of retries when the platform temporarily rejects the request.
 pub const RETRIES: &str = "x-vault-retries";
-/// When the platform accepts a retry, in milliseconds since 1970-01-01 UTC.
+/// The time at which the platform accepts a retry, in milliseconds since 1970-01-01 UTC.
 pub const RETRY_AT: &str = "x-vault-retry-at";
 /// The path and query of the next page.
 pub const NEXT: &str = "x-vault-next";
@@ -33,9 +34,10 @@ const HOP_BY_HOP: [&str; 9] = [
     "upgrade",
 ];
 
-/// Request headers that are not for the platform: those of proxies on the way to this service, those of the calling
-/// page, those that only the vault sends, those for this service, and those that replace the path or the host at some
-/// servers (`X-Original-URL`, `X-Rewrite-URL`, `X-Host`), which would lead outside the connector's servers.
+/// Request headers that are not forwarded: set by proxies before this service or by the calling
+/// page, meant for this service, set only by the vault, or used by some servers instead of the path
+/// or the host (`X-Original-URL`, `X-Rewrite-URL`, `X-Host`), which would lead outside the
+/// connector's servers.
 const DROPPED_REQUEST_HEADERS: [&str; 22] = [
     CONNECT_CODE,
     "authorization",
@@ -61,12 +63,12 @@ const DROPPED_REQUEST_HEADERS: [&str; 22] = [
     "x-rewrite-url",
 ];
 
-/// Prefixes of headers that are treated in the same way.
+/// Prefixes of further request headers that are not forwarded.
 const DROPPED_REQUEST_PREFIXES: [&str; 5] =
     ["access-control-", "cf-", "sec-", "x-forwarded-", "x-vault-"];
 
-/// Response headers that describe the response, and keep their names. Browsers and caches might interpret any other
-/// header, now or in a later version, as if this service had sent it.
+/// Response headers that describe the response, and keep their names. Browsers and caches might
+/// interpret any other header, now or in a later version, as if this service had sent it.
 const PASSED_RESPONSE_HEADERS: [&str; 25] = [
     "accept-patch",
     "accept-post",
@@ -112,13 +114,14 @@ const INTERPRETED_HEADERS: [&str; 10] = [
     "x-xss-protection",
 ];
 
-/// Prefixes of headers that are treated in the same way.
+/// Prefixes of further headers that browsers and proxies interpret.
 const INTERPRETED_PREFIXES: [&str; 4] = ["x-accel-", "x-lighttpd-", "x-litespeed-", "x-vault-"];
 
-/// The prefix of all other response headers.
+/// The prefix for all other response headers.
 const RENAMED_PREFIX: &str = "x-platform-";
 
-/// Whether a header is hop-by-hop or describes the request's framing and target. No value of it can be a credential.
+/// Whether a header is hop-by-hop or describes the request's framing and target. Its value can't be
+/// a credential.
 pub fn is_transport_header(name: &str) -> bool {
     HOP_BY_HOP.contains(&name) || matches!(name, "host" | "content-length" | "expect")
 }
@@ -127,19 +130,20 @@ fn is_one_of(name: &str, names: &[&str], prefixes: &[&str]) -> bool {
     names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The hop-by-hop headers that the header `Connection` names.
+/// The hop-by-hop headers that are listed in the header `Connection`.
 fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
     let lists = headers.iter().filter(|(name, _)| name == "connection");
     let names = lists.flat_map(|(_, value)| value.split(','));
     names.map(|name| name.trim().to_ascii_lowercase()).collect()
 }
 
-/// Whether a request to a platform may have a header with this lower-case name: a token (RFC 9110, section 5.6.2) that is
-/// neither hop-by-hop nor sent by the vault only. Differences in punctuation are ignored: CGI makes each an underscore.
+/// Whether a request to a platform may have a header with this lower-case name: a token (RFC 9110,
+/// section 5.6.2) that is neither hop-by-hop nor reserved for the vault. Ignores punctuation,
+/// because CGI replaces it with underscores.
 pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let read_name = with_hyphens(name);
-    // Trailing punctuation is kept for the prefixes: the name may be a prefix without anything after it.
+    // The prefixes end with a hyphen, so trailing punctuation is kept to compare with them.
     let read_name = read_name.trim_start_matches('-');
     let trimmed = read_name.trim_end_matches('-');
     !name.is_empty()
@@ -149,8 +153,8 @@ pub fn may_be_sent(name: &str) -> bool {
         && !is_one_of(read_name, &[], &DROPPED_REQUEST_PREFIXES)
 }
 
-/// The headers of a caller's request that are forwarded; `secrets` are those that carry the caller's key. Names are in
-/// lower case.
+/// The headers of a caller's request to forward; `secrets` are the names of headers for the
+/// caller's key. Names are in lower case.
 pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String, String)> {
     let own = named_by_connection(sent);
     let is_secret = |name: &str| secrets.iter().any(|secret| is_same_header(secret, name));
@@ -162,7 +166,8 @@ pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String
     headers
 }
 
-/// Whether a response header keeps its name. Platforms return limits and ids in headers of many names.
+/// Whether a response header keeps its name. Platforms return limits and ids in headers with many
+/// names.
 fn keeps_its_name(name: &str) -> bool {
     if is_one_of(name, &INTERPRETED_HEADERS, &INTERPRETED_PREFIXES)
         || is_one_of(name, &[], &DROPPED_REQUEST_PREFIXES)
@@ -175,9 +180,9 @@ fn keeps_its_name(name: &str) -> bool {
     PASSED_RESPONSE_HEADERS.contains(&name) || is_custom || is_limit || is_id
 }
 
-/// The headers of a platform's response that are forwarded. Those that describe the response keep their names. All
-/// others are renamed to `x-platform-…`, which no browser or cache interprets, and so is `x-request-id`, which this
-/// service sets.
+/// The headers of a platform's response to forward. Those that describe the response keep their
+/// names. All others are renamed to `x-platform-…`, which no browser or cache interprets. So is
+/// `x-request-id`, because this service sets its own.
 pub fn to_caller(received: Vec<(String, String)>) -> Vec<(String, String)> {
     let own = named_by_connection(&received);
     let passes = |name: &String| {
@@ -193,8 +198,9 @@ pub fn to_caller(received: Vec<(String, String)>) -> Vec<(String, String)> {
     received.into_iter().filter(|(name, _)| passes(name)).map(renamed).collect()
 }
 
-/// Renames the `Location` of a redirect to `x-platform-location`. HTTP clients follow the header under its own name and
-/// repeat the request with the caller's secret: at any host, or at another endpoint of this service.
+/// Renames the `Location` of a redirect to `x-platform-location`. HTTP clients would follow
+/// `Location` and repeat the request with the caller's secret, at any host or at another endpoint
+/// of this service.
 pub fn rename_redirect(status: u16, headers: &mut [(String, String)]) {
     if (300..400).contains(&status) {
         for (name, _) in headers.iter_mut().filter(|(name, _)| name == "location") {
@@ -295,7 +301,7 @@ mod tests {
         let secrets = ["x-service-secret".to_owned(), "x-own-key".to_owned()];
         let sent = [pairs(&kept), pairs(&dropped)].concat();
         assert_eq!(names(&to_platform(&sent, &secrets)), kept);
-        // Headers that `Connection` names are dropped. A request without `User-Agent` gets one.
+        // Headers listed in `Connection` are dropped. A request without `User-Agent` gets one.
         let sent = [
             ("connection".to_owned(), "close, X-Own".to_owned()),
             ("x-own".to_owned(), "v".to_owned()),

@@ -1,7 +1,7 @@
-//! Reads valid JSON as text, each byte once and without building values: the responses of platforms have up to 8 MiB and
-//! four million items.
+//! Scans valid JSON as text, reading each byte once and without building values: platforms'
+//! responses have up to 8 MiB and four million items.
 
-/// The JSON without the white space between its tokens.
+/// Removes the white space between the tokens of JSON.
 pub fn minified(json: &str) -> String {
     let mut short = String::with_capacity(json.len());
     let (mut is_text, mut is_escaped, mut kept) = (false, false, 0_usize);
@@ -20,7 +20,7 @@ pub fn minified(json: &str) -> String {
     short
 }
 
-/// A position in valid, minified JSON.
+/// A position in valid JSON without white space.
 pub struct Cursor<'a> {
     json: &'a str,
     at: usize,
@@ -31,7 +31,7 @@ impl<'a> Cursor<'a> {
         Self { json, at: 0 }
     }
 
-    /// The first byte of the value that follows.
+    /// The first byte of the next value.
     pub fn peek(&self) -> Option<u8> {
         self.json.as_bytes().get(self.at).copied()
     }
@@ -40,7 +40,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// The text between a position and the current one.
+    /// The text from a position to the current position.
     pub fn since(&self, from: usize) -> &'a str {
         self.json.get(from..self.at).unwrap_or_default()
     }
@@ -49,7 +49,7 @@ impl<'a> Cursor<'a> {
         self.at = self.at.saturating_add(1);
     }
 
-    /// Reads a string, and returns it as written.
+    /// Reads a string, and returns its JSON.
     fn string(&mut self) -> &'a str {
         let from = self.at;
         self.step();
@@ -64,7 +64,7 @@ impl<'a> Cursor<'a> {
         self.since(from)
     }
 
-    /// Reads a value, and returns it as written.
+    /// Reads a value, and returns its JSON.
     pub fn value(&mut self) -> &'a str {
         let from = self.at;
         let mut depth = 0_usize;
@@ -95,8 +95,9 @@ impl<'a> Cursor<'a> {
         self.since(from)
     }
 
-    /// Reads a list or an object, and calls a function at the value of each item or member, with the member's name as
-    /// written. The function must read the value. Returns the number of items or members.
+    /// Reads a list or an object. Calls `each` at the value of each item or member, with the
+    /// member's name as JSON. The function must read the value. Returns the number of items or
+    /// members.
     pub fn parts(&mut self, mut each: impl FnMut(&mut Self, &'a str)) -> usize {
         let is_object = self.peek() == Some(b'{');
         let mut count = 0_usize;

@@ -1,7 +1,8 @@
-//! Reads the input of clients that write values as strings, null or an empty string for values that they omit, or the
-//! only item of a list without the list. A string is parsed as JSON where the schema allows no string, but allows the
-//! parsed value. A member that is null or empty is dropped where the schema neither requires nor allows it. MCP clients
-//! send lists, objects, numbers and optional values that way.
+//! Corrects the input of clients that write values as strings, null or an empty string for omitted
+//! values, or a single item instead of a list. A string is parsed as JSON where the schema does not
+//! allow a string, but allows the parsed value. A member that is null or empty is dropped where the
+//! schema neither requires nor allows it. MCP clients send lists, objects, numbers and optional
+//! values in these forms.
 
 use crate::util::collect::by_insertion;
 use serde_json::{Map, Value};
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 /// The maximum number of schemas that a value is compared with.
 const MAX_SCHEMAS: usize = 200;
 
-/// Replaces strings by the values that the schema expects. A string that matches nothing is kept.
+/// Replaces strings with the values that the schema expects. Keeps a string that matches no schema.
 pub fn coerced(schema: &Value, input: Value) -> Value {
     Lenient { root: schema }.value(&[schema], input)
 }
@@ -56,7 +57,8 @@ impl<'s> Lenient<'s> {
         }
     }
 
-    /// Whether a value is null, the string `null` or an empty string, although the schemas do not allow its type.
+    /// Whether a value is null, the string `null` or an empty string, although the schemas do not
+    /// allow its type.
     fn is_absent(&self, schemas: &[&'s Value], value: &Value) -> bool {
         let is_blank = |text: &str| matches!(text.trim(), "null" | "");
         if !value.is_null() && !value.as_str().is_some_and(is_blank) {
@@ -124,7 +126,7 @@ fn types(schema: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// The value that a string contains, if the schemas allow the value and no string.
+/// Parses the value in a string, if the schemas allow the value but no string.
 fn parse_text(leaves: &Leaves<'_>, text: String) -> Value {
     let allowed: Vec<&str> = leaves.schemas.iter().flat_map(|schema| types(schema)).collect();
     if leaves.allow_anything || allowed.is_empty() || allowed.contains(&"string") {
@@ -132,7 +134,7 @@ fn parse_text(leaves: &Leaves<'_>, text: String) -> Value {
     }
     let trimmed = text.trim();
     let lower = trimmed.to_ascii_lowercase();
-    // Some languages capitalize these words, such as Python.
+    // Some languages, such as Python, capitalize these words.
     let json = if matches!(lower.as_str(), "true" | "false") { lower.as_str() } else { trimmed };
     let Ok(value) = serde_json::from_str::<Value>(json) else { return Value::String(text) };
     let fits = match &value {
@@ -143,7 +145,7 @@ fn parse_text(leaves: &Leaves<'_>, text: String) -> Value {
         Value::String(_) => false,
         Value::Number(number) => {
             let is_whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
-            // A number that would lose digits is left as a string, and rejected.
+            // Leave a number that would lose digits as a string, which is then rejected.
             let is_exact = !number.is_f64() || json.len() <= 15 || json.contains(['.', 'e', 'E']);
             is_exact && (allowed.contains(&"number") || (is_whole && allowed.contains(&"integer")))
         }
@@ -151,7 +153,7 @@ fn parse_text(leaves: &Leaves<'_>, text: String) -> Value {
     if fits { value } else { Value::String(text) }
 }
 
-/// Whether the schemas require a list, and the value is not one.
+/// Whether the schemas require a list, and the value is not a list.
 fn is_only_item(leaves: &Leaves<'_>, value: &Value) -> bool {
     let mut allowed = leaves.schemas.iter().flat_map(|schema| types(schema)).peekable();
     !leaves.allow_anything

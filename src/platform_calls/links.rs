@@ -1,4 +1,4 @@
-//! The `Link` header (RFC 8288): the next page of a list.
+//! Parses the `Link` header (RFC 8288), to find the next page of a list.
 
 use super::address::redirect_target;
 use crate::targets::origin;
@@ -6,14 +6,14 @@ use crate::targets::path::leaves_server;
 
 /// A link, split around its URL.
 struct Link<'h> {
-    /// Everything up to and including the `<`.
+    /// The header up to and including the `<`.
     before: &'h str,
     address: &'h str,
-    /// The parameters, from the `>` on.
+    /// The parameters, including the `>` before them.
     parameters: &'h str,
 }
 
-/// The links of a header. Trailing garbage is ignored.
+/// The links of a header. Invalid text at the end is ignored.
 fn links(header: &str) -> Vec<Link<'_>> {
     let mut links = Vec::new();
     let mut rest = header;
@@ -47,7 +47,7 @@ fn end_of_parameters(text: &str) -> usize {
 }
 
 impl Link<'_> {
-    /// Whether the link is from this page to the next one.
+    /// Whether the link leads from this page to the next page.
     fn is_next(&self) -> bool {
         let mut is_next = false;
         for parameter in self.parameters.split(';').skip(1) {
@@ -55,7 +55,7 @@ impl Link<'_> {
             let mut relations = value.trim().trim_matches('"').split_whitespace();
             match name.trim().to_ascii_lowercase().as_str() {
                 "rel" => is_next |= relations.any(|relation| relation.eq_ignore_ascii_case("next")),
-                // The link starts from another page.
+                // The link belongs to another page.
                 "anchor" => return false,
                 _ => {}
             }
@@ -80,7 +80,8 @@ pub fn next(header: &str) -> Option<&str> {
     links(header).into_iter().find(Link::is_next).map(|link| link.address)
 }
 
-/// The path and query below `server` of a URL in a response to `url`. Returns `None` for URLs outside the server.
+/// The path and query, below `server`, of a URL in the response to `url`. Returns `None` for URLs
+/// outside the server.
 pub fn path_below(server: &str, url: &str, address: &str) -> Option<String> {
     let url = redirect_target(url, address)?;
     if origin(&url)? != origin(server)? {

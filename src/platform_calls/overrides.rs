@@ -1,10 +1,11 @@
-//! Headers, parameters and members that override the HTTP method. Limits are checked against the actual method, so the
-//! service sends only those that an action declares, and checks their values too. The body of a proxied request is not read.
+//! Detects headers, parameters and members that override the HTTP method. Limits are checked
+//! against the actual method, so the service sends only overrides that an action declares, and
+//! checks their values too. The body of a proxied request is not read.
 //!
-//! Rails, Laravel, Symfony, Slim and Express read `X-HTTP-Method-Override` or `_method`, ASP.NET and `SharePoint`
-//! `X-HTTP-Method`, Salesforce `_HttpMethod`, and Facebook's Graph API `method`.
+//! Rails, Laravel, Symfony, Slim and Express read `X-HTTP-Method-Override` or `_method`, ASP.NET
+//! and `SharePoint` `X-HTTP-Method`, Salesforce `_HttpMethod`, and Facebook's Graph API `method`.
 
-/// The names of headers and parameters that override the method, reduced to their letters, in lower case.
+/// The names of headers and parameters that override the method: only their letters, in lower case.
 const NAMES: [&str; 6] = [
     "httpmethod",
     "httpmethodoverride",
@@ -14,7 +15,8 @@ const NAMES: [&str; 6] = [
     "xmethodoverride",
 ];
 
-/// Names that only headers have, in the same form. Some of these headers override the path.
+/// Names that only headers have, also in lower-case letters. Some of these headers override the
+/// path.
 const HEADERS: [&str; 8] = [
     "xaccelredirect",
     "xhttpverb",
@@ -26,7 +28,7 @@ const HEADERS: [&str; 8] = [
     "xrequestmethod",
 ];
 
-/// The methods that an override can name at some platform.
+/// The methods that an override can name at any platform.
 const METHODS: [&str; 11] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "MERGE", "OPTIONS", "TRACE", "COPY", "MOVE"];
 
@@ -42,13 +44,13 @@ pub fn is_header(name: &str) -> bool {
     is_method || NAMES.iter().chain(&HEADERS).any(|known| *known == letters)
 }
 
-/// Whether a parameter with this name overrides the method, at least with some values.
+/// Whether a parameter with this name overrides the method for at least some values.
 pub fn is_name(name: &str) -> bool {
     is_parameter(name, "GET")
 }
 
-/// Whether a query or form parameter overrides the method. Some platforms have a parameter `method` of their own that
-/// is not an HTTP method.
+/// Whether a query or form parameter overrides the method. Some platforms have a parameter `method`
+/// that is not an HTTP method, so the value matters too.
 pub fn is_parameter(name: &str, value: &str) -> bool {
     let letters = letters(name);
     let is_method = || METHODS.iter().any(|method| method.eq_ignore_ascii_case(value.trim()));

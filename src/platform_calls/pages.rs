@@ -1,4 +1,4 @@
-//! The next page of a list, by the body of a response.
+//! Finds the next page of a list in the body of a response.
 
 use serde_json::Value;
 
@@ -10,8 +10,8 @@ use crate::util::percent::{decode_form, encode};
 /// The maximum size of a body that is searched, in bytes.
 pub const MAX_BODY: usize = 512 * 1024;
 
-/// The path and query below `server` of the page after the response to `url`. Returns `None` when there is none, or it
-/// is outside the server.
+/// The path and query, below `server`, of the page after the response to `url`. Returns `None` when
+/// there is no next page, or it is outside the server.
 pub fn next(pagination: &[Pagination], server: &str, url: &str, body: &Value) -> Option<String> {
     pagination.iter().find_map(|page| {
         let value = page.value(body)?;
@@ -23,7 +23,7 @@ pub fn next(pagination: &[Pagination], server: &str, url: &str, body: &Value) ->
 }
 
 impl Pagination {
-    /// The value that leads to the next page: its URL, or the value of a query parameter.
+    /// The value in the body that leads to the next page: a URL, or the value of a query parameter.
     fn value(&self, body: &Value) -> Option<String> {
         if self.more.as_ref().is_some_and(|more| body.pointer(more) != Some(&Value::Bool(true))) {
             return None;
@@ -40,7 +40,7 @@ impl Pagination {
     }
 }
 
-/// The URL with a query parameter replaced or added.
+/// Sets a query parameter of a URL.
 fn with_parameter(url: &str, name: &str, value: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let is_other = |pair: &&str| {

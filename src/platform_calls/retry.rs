@@ -1,11 +1,11 @@
-//! Decides when a request that a platform rejects temporarily can be retried.
+//! Determines when a request that a platform temporarily rejected can be retried.
 
 use crate::oauth::response::times::retry_after;
 use crate::ports::StreamingResponse;
 use crate::util::rfc3339::parse;
 
-/// The headers in which platforms announce the end of a rate limit, the most precise first. GitHub, Discord, Twitter,
-/// `OpenAI`, Okta and the IETF draft (draft-ietf-httpapi-ratelimit-headers) use them.
+/// The headers that contain the end of a rate limit, the most precise first. GitHub, Discord,
+/// Twitter, `OpenAI`, Okta and the IETF draft (draft-ietf-httpapi-ratelimit-headers) use them.
 const RESETS: [&str; 7] = [
     "x-ratelimit-reset-after",
     "ratelimit-reset",
@@ -15,14 +15,15 @@ const RESETS: [&str; 7] = [
     "x-ratelimit-reset-tokens",
     "anthropic-ratelimit-requests-reset",
 ];
-/// Numbers of at least this size are timestamps in seconds since 1970; from [`MIN_TIMESTAMP_MS`] up, in milliseconds.
+/// Numbers of at least this value are timestamps in seconds since 1970; from [`MIN_TIMESTAMP_MS`]
+/// on, in milliseconds.
 const MIN_TIMESTAMP: f64 = 1e9;
 const MIN_TIMESTAMP_MS: f64 = 1e12;
 /// The maximum plausible wait, in milliseconds.
 const MAX_MS: f64 = 7.0 * 24.0 * 3600.0 * 1000.0;
 
-/// The milliseconds until the request can be retried. Returns `None` unless the response is a temporary rejection that
-/// names the time.
+/// The milliseconds until the request can be retried. Returns `None` unless the response is a
+/// temporary rejection that contains a time.
 pub fn wait(response: &StreamingResponse, now_ms: u64) -> Option<u64> {
     if !matches!(response.status, 429 | 503) {
         return None;
@@ -36,7 +37,8 @@ pub fn wait(response: &StreamingResponse, now_ms: u64) -> Option<u64> {
         .or_else(resets)
 }
 
-/// Parses a timestamp, or seconds from now: `1795348800`, `0.65`, `6m0s`, `2026-11-22T12:00:00Z`.
+/// Parses a timestamp, or a number of seconds from now: `1795348800`, `0.65`, `6m0s`,
+/// `2026-11-22T12:00:00Z`.
 fn reset(text: &str, now_ms: u64) -> Option<u64> {
     let text = text.split([',', ';']).next().unwrap_or_default().trim();
     if let Some(moment) = parse(text) {
@@ -78,7 +80,7 @@ fn duration(text: &str) -> Option<f64> {
     (!text.is_empty()).then_some(total)
 }
 
-/// Rounds up to milliseconds.
+/// Rounds milliseconds up to a whole number.
 fn rounded_up(milliseconds: f64) -> Option<u64> {
     let rounded = milliseconds.ceil();
     #[expect(

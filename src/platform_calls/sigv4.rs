@@ -1,4 +1,4 @@
-//! AWS Signature Version 4, in the header `Authorization`.
+//! Signs requests with AWS Signature Version 4, in the header `Authorization`.
 
 use sha2::{Digest, Sha256};
 
@@ -9,7 +9,7 @@ use crate::util::percent::{decode, encode};
 /// The placeholder for the hash of a body that is not known in advance. Amazon S3 accepts it over `https`.
 pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
-/// The user's access key and its scope.
+/// The user's access key, and the region and service for which it signs.
 #[derive(Clone, Copy)]
 pub struct Signer<'a> {
     /// The access key's id.
@@ -29,8 +29,9 @@ pub fn hash(body: &[u8]) -> String {
     KeyHash(Sha256::digest(body).into()).to_string()
 }
 
-/// A URL in the canonical form for signing, in which each part is escaped in one way. Servers then compute the same
-/// signature, whether from the raw or the decoded URL. It contains no plus, which services decode differently.
+/// Normalizes a URL for signing, so that each part has only one possible escaping. Servers then
+/// compute the same signature, whether from the raw or the decoded URL. The result contains no
+/// plus, which services decode differently.
 pub fn canonical(url: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let (origin, path) = split_path(address);
@@ -87,7 +88,7 @@ impl Signer<'_> {
         payload: &str,
         stamp: &str,
     ) {
-        // The signature replaces the caller's own.
+        // The signature replaces the caller's signature headers.
         let signature_headers =
             ["x-amz-date", "x-amz-security-token", "x-amz-content-sha256", "authorization"];
         headers.retain(|(name, _)| !signature_headers.contains(&name.as_str()));
@@ -99,7 +100,7 @@ impl Signer<'_> {
         if self.is_s3() {
             add("x-amz-content-sha256", payload);
         }
-        // The Worker's runtime may change other headers.
+        // Other headers are not signed, because the Worker's runtime may change them.
         let is_signed = |name: &str| name == "content-type" || name.starts_with("x-amz-");
         let signed = headers.iter().filter(|(name, _)| is_signed(name));
         let signed: Vec<_> = signed.map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -128,7 +129,7 @@ impl Signer<'_> {
         for (name, value) in signed {
             let value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
             if names.rsplit(';').next() == Some(name) {
-                // Values of the same header are joined.
+                // Join the values of the same header.
                 lines.pop();
                 lines.push(',');
             } else {
@@ -190,7 +191,7 @@ pub fn stamp(milliseconds: u64) -> String {
 mod tests {
     use super::{Signer, UNSIGNED, canonical, hash, stamp};
 
-    /// From AWS's published test suite for version 4.
+    /// The key of AWS's published test suite for version 4.
     const SUITE: Signer<'_> = Signer {
         access_key: "AKIDEXAMPLE",
         secret_key: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
@@ -199,7 +200,7 @@ mod tests {
         service: "service",
     };
 
-    /// From the documentation of Amazon S3.
+    /// The key in the documentation of Amazon S3.
     const S3: Signer<'_> = Signer {
         access_key: "AKIAIOSFODNN7EXAMPLE",
         secret_key: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",

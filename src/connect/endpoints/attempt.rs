@@ -55,7 +55,7 @@ pub fn handle<'a, P: Ports>(
     query.finish()?;
     let seconds = query.integer("wait").and_then(|seconds| u32::try_from(seconds).ok());
     let wait = Wait::new(USER_PAUSE_MS, seconds.unwrap_or(0).saturating_mul(1000));
-    // The ids of attempts have the same form as those of connections.
+    // Attempt ids and connection ids have the same format.
     let id = context.connection_id();
     let mut statements = Statements::default();
     let (attempt, connection) = add_statements(context, &id, &mut statements);

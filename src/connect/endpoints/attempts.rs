@@ -1,4 +1,4 @@
-//! `GET /v1/vault/connect`: attempts to connect, newest first.
+//! `GET /v1/vault/connect`: connect attempts, newest first.
 
 use serde::Serialize;
 
@@ -16,8 +16,8 @@ use crate::util::case_fold::fold;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// How many attempts a request scans when no index covers its filters. The page may then have fewer rows than `limit`, or none,
-/// although more follow.
+/// The maximum number of attempts that a request scans when no index covers its filters. The page
+/// may then have fewer rows than `limit`, or none, although more follow.
 const SCAN_LIMIT: u64 = 1000;
 
 #[derive(Serialize)]

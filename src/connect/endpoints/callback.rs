@@ -35,7 +35,7 @@ use crate::targets::Targets;
 use crate::targets::fill::{FillError, unfill};
 use crate::util::percent::decode_form;
 
-/// An attempt for which the user has granted access at the platform.
+/// An attempt after the user has granted access at the platform.
 #[derive(Clone, Copy)]
 struct GrantedAttempt<'a> {
     attempt: &'a Attempt,
@@ -50,7 +50,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Handles the redirect from a platform:
     ///
     /// 1. Parse the query. Queries that no authorization server sends are refused.
-    /// 2. Claim the attempt by its state: once, before it expires, and only from the browser to which it is bound.
+    /// 2. Claim the attempt by its state: once, before it expires, and only from the bound browser.
     /// 3. Check the issuer and the outcome.
     /// 4. Exchange the code, once.
     /// 5. If the attempt reconnects: check that it is the same account at the platform.
@@ -78,8 +78,8 @@ impl<P: Ports> BrowserContext<'_, P> {
                 Some(page) => return Ok(page.response()),
                 None => hash(state),
             },
-            // Some platforms omit the state of a refusal, so it is read from the cookie, which names the last attempt of this
-            // browser. Only refusals are accepted this way: a code without a state may belong to another person's account.
+            // Some platforms omit the state from a refusal. A code without a state is never
+            // accepted, because it may belong to another person's account.
             None => match self.last_attempt_state(request).filter(|_| callback.error.is_some()) {
                 Some(state) => state,
                 None => return self.unsolicited_callback_page().await,
@@ -113,7 +113,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             return Ok(pages.repeated_callback_page(request, &attempt, &name));
         }
 
-        // Steps 3 to 6.
+        // 3. to 6. Check the outcome, exchange the code, store the connection.
         let (identity, key) = (&attempt.identity, &attempt.key_id);
         self.ports.set_actor(person_actor(identity, key, self.now, self.request_id));
         let (client, previous) =
@@ -157,18 +157,18 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(name.is_some_and(|name| callback.outcome(name).is_some()))
     }
 
-    /// `POST /connect/callback`: for platforms that send a form (`form_post`). Redirects to the `GET` endpoint, since browsers
-    /// do not send the cookie with a cross-site `POST`.
+    /// `POST /connect/callback`: for platforms that send a form (`form_post`). Redirects to the
+    /// `GET` endpoint, because browsers do not send the cookie with a cross-site `POST`.
     pub fn callback_form(&self, request: &Request) -> Response {
         let Body::Whole(body) = &request.body else {
             return self.invalid_callback_page().response();
         };
-        // The text becomes part of the header `Location`. A form has only these characters (URL Standard, 5.2).
+        // A form is visible ASCII (URL Standard, section 5.2), so it is safe in `Location`.
         let is_form = |text: &&str| text.bytes().all(|byte| byte.is_ascii_graphic());
         let text = std::str::from_utf8(body).ok().filter(is_form);
         let text = text.filter(|text| read(text).is_ok());
         let Some(text) = text else { return self.invalid_callback_page().response() };
-        // Drops tokens, which were not requested and must not become part of a URL.
+        // Drop tokens, which were not requested and must not become part of a URL.
         let is_allowed = |pair: &&str| {
             let name = pair.split('=').next().and_then(decode_form).unwrap_or_default();
             !matches!(name.as_ref(), "id_token" | "access_token" | "refresh_token")
@@ -177,7 +177,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         Response::see_other(format!("{}?{}", redirect_uri(&request.origin), pairs.join("&")))
     }
 
-    /// Steps 3 to 6 of [`Self::callback`].
+    /// Exchanges the code and stores the connection: steps 3 to 6 of [`Self::callback`].
     async fn finish(
         &self,
         request: &Request,
@@ -204,7 +204,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         if secrets.parties != code_parties(oauth, &client) {
             return changed();
         }
-        // Some platforms name the selected company (`QuickBooks`' `realmId`) or the server of the account in the redirect.
+        // Some platforms return a company (`QuickBooks`' `realmId`) or a server in the redirect.
         let oauth_method = (method, oauth, connector.servers.as_slice());
         let (variables, values) = (client.variables(), callback_values(callback, method, oauth));
         apply_platform_values(&mut secrets.fields, oauth_method, &variables, values, self.ports);
@@ -213,7 +213,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         }
         let resolved = match resolve(oauth, self.config.targets(), &secrets, callback) {
             Ok(resolved) => resolved,
-            // Without this value there is no token URL.
+            // The token URL needs this value.
             Err(FillError::Missing(name)) if oauth.provides_field(&name) => {
                 return Ok(Err(missing_platform_value(&connector.name)));
             }
@@ -241,7 +241,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         self.store_tokens(granted_attempt, tokens, fields, previous).await
     }
 
-    /// Steps 5 and 6 of [`Self::callback`].
+    /// Checks the account and stores the connection: steps 5 and 6 of [`Self::callback`].
     async fn store_tokens(
         &self,
         granted_attempt: GrantedAttempt<'_>,
@@ -286,7 +286,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         })
     }
 
-    /// Looks up the values that the platform returns, and identifies the account. Returns the reason if it can't be used.
+    /// Looks up values and identifies the account. Returns the failure if it can't be used.
     async fn check_account(
         &self,
         granted_attempt: GrantedAttempt<'_>,
@@ -352,13 +352,13 @@ impl<P: Ports> BrowserContext<'_, P> {
                 version: None,
             }
         } else {
-            // The limit of the token's identity was checked when the attempt started.
+            // The limit for the token's identity was checked when the attempt started.
             StoreTarget::New { new: &new, is_by_token: false }
         };
         store(self.ports, &self.config.vault_keys, &account, target).await
     }
 
-    /// Exchanges the code for tokens, and these for long-lived ones if the platform supports that.
+    /// Exchanges the code for tokens, and then for long-lived tokens if the platform supports that.
     async fn exchange_code(
         &self,
         resolved: &ResolvedOAuth,
@@ -379,8 +379,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(tokens)
     }
 
-    /// Revokes tokens that are not stored. Many platforms then revoke all access of the app to that account. So the tokens are
-    /// left to expire if another connection of the identity may belong to the same account.
+    /// Revokes tokens that are not stored, unless another connection of the identity may use the
+    /// same account: many platforms would then revoke all of the app's access to the account.
     async fn revoke_unused_tokens(
         &self,
         GrantedAttempt { attempt, client, resolved, .. }: GrantedAttempt<'_>,
@@ -460,8 +460,8 @@ fn resolve(
     ResolvedOAuth::for_exchange(oauth, targets, &value)
 }
 
-/// The values of the method's fields in a redirect: parameters with the name of a field, or with a name that the method maps to
-/// one.
+/// The values of the method's fields in a redirect: parameters with the name of a field, or with a
+/// name that the method maps to a field.
 fn callback_values<'c>(
     callback: &'c Callback,
     method: &'c AuthMethod,

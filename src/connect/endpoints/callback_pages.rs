@@ -1,4 +1,4 @@
-//! The pages that end the redirect from a platform.
+//! The pages shown after the redirect from a platform.
 
 use super::failure::{AttemptFailure, next_step, reason};
 use super::link::{BrowserContext, final_return_url};
@@ -61,11 +61,12 @@ impl<P: Ports> BrowserContext<'_, P> {
             AttemptErrorCode::Denied => &connect::NOT_CONNECTED,
             _ => &connect::COULD_NOT_CONNECT,
         };
-        // With a return URL, the app's own page shows the failure.
+        // With a return URL, the app shows the failure itself.
         let retry_url = retry_url.filter(|_| attempt.return_url.is_none());
         let paragraphs = [reason(failure.code), next_step(failure.code, retry_url.is_some())];
         let mut page = self.page(200, heading, &paragraphs, &[("platform", name)]);
-        // The detail is in English, and more precise than the text for its code. It can contain the platform's own message.
+        // The detail is in English. It is more precise than the translated text, and can contain
+        // the platform's own message.
         let is_said = page.paragraphs.first() == Some(&failure.detail);
         page.detail = Some(failure.detail.clone()).filter(|_| !is_said);
         page.notification = Some(notification(request, attempt, "failed"));
@@ -75,7 +76,8 @@ impl<P: Ports> BrowserContext<'_, P> {
 }
 
 fn notification(request: &Request, attempt: &Attempt, status: &'static str) -> Notification {
-    // Without a return URL, the connect window of this service opened the platform's page itself.
+    // Without a return URL, the connect window of this service opened the platform's page, so it
+    // receives the message.
     let origin = attempt.return_url.as_deref().map_or_else(|| request.origin.clone(), origin);
     Notification {
         attempt: attempt.id.clone(),

@@ -1,5 +1,6 @@
-//! Chooses the OAuth client of a platform for a request: the one that the request or its session names, or else the
-//! connection's own, or else the default one. Also the errors of a client that is missing or incomplete.
+//! Chooses the OAuth client for a request: the client named by the request or its session, else the
+//! connection's client, else the default client. Also builds the errors for a missing or incomplete
+//! client.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ use crate::http::body::BodyReader;
 use crate::http::endpoint::Keyed;
 use crate::http::problem::{Code, Problem};
 
-/// Reads `client`. A token uses the client of its session: its user may not choose another one.
+/// Reads `client`. A token always uses the client of its session; its user can't choose another
+/// client.
 pub(super) fn requested(
     body: &mut BodyReader,
     restriction: Option<&TokenRestriction>,
@@ -27,12 +29,12 @@ pub(super) fn requested(
     Ok(restriction.client.clone())
 }
 
-/// The client's name. `current` is the name of the connection's own client.
+/// The name of the client to use. `current` is the name of the connection's client.
 pub(crate) fn name<'a>(chosen: Option<&'a str>, current: Option<&'a str>) -> &'a str {
     chosen.or(current).unwrap_or(DEFAULT_CLIENT)
 }
 
-/// The client in a message, such as "OAuth client `bot` for `slack`".
+/// Describes the client in a message, such as "OAuth client `bot` for `slack`".
 pub(crate) fn noun(platform: &str, name: &str) -> String {
     if name == DEFAULT_CLIENT {
         return format!("OAuth client for `{platform}`");
@@ -57,8 +59,8 @@ pub(super) fn missing(connector: &Connector, method: &AuthMethod, name: &str) ->
     Problem::new(Code::OauthClientMissing, detail)
 }
 
-/// The error if there is no OAuth client, or its `variables` do not determine who receives its secret. A request may choose
-/// only among values that the catalog lists.
+/// The error if there is no OAuth client, or its `variables` do not determine which host receives
+/// its secret. A request may only choose values that the catalog lists.
 pub(crate) fn problem(
     connector: &Connector,
     method: &AuthMethod,

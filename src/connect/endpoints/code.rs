@@ -1,8 +1,9 @@
-//! `POST /connect/token`: the connect window exchanges the code of its link for a session token, once.
+//! `POST /connect/token`: the connect window exchanges the code of its link for a session token,
+//! once.
 //!
-//! A link can be forwarded, stored in the browser's history or opened by a scanner. So it carries a code instead of the token:
-//! a used link is worthless. Before the exchange, the window asks the user to confirm the identity, unless a page of one of the
-//! token's origins opened it.
+//! A link can be forwarded, stored in the browser's history or opened by a scanner, so it carries a
+//! single-use code instead of the token. Before the exchange, the window asks the user to confirm
+//! the identity, unless it was opened by a page of one of the token's origins.
 
 use serde::{Deserialize, Serialize};
 

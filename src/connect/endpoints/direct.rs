@@ -1,4 +1,5 @@
-//! Methods without a redirect: verifies the credentials at the platform, then stores them.
+//! Connects accounts without a redirect: verifies the credentials at the platform, then stores
+//! them.
 
 use super::platform::CheckOutcome;
 use super::start::{ConnectRequest, ConnectTarget};

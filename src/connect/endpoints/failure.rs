@@ -16,7 +16,8 @@ impl AttemptFailure {
     }
 }
 
-/// The failure if nothing was written: the connection to reconnect no longer exists, or no new one is allowed.
+/// The failure if nothing was written: the connection to reconnect no longer exists, or no new
+/// connection is allowed.
 pub(super) fn nothing_written(attempt: &Attempt) -> AttemptFailure {
     if attempt.reconnects == 1 {
         let detail = "The connection was deleted in the meantime.";
@@ -34,7 +35,7 @@ pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
     AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
 }
 
-/// The failure if the user signed in with an account other than the one that the app has fixed.
+/// The failure if the user signed in with an account other than the account fixed by the app.
 pub(super) fn unexpected_account(name: &str) -> AttemptFailure {
     let detail = format!(
         "You signed in to {name} with a different account than the app expects. Sign in with the expected one."
@@ -127,7 +128,7 @@ pub(super) const fn reason(code: AttemptErrorCode) -> &'static Text {
     }
 }
 
-/// Whether the user can succeed in another attempt.
+/// Whether another attempt can succeed.
 pub(super) const fn can_repeat(code: AttemptErrorCode) -> bool {
     use AttemptErrorCode as Failure;
     matches!(
@@ -142,7 +143,8 @@ pub(super) const fn can_repeat(code: AttemptErrorCode) -> bool {
     )
 }
 
-/// The next step for the user, who can repeat the attempt on the same page or only in the app.
+/// The next step for the user. `can_repeat_here` is whether the page has a link that repeats the
+/// attempt.
 pub(super) const fn next_step(code: AttemptErrorCode, can_repeat_here: bool) -> &'static Text {
     match code {
         AttemptErrorCode::PlatformUnavailable | AttemptErrorCode::InvalidResponse

@@ -60,7 +60,7 @@ pub fn shard_of_browser(request: &Request) -> Option<Shard> {
     request.path.strip_prefix("/connect/go/").map(Shard::from_secret)
 }
 
-/// The scopes of the token with which the connect window completes an attempt.
+/// The scopes of the connect window's token, which completes an attempt.
 pub(super) const WINDOW_SCOPES: [Scope; 2] = [Scope::CatalogRead, Scope::ConnectionsConnect];
 
 /// The context of the endpoints that browsers use.
@@ -77,7 +77,8 @@ pub struct BrowserContext<'a, P> {
 }
 
 impl<P: Ports> BrowserContext<'_, P> {
-    /// The same context for the user of an attempt: with the app of its account, in the language that the app has chosen.
+    /// This context for the user of an attempt: with the branding of its account, in the language
+    /// that the app has chosen.
     pub(super) fn for_user_of<'b>(&'b self, attempt: &'b Attempt) -> BrowserContext<'b, P> {
         let chosen = attempt.lang().map(|tag| Language::from_tag(&tag).unwrap_or_default());
         let language = chosen.unwrap_or(self.wording.language);
@@ -85,7 +86,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         BrowserContext { wording, ..*self }
     }
 
-    /// Shows the page of a link. A browser to which the attempt is already bound is redirected to the platform immediately.
+    /// Shows the page of a link. If the attempt is already bound to this browser, redirects to the
+    /// platform immediately.
     pub async fn show_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         let hash_of_link = hash(link);
         if let Some(page) = self.check_secret(Purpose::Link, link).await? {
@@ -125,7 +127,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         let paragraphs = [&connect::LINK_WHAT, &connect::LINK_WHEN, &connect::LINK_OTHERWISE];
         let page = Page {
             button: Some((request.path.clone(), wording.say(&connect::LINK_YES, &values))),
-            // Only logos that this service hosts: another host would learn who connects to which platform.
+            // Show only logos that this service hosts: another host would learn who connects to
+            // which platform.
             platform_logo: connector
                 .as_ref()
                 .map(|connector| connector.image.clone())
@@ -200,7 +203,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         self.window_url(attempt, &token).map(Response::see_other).ok_or_else(no_session_secret)
     }
 
-    /// The URL at which the connect window exchanges a code for this token. Returns `None` without a signing secret.
+    /// The connect window's URL, with a code that it exchanges for this token. Returns `None`
+    /// without a signing secret.
     fn window_url(&self, attempt: &Attempt, token: &Token) -> Option<String> {
         let code = self.config.sessions.sign_code(token, &attempt.id)?;
         let mut url = format!("/connect#code={code}&platform={}", encode(&attempt.platform));
@@ -215,8 +219,9 @@ impl<P: Ports> BrowserContext<'_, P> {
         Some(url)
     }
 
-    /// The URL at which the connect window repeats an attempt that started there, with the same token. Returns `None`
-    /// when the token has expired. Only pages for the browser of the attempt may contain the URL.
+    /// The connect window's URL to repeat an attempt that started there, with the same token.
+    /// Returns `None` when the token has expired. The URL is a secret of the attempt's browser, so
+    /// no other page may contain it.
     pub(super) fn url_to_repeat(&self, attempt: &Attempt) -> Option<String> {
         let token = self.config.sessions.verify(&self.secrets(attempt).ok()??.window?)?;
         self.window_url(attempt, &token).filter(|_| self.now < token.expires_at)
@@ -247,13 +252,14 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(())
     }
 
-    /// Returns `None` if the catalog no longer has the platform.
+    /// The attempt's connector. Returns `None` if the catalog no longer has the platform.
     pub(crate) async fn connector(&self, attempt: &Attempt) -> Result<Option<Connector>, Problem> {
         let catalog = Catalog::open(self.catalog, self.ports).await?;
         Ok(connector(&catalog, &attempt.platform).await?)
     }
 
-    /// Returns the attempt if it is pending, otherwise the page that says why the link no longer works.
+    /// Returns the attempt if it is pending, otherwise a page that explains why the link no longer
+    /// works.
     async fn ensure_pending(
         &self,
         attempt: Option<Attempt>,
@@ -386,7 +392,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         }
     }
 
-    /// The page for a link without an attempt.
+    /// The page for a link that belongs to no attempt.
     pub(super) fn invalid_link_page(&self) -> Page {
         let paragraphs = [&connect::LINK_INVALID_WHY, &connect::START_AGAIN_OR_ASK];
         self.page(410, &connect::LINK_INVALID, &paragraphs, &[])
@@ -420,7 +426,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     }
 }
 
-/// The owner of a connection, in a sentence.
+/// Describes the owner of a connection in a sentence.
 const fn owner_of(identity_type: IdentityType) -> &'static Text {
     match identity_type {
         IdentityType::User => &connect::USER,
@@ -430,7 +436,8 @@ const fn owner_of(identity_type: IdentityType) -> &'static Text {
     }
 }
 
-/// Whether a URL is that of the connect window in a popup. The window does not work without the page that opened it.
+/// Whether a URL is the connect window in a popup, which does not work without the page that opened
+/// it.
 fn is_window(url: &str) -> bool {
     let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
     path.is_some_and(|(_, path)| path.starts_with("connect?connect=") && path.contains("#began="))

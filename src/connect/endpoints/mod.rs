@@ -35,7 +35,8 @@ use crate::http::problem::Problem;
 use crate::ports::{Ports, StorageError};
 use crate::util::json;
 
-/// Identifies a browser during an attempt. With the prefix `__Host-`, only this host can set it.
+/// The name of the cookie that identifies a browser during an attempt. The prefix `__Host-` ensures
+/// that only this host can set it.
 const COOKIE: &str = "__Host-connect";
 
 /// The redirect URI of this service.
@@ -70,7 +71,7 @@ pub fn encrypt_error(error: SealError) -> Problem {
     }
 }
 
-/// The error if a secret can't be decrypted. The log says which key is missing.
+/// The error if a secret can't be decrypted. The log names the missing key.
 #[expect(clippy::needless_pass_by_value, reason = "so that `map_err` takes the function itself")]
 pub fn decrypt_error(error: OpenError) -> Problem {
     let detail = "The service can't decrypt stored credentials. Its operator can find the cause in the log, by `requestId`.";
@@ -92,9 +93,10 @@ pub(crate) async fn connector<P: Ports>(
 /// A browser, as identified by its cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Browser<'a> {
-    /// The secret to which attempts are bound.
+    /// The secret that attempts are bound to.
     secret: &'a str,
-    /// The last attempt for which it was redirected to a platform: the hash of its state, with the digits of its shard.
+    /// The last attempt that redirected the browser to a platform: the hash of the attempt's state,
+    /// with the digits of its shard.
     attempt: Option<&'a str>,
 }
 
@@ -119,7 +121,8 @@ impl<'a> Browser<'a> {
         })
     }
 
-    /// Like [`Self::from_request`], if one of these keys generated the secret.
+    /// Like [`Self::from_request`], but returns `None` unless one of these keys generated the
+    /// secret.
     fn authenticated(request: &'a Request, keys: &VaultKeys) -> Option<Self> {
         Self::from_request(request)
             .filter(|browser| keys.has_minted(Purpose::Browser, browser.secret))
@@ -143,7 +146,8 @@ fn browser(request: &Request) -> Option<&str> {
     Browser::from_request(request).map(|browser| browser.secret)
 }
 
-/// The cookie of a browser that is redirected to a platform, for an attempt with this state.
+/// The value of the cookie for a browser that is redirected to a platform in an attempt with this
+/// state.
 fn cookie_for(secret: &str, shard: Shard, state: &str) -> String {
     format!("{secret}.{}", shard.mark(hash(state)))
 }

@@ -134,8 +134,8 @@ fn no_scopes_warning(platform: &str, methods: &[&&AuthMethod]) -> Option<String>
     })
 }
 
-/// The error if a request without the secret changes a member that decides where the secret is sent. Only a caller who
-/// knows the secret may change it.
+/// The error if a request without the secret changes a member that determines where the secret is
+/// sent. Only a caller who knows the secret may change such a member.
 fn secret_required(changed: &str) -> Problem {
     let message =
         format!("is required when `{changed}` changes: it decides where the secret is sent");
@@ -144,7 +144,8 @@ fn secret_required(changed: &str) -> Problem {
     Problem::from_fault(Fault { code: Code::InvalidBody, location, detail, suggestion: None })
 }
 
-/// Returns what is wrong with the secret: it is not a private key although the methods require one, or the reverse.
+/// The error for a secret that is not a private key although the methods require a key, or the
+/// reverse.
 fn unusable_key(secret: &str, methods: &[&&AuthMethod]) -> Option<&'static str> {
     let takes_private_key = |method: &&&AuthMethod| {
         method.oauth2().is_some_and(|oauth| oauth.token_auth == TokenAuth::PrivateKeyJwt)
@@ -174,8 +175,8 @@ pub fn put<'a, P: Ports>(
     }))
 }
 
-/// The platform under which a client is stored. If the platform was renamed, a client that is stored under the requested former
-/// name stays there, where the connections of that name find it.
+/// The platform name under which a client is stored. If the platform was renamed, a client stored
+/// under the former name in the request keeps that name, because connections look it up there.
 async fn stored_platform<'a, P: Ports>(
     current: &'a str,
     requested: &'a str,
@@ -192,12 +193,12 @@ async fn stored_platform<'a, P: Ports>(
     Ok(if existing.is_some() { requested } else { current })
 }
 
-/// The client that a body describes.
+/// The OAuth client in a request body.
 struct SentClient {
     auth_method: Option<String>,
     client_id: String,
     secret: Option<String>,
-    /// Whether the stored secret stays.
+    /// Whether the stored secret is kept.
     keeps_secret: bool,
     /// A JSON array of strings.
     scopes: String,
@@ -324,7 +325,7 @@ pub async fn store<P: Ports>(
     Ok(response)
 }
 
-/// Stores a client. Returns the one that it replaces, and the stored one.
+/// Stores a client. Returns the previous row, if any, and the new one.
 async fn put_client<P: Ports>(
     context: &Context<'_>,
     new: &NewClient<'_>,
@@ -333,7 +334,8 @@ async fn put_client<P: Ports>(
 ) -> Result<(Option<OauthClient>, OauthClient), Problem> {
     let tenant = (principal.account.as_str(), principal.environment.as_str());
     let select = statements::select_client_of(tenant, new.platform, new.name);
-    // A full database accepts no new client, but a change of an existing one can repair its connections.
+    // A full database accepts no new client, but accepts a change to an existing client, which can
+    // repair its connections.
     let capacity = context.ensure_capacity();
     let max_clients = if capacity.is_ok() { MAX_CLIENTS } else { 0 };
     let batch = vec![
@@ -355,7 +357,8 @@ async fn put_client<P: Ports>(
     Ok((previous, client))
 }
 
-/// Reports scopes, parameters and variables that have too many bytes together, at the largest of the three.
+/// Reports scopes, parameters and variables that are too large together. The fault names the
+/// largest of them.
 fn check_size(body: &mut BodyReader, parts: [&str; 3]) {
     let size: usize = parts.iter().map(|part| part.len()).sum();
     let names = ["scopes", "authorizationParameters", "variables"];

@@ -11,8 +11,9 @@ use crate::http::page::source_of;
 use crate::texts::language::Language;
 use crate::texts::{Text, Values, Wording, connect};
 
-/// The Content Security Policy of these pages. It has no `form-action`, because browsers also apply it to the redirects that
-/// follow a form, and the hosts of platforms are not known in advance. Nothing on the page can add a form.
+/// The Content Security Policy of these pages. It has no `form-action`, because browsers also apply
+/// that directive to the redirects after a form, and the hosts of platforms are not known in
+/// advance. No content of the page can add a form.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 
 /// A page. All strings are plain text unless stated otherwise.
@@ -23,11 +24,11 @@ pub struct Page {
     pub paragraphs: Vec<String>,
     /// A message for the app's team, in English.
     pub detail: Option<String>,
-    /// The path and the label of a form with one button.
+    /// The path and the label of a form that has only a button.
     pub button: Option<(String, String)>,
-    /// The path and the content of a form. The content is HTML in which all values are escaped.
+    /// The path and the content of a form. The content is HTML, with all values escaped.
     pub form: Option<(String, String)>,
-    /// URLs and labels.
+    /// The URLs and labels of links.
     pub links: Vec<(String, String)>,
     /// The message that a script on the page posts to the window that opened it.
     pub notification: Option<Notification>,
@@ -36,7 +37,7 @@ pub struct Page {
     pub app_color: Option<String>,
     /// The app's URL. Pages without a button, a form or a link to another page of the app link to it.
     pub app_url: Option<String>,
-    /// The label of that link.
+    /// The label of the link to `app_url`.
     pub go_back: String,
     /// A path on this site, or a `data:` URL.
     pub platform_logo: Option<String>,
@@ -49,9 +50,9 @@ pub struct Notification {
     pub attempt: String,
     /// `succeeded` or `failed`.
     pub status: &'static str,
-    /// The only origin that may receive it.
+    /// The only origin that may receive the message.
     pub origin: String,
-    /// The URL to which the browser continues.
+    /// The URL where the browser continues.
     pub return_url: Option<String>,
 }
 
@@ -71,7 +72,7 @@ pub fn escape(text: &str) -> String {
     html
 }
 
-/// The colour of the app on the page's buttons. Returns `None` unless it is a colour.
+/// The CSS that gives buttons the app's colour. Returns `None` unless `color` is valid.
 fn button_css(color: &str) -> Option<String> {
     let text = text_on(color)?;
     Some(format!(":root{{--brand:{color};--on-brand:{text}}}"))

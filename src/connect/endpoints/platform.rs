@@ -28,11 +28,11 @@ pub const DEADLINE_MS: u32 = 20_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,
-    /// Contains the HTTP status.
+    /// The HTTP status of the rejection.
     Rejected(u16),
     /// Nothing was sent: the connector has no `verify` request that the service can send.
     NotChecked,
-    /// The response, with this HTTP status, neither accepts nor rejects them.
+    /// The response has this HTTP status, and neither accepts nor rejects the credentials.
     Inconclusive(u16),
     /// The platform is temporarily unavailable.
     Unavailable {
@@ -124,7 +124,8 @@ pub async fn tokens<P: Http + Clock>(
     response::read(oauth, &response, ports.now())
 }
 
-/// Sends one of the connector's own requests with the credentials. Returns `None` if a value of its URL is missing.
+/// Sends a request of the connector with the credentials. Returns `None` if a value of its URL is
+/// missing.
 async fn send<P: Http>(
     ports: &P,
     auth: PlatformAuth<'_>,
@@ -136,7 +137,7 @@ async fn send<P: Http>(
             |server: &Server| targets.fill(&format!("{}{}", server.url, request.path), &value).ok();
         auth.connector.servers.iter().find_map(resolved)?
     } else {
-        // An absolute URL.
+        // The path is an absolute URL.
         targets.fill(&request.path, &value).ok()?
     };
     let request_auth = auth.complete_auth().ok()?;
@@ -196,7 +197,8 @@ fn verdict(verify: &Verify, response: &HttpResponse, now: u64) -> Verdict {
     }
 }
 
-/// Sends one of the connector's own requests with the credentials. Returns `None` without a JSON response of status 2xx.
+/// Sends a request of the connector with the credentials. Returns `None` without a JSON response of
+/// status 2xx.
 async fn fetch_json<P: Http>(
     ports: &P,
     auth: PlatformAuth<'_>,
@@ -207,8 +209,9 @@ async fn fetch_json<P: Http>(
     is_success.then(|| serde_json::from_str(&response.text()).ok())?
 }
 
-/// Adopts the values of fields that the platform returns at the method's `lookupUrl`. If it returns several values, the user's
-/// must be one of them. The error is for the user.
+/// Requests the method's `lookupUrl`, and adopts the values of fields in the response. If the
+/// platform returns several values, the user's value must be one of them. The error is for the
+/// user.
 pub async fn look_up<P: Http + Patterns>(
     ports: &P,
     config: &Config,
@@ -229,9 +232,9 @@ pub async fn look_up<P: Http + Patterns>(
     Ok(())
 }
 
-/// The fields that the platform returned, with their values. If the user entered a value that selects an account, an
-/// account must match it, even if the user also entered the looked-up field: the app can fix the selecting value, and
-/// the user must not avoid it by entering the field of another account.
+/// The fields in the lookup's response, with their values. If the user entered a value that selects
+/// an account, one of the returned accounts must match it, even if the user also entered the
+/// looked-up field. Otherwise a user could bypass a value that the app has fixed.
 fn lookup_values(
     name: &str,
     (method, oauth): (&AuthMethod, &OAuth2),
@@ -272,8 +275,8 @@ fn lookup_values(
     Ok(values)
 }
 
-/// Whether the URL of at least one server is complete, and all values were looked up. A value that the platform should have
-/// returned may be missing.
+/// Whether the URL of at least one server is complete, and the platform returned all values to look
+/// up.
 pub fn is_reachable(
     connector: &Connector,
     method: &AuthMethod,
@@ -319,7 +322,7 @@ pub async fn fetch_account<P: Http>(
     credentials.account_name = name.or(credentials.account_name.take());
 }
 
-/// Exchanges the access token for a long-lived one, if the platform supports that.
+/// Exchanges the access token for a long-lived token, if the platform supports that.
 pub async fn exchange_for_long_lived<P: Http + Clock>(
     ports: &P,
     endpoint: &TokenEndpoint<'_>,

@@ -11,7 +11,7 @@ use crate::terms::Environment;
 #[derive(Debug, Deserialize)]
 pub(super) struct PreviousCredentials {
     pub auth_method: String,
-    /// The name of the OAuth client that obtained them.
+    /// The name of the OAuth client that obtained the credentials.
     pub client: String,
     connection_id: String,
     sealed: String,
@@ -20,8 +20,9 @@ pub(super) struct PreviousCredentials {
 }
 
 impl PreviousCredentials {
-    /// Whether new credentials belong to another account at the platform. Returns `false` if one of the accounts is unknown, or
-    /// the previous credentials can't be decrypted: after a lost key, users must be able to reconnect.
+    /// Whether new credentials belong to another account at the platform. Returns `false` if either
+    /// account is unknown, or the previous credentials can't be decrypted: after a lost key, users
+    /// must be able to reconnect.
     pub(super) fn is_different_account(
         &self,
         keys: &VaultKeys,
@@ -47,8 +48,9 @@ impl PreviousCredentials {
         previous.belongs_to_other_account(new) || method.selecting_lookup_fields().any(differs)
     }
 
-    /// The previous refresh token, for new credentials without one: many platforms send it only at the first sign-in. Returns
-    /// `None` unless both belong to the same known account, method and OAuth client, and the previous grant has not ended.
+    /// The previous refresh token, to keep if the new credentials have no refresh token: many
+    /// platforms send it only at the first sign-in. Returns `None` unless both belong to the same
+    /// known account, method and OAuth client, and the previous grant has not ended.
     pub(super) fn refresh_token(
         &self,
         keys: &VaultKeys,

@@ -18,7 +18,7 @@ use crate::ports::{Clock, Db, Http, HttpRequest, Ports, StorageError, all_rows, 
 use crate::storage::metering::Metered;
 use crate::terms::Environment;
 
-/// Timeout of a revocation, in milliseconds. Short, because deleting a connection waits for it.
+/// The timeout of a revocation, in milliseconds. Short, because deleting a connection waits for it.
 const DEADLINE_MS: u32 = 5_000;
 
 /// A row of `revocations`.
@@ -58,7 +58,7 @@ pub async fn revoke_due<P: Ports>(
     Ok(outcomes)
 }
 
-/// Revokes tokens that are not stored in a connection. Nothing else would revoke them.
+/// Revokes tokens that are not stored in a connection, which nothing else would revoke.
 pub async fn revoke_unused<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
@@ -109,7 +109,8 @@ pub async fn revoke<P: Ports>(
     outcome
 }
 
-/// Returns `None` if the catalog, the OAuth client or the keys do not allow a request at the moment.
+/// Builds the revocation request. Returns `None` if the catalog, the OAuth client or the keys do
+/// not allow the request at the moment.
 async fn request<P: Ports>(
     config: &Config,
     cache: &CatalogCache,

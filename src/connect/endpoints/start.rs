@@ -46,7 +46,7 @@ struct SelectedRows {
     client: Rows<OauthClient>,
 }
 
-/// A request whose statements are prepared. The caller is not authenticated yet.
+/// A request to connect, with its statements. The caller is not authenticated yet.
 #[derive(Debug)]
 struct NewConnect<'a> {
     context: &'a Context<'a>,
@@ -60,7 +60,7 @@ struct NewConnect<'a> {
 /// The connection that the request names.
 #[derive(Debug)]
 enum RequestedTarget {
-    /// By key: a new connection, or a failed one.
+    /// By key: a new connection, or a failed connection.
     ByKey {
         connector: Box<Connector>,
         platform: String,
@@ -76,8 +76,8 @@ struct Owner {
     identity_type: IdentityType,
 }
 
-/// Prepares the request. The connector of a new connection is read from the catalog before the key is authenticated, so
-/// that one query is enough. An unauthenticated caller does not see the result.
+/// Reads the connector of a new connection before the key is authenticated, so that one database
+/// query is enough. An unauthenticated caller does not see the result.
 pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
@@ -124,7 +124,7 @@ pub async fn handle<'a, P: Ports>(
     let (Some((requested, connector)), Some(owner)) = (requested, owner) else {
         return Err(internal_missing_field());
     };
-    // A former name of the platform becomes its current one, unless the token is restricted to the former name.
+    // Replace a platform's former name, unless the token is restricted to that name.
     let is_allowed =
         restriction.is_none_or(|restriction| restriction.has_platform(&connector.platform));
     let platform = if is_allowed { connector.platform.clone() } else { requested };
@@ -185,7 +185,7 @@ fn into_handler<'a, P: Ports>(
     }))
 }
 
-/// The identity of a new connection: that of the token, or the one in the body. Returns `None` if the body was invalid.
+/// The identity of a new connection. Returns `None` if the body was invalid.
 fn owner(
     body: &mut BodyReader,
     restriction: Option<&TokenRestriction>,
@@ -213,7 +213,7 @@ fn owner(
     Ok(Some(Owner { identity: restriction.identity.clone(), identity_type }))
 }
 
-/// A validated request.
+/// A validated request to connect an account.
 pub(super) struct ConnectRequest<'a> {
     pub context: &'a Context<'a>,
     pub principal: &'a Principal,
@@ -224,14 +224,12 @@ pub(super) struct ConnectRequest<'a> {
     /// The values of variables from the user's fields and from the OAuth client.
     pub values: BTreeMap<String, String>,
     pub connection: ConnectTarget,
-    /// The display name; `None` keeps that of a reconnected connection.
+    /// The display name; `None` keeps the name of a reconnected connection.
     pub name: Option<String>,
     /// A JSON array of strings; `None` keeps the tags of a reconnected connection.
     pub tags: Option<String>,
-    /// The credentials of a reconnected connection.
     pub previous: Option<PreviousCredentials>,
     pub allows_other_account: bool,
-    /// The values that the app entered for the user.
     pub presets: Presets,
 }
 
@@ -281,7 +279,7 @@ impl NewConnect<'_> {
         presets.apply(method, &mut field_values);
         let in_window =
             wants_link && (is_user_choice || takes_fields(method, &field_values, &variables));
-        // Without the window, `fields` are checked as the user's own.
+        // Outside the connect window, `fields` are checked like values that the user entered.
         let fields = if in_window { sent.fields } else { BTreeMap::new() };
         let offered =
             connector.auth_methods.iter().filter(|one| is_user_choice || one.id == method.id);
@@ -314,7 +312,7 @@ impl NewConnect<'_> {
     }
 }
 
-/// Resolves the target: a new connection, or an existing one to reconnect.
+/// Resolves the target: a new connection, or an existing connection to reconnect.
 async fn resolve_target<P: Ports>(
     context: &Context<'_>,
     target: RequestedTarget,
@@ -364,7 +362,7 @@ async fn resolve_target<P: Ports>(
     })
 }
 
-/// The error if another connection has the key. If the caller can see it, the message says how to reconnect it.
+/// The error if another connection has the key, with instructions if the caller can see it.
 fn key_taken(holder: &Connection, caller: &Caller) -> Problem {
     let mut problem = connection_exists(holder, caller);
     if matches!(problem.extension, Extension::ConnectionId(_)) {
@@ -401,8 +399,8 @@ pub(crate) fn platform_removed(platform: &str) -> Problem {
 }
 
 impl ConnectRequest<'_> {
-    /// Fills the method with the given values and the variables of the OAuth client, and reports invalid ones. Returns the
-    /// error of an OAuth method that can't be used.
+    /// Fills the method's values, and reports faults. Returns the error of an unusable OAuth
+    /// method.
     fn fill<P: Ports>(
         &mut self,
         body: &mut BodyReader,
@@ -420,7 +418,7 @@ impl ConnectRequest<'_> {
         let oauth_problem =
             chosen_client::problem(connector, method, (client, &self.client), &field_values);
         self.values = method.fill(connector, &field_values, ports, |name, message| {
-            // Report the missing OAuth client first: the user can do nothing about it.
+            // Report the missing OAuth client first: the user can't fix it.
             if oauth_problem.is_none()
                 || field_values.get(name).is_some_and(|value| !value.is_empty())
             {
@@ -431,7 +429,7 @@ impl ConnectRequest<'_> {
         oauth_problem
     }
 
-    /// Stores the credentials, or starts an attempt. `oauth_problem` is the error of an OAuth method that can't be used.
+    /// Stores the credentials or starts an attempt, unless `oauth_problem` makes that impossible.
     async fn complete<P: Ports>(
         self,
         mut body: BodyReader,
@@ -487,7 +485,7 @@ impl ConnectRequest<'_> {
             Err(error) => {
                 let field = error.field().unwrap_or_default();
                 let path: &[&str] = if field.is_empty() { &["fields"] } else { &["fields", field] };
-                // Missing values, and most invalid ones, were already reported.
+                // Missing values, and most invalid values, were already reported.
                 if !matches!(&error, FillError::Missing(_)) && !body.has_fault(path) {
                     body.invalid(path, &format!("can't be used: {error}"));
                 }

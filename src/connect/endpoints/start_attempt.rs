@@ -30,10 +30,11 @@ use crate::terms::IdentityType;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// How long attempts are kept after their expiry, in milliseconds.
+/// The retention of attempts after their expiry, in milliseconds.
 const RETENTION_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The number of open attempts of the identity, the number that it started recently, and whether this one was stored.
+/// The number of the identity's open attempts, the number that it started recently, and whether the
+/// new attempt was stored.
 #[derive(Deserialize)]
 struct OpenAttempts {
     of_identity: u64,
@@ -59,8 +60,9 @@ struct PendingAttempt<'a> {
 
 impl ConnectRequest<'_> {
     /// Stores an attempt and returns its link. `at_platform` has the PKCE method and the
-    /// [`code_parties`](crate::connect::attempt::code_parties) of a link that leads to the platform. If it is `None`,
-    /// the link leads to the connect window: there the user enters secrets, which must not be sent through a chat.
+    /// [`code_parties`](crate::connect::attempt::code_parties) of a link to the platform. With
+    /// `None`, the link leads to the connect window, where the user enters secrets that must not be
+    /// sent through a chat.
     pub(super) async fn start_attempt<P: Ports>(
         self,
         ports: &Metered<'_, P>,
@@ -86,7 +88,8 @@ impl ConnectRequest<'_> {
         let session = context.caller.token().filter(|token| token.grant.is_none());
         let mut expires_at = context.now.saturating_add(LIFETIME_MS);
         if let (None, Some(token)) = (&at_platform, session) {
-            // The window gets a token that is valid as long as the attempt. It must not outlive the one that started it.
+            // The window gets a token that expires with the attempt, so the attempt must not
+            // outlive the token that started it.
             expires_at = expires_at.min(token.expires_at);
         }
         let sessions = &context.config().sessions;
@@ -97,8 +100,8 @@ impl ConnectRequest<'_> {
                 verifier: verifier.map(|verifier| verifier.as_str().to_owned()),
                 fields: self.values.clone(),
                 parties,
-                // Only for the browser that has the token: anyone may open the link of an attempt that is bound to no
-                // browser.
+                // Store the token only if the attempt is bound to the browser that has it: anyone
+                // may open the link of an unbound attempt.
                 window: session.filter(|_| cookie.is_some()).and_then(|token| sessions.sign(token)),
             };
             self.seal(&id, &secrets, ports)
@@ -124,7 +127,7 @@ impl ConnectRequest<'_> {
         Ok(pending_response(&attempt, authorization_url, &request.origin))
     }
 
-    /// An attempt that is bound to no browser, has no secrets and requests no scopes.
+    /// A new attempt that is not bound to a browser, without secrets and scopes.
     fn pending_attempt(self, id: String) -> Attempt {
         let (reconnects, [connection_id, platform, version, description, identity, label], kind) =
             self.connection.attempt_fields();
@@ -198,7 +201,7 @@ impl ConnectRequest<'_> {
     }
 }
 
-/// The link that the agent of a grant gets, and the statement that stores it.
+/// The link for the agent of a grant, and the statement that stores the link.
 fn link_of_agent<P: Ports>(
     context: &Context<'_>,
     attempt: &Attempt,
@@ -286,7 +289,7 @@ impl ConnectTarget {
     }
 }
 
-/// The time in seconds after which all attempts that are open now have expired.
+/// After this time in seconds, all attempts that are open now have expired.
 const WAIT: RetryAfter = RetryAfter(600);
 
 fn too_many_attempts(open: &OpenAttempts, is_by_token: bool) -> Problem {

@@ -12,10 +12,10 @@ use crate::http::problem::Problem;
 use crate::ports::{Db, Ports, all_rows, is_recent};
 use crate::texts::connect;
 
-/// How long an isolate caches start URLs, in milliseconds.
+/// The lifetime of cached start URLs, in milliseconds.
 const START_URLS_TTL_MS: u64 = 60 * 1000;
 
-/// Caches the start URLs of a shard: by the shard's number, with the time of the query.
+/// Caches the start URLs of each shard by its number, with the time of the query.
 #[derive(Debug, Default)]
 pub struct StartUrls(RefCell<BTreeMap<u16, (u64, Vec<StartUrl>)>>);
 
@@ -35,7 +35,8 @@ impl<P: Ports> BrowserContext<'_, P> {
         let start_urls = self.start_urls(self.now).await?;
         let paragraphs = [&connect::UNSOLICITED_WHY, &connect::UNSOLICITED_NEXT];
         let mut page = self.page(400, &connect::INCOMPLETE, &paragraphs, &[]);
-        // Shows no link if the start URLs belong to several accounts: the visit does not name its app.
+        // Show no link if the start URLs belong to several accounts: the visit does not name its
+        // app.
         if start_urls
             .iter()
             .all(|start| Some(&start.account) == start_urls.first().map(|first| &first.account))

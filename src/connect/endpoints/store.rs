@@ -25,7 +25,7 @@ pub struct ConnectedAccount<'a> {
     /// The claimed attempt, if any.
     pub attempt: Option<&'a str>,
     pub method: &'a AuthMethod,
-    /// The name of the OAuth client; `None` for that of the connection.
+    /// The name of the OAuth client; `None` for the connection's client.
     pub client: Option<&'a str>,
     pub credentials: &'a Credentials,
     /// When the access token expires, in milliseconds since 1970-01-01 UTC.
@@ -48,7 +48,7 @@ pub struct ConnectedAccount<'a> {
 /// A check of new credentials without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InconclusiveCheck {
-    /// The HTTP status of the platform's response, if there was one.
+    /// The HTTP status of the platform's response, if the platform responded.
     pub status: Option<u16>,
 }
 
@@ -76,7 +76,7 @@ pub enum StoreTarget<'a> {
         name: Option<&'a str>,
         /// A JSON array; `None` keeps the tags.
         tags: Option<&'a str>,
-        /// The version that the caller has read, if another one must not be overwritten.
+        /// The version that the connection must still have; `None` for any.
         version: Option<u64>,
     },
 }
@@ -86,13 +86,13 @@ pub enum StoreTarget<'a> {
 pub enum StoreOutcome {
     /// The connection was stored.
     Done(Connection),
-    /// Nothing was written: this other connection has the key.
+    /// Nothing was written, because this other connection has the key.
     KeyTaken(Connection),
     /// Nothing was written: the connection no longer exists or has another version, or the attempt is no longer claimed.
     NothingWritten,
 }
 
-/// Writes all rows, or none.
+/// Stores a connected account: writes all rows, or none.
 pub async fn store<P: Db + Random>(
     ports: &P,
     keys: &VaultKeys,

@@ -35,9 +35,10 @@ impl<P: Ports> BrowserContext<'_, P> {
     }
 }
 
-/// `GET /connect`: the static page, with a policy that lets allowed origins frame it. It does nothing without a token or a
-/// code. The response sets the cookie to which attempts are bound. A browser that does not send it, such as in a frame on
-/// another site, has to confirm the link.
+/// `GET /connect`: the static page, with a policy that lets allowed origins frame it. The page
+/// needs a token or a code to do anything. The response sets the cookie that attempts are bound to.
+/// A browser that does not send the cookie, such as in a frame on another site, has to confirm the
+/// link.
 pub fn window(config: &Config, request: &Request, random: &impl Random) -> Response {
     let ancestors = match &config.allowed_origins {
         AllowedOrigins::Any => "*".to_owned(),
@@ -64,7 +65,8 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
     if let Some(cookie) = sent_cookie.or_else(|| keys.mint(Purpose::Browser, random)) {
         response.add("set-cookie", set_cookie(&cookie));
     }
-    // An app that opens the window as a popup receives the result from it.
+    // An app that opens the window as a popup receives the result from it, so keep its access to
+    // the window.
     response.add("cross-origin-opener-policy", "unsafe-none");
     response.add("referrer-policy", "no-referrer");
     // A shared cache must not store the cookie.

@@ -17,7 +17,7 @@ use crate::storage::metering::Metered;
 /// Members that a link to the connect window can't carry.
 const NOT_IN_WINDOW_LINK: [&str; 5] = ["label", "name", "tags", "scopes", "allowOtherAccount"];
 
-/// The method of a link, or the choice of one by the user.
+/// The method of a link, or the user's choice of a method.
 pub(super) enum Choice<'a> {
     Method(&'a AuthMethod),
     /// The user chooses in the connect window. The value is the first usable method.
@@ -37,8 +37,8 @@ pub(super) fn choose_method<'c>(
     }
 }
 
-/// The default method of a link: the only OAuth method with a client, or else the user's choice among the usable ones. The
-/// error is the end of a sentence that begins with `authMethod`.
+/// The default method of a link: the only OAuth method with a client, or else the user's choice
+/// among the usable methods. The error is the end of a sentence that begins with `authMethod`.
 fn choice_of_link<'a>(
     connector: &'a Connector,
     client: Option<&OauthClient>,
@@ -61,7 +61,7 @@ fn choice_of_link<'a>(
     }
 }
 
-/// Whether the user has to enter values for a method, or may choose one of several accounts.
+/// Whether the user has to enter values for a method, or may choose among several accounts.
 pub(super) fn takes_fields(
     method: &AuthMethod,
     field_values: &BTreeMap<String, String>,

@@ -13,8 +13,8 @@ use crate::ports::{Param, Statement};
 use crate::terms::AttemptStatus;
 use crate::util::case_fold::fold;
 
-/// The number of open attempts of an identity and of an account in an environment, each up to its limit. The arguments are SQL
-/// expressions; `?2` is the account, `?3` the environment.
+/// The number of open attempts of an identity and of an account in an environment, each counted up
+/// to its limit. The arguments are SQL expressions; `?2` is the account, `?3` the environment.
 fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     let count = |index: &str, more: &str, limit: u64| {
         format!(
@@ -28,21 +28,21 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
     ]
 }
 
-/// The number of attempts that an identity has started within their lifetime, whether they have ended or are open, up to the
-/// limit. The arguments are like those of [`open_attempts`].
+/// The number of attempts that an identity has started within their lifetime, open or ended,
+/// counted up to the limit. Takes the same arguments as [`open_attempts`].
 fn started_attempts(identity: &str, now: &str) -> String {
     format!(
         "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_of_identity WHERE a.account = ?2 AND a.environment = ?3 AND a.identity = {identity} AND a.expires_at > {now} LIMIT {MAX_STARTED}))"
     )
 }
 
-/// The assignments that clear the columns that only an open attempt needs, since an ended one is kept for a day. The pages
-/// that show the result to the user still need the language.
+/// The assignments that clear the secrets and the details of an ended attempt, whose row is kept
+/// for a day. The pages that show the result still need the language.
 pub const CLEAR_ENDED_ATTEMPT: &str = "sealed = NULL, tags = NULL, presets = iif(presets ->> 'l' IS NULL, NULL, json_object('l', presets ->> 'l'))";
 
-/// Empties up to 100 attempts that expired or were interrupted.
+/// Clears the secrets and the details of up to 100 attempts that expired or were interrupted.
 pub fn empty_expired(now: u64) -> Statement {
-    // The condition in parentheses repeats that of the index, so that SQLite uses it.
+    // SQLite uses the index because the condition in parentheses repeats the index's condition.
     statement(
         format!(
             "UPDATE connect_attempts SET {CLEAR_ENDED_ATTEMPT} WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_to_empty WHERE expires_at < ?1 AND (sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL) AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 100)"
@@ -68,8 +68,9 @@ pub fn count_attempts(new: &Attempt, now: u64) -> Statement {
     Statement { sql: sql.into(), params }
 }
 
-/// The condition that another connection is allowed, if the attempt creates one. Appends its parameters; the second is the
-/// account, the third the environment.
+/// The condition that the account and the identity may have another connection; `true` for an
+/// attempt that reconnects. Appends its parameters to `params`. The second must be the account, the
+/// third the environment.
 fn capacity_condition(new: &Attempt, is_by_token: bool, params: &mut Vec<Param>) -> String {
     if new.reconnects == 1 {
         return "true".to_owned();
@@ -133,7 +134,7 @@ pub fn insert_attempt(
     ];
     let mut has_capacity = capacity_condition(new, is_by_token, &mut params);
     if is_by_token {
-        // Ended attempts do not count as open, so the number of started ones is limited too.
+        // Ended attempts do not count as open, so also limit the number of started attempts.
         let started = started_attempts("?12", "?23");
         has_capacity = format!("{has_capacity} AND {started} < {MAX_STARTED}");
     }
@@ -171,18 +172,18 @@ fn guard_attempt(sql: &mut Sql<'_>, guard: &Guard<'_>) {
     }
 }
 
-/// Filters of the list.
+/// The filters of the list of attempts.
 #[derive(Debug)]
 pub struct AttemptFilter<'a> {
     pub identity: Option<&'a str>,
     /// Empty for all statuses.
     pub statuses: &'a [AttemptStatus],
-    /// Attempts older than the one with this id.
+    /// Only attempts older than the attempt with this id.
     pub before: Option<&'a ConnectionId>,
 }
 
 impl AttemptFilter<'_> {
-    /// Whether all rows belong to one identity, so that the index by identity is used.
+    /// Whether all rows have the same identity. The query then uses the index by identity.
     pub fn is_of_identity(&self, guard: &Guard<'_>) -> bool {
         self.identity.is_some() || guard.restriction.is_some()
     }
@@ -197,7 +198,8 @@ impl AttemptFilter<'_> {
             (false, true) => Some("c.status = 'pending' AND c.expires_at <= ?3"),
             (false, false) => None,
         };
-        // An exchanging attempt is pending, or failed if it was interrupted. There are few such rows.
+        // An exchanging attempt counts as pending, or as failed if it was interrupted. Few rows are
+        // exchanging, so the list endpoint filters them by time.
         let exchanging = includes(Pending) || includes(Failed);
         let other_conditions = [
             exchanging.then_some("c.status = 'exchanging'"),
@@ -211,7 +213,8 @@ impl AttemptFilter<'_> {
 /// The columns of an [`Attempt`] that the list needs.
 const LIST_COLUMNS: &str = "c.id AS id, c.account, c.environment, c.status, c.connection_id, c.reconnects, c.allow_other_account, c.platform, c.platform_version, c.description, c.auth_method, c.client, c.identity, c.identity_type, c.label, c.scopes, c.claimed_at, c.error_code, c.error_detail, c.created_at, c.expires_at AS expires_at";
 
-/// Selects up to `limit` attempts that the caller can see, newest first. With an identity, the status is not filtered.
+/// Selects up to `limit` attempts that the caller can see, newest first. Does not filter by status
+/// if all rows have the same identity.
 pub fn select_attempts(guard: &Guard<'_>, filter: &AttemptFilter<'_>, limit: u64) -> Statement {
     let mut sql = Sql::new(guard);
     let by_identity = filter.is_of_identity(guard);
@@ -263,8 +266,8 @@ pub fn bind(link_hash: &str, browser_hash: &str, now: u64) -> Statement {
     statement(sql, vec![Param::text(link_hash), Param::text(browser_hash), Param::integer(now)])
 }
 
-/// Claims the attempt with this state for one request: once, before it expires, only from the browser to which it is bound,
-/// and while the key that started it is valid.
+/// Claims the attempt with this state for one request: once, before it expires, only from the bound
+/// browser, and while the key that started it is valid.
 pub fn claim(state_hash: &str, browser_hash: &str, request: &str, now: u64) -> Statement {
     let sql = format!(
         "UPDATE connect_attempts SET status = 'exchanging', claimed_by = ?3, claimed_at = ?4 WHERE state_hash = ?1 AND browser_hash = ?2 AND status = 'pending' AND expires_at > ?4 AND {}",

@@ -9,7 +9,7 @@ use crate::connections::statements::sql::Sql;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
 
-/// The beginning of a query for OAuth clients of the caller. The platform follows.
+/// The start of a query for the caller's OAuth clients at a platform. Push the platform next.
 const SELECT_AT_PLATFORM: &str = "SELECT o.* FROM api_keys k CROSS JOIN oauth_clients o ON o.account = k.account AND o.environment = k.environment AND o.platform = ";
 
 pub fn select_client(guard: &Guard<'_>, platform: &str, name: &str) -> Statement {
@@ -23,8 +23,8 @@ pub fn select_client(guard: &Guard<'_>, platform: &str, name: &str) -> Statement
     sql.finish()
 }
 
-/// Selects the OAuth client with the chosen name. Without a name, selects that of the connection with this key, or else the
-/// default one.
+/// Selects the OAuth client with the chosen name. Without a name, selects the client of the
+/// connection with this key, or else the default client.
 pub fn select_client_by_key(
     guard: &Guard<'_>,
     [platform, label, identity]: [&str; 3],
@@ -94,16 +94,17 @@ pub struct NewClient<'a> {
 /// The change to the stored secret.
 #[derive(Debug, Clone, Copy)]
 pub enum NewSecret<'a> {
-    /// Keeps it if the client's id does not change.
+    /// Keeps the secret if the client id does not change.
     Keep,
     /// Removes the secret.
     None,
-    /// Replaces it with this encrypted secret.
+    /// Replaces the secret with this encrypted secret.
     Sealed(&'a Sealed),
 }
 
-/// Updates an OAuth client, or inserts it, unless the environment has `max` of them. Changes nothing if the secret would be kept
-/// although the hosts that receive it change: the permission to set clients does not include reading their secrets.
+/// Updates an OAuth client, or inserts it, unless the environment already has `max` clients.
+/// Changes nothing if the secret would be kept although the hosts that receive it change: the
+/// permission to set clients does not include reading their secrets.
 pub fn put_client(principal: &Principal, new: &NewClient<'_>, max: u64) -> Statement {
     let (keeps_secret, sealed) = match new.secret {
         NewSecret::Keep => (1, Param::Null),
@@ -134,7 +135,8 @@ pub fn put_client(principal: &Principal, new: &NewClient<'_>, max: u64) -> State
 
 pub const MAX_START_URLS: u64 = 20;
 
-/// Selects the start URLs of all accounts, since a visit that starts at a platform names no account.
+/// Selects the start URLs of all accounts, because a visit that starts at a platform names no
+/// account.
 pub fn select_start_urls() -> Statement {
     let sql = format!(
         "SELECT account, platform, start_url AS url FROM oauth_clients INDEXED BY oauth_clients_with_start WHERE start_url IS NOT NULL AND account NOT IN (SELECT account FROM away) ORDER BY account, platform LIMIT {MAX_START_URLS}"
@@ -142,7 +144,8 @@ pub fn select_start_urls() -> Statement {
     Statement { sql: sql.into(), params: Vec::new() }
 }
 
-/// The refreshes that a changed client makes possible again are spread over this time, in milliseconds.
+/// The period over which connections are refreshed again after their OAuth client has changed, in
+/// milliseconds.
 const RETRY_SPREAD: u64 = 10 * 60 * 1000;
 
 /// After a change of the OAuth client, schedules the connections whose refresh failed because the platform rejected it.
@@ -188,14 +191,15 @@ pub fn delete_client(guard: &Guard<'_>, platform: &str, name: &str) -> Statement
     sql.finish()
 }
 
-/// Selects the OAuth client of a connection: the one with which it was connected, or else the default one.
+/// Selects the OAuth client of a connection: the client that it was connected with, or else the
+/// default client.
 pub fn select_client_for(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT o.*").push_connection(id, " LEFT JOIN credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id CROSS JOIN oauth_clients o ON o.account = c.account AND o.environment = c.environment AND o.platform = c.platform AND o.name = ifnull(h.client, 'default')");
     sql.finish()
 }
 
-/// Like [`select_client_for`], or the client with the chosen name.
+/// Selects the OAuth client with the chosen name. Without a name, works like [`select_client_for`].
 pub fn select_chosen_client_for(
     guard: &Guard<'_>,
     id: &ConnectionId,

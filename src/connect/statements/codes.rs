@@ -26,7 +26,8 @@ pub fn use_code(
     }
 }
 
-/// Deletes up to ten expired codes. Each exchange adds one, so the table does not grow.
+/// Deletes up to ten expired codes. Runs with each exchange, which adds one row, so that the table
+/// does not grow.
 pub fn prune_codes(now: u64) -> Statement {
     Statement {
         sql: "DELETE FROM used_codes WHERE hash IN (SELECT hash FROM used_codes INDEXED BY used_codes_by_expiry WHERE expires_at <= ?1 LIMIT 10)".into(),

@@ -20,15 +20,14 @@ const STILL_CLAIMED: &str = "SELECT 1 FROM connect_attempts a WHERE a.id = ?A AN
 pub struct NewCredentials<'a> {
     pub connection_id: &'a str,
     pub auth_method: &'a str,
-    /// The name of the OAuth client; `None` for that of the connection.
+    /// The name of the OAuth client; `None` for the connection's client.
     pub client: Option<&'a str>,
     pub kind: CredentialType,
-    /// Encrypted.
     pub sealed: &'a Sealed,
     /// When the access token was issued, in milliseconds since 1970-01-01 UTC.
     pub issued_at: Option<u64>,
     pub expires_at: Option<u64>,
-    /// Whether they can be refreshed.
+    /// Whether the credentials can be refreshed.
     pub is_refreshable: bool,
     /// Whether the platform has a revocation endpoint.
     pub is_revocable: bool,
@@ -36,9 +35,10 @@ pub struct NewCredentials<'a> {
     pub scopes: &'a str,
     /// A JSON array of strings: the requested scopes that were not granted.
     pub missing_scopes: &'a str,
-    /// Set if a check was inconclusive; the HTTP status of the platform's response, if there was one.
+    /// Set if a check was inconclusive, to the HTTP status of the platform's response, if the
+    /// platform responded.
     pub unchecked: Option<Option<u16>>,
-    /// Whether another service still refreshes them.
+    /// Whether another service still refreshes the credentials.
     pub awaits_cut_over: bool,
 }
 
@@ -80,7 +80,8 @@ impl AccountWrite<'_> {
         format!("EXISTS ({})", condition.replace("?T", &min_claimed_at))
     }
 
-    /// Inserts the connection, unless another one has its key or a limit is reached. Idempotent.
+    /// Inserts the connection, unless another connection has its key or a limit is reached.
+    /// Idempotent.
     pub fn insert(&self, new: &NewConnection, is_by_token: bool) -> Statement {
         let mut params = Params(Vec::new());
         let name = new.name.as_deref();
@@ -119,8 +120,8 @@ impl AccountWrite<'_> {
         Statement { sql: sql.into(), params: params.0 }
     }
 
-    /// Updates the state of the connection, and its name and tags if given. If a version is given, changes only a connection
-    /// that still has it. Idempotent.
+    /// Updates the state of the connection, and optionally its name and tags. With a version,
+    /// changes only a connection that still has this version. Idempotent.
     pub fn update(
         &self,
         name: Option<&str>,

@@ -1,7 +1,8 @@
 //! The SQL of the connect flow: OAuth clients, attempts, and the rows of a connected account.
 //!
-//! Statements for callers of the API join the row of the caller's key. The others serve browsers, which have no key: they find
-//! an attempt by the hash of a secret, and write only to the account of that attempt.
+//! Statements for callers of the API join the row of the caller's key. The other statements serve
+//! browsers, which have no key. They select an attempt by the hash of a secret, and write only to
+//! that attempt's account.
 
 use crate::auth::statements::Guard;
 use crate::connect::attempt::Attempt;

@@ -1,5 +1,5 @@
-//! The steps common to all changes to a connection: they require the version in `If-Match`, write nothing if nothing
-//! differs, and return the resulting connection.
+//! The steps common to all changes to a connection: check the version in `If-Match`, write only
+//! differences, and return the resulting connection.
 
 use super::render::connection_response;
 use crate::connections::model::Connection;
@@ -12,15 +12,15 @@ use crate::http::problem::{Code, Problem};
 use crate::ports::Statement;
 use crate::storage::transaction::Statements;
 
-/// The connection is not at the version that `If-Match` names.
+/// The error if the connection's version does not match `If-Match`.
 pub(super) fn precondition_failed() -> Problem {
     let detail =
         "The connection's current version does not match `If-Match`. Fetch the connection again.";
     Problem::new(Code::PreconditionFailed, detail)
 }
 
-/// Changes the connection in the path with the statement that `update` returns. With `None`, the connection is only
-/// read.
+/// Changes the connection in the path with the statement that `update` returns. If it returns
+/// `None`, only reads the connection.
 pub(super) fn apply<'a>(
     context: &'a Context<'a>,
     condition: Option<Condition<'_>>,
@@ -38,7 +38,8 @@ pub(super) fn apply<'a>(
     let connection = statements.ask::<Connection>(one::select(&guard, &id));
     let render: Box<Render<'a>> = Box::new(move |results, _| {
         let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
-        // Either this request, perhaps an earlier try, wrote this version, or the required version is unchanged.
+        // This request wrote this version, perhaps in an earlier try, or the required version is
+        // unchanged.
         if found.written_by == request || precondition.is_satisfied_by(found.version) {
             connection_response(&found)
         } else {

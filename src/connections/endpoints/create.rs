@@ -25,7 +25,7 @@ use crate::terms::State;
 use crate::util::case_fold::fold;
 use crate::util::json;
 
-/// The members of a connector that a new connection copies.
+/// The members of a connector that are copied to a new connection.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Connector {
@@ -41,15 +41,16 @@ impl Connector {
     }
 }
 
-/// Prepares the request. The connector is looked up before the key is authenticated, so that storage is queried only
-/// once; a rejected caller learns nothing about the result. Suggestions for an unknown platform are looked up later.
+/// Prepares the request. The connector is read before the key is authenticated, so that one
+/// database query is enough; a rejected caller never sees the result. Suggestions for an unknown
+/// platform are computed later.
 pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let mut body = context.body()?;
-    // Platforms are lower-case: `GitHub` means `github`.
+    // Platform names are case-insensitive, and stored in lower case.
     let platform = body.text("platform").map(|platform| fold(&platform));
     let restriction = context.caller.restriction();
     let may_use =
@@ -66,14 +67,15 @@ pub async fn handle<'a, P: Ports>(
             };
             Some(Connector::read(&row)?)
         }
-        // A token does not learn which other platforms exist.
+        // Not looked up: a token must not learn which platforms outside its restriction exist.
         None => None,
     };
     let new = read(body, platform, connector, context, ports.uuid())?;
 
     let (guard, mut statements) = (context.guard(), Statements::default());
     statements.run(one::insert(&guard, &new));
-    // The connection that has the key now: the new one, perhaps from an earlier try of this request, or another one.
+    // The connection that has the key after the insert: the new connection, perhaps from an earlier
+    // try of this request, or another one.
     let holder = statements.ask::<Connection>(one::select_by_key(
         &guard,
         &new.platform,
@@ -93,7 +95,8 @@ pub async fn handle<'a, P: Ports>(
     }))
 }
 
-/// The error if another connection has the key. It names the connection if the caller may see it.
+/// The error if another connection has the key. Contains its id if the caller may see that
+/// connection.
 pub(crate) fn connection_exists(holder: &Connection, caller: &Caller) -> Problem {
     if !caller.restriction().is_none_or(|restriction| holder.is_within(restriction)) {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
@@ -131,14 +134,14 @@ pub(crate) fn outside_token_connections() -> Problem {
     Problem::new(Code::InsufficientScope, detail)
 }
 
-/// The error if a required field is missing after validation, which can't happen.
+/// The error if a required field is missing after validation, which would be a bug of this service.
 pub(crate) fn internal_missing_field() -> Problem {
     let detail = "Something went wrong in the service: it did not report the missing field.";
     Problem::new(Code::Internal, detail)
 }
 
-/// Builds the connection from the rest of the body. Fails with all faults of the body, or if the token's restriction
-/// does not allow it.
+/// Builds the connection from the other fields of the body. Fails with all faults of the body, or
+/// if the token's restriction does not allow the connection.
 fn read(
     mut body: BodyReader,
     platform: Option<String>,
@@ -172,7 +175,8 @@ fn read(
     else {
         return Err(internal_missing_field());
     };
-    // A former name of the platform becomes its current one, unless the token is restricted to the former name.
+    // Replace a former name of the platform with the current one, unless the token is restricted to
+    // the former name.
     let is_allowed =
         restriction.is_none_or(|restriction| restriction.has_platform(&connector.platform));
     let platform = if is_allowed { connector.platform } else { requested_name };

@@ -36,11 +36,11 @@ pub fn handle<'a, P: Ports>(
             Some(connection) if !precondition.is_satisfied_by(connection.version) => {
                 return Err(precondition_failed());
             }
-            // If the batch was sent twice, the first try has probably deleted it.
+            // If the batch was sent twice, the first one probably deleted the connection.
             None if !results.repeated => return Err(Problem::no_connection()),
             _ => {}
         }
-        // The connection is deleted even if the platform does not revoke the grant.
+        // The connection stays deleted even if the platform does not revoke the grant.
         if let Some(revocation) = results.first(revocation)? {
             let (cache, client) = (context.service.catalog(), results.first(client)?);
             revoke(context.config(), cache, ports, &revocation, client.as_ref()).await;

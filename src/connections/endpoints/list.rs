@@ -29,7 +29,7 @@ const TYPICAL_ROW_BYTES: usize = 600;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListRequest {
     filter: ConnectionFilter,
-    /// With a cursor, `page` is the number in the cursor.
+    /// The requested page. With a cursor, `page` is the number in the cursor.
     paging: Paging,
     start: Start,
 }
@@ -45,8 +45,9 @@ pub fn check_combinations(query: &mut QueryReader<'_>) {
     }
 }
 
-/// Parses the query, and restricts it to what a token may see. `environment` is that of the key. `cursor` verifies an
-/// `after` for the list named by its second argument; it returns `None` for a cursor of another list.
+/// Parses the query, and restricts it to what a token may see. `environment` is the key's
+/// environment. `cursor` verifies the value of `after` for the list named by its second argument,
+/// and returns `None` for a cursor of another list.
 fn read_query(
     mut reader: QueryReader<'_>,
     environment: Environment,
@@ -89,7 +90,7 @@ fn read_query(
     reader.finish().map(|()| ListRequest { filter, paging, start })
 }
 
-/// The keys that can exist: well-formed, of this environment, without duplicates.
+/// The keys that a connection can have: well-formed, of this environment, without duplicates.
 fn parse_keys(keys: &[String], environment: Environment) -> Vec<[String; 3]> {
     let mut parsed: Vec<[String; 3]> = Vec::with_capacity(keys.len());
     for key in keys.iter().filter_map(|key| ConnectionKey::parse(key)) {
@@ -122,7 +123,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let ListRequest { filter, paging, start } =
         read_query(query, caller.environment(), caller.restriction(), cursor)?;
 
-    // One more row than the page shows whether another page follows.
+    // Request one more row than the page has, to see whether another page follows.
     let (rows, max_rows) = (paging.limit.saturating_add(1), context.config().max_rows_read);
     let mut statements = Statements::default();
     let rows_of_list =
@@ -174,7 +175,7 @@ struct ListPage {
     excess: Option<ExcessReason>,
 }
 
-/// The handles of the results of [`ListStatements`].
+/// The result handles of [`ListStatements`], by variant.
 enum ListRows {
     Nothing,
     All(Rows<Connection>),
@@ -189,14 +190,15 @@ struct Total {
     total: u64,
 }
 
-/// The rows that a search read, and those that matched.
+/// The number of rows that a search read, and of those that matched.
 #[derive(Deserialize)]
 struct Walk {
     walked: u64,
     total: u64,
 }
 
-/// The cost of the cheapest plan in rows, and how many connections the tags and the columns match.
+/// The cost of the cheapest plan in rows, and the number of connections that match the tags and the
+/// columns.
 #[derive(Default, Deserialize)]
 struct Costs {
     cost: u64,
@@ -283,7 +285,7 @@ fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
     all.into_iter().skip(skipped).take(usize::try_from(rows).unwrap_or(usize::MAX)).collect()
 }
 
-/// The parameters of a query as sent, without the position in the list.
+/// The query parameters as sent, without those for the position in the list.
 fn without_position(query: &str) -> impl Iterator<Item = &str> {
     query.split('&').filter(|pair| {
         let name = decode_form(pair.split('=').next().unwrap_or_default()).unwrap_or_default();
@@ -296,7 +298,8 @@ fn link(request: &Request, after: &str) -> String {
     let mut query: Vec<&str> = without_position(&request.query).collect();
     let after = format!("after={after}");
     query.push(&after);
-    // Encodes characters that could end the URL early. Some browsers and proxies send them unencoded.
+    // Encode characters that could end the URL early. Some browsers and proxies send them
+    // unencoded.
     let query = query.join("&").replace('>', "%3E").replace('"', "%22");
     format!("<{}{}?{query}>; rel=\"next\"", request.origin, request.path)
 }

@@ -1,7 +1,8 @@
 //! The endpoints of connections, one module each.
 //!
-//! Each returns a handler whose statements are guarded by the caller's key: they do and return nothing if the key is not
-//! valid or lacks the scope. So they are sent in one batch with the query for the key's row.
+//! The statements of each handler are guarded by the caller's key: they change and return nothing
+//! if the key is not valid or lacks the scope. So they are sent in one batch with the query for the
+//! key's row.
 
 mod change;
 pub mod create;

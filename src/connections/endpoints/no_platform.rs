@@ -10,8 +10,8 @@ use crate::http::problem::Problem;
 use crate::ports::Ports;
 use crate::storage::metering::Metered;
 
-/// Rejects a body whose platform, in lower case, is unknown. Runs only for an authorized caller, because the suggestion comes
-/// from the catalog. Fails with all faults of the body.
+/// Rejects a body with an unknown `platform`, which is in lower case. Runs only for an authorized
+/// caller, because the suggestion comes from the catalog. Fails with all faults of the body.
 pub async fn no_platform<P: Ports>(
     context: &Context<'_>,
     body: BodyReader,

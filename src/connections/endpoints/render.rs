@@ -1,4 +1,4 @@
-//! Renders connections.
+//! Renders connections as JSON.
 
 use crate::connections::model::Connection;
 use crate::connections::revision::entity_tag;
@@ -6,20 +6,21 @@ use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
 use crate::util::json;
 
-/// The document of a connection.
+/// The JSON of a connection.
 pub(crate) fn document(connection: &Connection) -> Result<Vec<u8>, Problem> {
     connection.to_json().map_err(|error| {
         Problem::unavailable(format!("the connection {} is damaged: {error}", connection.id))
     })
 }
 
-/// Like [`document`], with the account at the platform. `shows_names`: whether its name is included.
+/// Like [`document`], with the account at the platform. `shows_names` is whether to include the
+/// account's name.
 pub(crate) fn document_with_account(
     connection: &Connection,
     shows_names: bool,
 ) -> Result<Vec<u8>, Problem> {
     let mut document = document(connection)?;
-    // Removes the closing brace, so that a member can follow.
+    // Remove the closing brace, so that another member can follow.
     document.pop();
     document.extend_from_slice(b",\"account\":");
     document.extend_from_slice(&json::bytes(&connection.account(shows_names)));

@@ -1,4 +1,5 @@
-//! `PUT /v1/vault/connections/{id}/state`: sets the health of a connection whose credentials another service holds.
+//! `PUT /v1/vault/connections/{id}/state`: sets the state of a connection whose credentials are
+//! stored in another service.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +15,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let condition = context.condition()?;
     let mut body = context.body()?;
     body.finish()?;
-    // Reported states store events, which must not use the last space of a full database.
+    // Reported states store events, so a nearly full database rejects those reported with a token.
     if context.caller.token().is_some() {
         context.ensure_capacity()?;
     }

@@ -25,7 +25,7 @@ struct StateRow {
     platform_account_name: Option<String>,
 }
 
-/// The response.
+/// The JSON of a connection's status.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Status<'a> {
@@ -72,7 +72,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
                 detail: credentials.reason_detail.as_deref(),
                 http_status: credentials.reason_status,
             }),
-            // The service that holds the credentials has reported this reason.
+            // The service that stores the credentials reported this reason.
             _ => row.state_reason.as_deref().map(|detail| Reason {
                 code: "reported",
                 detail: Some(detail),

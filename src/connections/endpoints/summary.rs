@@ -1,4 +1,5 @@
-//! `GET /v1/vault/summary`: counts of the connections in the key's account and environment, from counters only.
+//! `GET /v1/vault/summary`: the numbers of connections in the key's account and environment, read
+//! only from counters.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -20,7 +21,7 @@ struct Counter {
     n: u64,
 }
 
-/// The response.
+/// The JSON of the summary.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Summary<'a> {
@@ -38,7 +39,7 @@ struct Platform<'a> {
     total: u64,
 }
 
-/// Counts by name, in order.
+/// Counts by name, in a fixed order.
 struct Counts(Vec<(&'static str, u64)>);
 
 impl Serialize for Counts {

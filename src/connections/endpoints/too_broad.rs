@@ -8,19 +8,20 @@ use crate::http::problem::{Code, Fault, Location, Problem};
 pub(super) enum ExcessReason {
     /// Reaching the page would skip too many rows.
     Page {
-        /// The rows that are skipped, from the nearer end.
+        /// The number of rows to skip, from the nearer end.
         skipped: u64,
     },
-    /// Too many connections have the identity or the name, or begin with `q`.
+    /// Too many connections match the search by identity, account, name or `q`.
     Matches {
-        /// The limit that they exceed.
+        /// The maximum number of matches.
         limit: u64,
     },
     /// Even the cheapest plan reads too many rows.
     Rows {
-        /// The rows that it would read.
+        /// The number of rows that the cheapest plan would read.
         cost: u64,
-        /// The number of connections with the rarest tag, or with any of the tags if one is enough.
+        /// The number of connections with the rarest tag, or with at least one of the tags if any
+        /// tag is enough.
         tags: u64,
         /// The number of connections that match the filters on columns.
         columns: u64,
@@ -29,7 +30,8 @@ pub(super) enum ExcessReason {
 
 /// The problem, with the estimate, the parameters at fault, and advice to narrow the list.
 ///
-/// The problem does not tell the holder of a token how many connections match, since the token may not see all of them.
+/// For a token, the problem does not contain the number of matching connections, because the token
+/// may not see all of them.
 pub(super) fn too_broad(
     filter: &ConnectionFilter,
     excess: &ExcessReason,
@@ -71,7 +73,7 @@ fn fault(parameter: &str, predicate: &str) -> Fault {
     }
 }
 
-/// The parameter that the list is searched by, the verb for its fault, and advice to narrow the search.
+/// The parameter of the search, the verb for its fault, and advice to narrow the search.
 fn search(filter: &ConnectionFilter) -> (&'static str, &'static str, &'static str) {
     if filter.identity.is_some() {
         let advice = "Ask for the connections by `key`, or by `platform` without `identity`.";
@@ -89,7 +91,8 @@ fn search(filter: &ConnectionFilter) -> (&'static str, &'static str, &'static st
     }
 }
 
-/// One fault for the tags and one per column filter, each with how many connections match.
+/// A fault for the tags, and a fault for each column filter, with the number of connections that
+/// match.
 fn tag_faults(filter: &ConnectionFilter, tags: u64, columns: u64) -> Vec<Fault> {
     let tag_fault = match &filter.tags {
         Some(Tags::Any(names)) if names.len() > 1 => format!("have {tags} connections together"),

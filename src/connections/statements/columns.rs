@@ -3,7 +3,7 @@
 use crate::connections::filter::ConnectionFilter;
 use crate::terms::{IdentityType, State};
 
-/// The columns of `connections` that the filters compare with one value.
+/// The columns that a filter compares with one value each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each stands for a column")]
 pub(super) struct Columns {
@@ -13,7 +13,8 @@ pub(super) struct Columns {
     pub state: bool,
 }
 
-/// An index column that the filter does not restrict. The ranges of its values are read separately and merged.
+/// An index column that the filter does not restrict. Its values are read as separate ranges, which
+/// are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OpenColumn {
     /// The column's name.
@@ -39,7 +40,8 @@ impl Columns {
     pub(super) const NONE: Self =
         Self { platform: false, version: false, identity_type: false, state: false };
 
-    /// The index that begins with these columns, followed by the list order or by an [`OpenColumn`].
+    /// The index that begins with these columns, followed by the columns of the list order or by an
+    /// [`OpenColumn`].
     pub(super) const fn index(self) -> &'static str {
         let version_and_type = self.version && self.identity_type;
         match (self.platform, self.version) {
@@ -60,7 +62,8 @@ impl Columns {
         }
     }
 
-    /// The index column between these columns and the list order. Returns `None` when there is none.
+    /// The index column between these columns and the columns of the list order. Returns `None` if
+    /// there is no such column.
     pub(super) const fn open(self) -> Option<OpenColumn> {
         match (self.state, self.identity_type) {
             (true, false) => Some(TYPES),

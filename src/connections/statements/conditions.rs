@@ -1,5 +1,6 @@
-//! Selects the index that a list reads. Each index is in list order, so a page is a range of it. The most selective
-//! index is used, and the other filters are checked for each row.
+//! Selects the index that a list reads, and adds the conditions. Each index is in list order, so a
+//! page is a range of the index. A list reads the most selective index, and checks the other
+//! filters for each row.
 
 use super::columns::Columns;
 use super::sql::Sql;
@@ -7,28 +8,29 @@ use crate::connections::filter::{ConnectionFilter, Tags};
 use crate::ports::Param;
 use crate::util::json;
 
-/// The number of values of the column `name_overlap`, from 0. The last one also stands for greater values.
+/// The number of values of the column `name_overlap`, which begin at 0. The last value also
+/// represents greater values.
 pub(super) const NAME_OVERLAPS: usize = 8;
 
 impl Sql<'_> {
-    /// Adds ` FROM … WHERE …`: the connections `c` that match the filter's columns, along their index. Conditions may
-    /// follow.
+    /// Adds ` FROM … WHERE …`: the connections `c` that match the filter's columns, read by their
+    /// index. Conditions may be added.
     pub(super) fn walk_columns(&mut self, filter: &ConnectionFilter) -> &mut Self {
         let columns = filter.columns();
         self.walk_index(columns.index(), filter).column_filters(filter);
         let Some(open) = columns.open() else { return self };
-        // Every connection has one of these values. Naming them lets SQLite use the index.
+        // Every connection has one of these values. Listing them lets SQLite use the index.
         self.push(" AND ").push(open.column).push(" IN ").texts(&open.values)
     }
 
-    /// Like [`Self::walk_columns`], along a given index and without the filter's columns.
+    /// Like [`Self::walk_columns`], with a given index and without the filter's columns.
     pub(super) fn walk_index(&mut self, index: &str, filter: &ConnectionFilter) -> &mut Self {
         self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY ").push(index);
         self.push(" ON ").of_tenant("c", filter).push(" WHERE ").guard()
     }
 
-    /// Like [`Self::walk_index`], along the index by name: connections whose name and identity share fewer than `overlaps`
-    /// leading characters.
+    /// Like [`Self::walk_index`], with the index by name: connections whose name and identity share
+    /// fewer than `overlaps` leading characters.
     pub(super) fn walk_names(&mut self, overlaps: usize, filter: &ConnectionFilter) -> &mut Self {
         self.walk_index("connections_by_name", filter).push(" AND c.name_overlap IN (");
         for overlap in 0..overlaps.min(NAME_OVERLAPS) {
@@ -37,8 +39,8 @@ impl Sql<'_> {
         self.push(")")
     }
 
-    /// Like [`Self::walk_index`], along the rows `t` of the rarest of these tags; none when a tag has no connections. `c` is
-    /// joined only when needed.
+    /// Like [`Self::walk_index`], with the rows `t` of the rarest of these tags; no rows when a tag
+    /// has no connections. `c` is joined only when needed.
     pub(super) fn walk_tag(
         &mut self,
         tags: &[String],
@@ -62,7 +64,7 @@ impl Sql<'_> {
         if tags.len() > 1 { self.all_tags("t", tags) } else { self }
     }
 
-    /// Like [`Self::walk_index`], along the rows `t` of any of these tags.
+    /// Like [`Self::walk_index`], with the rows `t` of any of these tags.
     pub(super) fn walk_tags<T: AsRef<str>>(
         &mut self,
         tags: &[T],
@@ -78,7 +80,8 @@ impl Sql<'_> {
         self.push(table).push(".id")
     }
 
-    /// Adds the condition that a row of `table` belongs to the key's tenant and is active or not, as the filter asks.
+    /// Adds the condition that a row of `table` belongs to the key's tenant, and is active or
+    /// inactive, depending on the filter.
     fn of_tenant(&mut self, table: &str, filter: &ConnectionFilter) -> &mut Self {
         for column in ["account", "environment"] {
             self.push(table).push(".").push(column).push(" = k.").push(column).push(" AND ");
@@ -136,7 +139,8 @@ impl Sql<'_> {
         match &filter.tags {
             None => self,
             Some(Tags::All(tags)) => self.all_tags("c", tags),
-            // Usually, a connection has fewer tags than the filter.
+            // A connection usually has fewer tags than the filter, so read the tags of the
+            // connection.
             Some(Tags::Any(tags)) => {
                 self.push(" AND (SELECT 1 FROM json_each(c.tags) j WHERE j.value IN ");
                 self.texts(tags).push(") IS NOT NULL")
@@ -144,8 +148,9 @@ impl Sql<'_> {
         }
     }
 
-    /// Adds the condition that the connection of `table` (`c`, or the tag row `t`) has all the tags. Each tag is a
-    /// scalar subquery: `SQLite` turns `EXISTS` into a join, and takes a second to plan twenty of them.
+    /// Adds the condition that the connection of `table` (`c`, or the tag row `t`) has all the
+    /// tags. Each tag is a scalar subquery, because `SQLite` turns `EXISTS` into a join, and takes
+    /// a second to plan twenty of them.
     fn all_tags(&mut self, table: &str, tags: &[String]) -> &mut Self {
         for tag in tags {
             self.push(" AND (");
@@ -163,14 +168,16 @@ impl Sql<'_> {
         self
     }
 
-    /// Adds the keys as one JSON parameter, since there may be more of them than a statement may have parameters.
+    /// Adds the keys as one JSON parameter, because there may be more keys than parameters of a
+    /// statement.
     pub(super) fn keys(&mut self, keys: &[[String; 3]]) -> &mut Self {
         let json = json::text(&keys);
         self.bind(Param::Text(json))
     }
 }
 
-/// The smallest string that is greater than every string with this prefix. Returns `None` when there is none.
+/// The smallest string that is greater than every string with this prefix. Returns `None` if no
+/// string is greater.
 fn successor(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {

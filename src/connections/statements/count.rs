@@ -1,4 +1,4 @@
-//! Totals of lists from counters, which triggers maintain.
+//! Counts the rows of lists with counters, which triggers maintain.
 
 use super::columns::Columns;
 use super::sql::Sql;
@@ -7,14 +7,14 @@ use crate::connections::filter::{ConnectionFilter, Tags};
 use crate::ports::Statement;
 use crate::terms::{IdentityType, State};
 
-/// The rows of `connection_counts` whose sum is the total.
+/// A counter: the rows of `connection_counts` whose sum is the total of a list.
 pub(super) struct Counter {
     dimension: String,
     values: Vec<String>,
 }
 
 impl ConnectionFilter {
-    /// The counter for a filter. Returns `None` when there is none.
+    /// The counter for a filter. Returns `None` if no counter has its total.
     pub(super) fn counter(&self) -> Option<Counter> {
         match &self.tags {
             None => Some(self.column_counter()),
@@ -45,7 +45,8 @@ impl ConnectionFilter {
         if let Some(version) = &self.platform_version {
             add("platformVersion", &[version]);
         }
-        // Counters by state are split by identity type, and those by version and identity type are split by state.
+        // Counters by state are split by identity type. Counters by version and identity type are
+        // split by state.
         let needs_split_counters = columns.state || (columns.version && columns.identity_type);
         match self.identity_type {
             Some(identity_type) => add("identityType", &[identity_type.as_str()]),
@@ -63,7 +64,7 @@ impl ConnectionFilter {
 }
 
 impl Sql<'_> {
-    /// Adds `connection_counts n …`: the rows of a counter. Conditions may follow.
+    /// Adds `connection_counts n …`: the rows of a counter. Conditions may be added.
     pub(super) fn counters(
         &mut self,
         filter: &ConnectionFilter,
@@ -86,18 +87,19 @@ impl Sql<'_> {
         self.sum(filter, &filter.column_counter())
     }
 
-    /// Adds the number of connections with these tags. A connection with two of them counts twice.
+    /// Adds the number of connections with these tags. A connection with two of the tags counts
+    /// twice.
     pub(super) fn tag_count(&mut self, filter: &ConnectionFilter, tags: &[String]) -> &mut Self {
         self.sum(filter, &Counter { dimension: "tag".into(), values: tags.to_vec() })
     }
 
-    /// Adds the number of connections with the rarest of these tags; 0 if a tag has none.
+    /// Adds the number of connections with the rarest of these tags; 0 if a tag has no connections.
     pub(super) fn rarest_count(&mut self, filter: &ConnectionFilter, tags: &[String]) -> &mut Self {
         self.push("(SELECT iif(count(*) = ").push(&tags.len().to_string());
         self.push(", min(n.n), 0) FROM ").counters(filter, "tag", tags).push(")")
     }
 
-    /// Adds the value of a counter as a subquery of its own; 0 if the key is not valid.
+    /// Adds the value of a counter as a separate subquery; 0 if the key is not valid.
     pub(super) fn counter_value(
         &mut self,
         filter: &ConnectionFilter,

@@ -1,9 +1,10 @@
-//! Limits on the number of connections. An account can't fill the database that it shares with others, and a token
-//! can't fill its account.
+//! Limits the number of connections, so that one account does not fill the database that it shares
+//! with others, and one token does not fill its account.
 
 /// The maximum number of connections of an account in one environment.
 pub const MAX_CONNECTIONS_PER_ACCOUNT: u64 = 2_000_000;
-/// The maximum number of connections of an identity that its tokens may create. Keys have no such limit.
+/// The maximum number of connections that tokens of one identity may create. Keys have no such
+/// limit.
 pub const MAX_CONNECTIONS_PER_IDENTITY: u64 = 500;
 
 /// The SQL condition that an account is below its limit. Both arguments are placeholders or columns.

@@ -14,21 +14,23 @@ use crate::ports::Statement;
 pub enum ListStatements {
     /// The filter matches no connection.
     Nothing,
-    /// Selects all rows: at most one for each requested key.
+    /// Selects all rows, at most one for each requested key.
     All(Statement),
-    /// Select the number of rows, as `total`, and the page. They read the page and the rows that it skips.
+    /// The first statement selects the number of rows, as `total`. The second statement selects the
+    /// page. Both read the page and the rows that it skips.
     Counted(Statement, Statement),
-    /// Select the number of matches that were read, as `walked`, and the number of rows, as `total`; and the page. The
-    /// search stops after more matches than the limit.
+    /// The first statement selects the number of matches that were read, as `walked`, and the
+    /// number of rows, as `total`. The second statement selects the page. The search stops when it
+    /// exceeds the maximum number of matches.
     Searched(Statement, Statement, u64),
-    /// First, a statement that selects what the list costs (`cost`, in rows) and how many connections match its `tags`
-    /// and its `columns`. Then a pair of statements for each plan, like `Counted`; only the chosen plan's pair returns
-    /// rows.
+    /// The first statement selects the list's cost in rows, as `cost`, and the number of
+    /// connections that match its `tags` and its `columns`. A pair of statements for each plan
+    /// follows, like `Counted`. Only the pair of the chosen plan returns rows.
     Plans(Statement, Vec<(Statement, Statement)>),
 }
 
-/// The statements for a page of at most `rows` rows, which may read `max_rows` rows. [`in_order`] sorts what they
-/// return.
+/// The statements for a page of at most `rows` rows, which may read at most `max_rows` rows.
+/// [`in_order`] sorts their results.
 pub fn list(
     guard: &Guard<'_>,
     filter: &ConnectionFilter,
@@ -64,7 +66,8 @@ pub fn list(
     }
 }
 
-/// How many rows are skipped before a page of a counted list, from the nearer end if the page is deep.
+/// The number of rows to skip before a page of a counted list, from the nearer end if the page is
+/// deep.
 pub const fn skipped_rows(start: &Start, total: u64, rows: u64, max_rows: u64) -> u64 {
     match start {
         Start::Offset(offset) if *offset >= total => 0,
@@ -84,7 +87,7 @@ pub fn in_order(mut rows: Vec<Connection>) -> Vec<Connection> {
     {
         rows.reverse();
     }
-    // They are nearly sorted. Insertion needs less code than a general sort.
+    // The rows are nearly sorted, and insertion needs less code than a general sort.
     let mut sorted: Vec<Connection> = Vec::with_capacity(rows.len());
     for row in rows {
         let at = sorted.partition_point(|other| other.position() > row.position());
@@ -127,7 +130,7 @@ impl Sql<'_> {
         self.order_and_limit("1", "2", filter, position).push(") m").rows_of("m");
     }
 
-    /// Adds the query for a page that is filtered by one tag only.
+    /// Adds the query for a page that is filtered only by one tag.
     fn tag_page(
         &mut self,
         filter: &ConnectionFilter,
@@ -138,8 +141,8 @@ impl Sql<'_> {
         self.order_and_limit("t.created_at", "t.id", filter, position);
     }
 
-    /// Adds `ORDER BY` and `LIMIT`, in reverse for a page that is nearer to the far end. A page past the end, or too far
-    /// from both ends, has no rows.
+    /// Adds `ORDER BY` and `LIMIT`, in reverse for a page that is nearer to the far end. Selects no
+    /// rows for a page that is past the end, or too far from both ends.
     fn order_and_limit(
         &mut self,
         created_at: &str,

@@ -1,10 +1,11 @@
-//! The SQL of connections. Every statement joins the row of the request's API key. So it only reaches the key's
-//! account and environment, and does nothing if the key is not valid or lacks the scope. The restriction of a token is
-//! part of a list's filter, and of `Sql::guard_connection` in statements on single connections. A new connection is
-//! checked before it is inserted, in `connections::endpoints::create`.
+//! The SQL of connections. Every statement joins the row of the request's API key. So it accesses
+//! only the key's account and environment, and does nothing if the key is not valid or lacks the
+//! scope. The restriction of a token is part of a list's filter, and of `Sql::guard_connection` in
+//! statements on single connections. A new connection is checked before it is inserted, in
+//! `connections::endpoints::create`.
 //!
-//! `sql` builds the statements. `columns`, `order`, `count` and `conditions` add parts to it, and `search`, `plans`,
-//! `list`, `one` and `summary` combine these.
+//! `sql` builds the statements. `columns`, `order`, `count` and `conditions` add parts to a
+//! statement, and `search`, `plans`, `list`, `one` and `summary` combine these parts.
 //!
 //! | filter of a list | where its total is counted |
 //! |---|---|

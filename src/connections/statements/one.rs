@@ -1,4 +1,4 @@
-//! Statements on single connections.
+//! The SQL of single connections.
 
 use super::limits::{account_has_capacity, identity_has_capacity};
 use super::sql::{COLUMNS, FROM_CONNECTION_BY_ID, Sql};
@@ -17,21 +17,21 @@ pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
     sql.finish()
 }
 
-/// A change to one connection.
+/// A change to a connection.
 #[derive(Debug)]
 pub struct Write<'a> {
-    /// The condition on the caller.
+    /// The guard of the caller.
     pub guard: &'a Guard<'a>,
     /// The connection's id.
     pub id: &'a ConnectionId,
     /// The condition that the connection must satisfy.
     pub precondition: &'a Precondition,
-    /// The id of the request, which is stored with the version that it writes.
+    /// The id of the request, which is stored with the new version.
     pub request: &'a str,
 }
 
 impl<'a> Write<'a> {
-    /// Begins an update that creates a new version.
+    /// Starts an update that creates a new version.
     fn begin(&self) -> Sql<'a> {
         let mut sql = Sql::new(self.guard);
         sql.push("UPDATE connections AS c SET version = c.version + 1, written_by = ");
@@ -46,14 +46,14 @@ impl<'a> Write<'a> {
     }
 }
 
-/// Sets a connection's tags, if they differ.
+/// Sets a connection's tags if they differ.
 pub fn set_tags(write: &Write<'_>, tags: &str) -> Statement {
     let mut sql = write.begin();
     sql.push(", tags = ").text(tags).push(" WHERE c.tags <> ").text(tags);
     write.end(sql)
 }
 
-/// Sets a connection's name, if it differs.
+/// Sets a connection's name if it differs.
 pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
     let text = |name: Option<String>| name.map_or(Param::Null, Param::Text);
     let mut sql = write.begin();
@@ -63,7 +63,7 @@ pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
     write.end(sql)
 }
 
-/// Sets a connection's state, if it differs. Without a reason, a new state clears the old reason.
+/// Sets a connection's state if it differs. Without a reason, a new state clears the old reason.
 pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
     let state = new.state.as_str();
     let mut sql = write.begin();
@@ -73,7 +73,7 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
         Some(reason) => sql.text(reason),
         None => sql.push("iif(c.state = ").text(state).push(", c.state_reason, NULL)"),
     };
-    // A column that is not assigned fires no trigger.
+    // Assign `active` only if the caller sets it, because an assigned column fires triggers.
     if let Some(active) = new.active {
         sql.push(", active = ").integer(u64::from(active));
     }
@@ -84,7 +84,7 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
     if let Some(reason) = &new.reason {
         sql.push(" OR c.state_reason IS NOT ").text(reason);
     }
-    // If the vault holds the credentials, it determines the state itself.
+    // If the vault has the credentials, it determines the state itself.
     sql.push(
         ") AND NOT EXISTS (SELECT 1 FROM credentials h WHERE h.account = c.account \
          AND h.environment = c.environment AND h.connection_id = c.id)",
@@ -141,7 +141,7 @@ pub fn insert(guard: &Guard<'_>, new: &NewConnection) -> Statement {
     sql.finish()
 }
 
-/// Selects the connection with a key, even if a token may not see it because of its identity type.
+/// Selects the connection with a key, even if the connection is outside a token's identity type.
 pub fn select_by_key(guard: &Guard<'_>, platform: &str, label: &str, identity: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(

@@ -1,4 +1,5 @@
-//! The order of lists: by time of creation and id, both descending; and where in this order a page begins and ends.
+//! The order of lists: by creation time and id, both descending. Also selects the range of a page
+//! in this order.
 
 use super::sql::Sql;
 use crate::connections::filter::Start;

@@ -2,26 +2,29 @@
 //!
 //! # The problem
 //!
-//! A page of the list must cost about as much as its rows, regardless of the filter and of how many connections the account
-//! has. D1 bills each row that is read, and a statement that scans a million rows blocks the database for everyone. Most
-//! filters have an index in list order and a counter for the total, see [`super::conditions`] and [`super::count`]. No counter
-//! covers a combination of tags, since there are too many combinations. Which index finds its rows at the lowest cost
-//! depends on the data: of two tags, one may be on three connections and the other on all of them.
+//! A page of the list must cost about as much as its rows, regardless of the filter and of how many
+//! connections the account has. D1 bills each row that is read, and a statement that scans a
+//! million rows blocks the database for everyone. Most filters have an index in list order and a
+//! counter for the total, see [`super::conditions`] and [`super::count`]. No counter covers a
+//! combination of tags, because there are too many combinations. The cheapest index depends on the
+//! data: one of two tags may be on three connections, and the other one on all of them.
 //!
-//! `SQLite`'s own planner can't decide this. It plans when a statement is prepared, without the values of the parameters,
-//! and its statistics are of the whole database, not of one account. The service can't decide it either: it would have to
-//! read the counters first, and a request sends storage one batch.
+//! `SQLite`'s own planner can't decide this. It plans when a statement is prepared, without the
+//! values of the parameters, and its statistics describe the whole database, not one account. The
+//! service can't decide it either: it would have to read the counters first, and a request sends
+//! only one batch to storage.
 //!
 //! # The solution
 //!
-//! The batch contains every plan that can produce the rows, each with a guard. The guard computes the cost of all plans
-//! from the counters, and is true for one plan only: the cheapest one, if it is affordable. `SQLite` evaluates the guard
-//! once, before the first row, so a plan that is not chosen reads a few counters and stops. If even the cheapest plan
-//! costs more than a list may, no plan returns rows. The first statement of the batch returns the cost and the counters,
-//! from which the endpoint then explains the refusal (`query_too_broad`).
+//! The batch contains every plan that can produce the rows, each with a guard. The guard computes
+//! the cost of all plans from the counters, and is true only for the cheapest plan, if that plan is
+//! affordable. `SQLite` evaluates the guard once, before the first row, so a plan that is not
+//! chosen reads a few counters and stops. If even the cheapest plan costs more than a list may, no
+//! plan returns rows. The first statement of the batch returns the cost and the counters, from
+//! which the endpoint then explains the refusal (`query_too_broad`).
 //!
-//! Each plan is a pair of statements, one for the total and one for the page. The endpoint adds up the totals of all pairs
-//! and concatenates their pages, since all but one are empty.
+//! Each plan is a pair of statements, one for the total and one for the page. The endpoint adds up
+//! the totals of all pairs and concatenates their pages, because all but one are empty.
 //!
 //! # The plans
 //!
@@ -33,16 +36,18 @@
 //! | [`QueryPlan::Union`] | any tag's rows in list order, merged with `UNION` | any tag is enough |
 //! | [`QueryPlan::AnyTag`] | any tag's rows, and looks up each connection for its columns | the tags are selective |
 //!
-//! A merge reads its inputs in list order, so its page stops early. `SQLite` merges only the terms of a compound `SELECT`,
-//! and D1 accepts at most [`MAX_MERGED`] of these. More tags of a union are merged in groups.
+//! A merge reads its inputs in list order, so its page stops early. `SQLite` merges only the terms
+//! of a compound `SELECT`, and D1 accepts at most [`MAX_MERGED`] of these. More tags of a union are
+//! merged in groups.
 //!
 //! # The costs
 //!
-//! The unit is one row that is read in index order. The other constants are multiples of it, measured with a million
-//! connections: a lookup by id, a probe of the tag index, a comparison for `DISTINCT`. They need not be exact. An error of
-//! a factor of two costs at most that factor, as the second best plan is taken. But they must be a bound: the total walks
-//! all rows of a plan, and the page may do so again, so nearly every plan counts its rows twice. A union's page stops early.
-//! The rows that it skips are counted instead.
+//! The unit is one row that is read in index order. The other constants are multiples of it,
+//! measured with a million connections: a lookup by id, a probe of the tag index, a comparison for
+//! `DISTINCT`. They need not be exact: if an error of a factor of two selects the second best plan,
+//! the list costs at most twice as much. But a plan must not read more than its cost. The total
+//! walks all rows of a plan, and the page may do so again, so nearly every plan counts its rows
+//! twice. A union's page stops early, so only the rows that it skips are counted again.
 
 use super::columns::Columns;
 use super::sql::Sql;
@@ -56,19 +61,19 @@ const ROW: u64 = 1;
 const PROBE: u64 = 7;
 /// The cost of looking up a connection, in rows.
 const LOOKUP: u64 = 10;
-/// The cost of comparing a row with those seen before, in rows.
+/// The cost of comparing a row with the rows read before, in rows.
 const DISTINCT: u64 = 2;
 /// The maximum number of `SELECT`s in a compound that D1 accepts.
 const MAX_MERGED: usize = 5;
 
-/// A plan that produces the rows.
+/// A query plan that produces the rows of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum QueryPlan<'a> {
     /// Merges the rows of these tags: connections with any of them.
     Union(&'a [String]),
     /// Merges the rows of these tags and of the columns: connections with all of them.
     Intersection(&'a [String]),
-    /// Reads the rows of the rarest tag, and checks each for the others.
+    /// Reads the rows of the rarest tag, and checks each for the other tags.
     RarestTag(&'a [String]),
     /// Reads the rows of all these tags, and checks each for the columns.
     AnyTag(&'a [String]),
@@ -113,7 +118,8 @@ impl<'a> QueryPlans<'a> {
         Self { filter, candidates: plans, start, max_cost }
     }
 
-    /// Selects the cost of the cheapest plan, as `cost`, and how many connections match the tags and the columns.
+    /// Selects the cost of the cheapest plan, as `cost`, and the numbers of connections that match
+    /// the tags and the columns.
     pub(super) fn costs(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
         sql.push("SELECT ").min_cost(self).push(" AS cost, ");
@@ -205,7 +211,7 @@ impl Sql<'_> {
                 self.push("(").column_count(filter);
                 ROW.saturating_add(match tags {
                     Tags::All(tags) => probe_cost(tags, 0),
-                    // The tags are read from the connection itself.
+                    // This plan reads the tags from the connection itself.
                     Tags::Any(_) => LOOKUP.saturating_mul(2),
                 })
             }
@@ -224,7 +230,7 @@ impl Sql<'_> {
         self.push(")")
     }
 
-    /// Adds the guard that selects this plan: affordable, and first among equals.
+    /// Adds the guard that selects this plan: affordable, and the first of the cheapest plans.
     fn is_chosen(&mut self, plans: &QueryPlans<'_>, index: usize) -> &mut Self {
         let Some(plan) = plans.candidates.get(index) else { return self.push("false") };
         self.cost(plans, *plan).push(" <= ").integer(plans.max_cost);
@@ -237,7 +243,7 @@ impl Sql<'_> {
         self
     }
 
-    /// Like [`Self::is_chosen`], for queries without `k`.
+    /// Like [`Self::is_chosen`], for queries that don't join the key's row `k`.
     fn is_chosen_subquery(&mut self, plans: &QueryPlans<'_>, index: usize) -> &mut Self {
         self.push("(SELECT ")
             .is_chosen(plans, index)
@@ -246,7 +252,7 @@ impl Sql<'_> {
             .push(")")
     }
 
-    /// Limits merged rows to the page, or to none when the plan is not chosen.
+    /// Limits merged rows to the page, or to no rows when the plan is not chosen.
     fn page_if(&mut self, plans: &QueryPlans<'_>, index: usize, rows: u64) -> &mut Self {
         self.push(" LIMIT iif(")
             .is_chosen_subquery(plans, index)
@@ -284,8 +290,8 @@ impl Sql<'_> {
         }
     }
 
-    /// Adds the positions, in list order, of the connections that have all tags and match the columns. Each input is
-    /// read in this order, and no further than needed.
+    /// Adds the positions, in list order, of the connections that have all tags and match the
+    /// columns. Each input is read in list order, only as far as needed.
     fn intersection(
         &mut self,
         plans: &QueryPlans<'_>,
@@ -320,8 +326,8 @@ impl Sql<'_> {
         self.push(" LIMIT iif(").is_chosen_subquery(plans, index).push(", -1, 0))")
     }
 
-    /// Adds the page of connections with any of the tags. If there are more tags than one compound can merge, they are
-    /// merged in groups, each as far as the page needs.
+    /// Adds the page of connections with any of the tags. If one compound can't merge all tags,
+    /// they are merged in groups, each as far as the page needs.
     fn union_page(
         &mut self,
         plans: &QueryPlans<'_>,

@@ -1,6 +1,6 @@
-//! Lists that are filtered by identity, account, name, or a prefix of name or identity. No counter covers these, so a
-//! search stops after the rows that it may read. Matches of a name or a prefix are not in list order, so their pages
-//! are sorted.
+//! Searches connections by identity, account, name, or a prefix of name or identity. No counter has
+//! the total of such a list, so a search stops after the rows that it may read. Matches of a name
+//! or a prefix are not in list order, so their pages are sorted.
 
 use super::columns::Columns;
 use super::conditions::NAME_OVERLAPS;
@@ -9,7 +9,7 @@ use crate::auth::statements::Guard;
 use crate::connections::filter::{ConnectionFilter, Start};
 use crate::ports::Statement;
 
-/// The cost of a match, in rows: it is counted, read for the page, and sorted.
+/// The cost of a match, in rows: a match is counted, read for the page, and sorted.
 const MATCH: u64 = 3;
 /// The cost of a match whose connection is looked up for the total and the page, in rows.
 const MATCH_WITH_LOOKUP: u64 = 24;
@@ -20,15 +20,15 @@ pub(super) struct Search<'a> {
     filter: &'a ConnectionFilter,
     /// The other filters.
     rest: ConnectionFilter,
-    /// Whether there are other filters, so that each connection must be looked up.
+    /// Whether there are other filters, which require a lookup of each connection.
     needs_lookup: bool,
     /// The maximum number of matches that are read.
     pub max_matches: u64,
 }
 
 impl<'a> Search<'a> {
-    /// The search for a filter; `max_rows` is the number of rows that a list may read. Returns `None` for a filter by
-    /// neither identity, account, name nor `q`.
+    /// The search for a filter; `max_rows` is the number of rows that a list may read. Returns
+    /// `None` for a filter without identity, account, name and `q`.
     pub(super) fn new(filter: &'a ConnectionFilter, max_rows: u64) -> Option<Self> {
         let mut rest = filter.clone();
         rest.shows_account = false;
@@ -46,8 +46,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Selects the number of matches, as `walked`, up to one more than allowed; and how many of them match the other
-    /// filters, as `total`.
+    /// Selects the number of matches, as `walked`, up to one more than allowed, and the number of
+    /// matches that satisfy the other filters, as `total`.
     pub(super) fn total(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
         if self.needs_lookup {
@@ -64,7 +64,8 @@ impl<'a> Search<'a> {
     pub(super) fn page(&self, guard: &Guard<'_>, start: &Start, rows: u64) -> Statement {
         let mut sql = Sql::new(guard);
         if self.filter.identity.is_some() || self.filter.account.is_some() {
-            // These matches are in list order, so the page is read separately, if the count is small enough.
+            // These matches are in list order, so read the page separately, if the count is small
+            // enough.
             sql.select(self.filter).of_identity_or_account(self.filter);
             sql.conditions(&self.rest).after("c", start).in_order("c");
             sql.push(" LIMIT iif((SELECT count(*) FROM (").matches(self, None);
@@ -102,8 +103,9 @@ impl Sql<'_> {
         self.after("c", start).push(" LIMIT ").integer(search.max_matches.saturating_add(1))
     }
 
-    /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without one, of its account. A token's
-    /// identity comes first, so that the token can't learn how many connections of others belong to an account.
+    /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without an
+    /// identity, of its account. A token's identity has precedence, so that the cost does not
+    /// reveal how many connections of others belong to an account.
     fn of_identity_or_account(&mut self, filter: &ConnectionFilter) -> &mut Self {
         match (&filter.identity, &filter.account) {
             (Some(identity), _) => {
@@ -121,8 +123,9 @@ impl Sql<'_> {
         self.has_prefix("c.identity_folded", q)
     }
 
-    /// Like [`Self::by_identity_prefix`], for the connections whose name begins with `q` but whose identity does not. If
-    /// name and identity share fewer leading characters than `q` has, the identity can't begin with it.
+    /// Like [`Self::by_identity_prefix`], for the connections whose name begins with `q` but whose
+    /// identity does not. If name and identity share fewer leading characters than `q` has, the
+    /// identity can't begin with `q`.
     fn by_name_prefix(&mut self, q: &str, filter: &ConnectionFilter) -> &mut Self {
         let length = q.chars().count();
         self.walk_names(length, filter)

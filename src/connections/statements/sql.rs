@@ -14,10 +14,11 @@ pub(crate) const COLUMNS: &str = "c.id, c.platform_version, c.name, c.environmen
     c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, \
     c.created_at, c.written_by";
 
-/// The columns of the account at the platform, which are read on request only.
+/// The columns of the account at the platform, selected only on request.
 const ACCOUNT_COLUMNS: &str = ", c.platform_account_id, c.platform_account_name";
 
-/// A builder for SQL. The text comes from this crate only; everything else becomes a parameter.
+/// A builder of SQL statements. The SQL comes from this crate only; everything else becomes a
+/// parameter.
 #[derive(Debug, Clone)]
 pub(crate) struct Sql<'a> {
     guard: &'a Guard<'a>,
@@ -25,7 +26,8 @@ pub(crate) struct Sql<'a> {
     params: Vec<Param>,
 }
 
-/// The connection `c` with an id, in the key's tenant. Rows of other tenants are not even read.
+/// The `FROM` clause of the connection `c` with an id, in the key's tenant. The index excludes rows
+/// of other tenants, so they are not read.
 pub(super) const FROM_CONNECTION_BY_ID: &str = " FROM api_keys k \
     CROSS JOIN connections c INDEXED BY connections_by_id ON c.account = k.account \
     AND c.environment = k.environment AND c.id = ";
@@ -39,7 +41,8 @@ impl<'a> Sql<'a> {
         Self { guard, text: String::new(), params: guard.params.clone() }
     }
 
-    /// Adds the condition that the row `k` of `api_keys` belongs to a valid key with the scope.
+    /// Adds the guard: the condition that the row `k` of `api_keys` belongs to a valid key with the
+    /// scope.
     pub(crate) fn guard(&mut self) -> &mut Self {
         self.push(self.guard.condition)
     }
@@ -74,7 +77,7 @@ impl<'a> Sql<'a> {
         self.of_ids("c.id", restriction.connections.as_ref())
     }
 
-    /// Adds `SELECT` and the columns that the list shows of the connection `c`.
+    /// Adds `SELECT` and the columns of the connection `c` that the list shows.
     pub(super) fn select(&mut self, filter: &ConnectionFilter) -> &mut Self {
         let more = if filter.shows_account { ACCOUNT_COLUMNS } else { "" };
         self.push("SELECT ").push(COLUMNS).push(more)
@@ -93,7 +96,7 @@ impl<'a> Sql<'a> {
 
     /// Adds a parameter. Returns its placeholder.
     pub(crate) fn placeholder(&mut self, param: Param) -> String {
-        // Equal values share a parameter, since a statement may have at most a hundred.
+        // Equal values share a parameter, because a statement may have at most a hundred.
         let bound_at = self.params.iter().position(|known| *known == param);
         let at = bound_at.unwrap_or(self.params.len());
         if bound_at.is_none() {
@@ -116,25 +119,28 @@ impl<'a> Sql<'a> {
         self.push(" AND c.identity = ").text(identity)
     }
 
-    /// Adds the condition that the connection belongs to this account at the platform, if given.
+    /// Adds the condition that the connection belongs to this account at the platform, unless
+    /// `account` is `None`.
     pub(super) fn of_account(&mut self, account: Option<&str>) -> &mut Self {
         let Some(account) = account else { return self };
         self.push(" AND c.platform_account_id = ").text(account)
     }
 
-    /// Adds the condition that the connection has this identity type, if given.
+    /// Adds the condition that the connection has this identity type, unless it is `None`.
     pub(crate) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
         let Some(identity_type) = identity_type else { return self };
         self.push(" AND c.identity_type = ").text(identity_type.as_str())
     }
 
-    /// Adds the condition that the connection's platform is one of these, if given.
+    /// Adds the condition that the connection's platform is one of these, unless `platforms` is
+    /// `None`.
     pub(crate) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
         let Some(platforms) = platforms else { return self };
         self.push(" AND c.platform IN ").texts(&platforms.all())
     }
 
-    /// Adds the condition that a column is one of these ids of connections, if given.
+    /// Adds the condition that a column contains the id of one of these connections, unless `ids`
+    /// is `None`.
     pub(crate) fn of_ids(&mut self, column: &str, ids: Option<&Names>) -> &mut Self {
         let Some(ids) = ids else { return self };
         self.push(" AND ").push(column).push(" IN (SELECT value FROM json_each(");

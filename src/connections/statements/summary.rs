@@ -1,4 +1,5 @@
-//! The tenant's counts, read from counters. For a token, the connections that it may see are counted.
+//! Counts the tenant's connections with counters. For a token, counts the connections that it may
+//! see.
 
 use super::sql::Sql;
 use crate::auth::statements::Guard;
@@ -7,8 +8,8 @@ use crate::ports::Statement;
 /// The maximum number of platforms in a summary.
 pub const MAX_SUMMARY_PLATFORMS: u64 = 50;
 
-/// Selects the counters except those of platforms: `active`, `dimension`, `value`, `n`. Reads at most 14 rows; for a
-/// token, a few for each connection of its identity.
+/// Selects all counters except those by platform: `active`, `dimension`, `value`, `n`. Reads at
+/// most 14 rows; for a token, a few rows for each connection of its identity.
 pub fn counters(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     if guard.restriction.is_some() {
@@ -33,8 +34,8 @@ pub fn counters(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// Selects the counters of the largest platforms in the same columns, largest first. Reads one row each; for a token,
-/// more.
+/// Selects the counters of the largest platforms in the same columns, largest first. Reads one row
+/// for each platform; for a token, more.
 pub fn platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     if guard.restriction.is_some() {
@@ -53,7 +54,8 @@ pub fn platforms(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// Selects the platforms whose active connections a token may see. Reads a few rows for each of them.
+/// Selects the platforms with active connections that a token may see. Reads a few rows for each
+/// connection.
 pub fn connected_platforms(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT DISTINCT c.platform")
@@ -64,8 +66,8 @@ pub fn connected_platforms(guard: &Guard<'_>) -> Statement {
 }
 
 impl Sql<'_> {
-    /// Adds ` FROM … WHERE …`: the connections `c` that a token may see and whose `active` is one of the given values, joined with
-    /// `joined`.
+    /// Adds ` FROM … WHERE …`: the connections `c` that a token may see, with one of the listed
+    /// values of `active`. `joined` adds further joins.
     fn visible_connections(&mut self, active: &str, joined: &str) -> &mut Self {
         self.push(
             " FROM api_keys k \

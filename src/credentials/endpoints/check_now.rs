@@ -30,8 +30,8 @@ pub fn handle<'a, P: Ports>(
     }))
 }
 
-/// Checks the connection, unless the service is backing off after a failure. Returns the connection as it is
-/// afterwards.
+/// Checks the connection, unless the service is backing off after a failure. Returns the updated
+/// connection.
 async fn check<P: Ports>(
     context: &Context<'_>,
     credentials: CredentialsQuery,

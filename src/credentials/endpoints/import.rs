@@ -1,9 +1,11 @@
-//! `POST /v1/vault/connections/import`: creates connections with the credentials that another service holds.
+//! `POST /v1/vault/connections/import`: imports connections with their credentials from another
+//! service.
 //!
-//! The other service may still refresh the same tokens, and platforms that rotate refresh tokens end a grant whose old token
-//! is used again. So imported credentials await their cut-over: they work while their access token is valid, and are not
-//! refreshed before an import with `cutOver` names the connection again. An import replaces credentials only while they
-//! await it; afterwards this service has newer tokens than any file.
+//! The other service may still refresh the same tokens, and platforms that rotate refresh tokens
+//! end a grant whose old token is used again. So imported credentials await their cut-over. Until
+//! then, they work while their access token is valid, and are not refreshed. An import with
+//! `cutOver` ends the wait. An import replaces credentials only while they await the cut-over;
+//! afterwards this service has newer tokens than any file.
 //!
 //! Nothing is sent to a platform, so an import has no effect on the other service.
 
@@ -61,7 +63,7 @@ pub fn handle<'a, P: Ports>(
 #[serde(rename_all = "camelCase")]
 enum Outcome {
     Created,
-    /// The credentials were stored in a connection that existed, or its cut-over took place.
+    /// The credentials were stored in an existing connection, or its cut-over took place.
     Updated,
     /// The connection already has these credentials.
     Unchanged,
@@ -70,13 +72,13 @@ enum Outcome {
     Failed,
 }
 
-/// The result of an item.
+/// The result of importing one connection.
 struct ItemResult {
     outcome: Outcome,
     connection: String,
 }
 
-/// The JSON of a result.
+/// The JSON of an [`ItemResult`].
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ItemView<'a, E> {
@@ -102,7 +104,7 @@ struct Item {
     credentials: BodyReader,
 }
 
-/// The statements for an item.
+/// The queries for an item.
 struct ItemQueries {
     connection: Rows<Connection>,
     credentials: Rows<CredentialsRow>,
@@ -343,7 +345,7 @@ impl<P: Ports> Import<'_, P> {
         let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &self.context.config().vault_keys;
         let opened = Credentials::open(keys, tenant, connection, &row.sealed);
-        // An import contains no account: this service has looked it up.
+        // Ignore the account, which an import does not contain: this service has looked it up.
         let without_account = |opened| Credentials { account: None, account_name: None, ..opened };
         let SubmittedCredentials { method, credentials, expires_at, scopes, .. } = submitted;
         let is_same_expiry = !submitted.has_access() || row.expires_at == *expires_at;
@@ -354,8 +356,8 @@ impl<P: Ports> Import<'_, P> {
     }
 }
 
-/// Fails unless the account's OAuth client is the one that obtained the credentials: the platform accepts a refresh token
-/// from that client only.
+/// Fails unless the account's OAuth client obtained the credentials, because the platform accepts a
+/// refresh token only from that client.
 fn ensure_own_client(
     submitted: &SubmittedCredentials<'_>,
     client_id: &str,

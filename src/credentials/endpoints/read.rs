@@ -65,7 +65,7 @@ async fn read<P: Ports>(
     Ok(render(&usable.row, &usable.credentials, usable.method(), &auth))
 }
 
-/// The connection has failed, and its user must reconnect it.
+/// The error for a failed connection, which its user must reconnect.
 pub(crate) fn failed(row: &CredentialsRow) -> Problem {
     let code = row.reason_code.as_deref().unwrap_or("reported");
     let why = row
@@ -77,7 +77,7 @@ pub(crate) fn failed(row: &CredentialsRow) -> Problem {
     Problem::new(Code::ConnectionFailed, detail)
 }
 
-/// Another service still refreshes the imported connection.
+/// The error for an imported connection that another service still refreshes.
 pub(crate) fn awaiting_cut_over(row: &CredentialsRow, now: u64) -> Problem {
     let expired = row.expires_at.filter(|at| *at <= now).and_then(rfc3339);
     let expired = expired.map(|at| format!(" It has had no valid access token since {at}."));
@@ -145,7 +145,7 @@ fn render(
     Response::json(json::bytes(&document), NO_STORE)
 }
 
-/// Serializes members in the order in which they were added.
+/// Serializes members in their order of insertion.
 struct OrderedMembers(Vec<(&'static str, Value)>);
 
 impl Serialize for OrderedMembers {

@@ -38,7 +38,6 @@ pub fn handle<'a, P: Ports>(
     }))
 }
 
-/// Stores the credentials.
 async fn set<P: Ports>(
     context: &Context<'_>,
     body: BodyReader,
@@ -49,7 +48,7 @@ async fn set<P: Ports>(
 ) -> Result<Response, Problem> {
     let cache = context.service.catalog();
     let connection = connection.ok_or_else(Problem::no_connection)?;
-    // Each import stores events, so a full database accepts only those that repair a connection.
+    // Each import stores events, so a full database accepts only imports that repair a connection.
     if !connection.state.is_broken() {
         context.ensure_capacity()?;
     }
@@ -71,7 +70,7 @@ async fn set<P: Ports>(
         })?;
         let platform_auth = PlatformAuth { config, connector, method, credentials, client };
         checked = match platform::verify(ports, platform_auth).await {
-            // An expired access token can still be refreshed.
+            // Store the credentials anyway: an expired access token can still be refreshed.
             Verdict::Rejected(401) if credentials.is_refreshable(method) => {
                 CheckOutcome::NotChecked
             }

@@ -1,4 +1,4 @@
-//! Reads credentials that another service holds from the body of a request.
+//! Reads the credentials of another service from a request body.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::util::rfc3339;
 const CLIENT_ONLY_FAULT: &str =
     "decides who receives secrets and tokens: set it in the `variables` of the OAuth client";
 
-/// The secret members of the body, and the type to which each belongs.
+/// The secret members of the body, each with the type of credentials that it belongs to.
 pub(crate) const SECRETS: [(&str, CredentialType); 10] = [
     ("accessToken", CredentialType::OAuth2),
     ("refreshToken", CredentialType::OAuth2),
@@ -102,14 +102,15 @@ impl<'c> SubmittedCredentials<'c> {
         self.credentials.tokens.as_ref().is_none_or(|tokens| !tokens.access.is_empty())
     }
 
-    /// When the access token expires. Without an access token, `now`, so that the first use refreshes.
+    /// The expiry of the access token. Without an access token, returns `now`, so that the first
+    /// use refreshes the credentials.
     pub fn expires_at(&self, now: u64) -> Option<u64> {
         if self.has_access() { self.expires_at } else { Some(now) }
     }
 }
 
-/// Finds the authentication method for credentials of a type. If none or several match, returns the field at fault and
-/// what is wrong with it.
+/// Finds the authentication method for credentials of a type. If none or several match, returns the
+/// field at fault and the error for it.
 fn method_for<'c>(
     connector: &'c Connector,
     kind: CredentialType,
@@ -132,8 +133,8 @@ fn method_for<'c>(
     })
 }
 
-/// Fills in the fields that decide who receives the OAuth client's secret. Only the client or the catalog may choose their
-/// values, so any other is reported.
+/// Fills in the fields that determine who receives the OAuth client's secret. Only the client or
+/// the catalog may choose their values, so other values are reported.
 fn resolve_recipient_fields(
     body: &mut BodyReader,
     field_values: &mut BTreeMap<String, String>,
@@ -157,7 +158,8 @@ fn resolve_recipient_fields(
     }
 }
 
-/// The secrets of a request, without those of another type of credentials, which are reported.
+/// The secrets of a request. Reports, and omits, secrets that belong to another type of
+/// credentials.
 fn read_secrets(body: &mut BodyReader, kind: CredentialType) -> BTreeMap<&'static str, String> {
     let mut secrets = BTreeMap::new();
     for (name, secret_kind) in SECRETS {

@@ -8,13 +8,13 @@ use crate::terms::State;
 
 /// The backoff after consecutive failures, in milliseconds. The last value repeats.
 pub const BACKOFF_MS: [u64; 5] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
-/// The minimum time between two refusals before the second one is final, in milliseconds. Some platforms refuse a
-/// valid token once.
+/// The minimum time between a refusal and the second one that fails the connection, in
+/// milliseconds. Some platforms refuse a valid token once.
 pub const CONFIRMATION_MS: u64 = 60_000;
 /// The maximum backoff while the platform rejects the OAuth client, in milliseconds. Once the client is corrected, its
 /// connections recover within this time.
 pub const PROBE_MS: u64 = 60 * 60 * 1000;
-/// How long a platform may refuse before the connection fails, in milliseconds.
+/// The time that a platform may refuse requests before the connection fails, in milliseconds.
 pub const GRACE_PERIOD_MS: u64 = 3 * 24 * 60 * 60 * 1000;
 
 /// The reason code of a connection whose grant the platform has ended.
@@ -29,8 +29,8 @@ pub const NOT_CHECKED: &str = "not_checked";
 pub const NOT_CHECKED_DETAIL: &str =
     "The platform did not say whether it accepts the credentials. They were stored.";
 
-/// The state of a connection after its credentials were stored. `is_proven`: the platform has just issued or accepted
-/// them.
+/// The state of a connection after its credentials were stored. `is_proven` is whether the platform
+/// has just issued or accepted them.
 pub const fn stored(is_proven: bool) -> State {
     if is_proven { STATE_AFTER_SUCCESS } else { State::Unknown }
 }
@@ -48,7 +48,7 @@ pub enum HealthFailure {
     CredentialsRejected,
     /// The platform denies access.
     Denied,
-    /// The platform rejects the OAuth client, or there is none.
+    /// The platform rejects the OAuth client, or the account has no OAuth client.
     ClientRejected,
     /// The platform does not serve the OAuth client, perhaps for this connection only.
     Unauthorized,
@@ -57,7 +57,6 @@ pub enum HealthFailure {
 }
 
 impl HealthFailure {
-    /// Every variant.
     pub const ALL: [Self; 8] = [
         Self::Unavailable,
         Self::Unreadable,
@@ -86,14 +85,14 @@ impl HealthFailure {
         matches!(self, Self::GrantRejected | Self::CredentialsRejected)
     }
 
-    /// Whether the platform has refused this connection. During an outage it refuses nothing, and a rejected client affects
-    /// every connection of that client.
+    /// Whether the platform has refused this connection in particular. An outage is not a refusal,
+    /// and a rejected client affects every connection of that client.
     const fn is_refusal(self) -> bool {
         self.is_final_when_repeated()
             || matches!(self, Self::Denied | Self::RequestRejected | Self::Unauthorized)
     }
 
-    /// Whether the account must act, since the cause affects all of its users.
+    /// Whether the account must act, because the cause affects all of its users.
     const fn needs_account(self) -> bool {
         matches!(self, Self::ClientRejected | Self::Unauthorized | Self::RequestRejected)
     }
@@ -116,35 +115,36 @@ impl From<TokenErrorKind> for HealthFailure {
 /// The failures since the last success.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FailureHistory {
-    /// Failures since the last success.
+    /// The number of failures since the last success.
     pub attempts: u64,
-    /// When the platform first refused, in milliseconds since 1970-01-01 UTC.
+    /// The time of the platform's first refusal, in milliseconds since 1970-01-01 UTC.
     pub failing_since: Option<u64>,
-    /// When a failure first occurred that is final if repeated.
+    /// The time of the first failure that is final if repeated.
     pub refused_since: Option<u64>,
 }
 
-/// The changes after a failure.
+/// The state of a connection after a failure, and the times of its next attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureOutcome {
     /// The new state.
     pub state: State,
     /// The reason code.
     pub code: &'static str,
-    /// Failures since the last success.
+    /// The number of failures since the last success.
     pub attempts: u64,
-    /// When the platform first refused.
+    /// The time of the platform's first refusal.
     pub failing_since: Option<u64>,
-    /// When a failure first occurred that is final if repeated.
+    /// The time of the first failure that is final if repeated.
     pub refused_since: Option<u64>,
-    /// When the next attempt is due; `None` when there is none.
+    /// The time of the next attempt; `None` if no attempt follows.
     pub next_attempt_at: Option<u64>,
-    /// An alternative to `next_attempt_at`, for the statement to choose if fewer attempts are due then.
+    /// An alternative to `next_attempt_at`. The statement chooses the time at which fewer attempts
+    /// are due.
     pub alternative_at: Option<u64>,
 }
 
-/// The transition after a failure. `retry_after_ms` is how long the platform asks to wait; `jitter` is a random
-/// number, which spreads the next attempts.
+/// The transition after a failure. `retry_after_ms` is the wait that the platform requests;
+/// `jitter` is a random number, which spreads the next attempts.
 pub fn after_failure(
     before: FailureHistory,
     failure: HealthFailure,
@@ -167,8 +167,8 @@ pub fn after_failure(
     let pause = BACKOFF_MS.get(index).copied().unwrap_or(longest);
     let is_client_rejected = failure.code() == HealthFailure::ClientRejected.code();
     let pause = if is_client_rejected { pause.min(PROBE_MS) } else { pause };
-    // The pause varies from 80 % to 120 %, in 255 steps. With whole percents, connections that failed together would retry
-    // in the same minute again and again.
+    // The pause varies from 80 % to 120 %, in 255 steps. With whole percents, connections that
+    // failed together would repeatedly retry in the same minute.
     let spread = |jitter: u8| {
         let share = u64::from(jitter).saturating_mul(40).saturating_add(80 * 255);
         pause.saturating_mul(share).saturating_div(100 * 255)
@@ -274,7 +274,7 @@ mod tests {
             ),
             (since(5, None), Unauthorized, day * 3, State::Failed, "client_rejected", 0),
         ] {
-            // The middle value leaves the backoff unchanged, within 20/255 of a percent.
+            // The middle value of `jitter` changes the backoff by less than 0.1 %.
             let after = after_failure(before, failure, None, now, 128);
             assert_eq!((after.state, after.code), (state, code), "{failure:?} at {now}");
             assert_eq!(after.attempts, before.attempts + 1);

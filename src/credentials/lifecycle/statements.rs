@@ -38,7 +38,7 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Takes the lease at a version, unless another request holds it.
+    /// Acquires the lease at a version, unless another request has it.
     pub fn take_lease(&self, version: u64, request: &str, now: u64) -> Statement {
         let until = now.saturating_add(LEASE_MS);
         Statement {
@@ -56,7 +56,8 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Stores refreshed credentials, if the request still holds the lease at the version that it has read.
+    /// Stores refreshed credentials, if the request still has the lease at the version that it has
+    /// read.
     pub fn record_refresh(&self, new: &RefreshedCredentials<'_>) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -96,9 +97,9 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Stores the account at the platform, if this request has refreshed the credentials and the account has changed: some
-    /// platforms return it only on a refresh. A stored name is kept if the platform does not send it again, unless names
-    /// are not to be stored.
+    /// Stores the account at the platform, if this request has refreshed the credentials and the
+    /// account has changed: some platforms return it only on a refresh. A stored name is kept if
+    /// the platform does not send it again, unless names must not be stored.
     pub fn record_platform_account(
         &self,
         request: &str,
@@ -121,11 +122,12 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Stores a failure, if the request still holds the lease at the version that it has read.
+    /// Stores a failure, if the request still has the lease at the version that it has read.
     ///
-    /// Of the two times for the next attempt, the statement takes the one in whose minute fewer attempts are due. With
-    /// few attempts a minute, random times alone would put many into the same minute. It counts at most twelve, since
-    /// random times spread larger numbers evenly enough.
+    /// Of the two times for the next attempt, the statement chooses the time in whose minute fewer
+    /// attempts are due. With few attempts per minute, random times alone would put many into the
+    /// same minute. The statement counts at most twelve, because random times spread larger numbers
+    /// evenly enough.
     pub fn record_failure(
         &self,
         version: u64,
@@ -160,7 +162,8 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Records that a check succeeded, if the request still holds the lease at the version that it has read.
+    /// Records that a check succeeded, if the request still has the lease at the version that it
+    /// has read.
     pub fn record_success(&self, version: u64, request: &str, check_at: u64) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -196,7 +199,7 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Reschedules the next check; `None` for never.
+    /// Sets the time of the next check; `None` disables checks.
     pub fn reschedule(&self, version: u64, check_at: Option<u64>) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -252,8 +255,8 @@ impl CredentialsKey<'_> {
     }
 }
 
-/// The start of the minute that contains `at`. The run at the end of that minute finds the work that is due at `at`, so a
-/// time on the boundary belongs to the minute before it.
+/// The start of the minute that contains `at`. The job at the end of a minute processes the work
+/// that is due in it, so a time on the boundary belongs to the minute before.
 fn minute_of(at: u64) -> u64 {
     at.saturating_sub(1).saturating_div(MINUTE_MS).saturating_mul(MINUTE_MS)
 }
@@ -273,8 +276,8 @@ pub fn claim_due(now: u64, until: u64, limit: usize) -> Statement {
     }
 }
 
-/// The circuit breaker of an OAuth client: while the platform rejects the client, one refresh an hour probes whether
-/// it still does.
+/// The circuit breaker of an OAuth client: while the platform rejects the client, one refresh an
+/// hour probes whether the platform accepts it again.
 #[derive(Debug, Clone, Copy)]
 pub struct Breaker<'a> {
     pub account: &'a str,
@@ -321,8 +324,8 @@ impl Breaker<'_> {
         )
     }
 
-    /// Records an error that may concern the client or only one account. Opens the breaker if another account had the
-    /// same error, and no refresh has succeeded since.
+    /// Records an error that may be caused by the client or only by one account. Opens the breaker
+    /// if another account had the same error, and no refresh has succeeded since.
     pub fn suspect(&self, suspicion: &ClientError<'_>, now: u64) -> Statement {
         let next = Param::integer(now.saturating_add(PROBE_MS));
         self.statement("UPDATE oauth_clients \
@@ -345,7 +348,7 @@ impl Breaker<'_> {
     }
 }
 
-/// An error that may concern the OAuth client or only one account at the platform.
+/// An error that may be caused by the OAuth client, or only by one account at the platform.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientError<'a> {
     /// The platform's error code, or else the HTTP status.
@@ -359,7 +362,7 @@ pub struct ClientError<'a> {
 pub struct RefreshedCredentials<'a> {
     /// The version that was read.
     pub version: u64,
-    /// The request that holds the lease.
+    /// The request that has the lease.
     pub request: &'a str,
     /// The encrypted credentials.
     pub sealed: &'a Sealed,
@@ -371,7 +374,7 @@ pub struct RefreshedCredentials<'a> {
     pub scopes: &'a str,
     /// The scopes that are missing, a JSON array of strings.
     pub missing_scopes: &'a str,
-    /// When the next check is due.
+    /// The time of the next check.
     pub check_at: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -380,7 +383,7 @@ pub struct RefreshedCredentials<'a> {
 /// The platform's explanation of a failure.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureReason<'a> {
-    /// Its description of the failure.
+    /// The platform's description of the failure.
     pub detail: Option<&'a str>,
     /// The HTTP status.
     pub status: Option<u16>,

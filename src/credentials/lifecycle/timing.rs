@@ -3,14 +3,16 @@
 /// The timeout of a token request, in milliseconds. Shorter than the lease, so that no other request begins while this
 /// one runs.
 pub const DEADLINE_MS: u32 = 20_000;
-/// How long a lease lasts, in milliseconds.
+/// The duration of a lease, in milliseconds.
 pub const LEASE_MS: u64 = 30_000;
-/// How long a request without a valid token waits for another request's refresh, in milliseconds.
+/// The time that a request without a valid token waits for another request's refresh, in
+/// milliseconds.
 pub const WAIT_MS: u32 = 5_000;
-/// A token that expires in less than this is refreshed, in milliseconds.
+/// The remaining lifetime below which a token is refreshed, in milliseconds.
 const MARGIN_MS: u64 = 5 * 60 * 1000;
-/// The same for a token that lasts at most `SHORT_LIFE_MS`. Tokens of Exact Online last ten minutes, and it refuses to
-/// refresh one that has more than 30 seconds left: <https://github.com/picqer/exact-php-client/issues/475>.
+/// Like [`MARGIN_MS`], for a token with a lifetime of at most [`SHORT_LIFE_MS`]. Tokens of Exact
+/// Online last ten minutes, and it refuses to refresh a token with more than 30 seconds left:
+/// <https://github.com/picqer/exact-php-client/issues/475>.
 const SHORT_MARGIN_MS: u64 = 30 * 1000;
 const SHORT_LIFE_MS: u64 = 10 * 60 * 1000;
 
@@ -36,8 +38,8 @@ pub fn is_valid(expires_at: Option<u64>, now: u64) -> bool {
     expires_at.is_none_or(|at| now < at)
 }
 
-/// The time of the next check after a success: up to a tenth of `period` early, so that connections which were created
-/// together are checked at different times.
+/// The time of the next check after a success: up to a tenth of `period` sooner, so that connections
+/// created together are checked at different times.
 pub fn next_check(now: u64, period: u64, jitter: u8) -> u64 {
     let early = period.saturating_mul(u64::from(jitter)).saturating_div(10 * 255);
     now.saturating_add(period.saturating_sub(early))

@@ -18,7 +18,7 @@ pub const CLIENT_ID: &str = "clientId";
 /// The template variable for the secret of the account's OAuth client.
 pub const CLIENT_SECRET: &str = "clientSecret";
 
-/// The `Accept` header of actions whose document names no type but JSON.
+/// The `Accept` header of actions whose API document lists no media type except JSON.
 pub const DEFAULT_ACCEPT: &str = "application/json, */*;q=0.5";
 
 /// The owner of the secret that a value contains.
@@ -35,9 +35,9 @@ pub enum Secrecy {
 /// A value that a request carries.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AuthValue {
-    /// Ready to send.
+    /// The value as it is sent.
     pub text: String,
-    /// The owner of the secret in it.
+    /// The owner of the secret in the value.
     pub secrecy: Secrecy,
 }
 
@@ -48,8 +48,8 @@ pub struct RequestAuth {
     pub headers: BTreeMap<String, AuthValue>,
     /// Query parameters by their names. Neither names nor values are encoded.
     pub query: BTreeMap<String, AuthValue>,
-    /// Whether a template needs the ID or the secret of an OAuth client, and there is none, so that its value is
-    /// missing.
+    /// Whether a value is missing because its template needs the ID or the secret of an OAuth
+    /// client, and there is no client.
     pub lacks_client: bool,
     /// The headers whose template contains a secret. A caller must not send them.
     reserved: BTreeSet<String>,
@@ -60,7 +60,7 @@ pub struct RequestAuth {
 pub struct AuthPlacement<'a> {
     /// The headers that all of the connector's methods have.
     pub common: &'a Parameters,
-    /// The method by which the account was connected.
+    /// The method that the account was connected with.
     pub method: &'a AuthMethod,
     pub credentials: &'a Credentials,
     /// The account's OAuth client for the method.
@@ -103,7 +103,8 @@ impl AuthPlacement<'_> {
         auth
     }
 
-    /// Adds the secret where the method's kind sends it, unless one of the method's templates does.
+    /// Adds the secret where methods of this kind send it, unless a template of the method contains
+    /// the secret.
     fn place_secret(self, auth: &mut RequestAuth) {
         let Self { method, credentials, .. } = self;
         let variable = match &method.kind {
@@ -157,8 +158,8 @@ impl AuthPlacement<'_> {
         }
     }
 
-    /// Fills a template. Returns `None` when a field in it was left empty, or when it needs an OAuth client that is
-    /// missing. In cookies, values are percent-encoded.
+    /// Fills a template. Returns `None` when one of its fields is empty, or when it needs an OAuth
+    /// client that is missing. In cookies, values are percent-encoded.
     fn fill(self, template: &str, is_cookie: bool, lacks_client: &mut bool) -> Option<AuthValue> {
         let mut values = BTreeMap::new();
         let mut secrecy = Secrecy::Public;
@@ -200,8 +201,8 @@ impl AuthPlacement<'_> {
     }
 }
 
-/// The user name and password of HTTP Basic authentication. Returns `None` when a field that they need was left empty,
-/// and for other methods.
+/// The user name and password of HTTP Basic authentication. Returns `None` when a field that they
+/// need is empty, and for other methods.
 pub fn basic_pair(kind: &Kind, credentials: &Credentials) -> Option<(String, String)> {
     let Kind::Basic { username, password, .. } = kind else { return None };
     let part = |template: &Option<String>, field: &str| match template {
@@ -211,8 +212,9 @@ pub fn basic_pair(kind: &Kind, credentials: &Credentials) -> Option<(String, Str
     Some((part(username, "username")?, part(password, "password")?))
 }
 
-/// Returns why a field's value can't be sent where the method sends it, as the end of a sentence. `common` are the headers
-/// of all of the connector's methods. A key that was copied badly is thus rejected here, and not blamed on the platform.
+/// Returns why a field's value can't be sent where the method sends it, as the end of a sentence.
+/// `common` are the headers of all of the connector's methods. This rejects a badly copied key
+/// before it is sent to the platform.
 pub fn unsendable_reason(
     common: &Parameters,
     method: &AuthMethod,
@@ -260,8 +262,9 @@ fn is_default(name: &str, value: &str) -> bool {
     }
 }
 
-/// A header's name in lower case, with hyphens in place of all other punctuation. Servers that name headers like CGI (WSGI,
-/// Rack, PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some do so for every character except letters and digits.
+/// A header's name in lower case, with hyphens instead of other punctuation. Servers that name
+/// headers like CGI (WSGI, Rack, PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some do so
+/// for every character except letters and digits.
 pub fn with_hyphens(name: &str) -> String {
     name.bytes().map(hyphen).map(char::from).collect()
 }
@@ -270,7 +273,7 @@ const fn hyphen(byte: u8) -> u8 {
     if byte.is_ascii_alphanumeric() { byte } else { b'-' }
 }
 
-/// Whether two lower-case names stand for the same header. They may differ in punctuation.
+/// Whether two lower-case names mean the same header. They may differ in punctuation.
 pub fn is_same_header(one: &str, other: &str) -> bool {
     let [one, other] =
         [one, other].map(|name| name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()));
@@ -281,13 +284,13 @@ impl RequestAuth {
     /// The first of the headers that a caller must not send, because their templates contain secrets.
     pub fn reserved_header<'h>(&self, headers: &'h [(String, String)]) -> Option<&'h str> {
         let names = headers.iter().map(|(name, _)| name.as_str());
-        // A caller may send cookies: they are merged.
+        // Callers may send cookies, which are merged.
         let is_reserved = |name: &str| self.reserved.iter().any(|own| is_same_header(own, name));
         names.into_iter().find(|name| *name != "cookie" && is_reserved(name))
     }
 
-    /// Merges these headers into those of a request. Headers that contain a secret replace the request's own; the
-    /// others only add. Cookies are merged.
+    /// Merges these headers into the headers of a request. A header with a secret replaces the
+    /// request's own; other headers are only added. Cookies are merged.
     pub fn apply_to(mut self, mut headers: Vec<(String, String)>) -> Vec<(String, String)> {
         if let Some(own_cookies) = self.headers.get_mut("cookie") {
             let name = |cookie: &str| encode(cookie.split('=').next().unwrap_or_default());

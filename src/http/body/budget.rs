@@ -1,38 +1,40 @@
-//! Limits how many bytes of bodies an isolate holds at once: of platforms' responses, and of callers' requests. An
-//! isolate has 128 MB for all of its requests, and a response of up to 8 MiB is copied as it is decoded and rendered.
+//! Limits the memory that an isolate uses for bodies: platforms' responses and callers' requests.
+//! An isolate has 128 MB for all its requests, and decoding and rendering a response of up to 8 MiB
+//! copies it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::http::problem::{Code, Problem};
 
-/// The maximum number of bytes that are held at once.
+/// The maximum number of bytes reserved in an isolate.
 pub const MAX_TOTAL: usize = 24 << 20;
-/// The maximum number that one account holds, so that there is room for others.
+/// The maximum number of bytes reserved for one account, so that it can't starve others.
 pub const MAX_PER_ACCOUNT: usize = 16 << 20;
-/// The maximum number that one user of an account holds, with tokens.
+/// The maximum number of bytes reserved for one user of an account, through tokens.
 pub const MAX_PER_IDENTITY: usize = 8 << 20;
-/// The bytes that a call which may change something reserves before it is sent, so that a response of this size is
-/// never lost. It is small, because a slow platform may keep hundreds of calls waiting.
+/// The bytes to reserve before a call that may change something is sent, so that a response up to
+/// this size is never lost. Small, because a slow platform may keep hundreds of calls waiting.
 pub const INITIAL_RESERVATION: usize = 64 << 10;
-/// After this time, in milliseconds, a reservation no longer counts. No call takes that long: the runtime has ended its
-/// request without dropping it, for example because it used too much CPU.
+/// The age in milliseconds after which a reservation no longer counts. No call takes this long: the
+/// runtime must have ended the request without dropping it, for example because it used too much
+/// CPU.
 const LAPSE_MS: u64 = 5 * 60 * 1000;
 
-/// The budget of an isolate.
+/// The memory budget of an isolate for bodies.
 #[derive(Debug, Default)]
 pub struct BodyBudget(Rc<RefCell<Vec<Rc<Share>>>>);
 
-/// The caller whose call holds a part of the budget.
+/// The caller to whom a reservation is charged.
 #[derive(Debug, Clone, Copy)]
 pub struct Holder<'a> {
-    /// An account, or the name of a key.
+    /// The account; before authentication, the name of the key.
     pub account: &'a str,
-    /// The identity of a token.
+    /// The identity of the token; `None` for a key.
     pub identity: Option<&'a str>,
 }
 
-/// A part of the budget.
+/// The memory reserved by one call.
 #[derive(Debug)]
 struct Share {
     since: u64,
@@ -41,7 +43,7 @@ struct Share {
     bytes: Cell<usize>,
 }
 
-/// The part of the budget that a call holds. Dropping it releases that part.
+/// A call's handle to its reserved memory. Dropping it releases the memory.
 #[derive(Debug)]
 pub struct Reservation {
     shares: Rc<RefCell<Vec<Rc<Share>>>>,
@@ -50,18 +52,19 @@ pub struct Reservation {
 }
 
 impl BodyBudget {
-    /// Reserves the budget of a call before it is sent. Fails when the isolate or the caller holds too much.
+    /// Reserves memory for a call before it is sent. Fails when the isolate or the caller has
+    /// reserved too much.
     pub fn reserve(
         &self,
         method: &str,
         holder: Holder<'_>,
         now: u64,
     ) -> Result<Rc<Reservation>, Problem> {
-        // A call that changes nothing can be repeated, so it reserves only what arrives.
+        // A safe call can be repeated, so it reserves memory only for the data that arrives.
         self.reserve_bytes(if is_safe(method) { 0 } else { INITIAL_RESERVATION }, holder, now)
     }
 
-    /// Reserves this many bytes.
+    /// Fails when the isolate or the caller has reserved too much.
     pub fn reserve_bytes(
         &self,
         bytes: usize,
@@ -83,14 +86,15 @@ impl BodyBudget {
         if reservation.grow_to(bytes) { Ok(reservation) } else { Err(exhausted()) }
     }
 
-    /// The number of bytes that are held.
+    /// The number of bytes that are reserved in total.
     pub fn held(&self) -> usize {
         self.0.try_borrow().map_or(0, |shares| shares.iter().map(|share| share.bytes.get()).sum())
     }
 }
 
 impl Reservation {
-    /// Reserves this many bytes in total. Returns `false` when the isolate or the caller would hold too much.
+    /// Grows the reservation to `bytes` in total. Returns `false` when the isolate or the caller
+    /// would exceed its limit.
     pub fn grow_to(&self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.own_share.bytes.get());
         let fits = more == 0 || self.has_room(more);
@@ -120,13 +124,13 @@ impl Reservation {
             && (self.own_share.identity.is_none() || identity_bytes <= MAX_PER_IDENTITY)
     }
 
-    /// Releases the bytes beyond this number.
+    /// Shrinks the reservation to at most `bytes`.
     pub fn shrink_to(&self, bytes: usize) {
         self.own_share.bytes.set(self.own_share.bytes.get().min(bytes));
     }
 
-    /// Fails when the response of a call that can be repeated did not fit. After a call that may have changed
-    /// something, the response is returned without its body instead.
+    /// Fails when the response to a safe method did not fit. For other methods, which may have
+    /// changed something, the response is returned without its body instead.
     pub fn check(&self, method: &str) -> Result<(), Problem> {
         if self.was_refused.get() && is_safe(method) { Err(exhausted()) } else { Ok(()) }
     }
@@ -188,7 +192,7 @@ mod tests {
         assert_eq!(budget.held(), used + 5);
         drop(read);
         assert_eq!(budget.held(), used);
-        // A cancelled call drops its future.
+        // Dropping the future models a cancelled call.
         let waiting = async move {
             std::future::pending::<()>().await;
             drop((write, other));
@@ -219,7 +223,7 @@ mod tests {
         })
         .into();
         drop(held);
-        // A key acts for all users of its account.
+        // A key acts for all users of its account, so only the account's limit applies.
         let by_key = budget.reserve("GET", ACME, 0).unwrap();
         assert!(by_key.grow_to(MAX_PER_ACCOUNT) && !by_key.grow_to(MAX_PER_ACCOUNT + 1));
     }

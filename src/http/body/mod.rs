@@ -1,4 +1,4 @@
-//! JSON bodies. The reader reports every fault of a body, and never guesses.
+//! Reads JSON request bodies. Reports all faults at once, and never guesses a value.
 
 pub mod budget;
 
@@ -51,7 +51,7 @@ pub type Rule = fn(&str) -> Option<&'static str>;
 pub enum FieldCheck {
     /// A string that the rule accepts.
     Text(Rule),
-    /// Like [`Self::Text`], or null, which is treated as absent.
+    /// Like [`Self::Text`], but also accepts null, which is treated as absent.
     TextOrNull(Rule),
     Boolean,
     /// Must be one of these names.
@@ -60,15 +60,15 @@ pub enum FieldCheck {
     Texts(usize, Rule),
     /// An array of these names, with at most as many items as there are names.
     Names(&'static [&'static str]),
-    /// Values for which the function reports no fault. Checks that only some bodies need are functions, so that builds
-    /// without these bodies do not contain them.
+    /// Values checked by the function. Rare checks are functions instead of variants, so that
+    /// builds without their bodies do not contain them.
     Custom(CustomCheck),
 }
 
 /// Checks a field's value and adds its faults.
 pub type CustomCheck = fn(&mut BodyReader, &'static str, &Value);
 
-/// Where an unknown field belongs, as the end of a sentence. `known` are the fields of the body.
+/// A hint for an unknown field, which ends an error message. `known` lists the body's fields.
 fn place_of(name: &str, known: &[&str]) -> &'static str {
     match (known, name) {
         // The body of `PATCH /v1/vault/connections/{id}`.
@@ -85,10 +85,10 @@ fn place_of(name: &str, known: &[&str]) -> &'static str {
 /// The maximum number of members of an object of strings.
 pub const MAX_MEMBERS: usize = 50;
 
-/// Reads one JSON object against an endpoint's fields, collecting all faults.
+/// Reads a JSON object and checks it against an endpoint's fields, collecting all faults.
 #[derive(Debug)]
 pub struct BodyReader {
-    /// The sent values; `None` once taken.
+    /// The values of the request, by field; `None` once taken.
     fields: Vec<(&'static str, Option<Value>)>,
     faults: Vec<Fault>,
 }
@@ -234,7 +234,7 @@ impl BodyReader {
         }
     }
 
-    /// Checks a set of names, and suggests one for each unknown item.
+    /// Checks a set of names. Adds a suggestion for each unknown item.
     pub fn check_set_of(&mut self, field: &str, value: &Value, names: &[&str]) {
         self.check_set(field, value, names.len(), |_| None);
         self.check_names(field, value, names);
@@ -245,7 +245,8 @@ impl BodyReader {
         let Value::Array(items) = value else { return };
         for (index, item) in items.iter().enumerate() {
             let text = item.as_text().filter(|text| !names.contains(text));
-            // Comparing many strings would be slow.
+            // Computing suggestions for many strings would be slow, so stop once no more faults are
+            // reported.
             if let Some(text) = text.filter(|_| self.faults.len() < MAX_FAULTS) {
                 let message = format!("must be one of {}", joined(names, ", "));
                 let suggestion = nearest(text, names.iter().copied(), 1).pop();
@@ -254,7 +255,7 @@ impl BodyReader {
         }
     }
 
-    /// Checks an object whose values are strings. The rule gets each name and value.
+    /// Checks an object of strings. `rule` receives the name and the value of each member.
     pub fn check_texts(
         &mut self,
         field: &str,
@@ -283,7 +284,8 @@ impl BodyReader {
         }
     }
 
-    /// Adds a fault for each duplicate member in the value, at any depth: parsers disagree on which one counts.
+    /// Adds a fault for each duplicate member in the value, at any depth: parsers disagree on which
+    /// duplicate counts.
     pub fn check_duplicates(&mut self, path: &[&str], value: &Value) {
         value.each_duplicate(path, &mut |location| {
             self.invalid(location, "is given more than once");
@@ -297,7 +299,7 @@ impl BodyReader {
         }
     }
 
-    /// Adds a fault, up to [`MAX_FAULTS`].
+    /// Adds a fault unless there are already [`MAX_FAULTS`].
     fn add_fault(&mut self, path: &[&str], fault: impl FnOnce(Location) -> Fault) {
         if self.faults.len() < MAX_FAULTS {
             let fault = fault(Location::Pointer(pointer(path)));
@@ -305,7 +307,8 @@ impl BodyReader {
         }
     }
 
-    /// Adds a fault of the value at `path`; `message` completes a sentence that begins with its name.
+    /// Adds a fault for the value at `path`; `message` completes a sentence that begins with the
+    /// field's name.
     pub fn invalid(&mut self, path: &[&str], message: &str) {
         self.invalid_with_suggestion(path, message, None);
     }
@@ -322,7 +325,7 @@ impl BodyReader {
         }
     }
 
-    /// Whether a fault of the value at `path` was added.
+    /// Whether a fault was added for the value at `path`.
     pub fn has_fault(&self, path: &[&str]) -> bool {
         let pointer = pointer(path);
         let is_at_path =
@@ -361,7 +364,7 @@ impl BodyReader {
         if let Value::Array(items) = self.value(field)? { Some(items) } else { None }
     }
 
-    /// The strings among an array's items, each with its index. Does not take the field.
+    /// The strings in an array, each with its index. Does not take the field.
     pub fn texts_at(&self, field: &str) -> Vec<(usize, String)> {
         let Some(Value::Array(items)) = self.get(field) else { return Vec::new() };
         let text = |(at, item): (usize, &Value)| Some((at, item.as_text()?.to_owned()));
@@ -371,7 +374,7 @@ impl BodyReader {
     /// Takes an object of strings. Returns `None` when it was not sent.
     pub fn text_members(&mut self, field: &str) -> Option<BTreeMap<String, String>> {
         let Value::Object(members) = self.value(field)? else { return None };
-        // Inserted one by one: `collect` would add a sort to the Worker's module.
+        // `collect` would add sorting code to the Worker's module.
         let mut texts = BTreeMap::new();
         for (name, value) in members {
             if let Some(text) = value.into_string() {
@@ -391,7 +394,7 @@ impl BodyReader {
         self.value(field)?.as_integer()
     }
 
-    /// The problem with all faults so far, and one more at `path`.
+    /// Returns the problem with all faults so far, and one more at `path`.
     pub fn refuse(self, path: &[&str], message: &str, suggestion: Option<String>) -> Problem {
         let last = invalid(path, message, suggestion);
         let mut faults = self.faults;
@@ -401,7 +404,7 @@ impl BodyReader {
         Problem::from_faults(faults).unwrap_or_else(|| Problem::from_fault(last))
     }
 
-    /// Fails with all faults. After `Ok`, every taken value is valid.
+    /// Fails if there are faults, and reports all of them. After `Ok`, every taken value is valid.
     pub fn finish(&mut self) -> Result<(), Problem> {
         Problem::from_faults(std::mem::take(&mut self.faults)).map_or(Ok(()), Err)
     }
@@ -412,7 +415,7 @@ pub fn too_large(max: usize) -> Problem {
     Problem::new(Code::BodyTooLarge, format!("The body may have at most {} KiB.", max >> 10))
 }
 
-/// The problem for a body of at most `max` bytes that was not read.
+/// The problem for a body that was not read; `max` is the endpoint's limit in bytes.
 pub fn unread(body: &Body, max: usize) -> Problem {
     match body {
         Body::Late => invalid_body("The body did not arrive within 30 seconds.".to_owned()),
@@ -432,7 +435,8 @@ pub fn refusal(path: &[&str], message: &str) -> Problem {
     Problem::from_fault(invalid(path, message, None))
 }
 
-/// The fault of the value at `path`; `message` completes a sentence that begins with its name.
+/// The fault for the value at `path`; `message` completes a sentence that begins with the field's
+/// name.
 fn invalid(path: &[&str], message: &str, suggestion: Option<String>) -> Fault {
     let location = Location::Pointer(pointer(path));
     let detail = format!("`{}` {message}", joined(path, "/"));
@@ -455,7 +459,7 @@ fn pointer(path: &[&str]) -> String {
     pointer
 }
 
-/// Parses the whole body. Fails with a message.
+/// Parses a body. The error is a message for the caller.
 fn parse(bytes: &[u8]) -> Result<Value, String> {
     if bytes.is_empty() {
         return Err("The body is empty: send a JSON object.".into());

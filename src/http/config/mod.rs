@@ -21,11 +21,11 @@ pub struct Config {
     pub allowed_origins: AllowedOrigins,
     /// The size of an isolate's segment cache, in bytes.
     pub segment_bytes: usize,
-    /// The secrets that sign tokens; without them, none can be created.
+    /// The secrets that sign tokens. Without a secret, no tokens can be created.
     pub sessions: SessionSecrets,
     /// The maximum number of rows that a list of connections may read. A list that would read more is rejected before it runs.
     pub max_rows_read: u64,
-    /// The maximum size of a database in the platform's plan, in bytes.
+    /// The maximum size of a D1 database on the operator's plan, in bytes.
     pub max_database_bytes: u64,
     /// Contacts for vulnerability reports: URIs, the preferred one first.
     pub security_contacts: Vec<String>,
@@ -35,9 +35,9 @@ pub struct Config {
     pub event_ms: u64,
     /// The retention of audit entries, in milliseconds.
     pub audit_ms: u64,
-    /// The retention of usage, in days; 0 to count nothing.
+    /// The retention of usage, in days; 0 disables counting.
     pub usage_days: u64,
-    /// The calls to platforms that write an event.
+    /// The calls to platforms that are recorded as events.
     pub call_events: CallEvents,
     /// The maximum number of call events per tenant and day.
     pub call_events_per_day: u64,
@@ -45,7 +45,8 @@ pub struct Config {
     pub account_names: bool,
     /// The interval between checks of unused credentials, in milliseconds.
     pub check_ms: u64,
-    /// Whether the service may call this machine's own addresses, and over plain HTTP. For development only.
+    /// Whether the service may call addresses of this machine, also over plain HTTP. For
+    /// development only.
     pub local_targets: bool,
     /// The name of the operator's app, as end users know it.
     pub app_name: Option<String>,
@@ -53,13 +54,14 @@ pub struct Config {
     pub app_logo_url: Option<String>,
     /// The app's accent colour: `#` and six hexadecimal digits, in lower case.
     pub app_color: Option<String>,
-    /// The address of the operator's app.
+    /// The URL of the operator's app.
     pub app_url: Option<String>,
-    /// The service's own address, without a path and without a trailing slash. Agents can't sign in without it.
+    /// The service's own URL, without a path or trailing slash. Agents can't sign in without it.
     pub base_url: Option<String>,
     /// The lifetime of an agent's access token, in milliseconds.
     pub agent_token_ms: u64,
-    /// The collector that receives the spans of platform calls; `None` to record none.
+    /// The OpenTelemetry collector that receives the spans of platform calls; `None` to record
+    /// none.
     pub collector: Option<Collector>,
     /// Invalid variables, for the log. They are treated as absent.
     pub faults: Vec<String>,
@@ -95,7 +97,8 @@ pub struct Variables {
     /// Contacts for vulnerability reports: e-mail addresses or URIs (`https:`, `mailto:`, `tel:`), separated by commas.
     #[serde(deserialize_with = "text")]
     pub security_contact: String,
-    /// The keys that encrypt credentials, in the format of [`VaultKeys::parse`]. One wrong entry invalidates all.
+    /// The keys that encrypt credentials, in the format of [`VaultKeys::parse`]. One invalid entry
+    /// invalidates all.
     #[serde(deserialize_with = "text")]
     pub vault_keys: String,
     /// The retention of events in days: a whole number from 1 to 365. Anything else selects the default.
@@ -104,10 +107,12 @@ pub struct Variables {
     /// The retention of audit entries in days: a whole number from 1 to 3650. Anything else selects the default.
     #[serde(deserialize_with = "text")]
     pub audit_days: String,
-    /// The retention of usage in days: a whole number from 0 to 365; 0 counts nothing. Anything else selects the default.
+    /// The retention of usage in days: a whole number from 0 to 365; 0 disables counting. Anything
+    /// else selects the default.
     #[serde(deserialize_with = "text")]
     pub usage_days: String,
-    /// The calls to platforms that write an event: `all`, `writes` or `none`. Anything else selects the default.
+    /// The calls to platforms that are recorded as events: `all`, `writes` or `none`. Anything else
+    /// selects the default.
     #[serde(deserialize_with = "text")]
     pub call_events: String,
     /// The maximum number of call events per account, environment and day: a whole number from 1 to 1,000,000. Anything
@@ -126,16 +131,16 @@ pub struct Variables {
     /// The name of the operator's app: 1–60 visible characters.
     #[serde(deserialize_with = "text")]
     pub app_name: String,
-    /// Its logo: an `https:` URL, or a path that begins with one slash.
+    /// The app's logo: an `https:` URL, or a path that begins with one slash.
     #[serde(deserialize_with = "text")]
     pub app_logo_url: String,
-    /// Its accent colour: `#rrggbb`.
+    /// The app's accent colour: `#rrggbb`.
     #[serde(deserialize_with = "text")]
     pub app_color: String,
-    /// The app's address: an `https:` URL, or an `http:` URL on this machine.
+    /// The app's URL: `https:`, or `http:` on this machine.
     #[serde(deserialize_with = "text")]
     pub app_url: String,
-    /// The service's own address: `https://vault.example`.
+    /// The service's own URL, such as `https://vault.example`.
     #[serde(deserialize_with = "text")]
     pub base_url: String,
     /// The lifetime of an agent's access token in seconds: a whole number from 60 to 86,400. Anything else selects the default.
@@ -149,7 +154,7 @@ pub struct Variables {
     pub otlp_headers: String,
 }
 
-/// A string; empty when the variable is something else.
+/// Deserializes a variable as a string; empty when it is neither a string nor a whole number.
 #[expect(clippy::unnecessary_wraps, reason = "serde wants a result")]
 fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
@@ -189,10 +194,9 @@ fn usage_days(text: &str) -> u64 {
     if text.trim() == "0" { 0 } else { up_to(365, text).unwrap_or(DEFAULT_USAGE_DAYS) }
 }
 
-/// The calls to platforms that write an event.
+/// The calls to platforms that are recorded as events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CallEvents {
-    /// All calls.
     All,
     /// Calls with methods other than `GET` and `HEAD`.
     #[default]
@@ -209,7 +213,7 @@ impl CallEvents {
         }
     }
 
-    /// Whether a call with this method writes an event.
+    /// Whether a call with this method is recorded as an event.
     pub fn has(self, method: &str) -> bool {
         match self {
             Self::All => true,
@@ -304,7 +308,8 @@ impl From<&Variables> for Config {
 fn secret_headers(names: &str) -> Vec<String> {
     let mut headers = vec![SECRET_HEADER.to_owned()];
     for name in items(names).map(str::to_ascii_lowercase) {
-        // A request can't have a header with an invalid name, and the platform throws when such a header is read.
+        // No request can contain a header with an invalid name, and the platform throws when such a
+        // header is read.
         if is_token(&name) && !headers.contains(&name) {
             headers.push(name);
         }
@@ -336,7 +341,8 @@ fn app_name(text: &str) -> Option<String> {
 }
 
 fn logo_url(text: &str) -> Option<String> {
-    // Browsers read a backslash as a slash: a path that begins with two of either names another host.
+    // Browsers treat a backslash as a slash, and a path that begins with two slashes names another
+    // host.
     let is_path = text.starts_with('/') && !text.starts_with("//");
     let is_url = text
         .strip_prefix("https://")
@@ -362,7 +368,7 @@ fn color(text: &str) -> Option<String> {
 }
 
 impl Config {
-    /// The rule for addresses that may receive credentials and users.
+    /// The rule for the URLs that may receive credentials and users.
     pub const fn targets(&self) -> Targets {
         Targets { local: self.local_targets }
     }

@@ -1,5 +1,6 @@
-//! Every endpoint of the API, described once. Routes, `Allow`, scopes, the parts of a request that are read, the client's
-//! URLs, the `OpenAPI` document and the rows in `docs/api.md` are derived from the table.
+//! Every endpoint of the API, described once. Derived from the table: routes, `Allow`, scopes, the
+//! parts of a request that are read, the client's URLs, the `OpenAPI` document, and the rows in
+//! `docs/api.md`.
 
 mod table;
 
@@ -15,7 +16,7 @@ pub use table::{Keyed, Open};
 /// The path of requests that are forwarded to platforms.
 const PROXY_PATH: &str = "/v1/vault/connections/{id}/proxy/{path}";
 
-/// The parameter for the rest of a path, which stays percent-encoded.
+/// The path parameter for the remaining path, which stays percent-encoded.
 pub(super) const REST: &str = "{path}";
 
 /// An endpoint's row in the table.
@@ -120,26 +121,27 @@ impl Keyed {
         self.spec().path == PROXY_PATH
     }
 
-    /// Whether the endpoint makes the database larger, so that it is refused when the database is nearly full. Endpoints that
-    /// keep connections alive are not refused. [`Self::Connect`] may reconnect, and [`Self::CreateAgentGrant`] checks its
-    /// body first, so both check the capacity themselves.
+    /// Whether the endpoint makes the database larger. Such endpoints are refused when the database
+    /// is nearly full, except those that keep connections alive. [`Self::Connect`] may reconnect,
+    /// and [`Self::CreateAgentGrant`] checks its body first, so both check the capacity themselves.
     pub const fn adds_rows(self) -> bool {
         self.spec().adds_rows
     }
 
-    /// Whether the endpoint accepts and returns a bookmark in `x-vault-bookmark`. True for endpoints that use the
-    /// database for more than the key.
+    /// Whether the endpoint accepts and returns a bookmark in `x-vault-bookmark`. True for
+    /// endpoints that query the database for more than the key.
     pub fn takes_bookmark(self) -> bool {
         self.access() != Access::Catalog && !self.is_proxy()
     }
 
-    /// Whether a read replica may serve a caller that allows it: the endpoint only reads, and sends nothing to a platform.
+    /// Whether a read replica may serve the endpoint, if the caller allows it: the endpoint only
+    /// reads, and sends nothing to a platform.
     pub const fn allows_replica(self) -> bool {
         self.spec().on_replica
     }
 
-    /// Whether the audit log attributes the endpoint's changes to the caller. It does not attribute the results of using or
-    /// checking a connection.
+    /// Whether the audit log attributes the endpoint's changes to the caller. Changes that result
+    /// from using or checking a connection have no actor.
     pub fn has_actor(self) -> bool {
         self.spec().method != Method::Get && !self.is_call() && self != Self::CheckConnection
     }

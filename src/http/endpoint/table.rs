@@ -81,7 +81,7 @@ macro_rules! endpoints {
             pub const ALL: &'static [Self] =
                 &[$(Self::Keyed(Keyed::$name),)+ $(Self::Open(Open::$open),)+];
 
-            /// The endpoint's row.
+            /// The endpoint's row in the table.
             pub const fn spec(self) -> &'static EndpointSpec {
                 match self {
                     $(Self::Open(Open::$open) => {
@@ -95,7 +95,7 @@ macro_rules! endpoints {
                 }
             }
 
-            /// The variant's name.
+            /// The variant's name, such as `ListKeys`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::Open(Open::$open) => stringify!($open),)+
@@ -125,14 +125,14 @@ macro_rules! endpoints {
                 }
             }
 
-            /// The variant's name.
+            /// The variant's name, such as `ListKeys`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name)),+
                 }
             }
 
-            /// The endpoint's row.
+            /// The endpoint's row in the table.
             pub const fn spec(self) -> &'static EndpointSpec {
                 Endpoint::Keyed(self).spec()
             }
@@ -155,7 +155,7 @@ endpoints! {
         SecurityTxt: get("/.well-known/security.txt");
         /// The `OpenAPI` document, a static file of the site.
         Document: get("/v1/openapi.json");
-        /// The window in which users connect their accounts, a static file of the site.
+        /// The window where users connect their accounts, a static file of the site.
         ConnectWindow: get("/connect");
         /// Exchanges the code of a connect link for its token, once.
         ConnectToken: post("/connect/token");
@@ -163,13 +163,14 @@ endpoints! {
         ConnectApp: get("/connect/app.json");
         /// The link of a connect attempt: asks the user whether they started it.
         ConnectLink: get("/connect/go/{secret}");
-        /// The user has confirmed: binds the attempt to the browser and redirects to the platform.
+        /// Binds a confirmed attempt to the user's browser, and redirects to the platform.
         ConnectGo: post("/connect/go/{secret}");
         /// The Model Context Protocol, for callers with a key or a token.
         Mcp: post("/mcp");
         /// The Model Context Protocol for one account and environment. Accepts only access tokens issued for this URL.
         AgentMcp: post("/mcp/{endpointId}");
-        /// The metadata with the address at which an agent gets these access tokens (RFC 9728).
+        /// The metadata of a protected resource, which names the authorization server for
+        /// `AgentMcp` (RFC 9728).
         AgentResource: get("/.well-known/oauth-protected-resource/mcp/{endpointId}");
         /// The metadata of the authorization server for agents (RFC 8414).
         AgentServer: get("/.well-known/oauth-authorization-server/mcp/{endpointId}");
@@ -177,23 +178,24 @@ endpoints! {
         AgentRegister: post("/mcp/{endpointId}/register");
         /// Starts the sign-in of an agent's user.
         AgentAuthorize: get("/mcp/{endpointId}/authorize");
-        /// The OpenID provider redirects users here.
+        /// The redirect URI for the OpenID provider of an agent's user.
         AgentCallback: get("/mcp/{endpointId}/callback");
-        /// The account's own app redirects users here.
+        /// The URL where the account's own app redirects users.
         AgentContinue: get("/mcp/{endpointId}/continue");
         /// The user's decision on the consent page.
         AgentConsent: post("/mcp/{endpointId}/consent");
-        /// The link of a call that waits for approval: starts the user's sign-in.
+        /// The link to a call that awaits approval; starts the user's sign-in.
         AgentApproval: get("/mcp/{endpointId}/approval");
-        /// The user's decision about a call that waits for approval.
+        /// The user's decision about a call that awaits approval.
         AgentDecision: post("/mcp/{endpointId}/approval");
-        /// The link to a file that an agent with a grant found. The user signs in first.
+        /// The link to a file that an agent with a grant found. Starts the user's sign-in.
         AgentDownload: get("/mcp/{endpointId}/download");
-        /// The link at which the user of an agent with a grant connects an account. The user signs in first.
+        /// The link for the user of an agent with a grant to connect an account. Starts the user's
+        /// sign-in.
         AgentConnect: get("/mcp/{endpointId}/connect");
-        /// The page on which users see and end their grants. They sign in first.
+        /// The page on which users see and end their grants. Starts the user's sign-in.
         AgentGrants: get("/mcp/{endpointId}/grants");
-        /// Revokes the grants that the user has selected on that page.
+        /// Revokes the grants that the user selected on the page of grants.
         AgentGrantsEnd: post("/mcp/{endpointId}/grants");
         /// The link to a file that an agent with a key or a session token found.
         Download: get("/download/{secret}");
@@ -201,17 +203,17 @@ endpoints! {
         AgentToken: post("/mcp/{endpointId}/token");
         /// Revokes a grant at the request of its client (RFC 7009).
         AgentRevoke: post("/mcp/{endpointId}/revoke");
-        /// Asks a person whether to sign in to the console of an account.
+        /// Asks a person for consent to sign in to the console of an account.
         SignInPage: get("/sign-in/{signInId}");
-        /// The person agreed: redirects to the provider.
+        /// Redirects the person to the provider, after they agreed to sign in.
         SignInStart: post("/sign-in/{signInId}");
-        /// The provider redirects people here.
+        /// The redirect URI of the console's sign-in.
         SignInCallback: get("/sign-in/{signInId}/callback");
-        /// The console exchanges the code of a completed sign-in for a token.
+        /// Exchanges the code of a completed console sign-in for a token.
         SignInToken: post("/sign-in/{signInId}/token");
-        /// Platforms redirect users here.
+        /// The redirect URI of connect attempts.
         ConnectCallback: get("/connect/callback");
-        /// Like `ConnectCallback`, for platforms that respond with a form.
+        /// Like `ConnectCallback`, for platforms that post a form.
         ConnectReturn: post("/connect/callback");
     }
     keyed(context, ports) {
@@ -294,24 +296,24 @@ endpoints! {
         /// Forwards a `GET` to the platform of a connection.
         ProxyGet(Access::Scope(Scope::ConnectionsCall)): get(PROXY_PATH) => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Get);
-        /// Forwards a `POST`.
+        /// Forwards a `POST` to the platform of a connection.
         ProxyPost(Access::Scope(Scope::ConnectionsCall)): post(PROXY_PATH)
             => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Post);
-        /// Forwards a `PUT`.
+        /// Forwards a `PUT` to the platform of a connection.
         ProxyPut(Access::Scope(Scope::ConnectionsCall)): put(PROXY_PATH) => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Put);
-        /// Forwards a `PATCH`.
+        /// Forwards a `PATCH` to the platform of a connection.
         ProxyPatch(Access::Scope(Scope::ConnectionsCall)): patch(PROXY_PATH)
             => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Patch);
-        /// Forwards a `DELETE`.
+        /// Forwards a `DELETE` to the platform of a connection.
         ProxyDelete(Access::Scope(Scope::ConnectionsCall)): delete(PROXY_PATH)
             => platform_calls::proxy::handle(context, ports),
                 docs::platform_calls::proxy(Method::Delete);
         /// Connects an account.
         Connect(Access::Scope(Scope::ConnectionsConnect)): post("/v1/vault/connect").with_body(&CONNECT_FIELDS)
-            // Boxed, or the future of every request would be as large as this one.
+            // Boxed to keep the futures of all other requests small.
             => Box::pin(connect::start::handle(context, ports)).await,
                 docs::connect::START;
         /// Connect attempts, newest first.
@@ -416,7 +418,7 @@ endpoints! {
         SetAgentSignIn(Access::Scope(Scope::AgentsWrite)): put("/v1/agent-sign-in").with_body(&SIGN_IN_FIELDS)
             => agents::sign_in::put(context, ports),
                 docs::agents::SET_SIGN_IN;
-        /// Deletes the configuration, which disables sign-in for agents.
+        /// Deletes the sign-in configuration, which disables sign-in for agents.
         DeleteAgentSignIn(Access::Scope(Scope::AgentsWrite)): delete("/v1/agent-sign-in")
             => agents::sign_in::delete(context),
                 docs::agents::DELETE_SIGN_IN;
@@ -425,7 +427,7 @@ endpoints! {
             .with_query(&GRANT_PARAMETERS).on_replica()
             => agents::grants::list(context),
                 docs::agents::LIST_GRANTS;
-        /// Identifies the user whom an agent's request has sent to the app.
+        /// Grants access to an agent for a user whom the app has identified.
         CreateAgentGrant(Access::Scope(Scope::AgentsWrite)): post("/v1/agent-grants").with_body(&GRANT_FIELDS)
             => agents::grants::create(context, ports),
                 docs::agents::CREATE_GRANT;
@@ -440,16 +442,16 @@ endpoints! {
         SetBranding(Access::Scope(Scope::ClientsWrite)): put("/v1/branding").with_body(&BRANDING_FIELDS)
             => branding::put(context),
                 docs::branding::SET;
-        /// The sign-in to the console.
+        /// The sign-in configuration of the console.
         GetConsoleSignIn(Access::Scope(Scope::ConsoleRead)): get("/v1/console-sign-in").on_replica()
             => console::sign_in::read(context),
                 docs::console::GET_SIGN_IN;
-        /// Sets the sign-in to the console, and ends all sessions.
+        /// Configures sign-in to the console, and ends all sessions.
         SetConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): put("/v1/console-sign-in")
             .with_body(&CONSOLE_SIGN_IN_FIELDS)
             => console::sign_in::put(context, ports),
                 docs::console::SET_SIGN_IN;
-        /// Deletes the sign-in to the console, and ends all sessions.
+        /// Deletes the sign-in configuration of the console, and ends all sessions.
         DeleteConsoleSignIn(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sign-in")
             => console::sign_in::delete(context),
                 docs::console::DELETE_SIGN_IN;
@@ -461,7 +463,7 @@ endpoints! {
         /// Ends the caller's own session.
         SignOut(Access::Valid): delete("/v1/console-sessions/current") => console::sessions::delete_own(context),
                 docs::console::SIGN_OUT;
-        /// Ends a session.
+        /// Ends a session of a person in the console.
         DeleteConsoleSession(Access::Scope(Scope::ConsoleWrite)): delete("/v1/console-sessions/{id}")
             => console::sessions::delete(context),
                 docs::console::DELETE_SESSION;

@@ -27,7 +27,7 @@ pub const MAX_ORIGINS: usize = 10;
 /// The maximum number of a token's connections.
 pub const MAX_CONNECTIONS: usize = 20;
 
-/// The maximum number of a platform's scopes in a request.
+/// The maximum number of platform scopes in a request.
 pub const MAX_SCOPES: usize = 200;
 
 const fn scopes(about: &'static str) -> Field {
@@ -103,7 +103,8 @@ const fn any(_: &str) -> Option<&'static str> {
     None
 }
 
-/// The error for a platform that is not one of `known`, as the end of a sentence, and a suggestion.
+/// The error for a platform that is not one of `known`, and a suggestion. The error completes a
+/// sentence that begins with the field's name.
 pub(crate) fn unknown_platform<'a>(
     platform: &str,
     known: impl Iterator<Item = &'a str>,
@@ -114,6 +115,6 @@ pub(crate) fn unknown_platform<'a>(
 
 /// Checks a platform's name, ignoring case.
 pub(crate) fn platform_in_any_case(text: &str) -> Option<&'static str> {
-    // ASCII only: Unicode tables would be a fifth of the npm package.
+    // ASCII only: Unicode tables would be a fifth of the npm package's size.
     platform(&text.to_ascii_lowercase())
 }

@@ -17,7 +17,8 @@ use crate::http::origin::check_origin;
 use crate::terms::{EventType, IdentityType, Scope};
 use crate::webhooks::rules as webhook_rules;
 
-/// A session token. The endpoint also checks the scopes against the key and the platforms against the catalog.
+/// The fields of a new session token. The endpoint also checks the scopes against the key and the
+/// platforms against the catalog.
 pub const SESSION_FIELDS: [Field; 14] = [
     required(
         "identity",
@@ -88,7 +89,7 @@ const WEBHOOK_DESCRIPTION: Field = optional(
     "Its purpose; `null` for none.",
 );
 
-/// A new webhook. The endpoint also checks whether its address is allowed.
+/// The fields of a new webhook. The endpoint also checks whether its address is allowed.
 pub const NEW_WEBHOOK_FIELDS: [Field; 4] = [
     required(
         "url",
@@ -100,7 +101,7 @@ pub const NEW_WEBHOOK_FIELDS: [Field; 4] = [
     optional("active", FieldCheck::Boolean, "Whether to send events."),
 ];
 
-/// A change to a webhook.
+/// The fields of a change to a webhook.
 pub const WEBHOOK_FIELDS: [Field; 4] = [
     optional(
         "url",
@@ -112,7 +113,8 @@ pub const WEBHOOK_FIELDS: [Field; 4] = [
     optional("active", FieldCheck::Boolean, "Whether to send events."),
 ];
 
-/// The sign-in configuration for users of agents. The endpoint also checks which fields belong to the type.
+/// The fields of the sign-in configuration for users of agents. The endpoint also checks which
+/// fields belong to the type.
 pub const SIGN_IN_FIELDS: [Field; 8] = [
     required(
         "type",
@@ -156,7 +158,8 @@ pub const SIGN_IN_FIELDS: [Field; 8] = [
     ),
 ];
 
-/// The sign-in of people to the console. The endpoint also checks which fields belong to the type, and the roles.
+/// The fields of the sign-in configuration of the console. The endpoint also checks which fields
+/// belong to the type, and the roles.
 pub const CONSOLE_SIGN_IN_FIELDS: [Field; 9] = [
     required(
         "type",
@@ -203,7 +206,7 @@ pub const CONSOLE_SIGN_IN_FIELDS: [Field; 9] = [
     ),
 ];
 
-/// The presentation of an account's app to its end users.
+/// The fields of an app's presentation to its end users.
 pub const BRANDING_FIELDS: [Field; 4] = [
     optional("name", FieldCheck::TextOrNull(branding_rules::name), "The app's name."),
     optional(
@@ -223,7 +226,8 @@ pub const BRANDING_FIELDS: [Field; 4] = [
     ),
 ];
 
-/// A user of an agent, authenticated by the app. The platforms are not checked: unknown ones grant nothing.
+/// The fields of a grant for a user whom the app has authenticated. The platforms are not checked,
+/// because unknown platforms grant nothing.
 pub const GRANT_FIELDS: [Field; 8] = [
     required(
         "request",
@@ -253,7 +257,7 @@ pub const GRANT_FIELDS: [Field; 8] = [
     ),
 ];
 
-/// The events to send to a webhook again.
+/// The fields of a request to send events to a webhook again.
 pub const REPLAY_FIELDS: [Field; 2] = [
     required("from", FieldCheck::Text(webhook_rules::event), "The first event to send: its `id`."),
     optional(
@@ -263,7 +267,8 @@ pub const REPLAY_FIELDS: [Field; 2] = [
     ),
 ];
 
-/// A new API key. The endpoint also checks its scopes and its expiry against the caller's key.
+/// The fields of a new API key. The endpoint also checks its scopes and its expiry against the
+/// caller's key.
 pub const KEY_FIELDS: [Field; 3] = [
     optional("name", FieldCheck::TextOrNull(rules::name), "Its purpose; `null` for none."),
     required(

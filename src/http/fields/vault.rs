@@ -11,7 +11,7 @@ use crate::http::body::{Field, FieldCheck};
 use crate::terms::{CredentialType, IdentityType, State};
 use crate::util::json::Value;
 
-/// A new connection. The endpoint also checks the platform against the catalog.
+/// The fields of a new connection. The endpoint also checks the platform against the catalog.
 pub const CREATE_FIELDS: [Field; 9] = [
     required(
         "platform",
@@ -48,12 +48,12 @@ pub const CREATE_FIELDS: [Field; 9] = [
     ),
 ];
 
-/// A change to a connection.
+/// The fields of a change to a connection.
 pub const UPDATE_FIELDS: [Field; 1] = [tags(
     "The new tags, which replace all existing ones. Stored exactly as sent, including order and duplicates. A tag can't contain a comma. If omitted, nothing changes.",
 )];
 
-/// The state of a connection.
+/// The fields of a change to a connection's state.
 pub const STATE_FIELDS: [Field; 3] = [
     required("state", FieldCheck::OneOf(&State::NAMES), "The state of the connection."),
     optional(
@@ -68,11 +68,12 @@ pub const STATE_FIELDS: [Field; 3] = [
     ),
 ];
 
-/// The name of a connection.
+/// The fields of a change to a connection's name.
 pub const NAME_FIELDS: [Field; 1] =
     [required("name", FieldCheck::TextOrNull(rules::name), "The display name; `null` removes it.")];
 
-/// An account to connect. The endpoint also checks it against the platform's connector.
+/// The fields of a request to connect an account. The endpoint also checks them against the
+/// platform's connector.
 pub const CONNECT_FIELDS: [Field; 16] = [
     optional("platform", FieldCheck::Text(any), "A platform of the catalog, ignoring case."),
     optional(
@@ -134,7 +135,7 @@ pub const CONNECT_FIELDS: [Field; 16] = [
     ),
 ];
 
-/// An OAuth client.
+/// The fields of an OAuth client.
 pub const CLIENT_FIELDS: [Field; 8] = [
     optional(
         "authMethod",
@@ -178,7 +179,8 @@ pub const CLIENT_FIELDS: [Field; 8] = [
     ),
 ];
 
-/// The input of an action, which the endpoint also checks against the action's schema, and the limits on the response.
+/// The fields of an action's input, which the endpoint also checks against the action's schema, and
+/// of the limits on the response.
 pub const INPUT_FIELDS: [Field; 8] = [
     custom("path", NO_DUPLICATES, "The parameters of the path, by name."),
     custom("query", NO_DUPLICATES, "The parameters of the query, by name."),
@@ -202,7 +204,8 @@ pub const INPUT_FIELDS: [Field; 8] = [
     ),
 ];
 
-/// Credentials from another service. The endpoint also checks which fields belong to the type.
+/// The fields of credentials from another service. The endpoint also checks which fields belong to
+/// the type.
 pub const CREDENTIALS_FIELDS: [Field; 15] = [
     required("type", FieldCheck::OneOf(&CredentialType::NAMES), "The type of the credentials."),
     optional(
@@ -252,7 +255,8 @@ pub const CREDENTIALS_FIELDS: [Field; 15] = [
 /// The maximum number of connections in an import.
 pub const MAX_IMPORTED_CONNECTIONS: usize = 20;
 
-/// Connections from another service. The endpoint checks each against [`IMPORTED_CONNECTION_FIELDS`].
+/// The fields of an import from another service. The endpoint checks each connection against
+/// [`IMPORTED_CONNECTION_FIELDS`].
 pub const IMPORT_FIELDS: [Field; 2] = [
     required(
         "connections",
@@ -273,7 +277,8 @@ pub const IMPORT_FIELDS: [Field; 2] = [
     ),
 ];
 
-/// A connection in an import. The endpoint checks the credentials against [`CREDENTIALS_FIELDS`].
+/// The fields of a connection in an import. The endpoint checks the credentials against
+/// [`CREDENTIALS_FIELDS`].
 pub const IMPORTED_CONNECTION_FIELDS: [Field; 9] = [
     required("platform", FieldCheck::Text(any), "The platform's identifier, ignoring case."),
     required(

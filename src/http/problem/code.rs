@@ -53,9 +53,9 @@ pub enum Code {
     ConnectionFailed,
     /// Another service still refreshes the imported connection.
     AwaitingCutOver,
-    /// The vault has the connection's credentials, so its state can't be set from outside.
+    /// The vault refreshes the connection's credentials, so its state can't be set from outside.
     CredentialsHeld,
-    /// There is no way to check the connection.
+    /// The connector offers no way to check the connection.
     NotCheckable,
     /// A refresh was requested, and the access token can't be refreshed.
     NotRefreshable,
@@ -73,7 +73,7 @@ pub enum Code {
     KeyLimit,
     /// The API key can't be replaced: it is revoked, expired or already replaced.
     KeyInactive,
-    /// The resource is not at the version that `If-Match` names.
+    /// The resource's version does not match `If-Match`.
     PreconditionFailed,
     BodyTooLarge,
     /// The body is not declared as JSON.

@@ -1,4 +1,4 @@
-//! Errors as `application/problem+json` (RFC 9457), in one envelope.
+//! Errors as `application/problem+json` (RFC 9457).
 
 mod code;
 
@@ -20,7 +20,7 @@ pub(crate) const MAX_FAULTS: usize = 100;
 /// One fault of a request's parameters or body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The kind of fault; the problem's own code is that of its first fault.
+    /// The code of this fault. A problem has the code of its first fault.
     #[serde(skip)]
     pub code: Code,
     #[serde(flatten)]
@@ -41,7 +41,7 @@ pub enum Location {
     Pointer(String),
 }
 
-/// The failure of a request.
+/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub code: Code,
@@ -49,7 +49,7 @@ pub struct Problem {
     pub detail: Box<str>,
     /// All faults of the query or the body (with status 400 only).
     pub errors: Vec<Fault>,
-    /// A member that only this kind of problem has.
+    /// An additional member of the document.
     pub extension: Extension,
     /// The value of the `Allow` header.
     pub allow: Option<Box<str>>,
@@ -57,20 +57,20 @@ pub struct Problem {
     pub retry_after: Option<u32>,
     /// The cause, for the log only.
     pub cause: Option<Box<str>>,
-    /// The database that the caller's account was moved to, which must handle the request instead.
+    /// The database that the caller's account was moved to; that database must handle the request
+    /// instead.
     pub moved_to: Option<Shard>,
 }
 
-/// A member of the document that only some kinds of problem have.
+/// An additional member that only some codes have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extension {
-    /// No additional member.
     None,
     /// `suggestions`: names that may have been meant.
     Suggestions(Vec<String>),
     /// `connectionId`: the existing connection.
     ConnectionId(String),
-    /// `redirectUri`: the one to register before sign-in is configured.
+    /// `redirectUri`: the URI to register before sign-in is configured.
     RedirectUri(String),
 }
 
@@ -90,7 +90,7 @@ impl Problem {
         }
     }
 
-    /// The problem for a request with these faults. Returns `None` when there are none.
+    /// The problem for a request with these faults. Returns `None` without faults.
     pub fn from_faults(errors: Vec<Fault>) -> Option<Self> {
         let first = errors.first()?;
         let more = match errors.len() {
@@ -137,8 +137,7 @@ impl Problem {
         Self { retry_after: Some(wait.0), ..Self::new(Code::TooManyRequests, detail) }
     }
 
-    /// The same problem for a body that is a part of another one: puts the pointer `base` before the pointers of the
-    /// faults.
+    /// Adds the prefix `base` to the faults' pointers, for a body that is part of a larger one.
     pub(crate) fn with_pointer_prefix(mut self, base: &str) -> Self {
         for fault in &mut self.errors {
             if let Location::Pointer(pointer) = &mut fault.location {
@@ -197,7 +196,7 @@ impl Problem {
         json::bytes(&self.document(base, request_id))
     }
 
-    /// Like [`Self::to_json`], to be a member of another document.
+    /// Like [`Self::to_json`], as a value that another document can contain.
     pub(crate) fn document<'a>(
         &'a self,
         base: &str,
@@ -246,7 +245,7 @@ impl Problem {
     }
 }
 
-/// The members of a problem.
+/// The JSON of a problem.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {

@@ -1,4 +1,4 @@
-//! Builds the body, in the first of the action's media types.
+//! Builds the body of an action's request, in the first of the action's media types.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ use crate::util::percent::encode;
 
 pub(super) const JSON: &str = "application/json";
 
-/// Returns the body and its media type, or the member that can't be written, and why.
+/// Returns the body and its media type. The error has the member that can't be written, and the
+/// reason.
 pub(super) fn encode_body(
     body: &RequestBody<Value>,
     raw: &RawValue,
@@ -73,7 +74,7 @@ pub(super) fn encode_body(
     }
 }
 
-/// The text of a form that is encoded like a query.
+/// Encodes a form like a query.
 fn encode_form(body: &RequestBody<Value>, members: &Map<String, Value>) -> String {
     let mut form = String::new();
     let mut pairs = Pairs { text: &mut form, separator: "&" };
@@ -93,7 +94,7 @@ fn encode_form(body: &RequestBody<Value>, members: &Map<String, Value>) -> Strin
     form
 }
 
-/// The parts of a multipart form. Each item of a list is a part.
+/// Encodes a multipart form. Each item of a list becomes a part.
 fn encode_multipart(
     body: &RequestBody<Value>,
     members: &Map<String, Value>,
@@ -120,7 +121,7 @@ fn encode_multipart(
     Ok(form)
 }
 
-/// The text of a JSON body. Its members are checked, since Laravel also reads `_method` from JSON.
+/// Serializes a JSON body. Its members are checked, because Laravel also reads `_method` from JSON.
 fn encode_json(
     raw: &RawValue,
     declared: &mut DeclaredMembers<'_>,
@@ -131,17 +132,17 @@ fn encode_json(
     for (name, value) in &members {
         declared.check_member(name, &serde_json::from_str(value.get()).unwrap_or_default())?;
     }
-    // Serializes the checked members instead of forwarding the text. If the text has a member twice, one value might be
-    // checked and the other one take effect.
+    // Serialize the checked members instead of forwarding the text. If the text contained a member
+    // twice, one value might be checked and the other one take effect.
     Ok(json::text(&members))
 }
 
-/// Checks a form as it is sent: an exploded object adds its members to those of the form.
+/// Checks an encoded form, in which the members of an exploded object are members of the form.
 fn check_form(form: &str, declared: &mut DeclaredMembers<'_>) -> Result<(), (String, String)> {
     pairs(form).try_for_each(|(name, value)| declared.check(&name, &value))
 }
 
-/// Describes a form member as a query parameter, since both have the same encoding.
+/// Describes a form member as a query parameter, because both have the same encoding.
 fn form_parameter(name: &str, encoding: &Encoding) -> Parameter<()> {
     Parameter {
         name: name.to_owned(),

@@ -1,5 +1,5 @@
-//! Parameters and members that override the method. Only what the action declares is sent, and the caller's limits then apply
-//! to the overriding method too.
+//! Checks parameters and members that override the HTTP method. Only those that the action declares
+//! are sent, and the caller's limits then apply to the overriding method too.
 
 use serde_json::Value;
 
@@ -11,13 +11,13 @@ const REFUSAL: &str =
 /// The maximum number of schemas that are searched for a member.
 const MAX_SCHEMAS: usize = 500;
 
-/// The declarations of an action.
+/// The schemas that declare an action's members.
 pub(super) struct DeclaredMembers<'a> {
-    /// The schema of the input. It contains the definitions.
+    /// The schema of the input, with the definitions.
     pub input: &'a Value,
     /// The schema of the body.
     pub body: &'a Value,
-    /// The overriding methods in declared members, in upper case.
+    /// The overriding methods found in declared members, in upper case.
     pub overriding: &'a mut Vec<String>,
 }
 
@@ -36,21 +36,21 @@ impl DeclaredMembers<'_> {
         Err(refusal(name))
     }
 
-    /// Like [`Self::check`], for a member that may have a list of values.
+    /// Like [`Self::check`], for a member that may have several values.
     pub fn check_member(&mut self, name: &str, value: &Value) -> Result<(), (String, String)> {
         let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-        // The name of an empty list is checked, too.
+        // Check the name of an empty list too.
         let empty = items.is_empty().then_some(&Value::Null);
         items.iter().chain(empty).try_for_each(|item| self.check(name, &plain(item)))
     }
 }
 
-/// The error for a refused member: its name, and the reason.
+/// The error for a refused member: its name and the reason.
 pub(super) fn refusal(name: &str) -> (String, String) {
     (name.to_owned(), REFUSAL.to_owned())
 }
 
-/// Whether one of these schemas, or one of its references or combined schemas, has a property.
+/// Whether one of these schemas, or a schema that it references or combines, has a property.
 fn any_has_property<'a>(input: &'a Value, mut schemas: Vec<&'a Value>, name: &str) -> bool {
     let mut searched = 0;
     while let Some(schema) = schemas.get(searched).copied().filter(|_| searched < MAX_SCHEMAS) {

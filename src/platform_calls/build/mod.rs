@@ -1,8 +1,9 @@
-//! Builds the request of an action from its input, as OpenAPI defines it: `style` and `explode` of parameters, forms,
-//! JSON.
+//! Builds the request of an action from its input, according to OpenAPI: the `style` and `explode`
+//! of parameters, forms, and JSON.
 //!
-//! `declared` checks the parameters and members that override the method. `path` and `query` write parameters, `body` writes
-//! the body, and `multipart` a multipart form. `texts` serializes lists and objects for all of them.
+//! `declared` checks the parameters and members that override the method. `path` and `query` write
+//! parameters, `body` writes the body, and `multipart` a multipart form. `texts` serializes lists
+//! and objects for all of them.
 
 mod body;
 mod declared;
@@ -29,7 +30,7 @@ use path::encode_path_parameter;
 use query::{Pairs, push_pairs};
 use texts::simple;
 
-/// The details of an action that its request is built from.
+/// The details of an action that are needed to build its request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Action {
@@ -59,13 +60,14 @@ pub struct BuiltRequest {
     pub query: String,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The body; empty for none.
+    /// The body; may be empty.
     pub body: Vec<u8>,
-    /// The methods, in upper case, by which declared parameters and members override the action's own at some platforms.
+    /// The HTTP methods, in upper case, that declared parameters and members select instead of the
+    /// action's own at some platforms.
     pub overriding: Vec<String>,
 }
 
-/// The input of an action, already validated.
+/// The validated input of an action.
 #[derive(Debug, Default, Deserialize)]
 pub struct Input<'i> {
     /// The parameters of the path.
@@ -80,12 +82,13 @@ pub struct Input<'i> {
     /// The cookie parameters.
     #[serde(default)]
     pub cookie: Map<String, Value>,
-    /// The body, as sent.
+    /// The body, as the caller sent it.
     #[serde(default, borrow)]
     pub body: Option<&'i serde_json::value::RawValue>,
 }
 
-/// Builds a request. `boundary` separates the parts of a form, and must not occur in any of them.
+/// Builds a request. `boundary` separates the parts of a multipart form, and must not occur in any
+/// of them.
 pub fn build(
     action: &Action,
     input: &Input<'_>,
@@ -142,7 +145,7 @@ impl Builder<'_> {
                 let text = &mut self.built.query;
                 push_pairs(parameter, value, &mut Pairs { text, separator: "&" });
             }
-            // Semicolons separate cookies, even if the style is one for queries.
+            // Cookies are always separated by semicolons, also with a style for queries.
             (ParameterLocation::Cookie, Some(value)) => {
                 let text = &mut self.cookies;
                 push_pairs(parameter, value, &mut Pairs { text, separator: "; " });
@@ -152,7 +155,7 @@ impl Builder<'_> {
                     Some(_) => value.to_string(),
                     None => simple(value, parameter.explode, &str::to_owned),
                 };
-                // Rejecting control characters prevents header injection.
+                // Reject control characters to prevent header injection.
                 if text.chars().any(char::is_control) {
                     self.fault(pointer("header", name), "must not contain control characters");
                 }
@@ -167,7 +170,7 @@ impl Builder<'_> {
     fn check_overriding(&mut self, fixed: &str) {
         let query = self.built.query.clone();
         for (name, value) in pairs(&query) {
-            // The client removes the parameters that always override the method.
+            // The platform client removes the parameters that always override the method.
             if is_parameter(&name, "") || !is_parameter(&name, &value) {
                 continue;
             }

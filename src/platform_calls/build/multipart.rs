@@ -1,4 +1,4 @@
-//! Multipart forms (RFC 7578).
+//! Writes multipart forms (RFC 7578).
 
 use base64ct::{Base64, Encoding as _};
 use serde_json::{Map, Value};
@@ -7,9 +7,9 @@ use super::texts::plain;
 use crate::catalog::action::stored::Encoding;
 use crate::util::media_type::{essence, extension, from_extension, is_json};
 
-/// The rule for files, as the end of a sentence.
+/// The error for a file that is not base64, as the end of a sentence.
 pub(super) const NOT_BASE64: &str = "must be bytes in base64, with padding";
-/// The media type of unknown bytes (RFC 2046, section 4.5.1).
+/// The media type of arbitrary bytes (RFC 2046, section 4.5.1).
 pub(super) const BYTES: &str = "application/octet-stream";
 
 /// Whether a schema describes a file: a base64 string, or an object that contains one.
@@ -20,7 +20,7 @@ pub(super) fn is_binary(schema: Option<&Value>) -> bool {
     is_bytes(schema) || either.any(is_bytes)
 }
 
-/// A part of a form.
+/// A part of a multipart form.
 pub(super) struct Part<'p> {
     pub name: &'p str,
     pub is_file: bool,
@@ -78,7 +78,7 @@ impl Part<'_> {
             Some(media) => media,
             None => media(accepted.unwrap_or_default(), text("filename")),
         };
-        // Some platforms only look at the file extension.
+        // Some platforms look only at the file extension.
         let default_name = || {
             extension(&essence(media)).map_or("file".to_owned(), |ending| format!("file.{ending}"))
         };
@@ -99,7 +99,7 @@ impl Part<'_> {
     }
 }
 
-/// A name within quotes, as browsers write it.
+/// Escapes a name within quotes like browsers.
 fn quoted(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
@@ -113,13 +113,13 @@ fn is_media_type(media: &str) -> bool {
     has_both && !essence.contains([' ', '*', ',']) && media.bytes().all(is_plain)
 }
 
-/// The media types of a list, without wildcards.
+/// The valid media types of a list, which excludes wildcards.
 fn specific_types(accepted: &str) -> impl Iterator<Item = &str> {
     accepted.split(',').map(str::trim).filter(|media| is_media_type(media))
 }
 
-/// The media type of a file: that of its extension if the platform accepts it, or else the first that the platform
-/// accepts.
+/// The media type of a file: derived from its extension if the platform accepts that type, or else
+/// the first media type that the platform accepts.
 fn media<'m>(accepted: &'m str, filename: Option<&str>) -> &'m str {
     let by_extension = filename.and_then(|name| from_extension(name.rsplit_once('.')?.1));
     let accepts = |media: &str| {

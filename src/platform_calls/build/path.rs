@@ -1,4 +1,4 @@
-//! Parameters of the path: the styles `simple`, `label` and `matrix`.
+//! Writes path parameters in the styles `simple`, `label` and `matrix`.
 
 use serde_json::Value;
 

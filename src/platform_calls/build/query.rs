@@ -1,5 +1,5 @@
-//! Name-value pairs of queries, forms and cookies, in the styles `form`, `spaceDelimited`, `pipeDelimited` and
-//! `deepObject`.
+//! Writes the name-value pairs of queries, forms and cookies, in the styles `form`,
+//! `spaceDelimited`, `pipeDelimited` and `deepObject`.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::texts::{Encoder, joined, plain, simple};
 use crate::catalog::action::stored::Parameter;
 use crate::util::percent::encode;
 
-/// Name-value pairs.
+/// A string of name-value pairs that is being written.
 pub(super) struct Pairs<'t> {
     pub text: &'t mut String,
     pub separator: &'static str,
@@ -26,8 +26,8 @@ impl Pairs<'_> {
     }
 }
 
-/// Like [`encode`], but keeps reserved characters and escapes as RFC 6570 (section 3.2.3) does, except those that would
-/// end the value or that a query can't contain.
+/// Like [`encode`], but keeps reserved characters and escapes as in RFC 6570 (section 3.2.3),
+/// except characters that would end the value or that a query can't contain.
 fn encode_reserved(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -80,8 +80,9 @@ pub(super) fn push_pairs<S>(parameter: &Parameter<S>, value: &Value, pairs: &mut
     }
 }
 
-/// The style `deepObject`: `name[member]=value`. OpenAPI does not define lists in it. They have the format that Stripe
-/// reads: `name[]=item`, or `name[0][member]=value` if an item is a list or an object.
+/// Writes the style `deepObject`: `name[member]=value`. OpenAPI does not define lists in this
+/// style. They are written as Stripe parses them: `name[]=item`, or `name[0][member]=value` if an
+/// item is a list or an object.
 fn deep_object(pairs: &mut Pairs<'_>, name: &str, value: &Value, encoder: Encoder<'_>) {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Tests of the tables in the OpenAPI specification, and of cases that it does not define.
+//! Tests the examples in the OpenAPI specification, and cases that it does not define.
 
 use serde_json::{Value, json};
 
@@ -172,7 +172,7 @@ fn reserved_characters_are_kept_where_the_document_allows_them() {
         (json!("a:b/c?d@e!f$'()*,;=g"), "color=a:b/c?d@e!f$'()*,;=g"),
         (json!("a%2Fb%2f%zz%"), "color=a%2Fb%2f%25zz%25"),
         (json!("a&bc=1#12"), "color=a%26bc=1%2312"),
-        // These would begin another parameter, or end the query.
+        // Unescaped, these values would begin another parameter or end the query.
         (json!("a&key=1#[x]+ é\r\n"), "color=a%26key=1%23%5Bx%5D%2B%20%C3%A9%0D%0A"),
         (json!(["/a", "b&"]), "color=/a&color=b%26"),
         (json!({"a&b": "/"}), "a%26b=/"),
@@ -317,7 +317,7 @@ fn members_that_override_the_method_are_refused_unless_they_are_declared() {
         media: &'static str,
         schema: Value,
         body: Value,
-        /// The methods of declared members, or the member that is refused.
+        /// The methods of the declared members, or the name of the refused member.
         expected: Result<&'static [&'static str], &'static str>,
     }
     const FORM: &str = "application/x-www-form-urlencoded";

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-/// A value as a string, without quotation marks.
+/// Converts a value to a string, without quotation marks.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        // Integers are written without a fraction, even if the input has one: `5`, not `5.0`.
+        // Write integers without a fraction, even if the input has one: `5`, not `5.0`.
         Value::Number(number) => {
             let text = number.to_string();
             text.strip_suffix(".0").unwrap_or(&text).to_owned()
@@ -16,10 +16,11 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// Encodes a string for its location.
+/// Encodes a string for its location in the request.
 pub(super) type Encoder<'w> = &'w dyn Fn(&str) -> String;
 
-/// The encoded names and values of an object's members. The items of a list, and other values, have an empty name.
+/// The encoded names and values of an object's members. Items of a list, and other values, have an
+/// empty name.
 pub(super) fn texts(value: &Value, encoder: Encoder<'_>) -> Vec<(String, String)> {
     let pair = |name: &str, value: &Value| (encoder(name), encoder(&plain(value)));
     match value {

@@ -1,5 +1,5 @@
-//! The JSON response of a call: the platform's response, or the parts of it that the caller selected, within its
-//! budget.
+//! The JSON response of a call: the platform's response, or the parts that the caller selected,
+//! within the size limit.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -35,29 +35,30 @@ use crate::util::collect::by_insertion;
 use crate::util::json;
 use crate::util::media_type::{essence, is_json};
 
-/// The maximum number of bytes of a platform's response that are returned.
+/// The maximum size in bytes of a platform's response that is returned.
 pub const MAX_RESPONSE: usize = 8 << 20;
 /// The maximum number of JSON Pointers in `select`.
 pub const MAX_POINTERS: usize = 20;
 
-/// The response of a platform.
+/// The JSON of a platform's response.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CallResult {
     status: u16,
     headers: BTreeMap<String, String>,
     body: Box<RawValue>,
-    /// Whether a GraphQL API reports errors in the body.
+    /// Whether the body contains errors of a GraphQL API.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     failed: bool,
-    /// Whether the body was too large to be returned, and is null.
+    /// Whether the body was too large to be returned. The body is then null.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     body_too_large: bool,
-    /// The parts that were left out because of `maxBytes`. Also present, without parts, if `select` selects nothing.
+    /// The parts that were omitted because of `maxBytes`. Also present, without parts, if `select`
+    /// matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<OmittedParts>,
-    /// For agents, which see no headers of this service: the path of the next page, and the time at which the request
-    /// can be retried.
+    /// For agents, which do not see this service's headers: the path of the next page, and the time
+    /// of a possible retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,24 +66,24 @@ struct CallResult {
 }
 
 impl CallResult {
-    /// Replaces the body by a shorter one.
+    /// Replaces the body with a shorter one, and lists the omitted parts.
     fn cut_to(&mut self, body: String, parts: Vec<Part>) {
         self.body = RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
         self.omitted = Some(OmittedParts { parts, hint: HINT });
     }
 }
 
-/// The parts of a response that were left out.
+/// The omitted parts of a response.
 #[derive(Debug, Serialize)]
 struct OmittedParts {
     parts: Vec<Part>,
     hint: &'static str,
 }
 
-/// How the caller can get the parts that were left out.
+/// Instructions for getting the omitted parts.
 const HINT: &str = "Ask for fewer items with the action's own parameters, for some members only with `select`, such as `[\"/items/*/id\"]`, or for more with `maxBytes`.";
 const NOTHING_SELECTED: &str = "`select` selects nothing of the body: omit it to see the body.";
-/// The headers that are kept when the others take too much of `maxBytes`.
+/// The headers to keep when all headers together take too much of `maxBytes`.
 const ESSENTIAL_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
 /// The range of `maxBytes`.
 pub const MAX_BYTES_RANGE: std::ops::RangeInclusive<u64> = 500..=8 << 20;
@@ -147,13 +148,13 @@ impl ResponseOptions {
     }
 
     fn apply(&self, mut result: CallResult, is_bytes: bool) -> CallResult {
-        // The body of an error is returned whole: `select` describes the body of a success.
+        // Return the whole body of an error: `select` refers to the body of a success.
         let is_error = result.failed || result.status >= 400;
         let is_selected = !self.select.is_empty() && !is_bytes && !is_error;
         if !is_selected && self.max_bytes.is_none() {
             return result;
         }
-        // The body is measured and cut as text: it can have 8 MiB, and is not parsed again.
+        // Measure and cut the body as text, without parsing it again, because it can have 8 MiB.
         let mut json = minified(mem::replace(&mut result.body, RawValue::NULL.to_owned()).get());
         if is_selected {
             let body = mem::take(&mut json);
@@ -185,7 +186,8 @@ impl ResponseOptions {
             }
             budget = budget.saturating_sub(excess);
         }
-        // Numbers and member names are never cut, so the body may still be too long, and so may the headers.
+        // Numbers and member names are never cut, so the body, or the headers, may still be too
+        // long.
         let (body, parts) = omit_body(&json);
         result.cut_to(body, parts);
         if length(&result) > max_bytes {
@@ -209,7 +211,7 @@ fn is_pointer(value: &Value) -> bool {
     })
 }
 
-/// A body that is not text.
+/// The JSON of a body that is not text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct BinaryBody<'a> {
@@ -227,11 +229,11 @@ pub(super) struct RenderedCall<'a> {
     pub(super) pagination: &'a [Pagination],
     pub(super) options: &'a ResponseOptions,
     pub(super) is_graphql: bool,
-    /// The budget for the body.
+    /// The memory reserved for the body.
     pub(super) reservation: &'a Rc<Reservation>,
 }
 
-/// Renders a platform's response as a JSON document. An agent gets a link in place of a file.
+/// Renders a platform's response as a JSON document. An agent gets a link instead of a file.
 pub(super) async fn render_response<P: Ports>(
     reply: PlatformResponse,
     call: &RenderedCall<'_>,
@@ -279,10 +281,11 @@ pub(super) async fn render_response<P: Ports>(
     Ok(response)
 }
 
-/// The media type of a file, and its size in bytes, if it is known.
+/// The media type of a file, and its size in bytes if known.
 type File = (String, Option<u64>);
 
-/// Reads a platform's response. It is a file if its body is not text, or is too large to be returned.
+/// Reads a platform's response. A body counts as a file if it is not text, or is too large to be
+/// returned.
 async fn read_response<P: Ports>(
     response: StreamingResponse,
     (method, reservation): (&str, &Rc<Reservation>),
@@ -324,7 +327,8 @@ async fn read_response<P: Ports>(
     Ok((result, file))
 }
 
-/// A body as JSON: itself, a string, bytes in base64, or null if empty. The flag is whether it is in base64.
+/// Converts a body to JSON: unchanged, as a string, as bytes in base64, or null if empty. The flag
+/// is whether it is in base64.
 fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValue>, bool) {
     let raw = |text: String| RawValue::from_string(text).ok();
     let null = || RawValue::NULL.to_owned();

@@ -1,5 +1,5 @@
-//! Calls by agents that need the user's approval: the status that the agent gets in place of a response, and its later
-//! request for the result.
+//! Calls by agents that need the user's approval. The agent first gets a status, and requests the
+//! result later.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ use crate::terms::Method;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// The time for which an agent's request waits for the user's decision, in milliseconds.
+/// The time that an agent's request waits for the user's decision, in milliseconds.
 const WAIT_MS: u32 = 25_000;
 
 /// An agent's request for the result of a call.
@@ -68,7 +68,7 @@ impl RequestedApproval {
         Some(Self { row: statements.ask(select), id, owner })
     }
 
-    /// Returns the response once the call has run, and its status before that.
+    /// Returns the call's response once it has run, and its status before then.
     pub async fn respond<P: Ports>(
         self,
         context: &Context<'_>,
@@ -129,7 +129,7 @@ fn render_status(
     Response { status: if row.state == State::Declined { 200 } else { 202 }, ..response }
 }
 
-/// The link at which the user decides.
+/// The link to the page on which the user decides.
 fn url(context: &Context<'_>, row: &Approval) -> Option<String> {
     let base = context.config().base_url.as_deref()?;
     Some(format!("{base}/mcp/{}/approval?id={}", row.endpoint, row.id))
@@ -145,13 +145,14 @@ pub struct ApprovalRequest<'a> {
     pub method: Method,
     /// The input, already validated.
     pub input: &'a [u8],
-    /// The agent's `select`.
+    /// The `select` of the agent's request.
     pub select: &'a [String],
-    /// The agent's `maxBytes`.
+    /// The `maxBytes` of the agent's request.
     pub max_bytes: Option<usize>,
 }
 
-/// Whether an action needs the user's approval. `overriding` are the methods by which its input overrides its own.
+/// Whether an action needs the user's approval. `overriding` are the HTTP methods that its input
+/// selects instead of its own.
 pub fn is_needed(
     context: &Context<'_>,
     (method, overriding): (Method, &[String]),
@@ -163,7 +164,7 @@ pub fn is_needed(
     confirm.is_some_and(|confirm| methods.any(|method| confirm.needs_approval(method, key, title)))
 }
 
-/// Stores a call until the user has decided, and returns the link.
+/// Stores a call until the user decides, and returns the link to the decision.
 pub async fn ask<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,

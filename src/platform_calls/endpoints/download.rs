@@ -1,5 +1,5 @@
-//! Files that calls of agents return: the link, and `GET /download/{secret}`. For its security, see
-//! [`crate::agents::download`].
+//! Links to files that agents' calls return, and `GET /download/{secret}`. For the security of
+//! these links, see [`crate::agents::download`].
 
 use std::borrow::Cow;
 
@@ -37,10 +37,11 @@ use crate::util::rfc3339::rfc3339;
 
 /// The path of links that contain a secret, for agents without a grant.
 const PREFIX: &str = "/download/";
-/// The platform's headers that a browser needs for a file. It gets no others, since it would take them as this host's own.
+/// The platform's headers that a browser needs for a file. All others are removed, because the
+/// browser would attribute them to this host.
 const FILE_HEADERS: [&str; 4] =
     ["content-encoding", "content-length", "content-type", "last-modified"];
-/// The headers of this service that stay in the response.
+/// The headers of this service to keep in the response.
 const OWN_HEADERS: [&str; 5] =
     ["cache-control", "content-disposition", "content-security-policy", "referrer-policy", SOURCE];
 /// The maximum length of a file's name, in characters.
@@ -54,7 +55,7 @@ pub fn shard_of_download(path: &str) -> Option<Shard> {
 #[derive(Serialize, Deserialize)]
 struct StoredRequest {
     token: String,
-    /// The MCP endpoint at which the token is valid, if it belongs to a grant.
+    /// The MCP endpoint that accepts the token, if the token belongs to a grant.
     endpoint: Option<String>,
     method: String,
     path: String,
@@ -62,7 +63,7 @@ struct StoredRequest {
     body: String,
 }
 
-/// The document that an agent gets instead of a file.
+/// The JSON that an agent gets instead of a file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileLink {
@@ -76,8 +77,8 @@ pub struct FileLink {
 
 const HINT: &str = "This is a file. Give the user this link, which downloads it until it expires.";
 
-/// Creates the link to the file that a call of an agent returns. Returns `None` if the caller is not an agent, the service
-/// can't sign tokens, or too many links are open.
+/// Creates the link to a file that an agent's call returns. Returns `None` if the caller is not an
+/// agent, the service can't sign tokens, or too many links are open.
 pub async fn link<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
@@ -135,7 +136,8 @@ pub async fn link<P: Ports>(
     Ok(Some(FileLink { content_type, size, url, expires_at, hint: HINT }))
 }
 
-/// The token with which a link repeats a call: the caller's, restricted to reads from this connection.
+/// The token for the call that a link repeats: the caller's token, restricted to reads from this
+/// connection.
 fn download_token(
     context: &Context<'_>,
     principal: &Principal,
@@ -170,7 +172,7 @@ pub fn is_download(request: &Request) -> bool {
     request.header(AGENT) == Some(DOWNLOAD)
 }
 
-/// The platform's response itself, with the headers of a file.
+/// Forwards the platform's response, with the headers of a file.
 pub fn file(reply: PlatformResponse) -> Result<Response, Problem> {
     let disposition = reply.incoming.header("content-disposition").unwrap_or_default();
     let mut response = Response::empty(reply.status()?);
@@ -185,8 +187,9 @@ pub fn file(reply: PlatformResponse) -> Result<Response, Problem> {
     Ok(response)
 }
 
-/// The `Content-Disposition` of a file: its name is the platform's, or else the last segment of the URL, without characters that
-/// have a meaning in a header, a path or a shell. Letters that are not ASCII are in `filename*` (RFC 6266).
+/// The `Content-Disposition` of a file. The name comes from the platform, or else from the last
+/// segment of the URL, without characters that have a meaning in a header, a path or a shell.
+/// Letters that are not ASCII are in `filename*` (RFC 6266).
 fn attachment(disposition: &str, url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit('/').next().unwrap_or_default();
@@ -200,7 +203,7 @@ fn attachment(disposition: &str, url: &str) -> String {
     let stated_name = extended_name(disposition).or_else(|| plain_name(disposition));
     let full = stated_name.as_ref().and_then(|name| sanitize(name, char::is_alphanumeric));
     let extended = full.filter(|name| !name.is_ascii());
-    // Programs that don't know `filename*` get the platform's own name for them.
+    // Programs that don't support `filename*` use the platform's plain name.
     let plain = plain_name(disposition).filter(|_| extended.is_some()).or(stated_name);
     let name = plain
         .and_then(|name| sanitize(&name, ascii))
@@ -219,7 +222,7 @@ fn extended_name(disposition: &str) -> Option<String> {
     percent::decode(value.split(';').next()?.trim()).map(Cow::into_owned)
 }
 
-/// The `filename` of a `Content-Disposition` header: a token or a quoted string.
+/// The `filename` of a `Content-Disposition` header, which is a token or a quoted string.
 fn plain_name(disposition: &str) -> Option<String> {
     let (_, value) = disposition.split_once("filename=")?;
     let Some(quoted) = value.strip_prefix('"') else {
@@ -237,7 +240,7 @@ fn plain_name(disposition: &str) -> Option<String> {
     Some(name)
 }
 
-/// Handles the link of an agent without a grant. The link contains a secret.
+/// Handles the link of an agent without a grant, which contains a secret.
 pub(crate) async fn respond<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
@@ -255,7 +258,7 @@ pub(crate) async fn respond<P: Ports>(
     let sets = ports.batch(vec![select(&id, ports.now())]).await?;
     let found = first_row::<crate::agents::download::Download>(&sets, 0)?;
     match found {
-        // Link scanners send `HEAD`, for which the platform is not called.
+        // Do not call the platform for `HEAD`, which link scanners send.
         Some(_) if request.method == "HEAD" => {
             let mut response = Response::empty(200);
             response.add("cache-control", NO_STORE);
@@ -273,7 +276,7 @@ pub(crate) async fn respond<P: Ports>(
     }
 }
 
-/// Repeats the call that a link stands for, with all of its checks, and returns the file.
+/// Repeats the call of a link, with all of its checks, and returns the file.
 pub(crate) async fn repeat_call<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
@@ -311,7 +314,7 @@ pub(crate) async fn repeat_call<P: Ports>(
             page(wording, 502, &paragraphs, &[("status", &status)])
         }
         (502 | 504, None) => page(wording, 502, &[&texts::NO_RESPONSE], &[]),
-        // The failure is temporary, and the link stays valid.
+        // The failure is temporary, so the link stays valid.
         (status @ (429 | 500..), None) => {
             let error_headers = ["content-type", "cache-control", "retry-after"];
             headers.retain(|(name, _)| error_headers.contains(name));
@@ -369,7 +372,7 @@ mod tests {
                 "attachment; filename=\"Ubersicht.pdf\"; filename*=UTF-8''%C3%9Cbersicht.pdf",
                 "filename=\"Ubersicht.pdf\"; filename*=UTF-8''%C3%9Cbersicht.pdf",
             ),
-            // No invisible characters, which could reverse the text.
+            // Removes invisible characters, which could reverse the text.
             (
                 "attachment; filename*=UTF-8''%E2%80%AEfdp.exe%C3%BC",
                 "filename=\"fdp.exe_\"; filename*=UTF-8''fdp.exe%C3%BC",

@@ -1,4 +1,4 @@
-//! The next page of a list whose link is in the body.
+//! Finds the link to the next page in the body of a list.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::ports::{Clock, Http, HttpError, StreamingResponse};
 use crate::util::json;
 use crate::util::media_type::{essence, is_json};
 
-/// Whether the link to the next page may be in the body. `continuation` are the headers so far.
+/// Whether the body may contain the link to the next page. `continuation` are the headers so far.
 pub fn may_have_next_page(
     pagination: &[Pagination],
     method: &str,
@@ -27,7 +27,7 @@ pub fn may_have_next_page(
         && !continuation.iter().any(|(name, _)| *name == NEXT)
 }
 
-/// Adds the header for the next page, if the body has a link to it.
+/// Adds the header for the next page, if the body contains a link to it.
 pub fn add_next(
     continuation: &mut Vec<(&'static str, String)>,
     pagination: &[Pagination],
@@ -38,8 +38,9 @@ pub fn add_next(
     continuation.extend(next(pagination, server, url, body).map(|page| (NEXT, page)));
 }
 
-/// The JSON of the response to a proxied `GET`. Returns `None` for other media types, or when it is too long to be searched.
-/// Fails when the isolate has too little memory left: without the link to its next page, a list would look complete.
+/// The JSON of the response to a proxied `GET`. Returns `None` for other media types, or when the
+/// body is too long to be searched. Fails when the isolate has too little memory left: without the
+/// link to its next page, a list would look complete.
 pub async fn short_json(
     response: &StreamingResponse,
     (budget, holder): (&BodyBudget, Holder<'_>),

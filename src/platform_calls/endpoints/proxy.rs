@@ -22,14 +22,14 @@ use crate::ports::{Payload, Ports, StreamingResponse, user_agent};
 use crate::storage::metering::Metered;
 use crate::storage::transaction::{Results, Statements};
 
-/// A request that has been validated, but not authorized yet.
+/// A validated request, whose caller is not authorized yet.
 #[derive(Debug)]
 struct ProxyCall<'a> {
     context: &'a Context<'a>,
     credentials: CredentialsQuery,
     retries: u8,
     permit: Permit,
-    /// An agent's response options; `None` to forward the response as it is.
+    /// An agent's response options; `None` to forward the response unchanged.
     options: Option<ResponseOptions>,
 }
 
@@ -37,13 +37,15 @@ pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    // The server does not matter: a path that is invalid below one server is invalid below any.
+    // The choice of the server does not matter: a path that is invalid below one server is invalid
+    // below all.
     if url_below("", context.argument(1), "").is_none() {
         return Err(invalid("path", "must not contain `.` or `..` as a segment, encoded or not"));
     }
     let request = context.request;
-    // The runtime's `fetch` can't send a body with these methods (https://fetch.spec.whatwg.org/#dom-request), and
-    // without it, the platform would respond to a different request.
+    // The runtime's `fetch` can't send a body with these methods
+    // (https://fetch.spec.whatwg.org/#dom-request). Without the body, the platform would respond to
+    // a different request.
     if matches!(request.method.as_str(), "GET" | "HEAD") && request.body != Body::default() {
         let detail = format!(
             "A request with `{}` can't have a body. If the platform accepts it, use `POST`.",
@@ -80,7 +82,7 @@ impl ProxyCall<'_> {
         let client = PlatformClient { context, principal, ports, usable, target, retries, permit };
         let server = server(&client, request.header(SERVER))?;
         let url = url(&server, request, path).ok_or_else(|| {
-            // The server's URL may contain a secret that the caller must not see.
+            // The server's URL may contain a secret, which the caller must not see.
             let shown = client.without_server_secrets(&server);
             invalid("path", &format!("must be a path below `{shown}`"))
         })?;
@@ -90,7 +92,7 @@ impl ProxyCall<'_> {
             Body::Late | Body::Refused => return Err(unread(&request.body, MAX_BUFFERED_BODY)),
         };
         let headers = match &options {
-            // The headers of an agent's request belong to MCP.
+            // An agent's request has the headers of MCP, which are not meant for the platform.
             Some(_) => agent_headers(request),
             None => to_platform(&request.headers, &context.config().secret_headers),
         };
@@ -98,7 +100,8 @@ impl ProxyCall<'_> {
         let (connector, _) = client.connector_and_method()?;
         let pagination = connector.pagination.clone();
         let connection = client.usable.connection.clone();
-        // The response to an agent's call is read completely; any other one is forwarded as it arrives.
+        // The response to an agent's call is read completely; all others are forwarded as they
+        // arrive.
         let is_read = options.is_some() && !download::is_download(request);
         let reservation =
             is_read.then(|| context.reserve_response(principal, &request.method)).transpose()?;
@@ -143,24 +146,25 @@ impl ProxyCall<'_> {
     }
 }
 
-/// The headers of an agent's proxied request.
+/// The headers that are forwarded from an agent's request.
 fn agent_headers(request: &Request) -> Vec<(String, String)> {
     let accept = ("accept".to_owned(), DEFAULT_ACCEPT.to_owned());
     let content_type = request.headers.iter().filter(|(name, _)| name == "content-type").cloned();
     [accept, user_agent()].into_iter().chain(content_type).collect()
 }
 
-/// The URL to call, below the server. Without a slash after `proxy`, it is the URL of the server itself.
+/// The URL to call, below the server. A request path without a slash after `proxy` means the URL of
+/// the server itself.
 fn url(server: &str, request: &Request, path: &str) -> Option<String> {
     if path.starts_with("https://") || path.starts_with("http://") {
-        // An absolute URL, as platforms return for the next page.
+        // Platforms return absolute URLs for the next page.
         let path = path_below(server, server, path)?;
         return url_below(server, &path, &request.query);
     }
     if path.is_empty() && !request.path.ends_with('/') {
         let url = url_below(server, "", &request.query)?;
         let address = server.trim_end_matches('/');
-        // A URL without a path has the path `/`.
+        // A URL without a path is treated like `/`.
         let has_path = address.matches('/').count() > 2;
         let rest = url.strip_prefix(address).and_then(|rest| rest.strip_prefix('/'));
         return Some(
@@ -170,8 +174,8 @@ fn url(server: &str, request: &Request, path: &str) -> Option<String> {
     url_below(server, path, &request.query)
 }
 
-/// The URL of the requested server: one of the platform's, as the catalog writes it or with its variables filled in.
-/// Without a request, the first one that can be called.
+/// The URL of the requested server, which must match a server of the catalog, either as a template
+/// or with its variables filled in. Without a request, the first server that can be called.
 fn server<P: Ports>(
     client: &PlatformClient<'_, '_, P>,
     requested_url: Option<&str>,

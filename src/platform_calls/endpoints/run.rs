@@ -1,4 +1,5 @@
-//! `POST /v1/vault/connections/{id}/actions/{key}`: runs an action with input that is checked before anything is sent.
+//! `POST /v1/vault/connections/{id}/actions/{key}`: runs an action. Its input is validated before
+//! anything is sent.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -43,10 +44,10 @@ struct RunAction<'a> {
     input: &'a [u8],
     credentials: CredentialsQuery,
     retries: u8,
-    /// The call that waited for the user, if an agent asks for its outcome instead.
+    /// The call whose result an agent requests, after the user's approval.
     approval: Option<RequestedApproval>,
-    /// The error for unknown members of the body. Once the action is known, the error names the location that a member
-    /// belongs to.
+    /// The error for unknown members of the body. Once the action is loaded, the error names the
+    /// right location of a member.
     unknown_members: Option<Problem>,
 }
 
@@ -57,7 +58,7 @@ pub fn handle<'a, P: Ports>(
     context.no_query()?;
     let mut unknown_members = None;
     let input = match &context.request.body {
-        // An action may need no input, so a request without a body is valid.
+        // An action may need no input, so an empty body is valid.
         Body::Whole(bytes) if bytes.is_empty() => b"{}".as_slice(),
         body => {
             unknown_members = context.body()?.finish().err();
@@ -76,9 +77,9 @@ pub fn handle<'a, P: Ports>(
     }))
 }
 
-/// The locations of input, the most frequent first.
+/// The locations of input, the most common first.
 const PLACES: [&str; 5] = ["path", "query", "body", "header", "cookie"];
-/// The member that has the input in its flat form.
+/// The member that contains the input in its flat form.
 const ARGUMENTS: &str = "arguments";
 
 /// The title of an action.
@@ -117,7 +118,7 @@ impl RunAction<'_> {
             context.permit(method, named)?;
         }
         if approval::is_needed(context, (action.method, &built.overriding), key, &title) {
-            // A call that can't be made now is not submitted for approval.
+            // A call that would fail now is not submitted for approval.
             credentials.rows(results)?;
             let request = ApprovalRequest {
                 connection: &connection.id,
@@ -214,7 +215,7 @@ fn check<'a, P: Ports>(
     Ok(ValidCall { input, options, built, accept })
 }
 
-/// The action's detail, or the problem if there is none.
+/// The action's detail, or the problem if the action does not exist.
 fn action_detail(lookup: ActionLookup, platform: &str, key: &str) -> Result<Vec<u8>, Problem> {
     match lookup {
         ActionLookup::Found(action) => Ok(action),
@@ -223,7 +224,7 @@ fn action_detail(lookup: ActionLookup, platform: &str, key: &str) -> Result<Vec<
     }
 }
 
-/// Converts the arguments of a body to the action's input.
+/// Converts the flat arguments of a body to the action's input.
 fn input_from_arguments(
     flat: &Flat<'_>,
     body: &Value,
@@ -255,7 +256,8 @@ fn map_to_arguments(flat: Option<&Flat<'_>>, mut faults: Vec<schema::Fault>) -> 
     faults
 }
 
-/// The value of `Accept`: the caller's own, or the document's preferred media type with any other as a fallback.
+/// The value of `Accept`: the caller's own, or the API document's preferred media type with any
+/// other as a fallback.
 fn accept(action: &Action, values: &Input<'_>) -> String {
     if let Some(chosen) = values.header.get(ACCEPT).and_then(Value::as_str) {
         return chosen.to_owned();
@@ -264,7 +266,7 @@ fn accept(action: &Action, values: &Input<'_>) -> String {
     first.map_or_else(|| DEFAULT_ACCEPT.to_owned(), |first| format!("{first}, */*;q=0.5"))
 }
 
-/// Names the location of members that the action declares elsewhere.
+/// Adds the right location to faults of members that the action declares elsewhere.
 fn locate_members(mut problem: Problem, input: &Value) -> Problem {
     for Fault { location, detail, .. } in &mut problem.errors {
         let Location::Pointer(pointer) = location else { continue };

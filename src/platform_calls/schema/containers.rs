@@ -1,4 +1,4 @@
-//! The keywords of arrays and objects.
+//! Validates the keywords of arrays and objects.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::pointer::Pointer;
 use super::{Check, MAX_FAULTS};
 use crate::util::nearest::{nearest, shown};
 
-/// The depth to which the members of a missing value are reported.
+/// The maximum depth of reported members of a missing value.
 const MAX_MISSING_LEVELS: u32 = 3;
 
 impl Check<'_> {
@@ -21,7 +21,7 @@ impl Check<'_> {
         self.count(schema, ["minItems", "maxItems"], items.len(), "item", at);
         let prefix_items = schema.get("prefixItems").and_then(Value::as_array);
         let prefix_items = prefix_items.map(Vec::as_slice).unwrap_or_default();
-        // Too many items have already been reported as a fault.
+        // Ignore items above the maximum: their number is already reported as a fault.
         let max = schema.get("maxItems").and_then(Value::as_u64);
         let max = max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
         let items = items.get(..max).unwrap_or(items);
@@ -101,7 +101,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports a missing value, by its required members if its schema names them.
+    /// Reports a missing value. If its schema has required members, reports those instead.
     fn report_missing(&mut self, schema: Option<&Value>, at: &Pointer<'_>, level: u32) {
         let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array);
         let names = required.into_iter().flatten().filter_map(Value::as_str);

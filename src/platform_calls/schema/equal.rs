@@ -1,10 +1,10 @@
-//! Equality of JSON Schema.
+//! Equality of values in JSON Schema.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-/// Whether two values are equal by JSON Schema, for which `1` equals `1.0`.
+/// Whether two values are equal in JSON Schema, where `1` equals `1.0`.
 pub(super) fn is_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {
@@ -26,7 +26,7 @@ pub(super) fn is_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether both numbers are exact, so that they differ if they are written differently.
+/// Whether both numbers are exact, so that a different spelling means a different number.
 fn is_exact(one: &serde_json::Number, other: &serde_json::Number) -> bool {
     !one.is_f64() && !other.is_f64()
 }

@@ -1,11 +1,12 @@
-//! Validates a value against the JSON Schema of an action's input, with the keywords that occur in the catalog's
-//! schemas, of draft 2020-12. `format` and media keywords are not validated.
+//! Validates a value against the JSON Schema of an action's input. Supports the keywords of draft
+//! 2020-12 that occur in the catalog's schemas. `format` and media keywords are not validated.
 //!
-//! A library would be as large as the rest of the Worker: on top of `serde_json`, compiled for size, `jsonschema` 0.61
-//! without its default features adds 825 KB gzipped, and `boon` 0.6 adds 461 KB. The catalog's schemas use no other
-//! keyword that restricts a value (`npm run lab -- catalog-proof` counts them).
+//! A library would be as large as the rest of the Worker: on top of `serde_json`, compiled for
+//! size, `jsonschema` 0.61 without its default features adds 825 KB gzipped, and `boon` 0.6 adds
+//! 461 KB. The catalog's schemas use no other keyword that restricts a value (`npm run lab --
+//! catalog-proof` counts them).
 //!
-//! `scalars` and `containers` have the keywords of single types.
+//! `scalars` and `containers` validate the keywords of single types.
 
 mod containers;
 mod equal;
@@ -28,15 +29,15 @@ use pointer::{Name, Pointer};
 pub const MAX_FAULTS: usize = 100;
 /// The maximum depth of references. Deeper schemas are not checked.
 const MAX_LEVELS: u32 = 100;
-/// The maximum number of schemas that are evaluated. The rest is left to the platform.
+/// The maximum number of evaluated schemas. The platform validates everything beyond.
 const MAX_STEPS: u32 = 100_000;
 
-/// A fault of a value.
+/// A fault in a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The JSON Pointer of the value at fault (RFC 6901).
     pub pointer: String,
-    /// The description, as the end of a sentence that begins with the value.
+    /// The error, as the end of a sentence that begins with the value's name.
     pub what: String,
     pub suggestion: Option<String>,
 }
@@ -44,7 +45,7 @@ pub struct Fault {
 /// All faults of a value, at most [`MAX_FAULTS`].
 pub fn faults(schema: &Value, value: &Value, patterns: &impl Patterns) -> Vec<Fault> {
     let matcher = Matcher::new(patterns);
-    // A match that would take too long is left to the platform.
+    // The platform validates text that would take too long to match.
     let is_match =
         |pattern: &str, text: &str| matcher.contains_match(pattern, text).unwrap_or(true);
     let definitions = schema.get("$defs").and_then(Value::as_object);
@@ -71,7 +72,7 @@ impl Check<'_> {
         }
     }
 
-    /// The faults of a value under one schema, without reporting them.
+    /// Returns the faults of a value under one schema, without reporting them.
     fn faults_under(
         &mut self,
         schema: &Value,
@@ -107,7 +108,7 @@ impl Check<'_> {
             self.value(target, value, at, level);
         }
         if !self.check_type(schema, value, at) {
-            // Other faults would follow from this one.
+            // A wrong type would cause further faults.
             return;
         }
         self.check_enum(schema, value, at);
@@ -121,7 +122,7 @@ impl Check<'_> {
         self.check_combinations(schema, value, at, level);
     }
 
-    /// Whether the value has one of the schema's types. Reports a fault if not.
+    /// Whether the value has one of the schema's types. Reports a fault otherwise.
     fn check_type(&mut self, schema: &Map<String, Value>, value: &Value, at: &Pointer<'_>) -> bool {
         let kinds: Vec<&str> = match schema.get("type") {
             Some(Value::String(kind)) => vec![kind],
@@ -155,7 +156,7 @@ impl Check<'_> {
         fits
     }
 
-    /// `enum` and `const`.
+    /// Checks the keywords `enum` and `const`.
     fn check_enum(&mut self, schema: &Map<String, Value>, value: &Value, at: &Pointer<'_>) {
         if let Some(Value::Array(known)) = schema.get("enum")
             && !known.iter().any(|known| is_equal(known, value))
@@ -192,7 +193,7 @@ impl Check<'_> {
                     nearest = Some(faults);
                 }
             }
-            // Only the faults of the alternative that was probably meant are reported, because they help most.
+            // Only the faults of the alternative that was probably meant help, so report no others.
             let remaining = MAX_FAULTS.saturating_sub(self.faults.len());
             self.faults.extend(nearest.unwrap_or_default().into_iter().take(remaining));
         }
@@ -204,8 +205,8 @@ impl Check<'_> {
     }
 }
 
-/// Whether `faults` are deeper than `known`, or fewer at the same depth, so that their schema is probably the one that
-/// was meant. An empty list counts as the deepest.
+/// Whether `faults` are deeper than `known`, or fewer at the same depth. Their schema is then more
+/// likely to be the intended one. An empty list counts as the deepest.
 fn is_nearer(faults: &[Fault], known: &[Fault]) -> bool {
     let depth = |faults: &[Fault]| {
         let depth = |fault: &Fault| fault.pointer.matches('/').count();

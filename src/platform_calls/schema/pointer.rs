@@ -1,6 +1,6 @@
-//! The location of a value.
+//! The location of a value in the input.
 
-/// A JSON Pointer (RFC 6901), serialized only for a fault.
+/// A JSON Pointer (RFC 6901), serialized only when a fault is reported.
 pub(super) struct Pointer<'p> {
     pub parent: Option<&'p Pointer<'p>>,
     pub name: Name<'p>,

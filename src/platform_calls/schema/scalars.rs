@@ -1,4 +1,4 @@
-//! The keywords of numbers and strings, and limits of counts.
+//! Validates the keywords of numbers and strings, and limits of counts.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,8 @@ impl Check<'_> {
         ] {
             let Some(limit) = schema.get(key) else { continue };
             if limit.as_f64().is_some_and(|limit| !satisfies(number, limit)) {
-                // Prints the limit as the schema has it. Code that formats any number would add 10 KB.
+                // Print the limit as it is in the schema. Code that formats any number would add 10
+                // KB.
                 self.fault(at, format!("must be {what} {limit}"));
             }
         }
@@ -31,7 +32,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks a count against a lower and an upper limit.
+    /// Checks a count against a minimum and a maximum.
     pub(super) fn count(
         &mut self,
         schema: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Tests of each keyword, and of infinite schemas.
+//! Tests each keyword, and recursive schemas.
 
 use serde_json::{Value, json};
 
@@ -237,7 +237,7 @@ fn schemas_beyond_the_limits_are_not_checked() {
         let schema = (0..levels).fold(json!({"type": "string"}), wrap);
         assert_eq!(!faults_of(&schema, &json!(1)).is_empty(), is_checked, "{levels}");
     }
-    // The list is one step, and each of its items is another one.
+    // The list is one step, and so is each of its items.
     for (steps, is_checked) in [(100_000, true), (100_001, false)] {
         let mut items = vec![Value::Null; steps - 2];
         items.push(json!(1));
@@ -265,7 +265,7 @@ fn recursive_schemas_terminate() {
     });
     let fault = ("/next/next/x".to_owned(), "is unknown".to_owned());
     assert_eq!(faults_of(&tree, &json!({"next": {"next": {"x": 1}}})), [fault]);
-    // All faults are found at once, up to a limit.
+    // All faults are reported at once, up to a limit.
     let many: Vec<Value> = (0..500).map(Value::from).collect();
     assert_eq!(faults_of(&json!({"items": {"type": "string"}}), &json!(many)).len(), 100);
 }
