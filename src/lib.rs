@@ -1,14 +1,15 @@
 //! A connector catalog and a connection vault at the edge.
 //!
-//! One folder per feature, from its HTTP endpoints (`endpoints/`) to its SQL (`statements`). From the bottom up:
+//! One folder per feature, with its HTTP endpoints (`endpoints/`) and its SQL (`statements`). From
+//! the lowest layer to the highest:
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`util`] | JSON, percent-encoding, timestamps, suggestions, patterns: tools that know nothing about the service |
-//! | [`terms`] | words that requests, rows and responses share: environments, scopes, identity types, states, methods |
+//! | [`util`] | JSON, percent-encoding, timestamps, suggestions, patterns; independent of the service |
+//! | [`terms`] | types that requests, rows and responses share: environments, scopes, identity types, states, methods |
 //! | [`ports`] | the interfaces to the outside: a database, a value store, time, randomness, a rate limit, HTTP |
 //! | [`targets`] | the policy for the addresses to which credentials and users may be sent |
-//! | [`oauth`] | messages to and from authorization servers: built, read, classified; pure |
+//! | [`oauth`] | messages to and from authorization servers: creation, parsing, classification; pure |
 //! | [`oidc`] | signing users in at OpenID providers: discovery, codes, ID tokens |
 //! | [`storage`] | batches of statements, metering and retries, read replicas, database capacity |
 //! | [`http`] | requests, responses, the table of endpoints, queries, bodies, paging, problems, [`http::handle::handle()`] |
@@ -18,7 +19,7 @@
 //! | [`credentials`] | encryption at rest, refresh, health checks, the state machine of a connection |
 //! | [`connect`] | connecting accounts: methods, OAuth clients, attempts, pages, the callback |
 //! | [`branding`] | the name, logo and colour of an account's app on the pages for its users |
-//! | [`platform_calls`] | the proxy and `run_action`: addresses, headers, signatures, input schemas |
+//! | [`platform_calls`] | the proxy and `run_action`: URLs, headers, signatures, input schemas |
 //! | [`events`], [`webhooks`], [`audit`] | the event feed, the delivery of events, the record of who changed what |
 //! | [`traces`] | the trace context of platform calls, and their spans |
 //! | [`usage`] | the number of requests per day |
@@ -30,9 +31,10 @@
 //! | `importer` | feature `cli`: `OpenAPI` documents to a catalog folder |
 //! | `operator` | feature `cli`: the operator's commands, through wrangler |
 //!
-//! A request goes through [`http::handle::handle()`]: route, read the secret, check the rate limit, prepare the handler, query
-//! storage once, authenticate, authorize, respond. It takes and returns plain structs, so native tests drive every endpoint over
-//! real `SQLite`. Without a feature, the crate can name neither Cloudflare nor the browser.
+//! [`http::handle::handle()`] handles every request: route, read the secret, check the rate limit,
+//! prepare the handler, query storage once, authenticate, authorize, respond. It takes and returns
+//! plain structs, so native tests run every endpoint with real `SQLite`. Without a feature, the
+//! crate depends on neither Cloudflare nor the browser.
 
 pub mod agents;
 pub mod audit;

@@ -43,7 +43,7 @@ pub fn caller_actor(guard: &Guard<'_>, caller: &Caller, now: u64, request: &str)
     sql.finish()
 }
 
-/// Adds the type and the id of a caller as SQL values.
+/// Adds the caller's actor type and id as SQL values.
 fn push_actor(sql: &mut Sql<'_>, caller: &Caller) {
     match (caller, caller.grant()) {
         (Caller::Key(_), _) => sql.push("'key', k.id"),

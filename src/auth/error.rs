@@ -18,7 +18,7 @@ pub enum AuthenticationError {
     /// The token has an invalid signature, has expired, was sent from a different origin, or its
     /// key is no longer valid. These cases are not distinguished.
     BadToken,
-    /// The grant of an agent's correctly signed token was ended, or has expired.
+    /// The signature of an agent's token is valid, but its grant was revoked or has expired.
     EndedGrant,
     Storage(StorageError),
 }
