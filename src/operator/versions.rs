@@ -198,7 +198,7 @@ fn keys_to_delete(
     (manifests, segments)
 }
 
-/// Whether a version was published or replaced less than [`GRACE_MS`] ago.
+/// Whether a version was published or replaced within the last [`GRACE_MS`].
 fn was_served_recently(version: &Version, all: &[Version], now: Moment) -> bool {
     let Some(published) = version.published_at.as_deref().and_then(millis) else { return false };
     let next = all
@@ -213,7 +213,7 @@ fn millis(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
-/// Removes old versions and reports on stderr what it removed.
+/// Removes old versions, and reports the removed ones on stderr.
 pub fn prune(args: &Prune) -> Result<()> {
     let storage = Storage::open(&args.storage_target)?;
     let kv = Kv(&storage);
@@ -248,7 +248,7 @@ pub fn prune(args: &Prune) -> Result<()> {
         eprintln!("Would remove {what}. Run it again with --yes to do so.");
         return Ok(());
     }
-    // Manifests go first, so that no listed version ever lacks segments.
+    // Deletes manifests first, so that no listed version lacks segments.
     kv.delete_all(&manifests)?;
     kv.delete_all(&segments)?;
     eprintln!("Removed {what}.");
@@ -274,7 +274,8 @@ mod tests {
         }
     }
 
-    /// Versions 1, 2 and 3, published in this order, each with its own segment and one that all share.
+    /// Versions 1, 2 and 3, published in this order. Each has its own segment, and all share
+    /// another one.
     fn stored(served: u8) -> StoredVersions {
         let mut keys = BTreeMap::new();
         let mut manifests = BTreeMap::new();
