@@ -113,8 +113,8 @@ pub trait Random {
 
 /// The rate limiter.
 pub trait RateLimit {
-    /// Counts a request of `caller`, a name that reveals no identity. Fails with the time to wait when the caller sends too
-    /// many requests.
+    /// Counts a request of `caller`, a name that does not reveal the identity. If there are too
+    /// many requests, fails with the time to wait.
     fn allow(&self, caller: &str) -> impl Future<Output = Result<(), RetryAfter>>;
 }
 
@@ -124,8 +124,8 @@ pub struct RetryAfter(pub u32);
 
 /// Regular expressions.
 pub trait Patterns {
-    /// Whether an ECMAScript pattern, as in `OpenAPI` documents and in HTML, matches the whole string. Returns `true` when
-    /// the pattern is invalid: it then restricts nothing.
+    /// Whether an ECMAScript pattern, as in `OpenAPI` documents and in HTML, matches the whole
+    /// string. Returns `true` for an invalid pattern, because it must not reject anything.
     fn is_match(&self, pattern: &str, text: &str) -> bool;
 }
 

@@ -29,7 +29,7 @@ texts! {
         "la aplicación",
         "アプリ";
 
-    // The types of a connection's identity.
+    // How pages refer to the owner of a connection, by identity type.
     USER:
         "the user",
         "den Benutzer",

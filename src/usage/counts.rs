@@ -22,7 +22,8 @@ const FLUSH_TRUST_MS: u64 = 60_000;
 /// The dimensions of a counted request that are known before the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageDimensions {
-    /// The hash of a key, the id of the key of a token, or the id of a grant, by which storage finds the caller's key.
+    /// The value that identifies the caller in storage: the hash of a key, the key id in a token,
+    /// or the id of a grant.
     pub caller: String,
     pub endpoint: EndpointGroup,
     /// The platform in the path. Counted only if the request succeeds, so that callers can't invent

@@ -150,10 +150,11 @@ fn begins(text: &str, prefix: &str) -> bool {
     prefix.len() >= MIN_PREFIX_CHARS && text.starts_with(prefix)
 }
 
-/// The ratio of correct letters in a mistyped string, in thousandths. Returns `None` when the strings differ too much.
-/// One typo (an extra, missing or wrong letter, or two swapped) is accepted from three letters on, two from six, three
-/// from ten. Two or more are accepted only when the first letters agree: people rarely mistype the first letter and
-/// another one.
+/// The ratio of correct letters in a misspelled string, in thousandths. Returns `None` if the
+/// strings differ too much. A typo is an extra, missing or wrong letter, or two swapped letters.
+/// Accepts one typo in strings of three or more letters, two from six letters, and three from ten.
+/// Two or more are accepted only if the first letters are equal, because people rarely mistype the
+/// first letter and another one.
 pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
     let [sent_chars, known_chars] = [sent, known].map(|text| text.chars().count());
     let length = sent_chars.max(known_chars);
@@ -237,17 +238,17 @@ mod tests {
         }
     }
 
-    /// Each name with its expected suggestion; empty when it resembles nothing.
+    /// Each name with the expected suggestion. Empty if no known name is similar.
     #[test]
     fn suggests_similar_names() {
         let platforms = [
-            // The same name in another spelling.
+            // The same name in a different spelling.
             ("GitHub", "github"),
             ("git_hub", "github"),
             ("Git Hub", "github"),
             ("google-apis-gmail", "googleapis-gmail"),
             ("slack_web", "slack-web"),
-            // A whole part; among several, the shorter name.
+            // A whole part of the name. Of several names with this part, the shorter one.
             ("gmail", "googleapis-gmail"),
             ("Gmail", "googleapis-gmail"),
             ("slack", "slack-web"),
@@ -258,7 +259,7 @@ mod tests {
             ("preview", "twilio-preview"),
             ("github.com", "github"),
             ("twitter-v2", "twitter"),
-            // The beginning of the name or of a part.
+            // A prefix of the name or of a part of it.
             ("launch", "launchdarkly"),
             ("githubenterprise", "github"),
             ("googleapis", "googleapis-drive"),
@@ -274,7 +275,7 @@ mod tests {
             ("lanchdarkley", "launchdarkly"),
             ("microsft-graph", "microsoft-graph"),
             ("twiter", "twitter"),
-            // Nothing similar.
+            // No similar name.
             ("stripe", ""),
             ("notion", ""),
             ("hubspot", ""),
