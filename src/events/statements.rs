@@ -130,7 +130,7 @@ WHERE account = ?1 AND environment = ?2 AND connection_id = ?3
 }
 
 /// Deletes a batch of the oldest events if they are older than `before`. Reads only one row if
-/// there are none. Never deletes the newest event, because SQLite would assign its id again.
+/// there are none. Never deletes the newest event, because `SQLite` would assign its id again.
 pub fn prune(before: u64) -> Statement {
     Statement {
         // Checks the oldest event first, to avoid reading the others if there is nothing to delete.

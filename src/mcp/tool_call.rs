@@ -166,7 +166,7 @@ impl<P: Ports> Caller<'_, P> {
     }
 
     /// Converts the response of the API to the outcome of a call. Fails with a response that is not
-    /// a tool result: a refusal, or a link for the client to open.
+    /// a tool result: an authentication error, or a link for the client to open.
     async fn outcome(
         &self,
         call: &ToolCall<'_>,
