@@ -136,7 +136,6 @@ CREATE TABLE connections (
   platform_account_name TEXT
 ) STRICT;
 
--- Lookup by id.
 CREATE UNIQUE INDEX connections_by_id ON connections (account, environment, id);
 -- Lookup by connection key: a tenant has at most one connection for each.
 CREATE UNIQUE INDEX connections_by_key ON connections (account, environment, platform, label, identity);
@@ -363,7 +362,7 @@ CREATE INDEX oauth_clients_with_start ON oauth_clients (account, platform, start
 -- time.
 ------------------------------------------------------------------------------------------------------------------------
 
--- The credentials of a connection.
+-- The encrypted credentials of a connection.
 CREATE TABLE credentials (
   account         TEXT    NOT NULL,
   environment     TEXT    NOT NULL,
@@ -993,7 +992,7 @@ CREATE TABLE branding (
   account     TEXT    NOT NULL,
   environment TEXT    NOT NULL CHECK (environment IN ('test', 'live')),
   name        TEXT,
-  -- An image as a `data:` URL.
+  -- A `data:` URL.
   logo        TEXT    CHECK (logo LIKE 'data:image/%'),
   -- The accent colour, such as #1a2b3c.
   color       TEXT    CHECK (length(color) = 7),
@@ -1236,7 +1235,7 @@ CREATE TABLE usage (
   id          TEXT    NOT NULL,
   -- Days since 1970-01-01 UTC.
   day         INTEGER NOT NULL,
-  -- The group of endpoints.
+  -- The group of the endpoint: see EndpointGroup in src/terms.rs.
   endpoint    TEXT    NOT NULL,
   -- 2xx, 3xx, 4xx or 5xx.
   status      TEXT    NOT NULL,

@@ -197,7 +197,6 @@ pub struct NewLink<'a> {
     /// A UUID.
     pub id: &'a str,
     pub grant_id: &'a str,
-    /// The id of the attempt.
     pub attempt: &'a str,
     /// The connection that the attempt creates or reconnects.
     pub connection_id: &'a str,
@@ -398,7 +397,6 @@ pub fn decode_response(plain: &[u8]) -> Option<(u16, Vec<u8>)> {
     Some((status, plain.get(at.saturating_add(1)..)?.to_vec()))
 }
 
-/// Selects the grant of an approval.
 pub fn select_grant(endpoint: &str, approval: &Approval) -> Statement {
     super::statements::select_grant(endpoint, &approval.grant_id)
 }

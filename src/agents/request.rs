@@ -43,7 +43,6 @@ pub struct AgentRequest {
 pub enum Purpose {
     /// The user approves or declines a call.
     Approval {
-        /// The id of the approval.
         #[serde(rename = "p")]
         id: String,
     },
@@ -73,7 +72,6 @@ pub struct AccessRequest {
     pub redirect_uri: String,
     #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The PKCE challenge.
     #[serde(rename = "h")]
     pub challenge: String,
     #[serde(rename = "a")]

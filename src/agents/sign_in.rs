@@ -31,7 +31,7 @@ pub struct Endpoint {
     pub url: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
-    /// The id of the key that configured it.
+    /// The id of the key that configured the sign-in.
     pub key_id: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub updated_at: u64,

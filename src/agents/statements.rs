@@ -39,10 +39,9 @@ pub fn select_own(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// The configuration of a sign-in.
+/// A sign-in to be stored.
 #[derive(Debug)]
 pub struct NewSignIn<'a> {
-    /// The id of the endpoint.
     pub id: &'a str,
     pub kind: SignInType,
     pub issuer: Option<&'a str>,
@@ -274,7 +273,6 @@ pub fn open(step: BrowserStep<'_>, secret_hash: &str) -> Statement {
     )
 }
 
-/// Selects a grant by its secret.
 pub fn select_by_secret(endpoint: &str, secret_hash: &str) -> Statement {
     statement(
         "SELECT * FROM agent_grants WHERE secret_hash = ?2 AND endpoint = ?1",

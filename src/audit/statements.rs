@@ -94,7 +94,7 @@ pub fn operator_actor() -> Statement {
     }
 }
 
-/// Clears the actor of the batch.
+/// Clears the actor that [`caller_actor`] set, after the last change of the batch.
 pub fn clear_actor() -> Statement {
     Statement { sql: "DELETE FROM audit_context".into(), params: Vec::new() }
 }

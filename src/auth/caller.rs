@@ -15,7 +15,6 @@ use crate::util::name_set::Names;
 /// whether the key is valid has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// An API key.
     Key(ApiKey),
     /// A session token, or the access token of an agent.
     Token(Token),
@@ -87,7 +86,7 @@ impl Caller {
         if let Self::Token(token) = self { Some(token) } else { None }
     }
 
-    /// The token of a person in the console.
+    /// The token of a person in the console. Returns `None` for other callers.
     pub const fn person(&self) -> Option<&Token> {
         if let Self::Person(token) = self { Some(token) } else { None }
     }

@@ -1,4 +1,4 @@
-//! HMAC-SHA-256.
+//! HMAC-SHA-256 signatures.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

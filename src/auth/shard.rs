@@ -27,7 +27,6 @@ pub(super) fn digit(value: u32) -> char {
 }
 
 impl Shard {
-    /// The first database.
     pub const FIRST: Self = Self(0);
 
     /// Returns `None` if the number does not fit into two base62 digits.
@@ -44,7 +43,6 @@ impl Shard {
         if self == Self::FIRST { BINDING.to_owned() } else { format!("{BINDING}_{}", self.0) }
     }
 
-    /// Parses the name of a binding.
     pub fn from_binding(name: &str) -> Option<Self> {
         let rest = name.strip_prefix(BINDING)?;
         if rest.is_empty() {

@@ -201,7 +201,7 @@ impl Token {
     }
 }
 
-/// The serialized claims.
+/// The JSON format of the claims.
 #[derive(Serialize, Deserialize)]
 struct Claims<'a> {
     #[serde(rename = "v")]

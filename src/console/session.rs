@@ -18,7 +18,7 @@ pub struct Session {
     pub id: String,
     pub account: String,
     pub environment: Environment,
-    /// The id of the sign-in.
+    /// The id in `console_sign_ins`.
     pub sign_in: String,
     pub key_id: String,
     /// The verified email address or, without one, the subject at the provider.

@@ -157,7 +157,6 @@ impl SignIn {
         granted.flat_map(|scopes| scopes.iter()).collect()
     }
 
-    /// The sign-in as JSON.
     pub fn to_json(&self, base: &str) -> Vec<u8> {
         let is_oidc = self.r#type == SignInType::Oidc;
         let only_oidc = |text| Some(text).filter(|_| is_oidc);

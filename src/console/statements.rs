@@ -40,7 +40,7 @@ pub fn select_of(principal: &Principal) -> Statement {
     )
 }
 
-/// The configuration of a sign-in.
+/// A sign-in to be stored.
 #[derive(Debug)]
 pub struct NewSignIn<'a> {
     /// The id for a new sign-in. An existing sign-in keeps its id.

@@ -105,7 +105,6 @@ extern "C" {
     /// Resolves to the signature of a message with a private key, or to null if the key is invalid.
     #[wasm_bindgen(catch)]
     pub fn sign(algorithm: &str, key: &str, message: &[u8]) -> Result<Promise, JsValue>;
-    /// Whether a string matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;
     type Pause;
@@ -165,8 +164,8 @@ async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsVal
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }
 
-/// The body of a request to forward. A short body is read; one that is long or has no declared
-/// length is streamed.
+/// The body of a request to forward. Short bodies are read; long ones, and those without a declared
+/// length, are streamed.
 async fn forwarded_body(
     request: &web_sys::Request,
     headers: &[(String, String)],

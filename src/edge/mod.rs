@@ -196,7 +196,6 @@ fn large_body(request: &web_sys::Request, parts: &RequestParts) -> Option<usize>
     }
 }
 
-/// Whether a request may call a platform.
 fn calls_platform(request: &web_sys::Request) -> bool {
     let url = request.url();
     ["/actions/", "/proxy", "/mcp"].iter().any(|part| url.contains(part))

@@ -52,7 +52,6 @@ impl<'a> EdgePorts<'a> {
 
 #[wasm_bindgen]
 extern "C" {
-    /// A Workers KV namespace.
     type KvNamespace;
     #[wasm_bindgen(method, catch)]
     fn get(this: &KvNamespace, key: &str, kind: &str) -> Result<Promise, JsValue>;

@@ -17,7 +17,7 @@ const CLAIMED_PER_STATEMENT: usize = 1000;
 /// day.
 const MAX_STATEMENTS_PER_RUN: usize = 4;
 
-/// The result of the checks of one run.
+/// What a run of the job has done.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
     /// The number of connections that this run checked itself, rather than through the queue.
@@ -26,8 +26,8 @@ pub(super) struct Checks {
     pub faults: Vec<String>,
 }
 
-/// Checks the claimed connections. If more are due than one run checks, enqueues all others.
-/// Without a queue, the others remain due for the next run.
+/// Checks the claimed connections. If more are due than a run can check, enqueues all of them
+/// instead. Without a queue, checks only the claimed ones.
 pub(super) async fn check_due<P: Ports + Queue>(
     service: &Service,
     ports: &Metered<'_, P>,

@@ -11,7 +11,6 @@ use crate::storage::metering::Metered;
 /// The maximum number of rows that one run re-encrypts.
 const MAX_ROWS_PER_RUN: u64 = 200;
 
-/// The result of a maintenance run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MaintenanceResult {
     /// The progress of re-encryption with the first key.

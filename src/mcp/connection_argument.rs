@@ -28,7 +28,6 @@ pub(super) fn named_platform(arguments: &Value) -> Option<String> {
     is_platform.then_some(name)
 }
 
-/// Sets the argument `connection` to a connection id.
 pub(super) fn set_connection(arguments: &mut Value, id: &str) {
     if let Some(given) = arguments.as_object_mut() {
         given.insert(CONNECTION.to_owned(), id.into());
@@ -72,8 +71,8 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// The response if the platform does not have the action. Then no account needs to be
-    /// connected.
+    /// The response if the platform does not have the action. Checked first, because connecting an
+    /// account would not help.
     async fn unknown_action(&self, platform: &str, key: Option<&str>) -> Option<Response> {
         let described = self.send(describe_request(platform, key?)).await;
         let problem: Value = json::from_bytes(&described.body).ok()?;

@@ -27,7 +27,6 @@ use crate::util::case_fold::fold;
 use crate::util::collect::by_insertion;
 use crate::util::json;
 
-/// A call of a tool.
 struct ToolCall<'a> {
     id: &'a Value,
     tool: &'a Tool,

@@ -35,7 +35,6 @@ pub struct Callback {
 /// The result of the authorization.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<'c> {
-    /// The authorization code.
     Code(&'c str),
     Error(&'c TokenError),
 }

@@ -271,7 +271,7 @@ fn plain_description(text: &str) -> String {
 }
 
 /// Whether a word looks like a token: long, with digits, a value or mixed case, or very long. Names
-/// such as `refresh_token` do not.
+/// such as `refresh_token` are not affected.
 fn looks_secret(word: &str) -> bool {
     let length = word.chars().count();
     let has_small = word.contains(|letter: char| letter.is_ascii_lowercase());

@@ -24,7 +24,6 @@ pub struct Provider {
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 
-/// The parameters of an authorization request.
 #[derive(Debug, Clone, Copy)]
 pub struct AuthorizationRequest<'a> {
     pub client_id: &'a str,

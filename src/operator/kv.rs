@@ -167,7 +167,6 @@ impl Kv<'_> {
     }
 }
 
-/// Reads one value with wrangler.
 fn read_one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
     // For a missing key, local wrangler succeeds and prints "Value not found", which is not JSON.
     match wrangler.run(["kv", "key", "get", key, "--binding", CATALOG, "--text"]) {

@@ -26,7 +26,7 @@ const MOVED: &str = "the account is being moved to another database";
 /// The message of the trigger that limits an end user's changes.
 const TOO_MANY_CHANGES: &str = "too many changes within 24 hours";
 
-/// An error of storage.
+/// An error of the database or of the catalog's store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageError {
     /// The cause for the log. Never included in a response.
@@ -98,7 +98,6 @@ impl Param {
         Self::Text(text.to_owned())
     }
 
-    /// A string, or NULL.
     pub fn optional_text(text: Option<&str>) -> Self {
         text.map_or(Self::Null, Self::text)
     }

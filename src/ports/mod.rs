@@ -69,7 +69,6 @@ pub trait Blobs {
     }
 }
 
-/// The clock of the service.
 pub trait Clock {
     /// Milliseconds since 1970-01-01 UTC.
     fn now(&self) -> u64;
@@ -206,7 +205,6 @@ pub trait Queue {
 
 /// A dataset that receives usage in addition to the database. Operators can query it.
 pub trait Dataset {
-    /// Whether a dataset is configured.
     fn has_dataset(&self) -> bool {
         false
     }

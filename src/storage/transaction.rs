@@ -60,7 +60,6 @@ pub struct Results {
 }
 
 impl Results {
-    /// All rows of a statement.
     pub fn all<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Vec<T>, Problem> {
         Ok(self.set(rows.statement)?.rows()?)
     }

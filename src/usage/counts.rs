@@ -29,7 +29,6 @@ pub struct UsageDimensions {
     /// The platform in the path. Counted only if the request succeeds, so that callers can't invent
     /// platforms.
     pub platform_in_path: Option<String>,
-    /// The platform of the connection.
     pub platform: Option<String>,
     /// The identity of the token or of the connection.
     pub identity: Option<String>,

@@ -248,7 +248,7 @@ mod tests {
             ("Git Hub", "github"),
             ("google-apis-gmail", "googleapis-gmail"),
             ("slack_web", "slack-web"),
-            // A whole part of the name. Of several names with this part, the shorter one.
+            // A whole part of the known name. If several names have this part, the shorter name.
             ("gmail", "googleapis-gmail"),
             ("Gmail", "googleapis-gmail"),
             ("slack", "slack-web"),

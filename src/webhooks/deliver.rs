@@ -56,7 +56,6 @@ struct Row {
 #[derive(Deserialize)]
 struct Due {}
 
-/// The result of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DeliveryRun {
     /// Whether a failed delivery is due again within seconds.

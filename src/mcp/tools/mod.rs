@@ -11,7 +11,6 @@ use crate::util::collect::by_insertion;
 use crate::util::json;
 use crate::util::percent::encode;
 
-/// An MCP tool.
 pub struct Tool {
     pub name: &'static str,
     title: &'static str,

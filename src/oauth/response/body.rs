@@ -67,7 +67,7 @@ fn reports_slack_failure(body: &Value) -> bool {
     ["ok", "success"].into_iter().any(|name| body.get(name) == Some(&Value::Bool(false)))
 }
 
-/// JSON Pointers to where platforms put error codes.
+/// JSON Pointers at which platforms return error codes.
 const CODES: [&str; 17] = [
     "/error",
     "/error/code",
@@ -88,7 +88,7 @@ const CODES: [&str; 17] = [
     "/errors/0/errorType",
 ];
 
-/// JSON Pointers to where platforms put error descriptions.
+/// JSON Pointers at which platforms return error descriptions.
 const DESCRIPTIONS: [&str; 18] = [
     "/error_description",
     "/errorDescription",
@@ -110,7 +110,7 @@ const DESCRIPTIONS: [&str; 18] = [
     "/error",
 ];
 
-/// JSON Pointers to where platforms put the name of an invalid parameter.
+/// JSON Pointers at which platforms return the name of an invalid parameter.
 const PARAMETERS: [&str; 8] = [
     "/errors/0/resource",
     "/errors/0/field",

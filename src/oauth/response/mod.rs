@@ -125,8 +125,8 @@ fn is_success(response: &HttpResponse) -> bool {
     (200..300).contains(&response.status)
 }
 
-/// The object that contains the tokens. The tokens of a refresh are often less nested than the
-/// first ones.
+/// The object that contains the tokens. After a refresh, it is often less nested than after a code
+/// exchange.
 fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
     let value_at =
         |pointer: &Option<String>| pointer.as_deref().and_then(|pointer| body.pointer(pointer));

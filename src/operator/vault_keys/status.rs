@@ -24,7 +24,7 @@ pub struct Status {
     json: bool,
 }
 
-/// The role of a key.
+/// What a key is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Role {

@@ -147,7 +147,6 @@ struct TestResult<'a> {
     duration_ms: u64,
 }
 
-/// The event that a test sends.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Example<'a> {
