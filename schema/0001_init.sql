@@ -157,7 +157,7 @@ CREATE INDEX connections_by_identity ON connections
 CREATE INDEX connections_by_name ON connections
   (account, environment, active, name_overlap, name_folded, created_at, id)
   WHERE name_folded IS NOT NULL;
--- The filters that combine identity type and state: see the introduction of this section.
+-- Serves filters that combine identity type and state: see the introduction of this section.
 CREATE INDEX connections_by_type_and_state ON connections
   (account, environment, active, identity_type, state, created_at, id);
 CREATE INDEX connections_by_platform_type_and_state ON connections
@@ -591,7 +591,7 @@ CREATE INDEX events_of_calls      ON events (account, environment, id) WHERE ten
 CREATE INDEX events_of_callers    ON events (account, environment, call ->> 'identity', id)
   WHERE identity_call IS NOT NULL;
 
--- An event with an empty type for each connection, with the connection's current state.
+-- The current state of each connection, as an event with an empty type.
 CREATE VIEW connection_events (seq, account, environment, type, connection_id, connection, reason, keeps_tags) AS
   SELECT c.seq, c.account, c.environment, '', c.id,
     json_object('id', c.id, 'platform_version', c.platform_version, 'name', c.name, 'environment', c.environment,
@@ -630,7 +630,7 @@ CREATE TRIGGER connections_created_event AFTER INSERT ON connections BEGIN
     SELECT NEW.seq, 'connection.connected', 1 WHERE NEW.connected_by IS NOT NULL;
 END;
 
--- Writes one event per change. A connection that already has credentials is reconnected rather than connected.
+-- Writes one event per change. Connecting an account counts as reconnecting if the connection already has credentials.
 CREATE TRIGGER connections_updated_event AFTER UPDATE ON connections WHEN NEW.version <> OLD.version BEGIN
   INSERT INTO connection_events (seq, type, keeps_tags) SELECT NEW.seq, 'connection.' || CASE
     WHEN NEW.connected_by IS NOT OLD.connected_by THEN iif(
@@ -1124,7 +1124,7 @@ CREATE TRIGGER webhooks_inserted_audit AFTER INSERT ON webhooks BEGIN
   INSERT INTO audited VALUES (NEW.account, NEW.environment, 'webhook.created', 'webhook', NEW.id);
 END;
 
--- A webhook that the service disabled keeps its `written_by`.
+-- If `written_by` is unchanged, the service itself disabled the webhook.
 CREATE TRIGGER webhooks_updated_audit AFTER UPDATE ON webhooks
 WHEN NEW.written_by <> OLD.written_by OR NEW.active <> OLD.active BEGIN
   INSERT INTO audited VALUES (NEW.account, NEW.environment, CASE

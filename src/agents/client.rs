@@ -65,7 +65,7 @@ const WINDOWS_SCHEMES: &str = "ms-";
 pub struct Client {
     /// SHA-256 of the client ID. The token endpoint compares it.
     pub hash: String,
-    /// The URL of its metadata document; `None` for a registered client.
+    /// The URL of the client's metadata document; `None` for a registered client.
     pub url: Option<String>,
     /// The unverified name from the metadata.
     pub name: Option<String>,
@@ -246,7 +246,7 @@ fn is_loopback(host: &str) -> bool {
 /// The target of a redirect URI, as the consent page shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// A website.
+    /// A website: the host of an `https` URL.
     Site(String),
     /// A program on the user's machine that listens on a loopback port.
     Machine,

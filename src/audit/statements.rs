@@ -128,7 +128,7 @@ pub fn record_credentials_read(
         .push(" AND (a.actor_type, a.actor) = (");
     push_actor(&mut sql, caller);
     sql.push(") AND a.key_id = k.id LIMIT 1), ").push("printf('aud_%011x%06x%s', ").integer(now);
-    // The same format of ids as in the triggers.
+    // The format of ids must be the same as in the triggers of `schema/0001_init.sql`.
     sql.push(", (SELECT ifnull(max(seq), 0) + 1 FROM audit) & 16777215, substr(");
     sql.text(request).push(", 1, 8))), ").integer(now);
     sql.push(", ").text(action).push(", ");

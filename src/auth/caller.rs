@@ -114,7 +114,7 @@ impl Caller {
         self.token()?.grant.as_ref()
     }
 
-    /// The token's restriction. Returns `None` for a key or a person, which have access to all
+    /// The token's restriction. Returns `None` for a key or a person, because they can access all
     /// connections of the tenant.
     pub fn restriction(&self) -> Option<&TokenRestriction> {
         self.token().map(|token| &token.restriction)

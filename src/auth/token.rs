@@ -47,7 +47,7 @@ const VERSION_WITH_CLIENT: u64 = 4;
 /// The version of claims with fixed fields.
 const VERSION_WITH_FIXED_FIELDS: u64 = 5;
 
-/// The claims of a token. `Debug` prints only its environment.
+/// The claims of a token. `Debug` prints none of them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
     /// The environment of the key; it is in the prefix.

@@ -1,4 +1,5 @@
-//! API keys as API resources. A key can list, create and revoke only keys of its own tenant.
+//! API keys, as the API manages them. A key can list, create and revoke only keys of its own
+//! tenant.
 
 use serde::{Deserialize, Serialize};
 
