@@ -1,4 +1,4 @@
-//! The SQL of brandings.
+//! The SQL of branding.
 
 use super::Branding;
 use crate::auth::statements::Guard;

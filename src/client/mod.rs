@@ -7,7 +7,7 @@
 //! | [`call`] | the request of each method of the package |
 //! | [`body`] | validation of bodies that JavaScript passes |
 //! | [`secret`] | validation of secrets before they are sent |
-//! | [`names`] | suggestions for mistyped options |
+//! | [`names`] | suggestions for misspelled options |
 //! | [`keys`] | parsing of connection and connector keys |
 //! | [`failure`] | problems as JavaScript receives them |
 //!
@@ -22,7 +22,7 @@ pub mod names;
 pub mod secret;
 
 /// The default allocator would make up an eighth of the module's size. This code allocates little,
-/// so a smaller one suffices.
+/// so a smaller allocator suffices.
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();

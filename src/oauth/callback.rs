@@ -40,8 +40,8 @@ pub enum Outcome<'c> {
 }
 
 impl Callback {
-    /// The result of the authorization. `code_parameter` is the platform's name for the code.
-    /// Returns `None` if there is neither a code nor an error.
+    /// Returns the code or the error. `code_parameter` is the platform's name for the code. Returns
+    /// `None` if there is neither.
     pub fn outcome(&self, code_parameter: &str) -> Option<Outcome<'_>> {
         let is_code = |code: &&String| !code.is_empty() && !code.contains(char::is_control);
         let named = self.others.get(code_parameter).filter(is_code);

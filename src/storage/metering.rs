@@ -132,7 +132,8 @@ impl<P: Ports> Db for Metered<'_, P> {
         if has_writes {
             statements.push(select_if_due(self.now()));
         }
-        // A replica accepts no writes: see `write_use_later`.
+        // Not added if a replica may run the batch, because a replica accepts no writes.
+        // `write_use_later` then records the use.
         if !self.allows_replica()
             && let Some((use_id, statement)) = self.pending_use.take()
         {

@@ -15,7 +15,7 @@ use crate::terms::{EndpointGroup, Scope};
 /// as many.
 pub const MAX_ROWS: usize = 500;
 
-/// After how many milliseconds an unfinished flush is considered failed. By then, the platform has
+/// How long an unfinished flush is trusted, in milliseconds. After this time, the platform has
 /// ended it.
 const FLUSH_TRUST_MS: u64 = 60_000;
 

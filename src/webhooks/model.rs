@@ -28,7 +28,7 @@ pub struct Webhook {
     pub failing_since: Option<u64>,
     /// Why the service disabled the webhook.
     pub disabled_code: Option<String>,
-    /// The status of the response that caused it.
+    /// The status of the response for which the service disabled the webhook.
     pub disabled_status: Option<u16>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,

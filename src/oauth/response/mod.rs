@@ -140,7 +140,7 @@ fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
     grants.find(|grant| text(grant, ACCESS_TOKEN).is_some())
 }
 
-/// JSON Pointers to where platforms commonly nest tokens.
+/// JSON Pointers at which platforms commonly nest tokens.
 const USUAL_POINTERS: [&str; 8] =
     ["/data", "/data/0", "/authed_user", "/body", "/result", "/response", "/token", "/tokens"];
 

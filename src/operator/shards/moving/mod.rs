@@ -118,7 +118,7 @@ pub enum Phase {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveResult {
-    /// The number of copied rows. Rows that were copied again count again.
+    /// The number of copied rows, including repeated copies.
     pub rows: u64,
     /// The number of the account's rows, which is equal in both databases.
     pub total: u64,
