@@ -55,7 +55,8 @@ fn isolate(env: &Env) -> Rc<Isolate> {
 
 impl Isolate {
     fn new(env: &Env) -> Self {
-        // Invalid variables are treated as absent, so that no configuration makes this fail.
+        // Invalid variables are treated as absent, so that no configuration prevents the Worker
+        // from starting.
         let variables: Variables =
             serde_wasm_bindgen::from_value(env.clone().into()).unwrap_or_default();
         let config = Config::from(&variables);

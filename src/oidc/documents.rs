@@ -77,8 +77,8 @@ impl Documents {
         is_recent(now, cached.since, TTL_MS).then(|| Rc::clone(&cached.document))
     }
 
-    /// Whether a cached document may be fetched again before it expires: once a minute, because
-    /// anyone can send tokens with unknown key ids. If so, records the refetch.
+    /// Whether a cached document may be fetched again before it expires. This is limited to once a
+    /// minute, because anyone can send tokens with unknown key ids. If so, records the refetch.
     pub fn may_refetch(&self, url: &str, now: u64) -> bool {
         let Ok(mut cache) = self.0.try_borrow_mut() else { return false };
         let Some(cached) = cache.get_mut(url) else { return true };

@@ -163,7 +163,7 @@ impl Database {
     /// Applies files, each in a transaction with the row that records it. Returns their names.
     ///
     /// `wrangler d1 migrations apply` records the same rows. However, it sends each file to
-    /// Cloudflare as a query, and Cloudflare splits queries at semicolons, even inside of triggers.
+    /// Cloudflare as a query, and Cloudflare splits queries at semicolons, even inside triggers.
     /// An uploaded file is not split.
     pub fn apply(&self, files: &[SchemaFile]) -> Result<Vec<String>> {
         let mut now = Vec::new();

@@ -88,7 +88,7 @@ fn creates(file: &str, statements: &[String]) -> bool {
     rest.is_empty()
 }
 
-/// Removes comments and white space from SQL, except inside of quotes.
+/// Removes comments and white space from SQL, except inside quotes.
 fn compact(sql: &str) -> String {
     let (mut compact, mut rest) = (String::with_capacity(sql.len()), sql);
     while let Some(next) = rest.chars().next() {

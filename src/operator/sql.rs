@@ -9,8 +9,7 @@ use crate::ports::{Param, Statement};
 /// Replaces the parameters `?1`, `?2` and so on of a statement with literals.
 pub fn interpolate(statement: &Statement) -> String {
     let mut sql = String::new();
-    // Every second piece is inside of quotes. A doubled quote in a literal only adds an empty
-    // piece.
+    // Every second piece is inside quotes. A doubled quote in a literal only adds an empty piece.
     for (index, piece) in statement.sql.split('\'').enumerate() {
         if index > 0 {
             sql.push('\'');

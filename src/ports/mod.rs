@@ -1,4 +1,4 @@
-//! Traits for everything outside of the core. The Worker implements them with Cloudflare's
+//! Traits for everything outside the core. The Worker implements them with Cloudflare's
 //! services, and the tests with `SQLite` and memory.
 
 mod db;
@@ -24,7 +24,7 @@ pub use http::{
     StreamingResponse, user_agent,
 };
 
-/// A value of the catalog's store, or the body of a response. It may be outside of the core's
+/// A value of the catalog's store, or the body of a response. It may be outside the core's
 /// memory, so reading it copies bytes.
 pub trait Blob: fmt::Debug {
     /// The size in bytes.

@@ -20,8 +20,8 @@ pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Like [`decode_form`], but for text that is only displayed. Replaces invalid UTF-8 by U+FFFD, and
-/// keeps malformed escapes unchanged.
+/// Like [`decode_form`], but for text that is only displayed. Replaces invalid UTF-8 with U+FFFD,
+/// and keeps malformed escapes unchanged.
 pub fn decode_form_lossy(text: &str) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();

@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    /// The first millisecond outside of `jiff`'s range, which ends with the year 9999 in every time
+    /// The first millisecond outside `jiff`'s range, which ends with the year 9999 in every time
     /// zone.
     const END: u64 = 253_402_207_200_001;
 

@@ -33,8 +33,7 @@ use crate::webhooks::statements::deliveries::{
 /// most 12 of the 50 subrequests of Cloudflare's free plan.
 pub const BATCH_SIZE: usize = 8;
 /// The pauses after which a run stores the outcomes so far, in milliseconds. The number of claims
-/// per webhook is limited, so a slow receiver must not delay the release of other claims until it
-/// has responded.
+/// per webhook is limited, so the release of completed claims must not wait for a slow receiver.
 const STORE_AFTER_MS: [u32; 2] = [1_000, 3_000];
 /// The delay before retrying a delivery that this service could not sign, in milliseconds.
 const RETRY_MS: u64 = 60 * 60 * 1000;

@@ -198,8 +198,8 @@ fn token_type(raw: Option<&str>) -> String {
     }
 }
 
-/// Parses scopes from an array or a string, separated by the platform's separator, commas or
-/// spaces.
+/// Parses scopes from an array, or from a string in which they are separated by the platform's
+/// separator, commas or spaces.
 fn scopes(oauth: &OAuth2, grant: &Value) -> Option<Vec<String>> {
     let raw = ["scope", "scopes"]
         .into_iter()

@@ -37,7 +37,7 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
     let moment = member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on"));
     let moment = moment.or(expires).or(expires_in)?;
     let moment = match integer(moment) {
-        // Milliseconds if the number is too large to be a plausible time in seconds.
+        // Larger numbers are already in milliseconds: as seconds, they would be implausibly late.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),
         Some(number) => number,
         None => date(moment.as_str()?.trim())?,
