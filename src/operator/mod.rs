@@ -3,10 +3,8 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`storage_target`], [`project`] | the choice of the storage; the project's tools and
-//! `wrangler.toml` |
-//! | [`storage`] | the abstraction over [`local`] storage and Cloudflare's storage, through
-//! [`wrangler`] |
+//! | [`storage_target`], [`project`] | the choice of storage; the tools and `wrangler.toml` |
+//! | [`storage`] | [`local`] storage, or Cloudflare's through [`wrangler`] |
 //! | [`d1`], [`schema`] | the databases; their SQL files; `migrate` |
 //! | [`kv`], [`folder`] | the catalog in Workers KV; the version in a catalog folder |
 //! | [`scratch`] | temporary files for wrangler |

@@ -25,14 +25,10 @@
 //!
 //! | step | source | target |
 //! |---|---|---|
-//! | 1. copy | `copying`: triggers log changes | `arriving`: pages of rows are written and read
-//! back |
-//! | 2. catch up | logged changes are read, then deleted from the log | the changes are applied and
-//! read back |
-//! | 3. compare | every row is read again, except those logged as changed | every row is read again
-//! |
-//! | 4. fence | `fenced`: triggers reject changes, for 5 seconds at most | the last changes are
-//! applied; rows are counted |
+//! | 1. copy | `copying`: triggers log changes | `arriving`: pages of rows are written and read back |
+//! | 2. catch up | logged changes are read, then deleted from the log | the changes are applied and read back |
+//! | 3. compare | every row is read again, except those logged as changed | every row is read again |
+//! | 4. fence | `fenced`: triggers reject changes, for 5 seconds at most | the last changes are applied; rows are counted |
 //! | 5. switch | `left`, if the fence is still up; forwards lead to the target | |
 //! | 6. arrive | | the row in `account_moves` is deleted: this database serves the account |
 //!
