@@ -1037,7 +1037,7 @@ CREATE UNIQUE INDEX audit_listed ON audit (account, environment, id);
 CREATE INDEX audit_by_target ON audit (account, environment, target, id);
 CREATE INDEX audit_by_actor ON audit (account, environment, actor, id) WHERE actor IS NOT NULL;
 
--- The actor of the running batch. Empty outside of batches.
+-- The actor of the running batch. Empty outside batches.
 CREATE TABLE audit_context (
   one        INTEGER PRIMARY KEY CHECK (one = 1),
   at         INTEGER NOT NULL,
@@ -1269,7 +1269,7 @@ CREATE TABLE account_moves (
   -- before the fence.
   fence_until INTEGER CHECK ((fence_until IS NULL) = (step <> 'fenced')),
   -- The target of the command's writes in the current transaction: the table that it copies, or an empty string while
-  -- it deletes rows or switches. NULL outside of such a transaction.
+  -- it deletes rows or switches. NULL outside such a transaction.
   writing     TEXT,
   -- The target database adds `event_shift` to the ids of the account's events. `event_end` is the first id after the
   -- reserved range.

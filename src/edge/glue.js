@@ -118,7 +118,7 @@ export function lines(message) {
 /** The time limit for reading a body. Without it, slow senders could exhaust the memory of the isolate. */
 const READ_MS = 30_000;
 
-/** Starts a timer. Returns `undefined` where the runtime has no timers: outside of a request, as in the rehearsal. */
+/** Starts a timer. Returns `undefined` where the runtime has no timers: outside a request, as in the rehearsal. */
 function startTimer(callback, milliseconds) {
   try {
     return setTimeout(callback, milliseconds);
@@ -190,7 +190,7 @@ export function writePoints(env, points) {
     env.USAGE?.writeDataPoint({ indexes: [index], blobs, doubles: [count] });
 }
 
-/** The binding with which a rehearsal replaces decompression, because the runtime can't read streams outside of a request. */
+/** The binding with which a rehearsal replaces decompression, because the runtime can't read streams outside a request. */
 const REHEARSED_INFLATE = Symbol.for("rehearsal.inflate");
 
 /** Decompresses bytes, a view into WebAssembly memory. Returns null if they are corrupt. */

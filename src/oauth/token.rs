@@ -219,7 +219,6 @@ mod tests {
         Client::new("a:p p".to_owned(), secret.map(str::to_owned))
     }
 
-    /// A callback with a code.
     fn callback() -> Callback {
         read("code=c&state=s%261&scope=own&context=stores%2Fx&client_secret=evil").unwrap()
     }

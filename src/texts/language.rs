@@ -1,4 +1,4 @@
-//! The languages of pages for end users, and how one is chosen.
+//! The languages of pages for end users, and the choice of a user's language.
 
 use crate::http::message::Request;
 
