@@ -1,12 +1,13 @@
 //! Approvals: an agent's calls that wait for the user's decision.
 //!
-//! A leaked or forwarded link names the row, but opens nothing. The page appears only after the grant's identity has
-//! signed in, in the browser that opened the link, and then belongs to that browser. The input is encrypted when the agent
-//! makes the call; the page shows that copy and an approval runs it, so nothing can change in between. One statement changes
+//! A link contains only the row's id, so a leaked or forwarded link opens nothing: the page appears
+//! only after the grant's identity has signed in, in the browser that opened the link, and is then
+//! bound to that browser. The input is encrypted when the agent makes the call. The page shows this
+//! copy and an approval runs it, so the input can't change in between. A single statement changes
 //! the state from `pending`, once, and only while the grant and its key are valid.
 //!
-//! A session token has no grant. Its calls wait for the same identity, and are stored with a token for this one call, which is
-//! checked again when it runs.
+//! A session token has no grant. Its calls wait for the token's identity. Each is stored with a
+//! token that is limited to the call and is verified again when the call runs.
 
 use serde::Deserialize;
 
@@ -22,11 +23,13 @@ use crate::credentials::{Kind, SealContext, Sealed};
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, IdentityType, Method};
 
-/// The time within which the user must decide, and then the agent must fetch the response, in milliseconds.
+/// How long an approval lives, in milliseconds: the user must decide, and the agent must fetch the
+/// response, within this time.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The maximum number of pending approvals of a grant.
 pub const MAX_PENDING: u64 = 20;
-/// The maximum number of decided approvals of a grant, which are kept with their inputs and responses until they expire.
+/// The maximum number of decided approvals of a grant. They are kept with their inputs and
+/// responses until they expire.
 pub const MAX_DECIDED: u64 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -39,9 +42,9 @@ pub enum State {
     /// The call has run.
     Done,
     Declined,
-    /// The link of a download rather than a call: see [`super::download`].
+    /// Not a call, but the link of a download: see [`super::download`].
     Download,
-    /// The link to a connect attempt rather than a call: see [`NewLink`].
+    /// Not a call, but a link to a connect attempt: see [`NewLink`].
     Connect,
 }
 
@@ -53,20 +56,20 @@ pub struct Approval {
     pub account: String,
     pub environment: Environment,
     pub endpoint: String,
-    /// The id of the grant, or [`owner_of`] a session token.
+    /// The id of the grant or, for a session token, the result of [`owner_of`].
     pub grant_id: String,
-    /// The identity that must approve.
+    /// The identity that must approve the call.
     pub identity: String,
     pub connection_id: String,
     pub action: String,
     pub title: String,
     pub method: Method,
     pub state: State,
-    /// The encrypted input; after the call, the encrypted response.
+    /// The encrypted input or, after the call, the encrypted response.
     pub sealed: Sealed,
-    /// The request that had connected the account when the agent made the call.
+    /// The id of the request that had connected the account when the agent made the call.
     pub connected_by: Option<String>,
-    /// SHA-256 of the browser's cookie.
+    /// SHA-256 of the cookie of the user's browser.
     pub browser_hash: Option<String>,
     /// The id of the request that made the last change.
     pub claimed_by: Option<String>,
@@ -84,7 +87,8 @@ impl Approval {
         self.grant_id.starts_with(SESSION_PREFIX)
     }
 
-    /// Splits the decrypted text into the input and, for the call of a session token, the token that precedes it.
+    /// Splits the decrypted bytes into the session token, if the call was made with one, and the
+    /// input.
     pub fn parts<'p>(&self, plain: &'p [u8]) -> (Option<&'p str>, &'p [u8]) {
         let end = plain.iter().position(|byte| *byte == b'\n').filter(|_| self.is_from_session());
         let parts = end.and_then(|end| {
@@ -100,8 +104,8 @@ const SESSION_PREFIX: &str = "session:";
 /// The SQL condition that the row belongs to a session token.
 const IS_FROM_SESSION: &str = "substr(grant_id, 1, 8) = 'session:'";
 
-/// The value of the column `grant_id` for calls of a token. Session tokens of one key and identity share it, so that an agent can
-/// get the response with its next token.
+/// The value of the column `grant_id` for calls made with a token. All session tokens of a key and
+/// identity have the same value, so that an agent can fetch the response with a newer token.
 pub fn owner_of(token: &Token) -> String {
     if let Some(grant) = &token.grant {
         return grant.id.clone();
@@ -120,7 +124,7 @@ pub const fn seal_context<'a>(
     SealContext { account, environment, kind: Kind::AgentApproval, id }
 }
 
-/// The SQL condition that the user can open the page of an approval.
+/// The SQL condition that the approval's page can be opened.
 const OPENABLE: &str = "state IN ('pending', 'download', 'connect')";
 
 fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>) -> Statement {
@@ -143,8 +147,8 @@ pub struct NewApproval<'a> {
 }
 
 impl NewApproval<'_> {
-    /// Inserts the approval for the identity of the token, unless too many are pending or kept, or the users of a session token
-    /// can't sign in. Returns its id.
+    /// Inserts the approval for the token's identity and returns its id. Inserts nothing if the
+    /// grant has too many approvals, or if the users of a session token can't sign in.
     pub fn insert(&self) -> Statement {
         let restriction = &self.token.restriction;
         let (owner, source) = if self.token.grant.is_some() {
@@ -185,19 +189,18 @@ impl NewApproval<'_> {
     }
 }
 
-/// An agent's link to a connect attempt of its user. It contains only the id of this row. The attempt's own link is
-/// encrypted, and shown only to a user who has signed in as the grant's identity: another person could connect their account
-/// for that identity.
+/// An agent's link to a connect attempt of its user. The link contains only the id of this row. The
+/// attempt's own link is encrypted, and shown only after the grant's identity has signed in:
+/// otherwise, another person could connect their account for that identity.
 #[derive(Debug)]
 pub struct NewLink<'a> {
     /// A UUID.
     pub id: &'a str,
     pub grant_id: &'a str,
-    /// The id of the attempt.
     pub attempt: &'a str,
     /// The connection that the attempt creates or reconnects.
     pub connection_id: &'a str,
-    /// The secret of the attempt's own link, encrypted.
+    /// The encrypted secret of the attempt's own link.
     pub sealed: &'a Sealed,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -222,7 +225,8 @@ impl NewLink<'_> {
     }
 }
 
-/// Deletes expired approvals. Runs each minute, so that encrypted inputs and responses are not kept.
+/// Deletes expired approvals. Runs every minute, because they contain encrypted inputs and
+/// responses.
 pub fn prune(now: u64) -> Statement {
     statement(
         "DELETE FROM agent_approvals WHERE id IN (SELECT id FROM agent_approvals INDEXED BY agent_approvals_by_age WHERE expires_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 500)",
@@ -230,7 +234,7 @@ pub fn prune(now: u64) -> Statement {
     )
 }
 
-/// Selects an approval of an active grant, or of a session token, unless it has expired.
+/// Selects an unexpired approval of an active grant or of a session token.
 pub fn select_of_owner(owner: &str, id: &str, now: u64) -> Statement {
     statement(
         format!(
@@ -240,8 +244,8 @@ pub fn select_of_owner(owner: &str, id: &str, now: u64) -> Statement {
     )
 }
 
-/// Selects an approval of an endpoint, unless its user is at the app's sign-in: the person who opened the link is not yet
-/// authenticated.
+/// Selects an approval of an endpoint. Excludes approvals whose user is at the app's sign-in,
+/// because whoever opened the link is not yet authenticated.
 pub fn select(endpoint: &str, id: &str) -> Statement {
     statement(
         "SELECT * FROM agent_approvals WHERE id = ?1 AND endpoint = ?2 AND secret_hash IS NULL",
@@ -249,7 +253,7 @@ pub fn select(endpoint: &str, id: &str) -> Statement {
     )
 }
 
-/// Selects the approval that a request has opened.
+/// Selects the approval that this request has opened.
 pub fn select_claimed(endpoint: &str, browser_hash: &str, claimed_by: &str) -> Statement {
     statement(
         format!(
@@ -267,7 +271,7 @@ pub struct Account {
     pub identity: String,
     pub platform_account_id: Option<String>,
     pub platform_account_name: Option<String>,
-    /// The request that stored the credentials, other than by a refresh.
+    /// The id of the request that last connected the account.
     pub connected_by: Option<String>,
 }
 
@@ -282,7 +286,8 @@ pub fn select_account(approval: &Approval) -> Statement {
     )
 }
 
-/// Records that the app, the owner of the key, has authenticated the user of a pending approval. Returns its id.
+/// Records that the app, which owns the key, has authenticated the user of a pending approval.
+/// Returns the approval's id.
 pub fn authenticate_by_app(
     guard: &Guard<'_>,
     (endpoint, id): (&str, &str),
@@ -303,7 +308,7 @@ pub fn authenticate_by_app(
     sql.finish()
 }
 
-/// Opens the page with the app's secret, once, in the browser that opened the link.
+/// Opens the page with the app's one-time secret, in the browser that opened the link.
 pub fn open_by_secret(step: BrowserStep<'_>, secret_hash: &str) -> Statement {
     statement(
         format!(
@@ -313,7 +318,8 @@ pub fn open_by_secret(step: BrowserStep<'_>, secret_hash: &str) -> Statement {
     )
 }
 
-/// Opens the page for a user whom the OpenID provider has authenticated, unless the sign-in has changed meanwhile.
+/// Opens the page for a user whom the OpenID provider has authenticated, unless the sign-in has
+/// changed since.
 pub fn open_by_provider(
     step: BrowserStep<'_>,
     id: &str,
@@ -336,9 +342,10 @@ pub fn open_by_provider(
     )
 }
 
-/// Records the decision, once, in the browser in which the user has signed in. The cookie alone is not enough: until the app's
-/// secret has opened the page, the browser may be that of an agent that followed the link itself. An approval also needs a
-/// valid grant and key, and the account that was connected when the agent made the call.
+/// Records the decision, once, and only in the browser in which the user signed in. The cookie is
+/// not sufficient: until the app's secret has opened the page, the cookie may belong to an agent
+/// that followed the link itself. An approval also requires a valid grant and key, and that the
+/// account has not been reconnected since the call.
 pub fn decide(step: BrowserStep<'_>, id: &str, approves: bool) -> Statement {
     let (state, valid) = if approves {
         let grant = "EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active' AND g.expires_at > ?5)";
@@ -374,28 +381,27 @@ pub fn finish(id: &str, claimed_by: &str, sealed: &Sealed, now: u64) -> Statemen
     )
 }
 
-/// The maximum length of a stored response, in bytes. Encrypted, it is a third longer, and `shards move` writes each row in a
-/// statement, which D1 limits to 100 KB.
+/// The maximum length of a stored response, in bytes. Encryption makes it a third longer, and
+/// `shards move` writes each row with one statement, which D1 limits to 100 KB.
 pub const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
-/// Encodes a response for encryption: its status, a line feed, its body.
+/// Encodes a response for encryption: the status, a line feed, the body.
 pub fn encode_response(status: u16, body: &[u8]) -> Vec<u8> {
     [format!("{status}\n").as_bytes(), body].concat()
 }
 
-/// The inverse of [`encode_response`].
+/// Decodes the output of [`encode_response`].
 pub fn decode_response(plain: &[u8]) -> Option<(u16, Vec<u8>)> {
     let at = plain.iter().position(|byte| *byte == b'\n')?;
     let status = std::str::from_utf8(plain.get(..at)?).ok()?.parse().ok()?;
     Some((status, plain.get(at.saturating_add(1)..)?.to_vec()))
 }
 
-/// Selects the grant of an approval, whose token runs the call.
 pub fn select_grant(endpoint: &str, approval: &Approval) -> Statement {
     super::statements::select_grant(endpoint, &approval.grant_id)
 }
 
-/// A copy of the grant whose calls need no approval. An approved call runs with it.
+/// A copy of the grant whose calls need no approval, for running an approved call.
 pub fn without_confirmation(grant: &Grant) -> Grant {
     Grant { confirm: None, ..grant.clone() }
 }

@@ -1,5 +1,5 @@
-//! OAuth clients of agents. A client is identified by the URL of its metadata document, or registers (RFC 7591) and receives
-//! its registration, signed, as its client ID. No client is stored.
+//! OAuth clients of agents. A client is identified by the URL of its metadata document. Otherwise
+//! it registers (RFC 7591), and its client ID is the signed registration. Clients are not stored.
 
 use std::net::Ipv6Addr;
 
@@ -24,8 +24,9 @@ const MAX_ID: usize = 4096;
 /// The maximum length of the URL of a metadata document, in characters.
 const MAX_DOCUMENT_URL: usize = 512;
 
-/// Schemes that browsers or the operating system handle themselves, so that the code would never reach a program of the
-/// user. Some start system programs with the address as an argument: `ms-msdt:` could run commands (CVE-2022-30190).
+/// Schemes that browsers or operating systems handle themselves, so an authorization code would
+/// never reach the user's program. Some of them start system programs with the URL as an argument:
+/// `ms-msdt:` could run commands (CVE-2022-30190).
 const FORBIDDEN_SCHEMES: [&str; 29] = [
     "about",
     "blob",
@@ -57,21 +58,21 @@ const FORBIDDEN_SCHEMES: [&str; 29] = [
     "ws",
     "wss",
 ];
-/// The prefix of the schemes that Windows handles.
+/// The prefix of schemes that Windows handles.
 const WINDOWS_SCHEMES: &str = "ms-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
-    /// SHA-256 of its ID, which the token endpoint compares.
+    /// SHA-256 of the client ID. The token endpoint compares it.
     pub hash: String,
-    /// The URL of its metadata document; `None` for a registered client.
+    /// The URL of the client's metadata document; `None` for a registered client.
     pub url: Option<String>,
-    /// The name in its metadata, which is not verified.
+    /// The unverified name from the metadata.
     pub name: Option<String>,
     redirect_uris: Vec<String>,
 }
 
-/// The claims of a registered client's ID.
+/// The claims in the client ID of a registered client.
 #[derive(Debug, Serialize, Deserialize)]
 struct Registration {
     #[serde(rename = "e")]
@@ -95,7 +96,7 @@ struct Metadata {
     response_types: Option<Vec<String>>,
 }
 
-/// An error in metadata: the code of RFC 7591, section 3.2.2, and a message.
+/// An error in client metadata: a code of RFC 7591, section 3.2.2, and a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetadataError {
     pub code: &'static str,
@@ -132,7 +133,7 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// The name for display. Returns `None` if nothing is left.
+    /// The display name. Returns `None` if no visible characters remain.
     fn name(&self) -> Option<String> {
         let name = self.client_name.as_ref().and_then(Value::as_str)?;
         Some(display_name(name)).filter(|shown| !shown.is_empty())
@@ -157,7 +158,8 @@ impl Client {
         if id.len() > MAX_ID {
             return Err(invalid_uri("The redirect URIs are too long in total."));
         }
-        // Clients get no secret. RFC 7591 allows the service to replace the authentication method that a client requests.
+        // Clients get no secret. RFC 7591 lets the server replace the authentication method that a
+        // client requested.
         let mut response = serde_json::json!({
             "client_id": id,
             "client_id_issued_at": issued_at,
@@ -172,7 +174,7 @@ impl Client {
         Ok(Some(response))
     }
 
-    /// Verifies the ID of a client that registered at this endpoint.
+    /// Verifies the client ID of a client that registered at this endpoint.
     pub fn from_registration(secrets: &SessionSecrets, endpoint: &str, id: &str) -> Option<Self> {
         let registered: Registration = secrets.verify_text(PREFIX, id)?;
         let Registration { name, redirect_uris, .. } = registered;
@@ -198,7 +200,7 @@ impl Client {
         Ok(Self { hash: hash(url), url: Some(url.to_owned()), name, redirect_uris })
     }
 
-    /// Whether a client ID is the URL of a metadata document, which must have a path.
+    /// Whether a client ID is the URL of a metadata document. Such a URL must have a path.
     pub fn is_document(id: &str) -> bool {
         let path = id.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
         // URL parsers also treat `%2e` as a dot.
@@ -212,7 +214,8 @@ impl Client {
             })
     }
 
-    /// Whether a redirect URI is one of the client's, except for the port of a loopback address (RFC 8252, section 7.3).
+    /// Whether a client may use a redirect URI. The port of a loopback address may differ (RFC
+    /// 8252, section 7.3).
     pub fn may_redirect_to(&self, uri: &str) -> bool {
         self.redirect_uris.iter().any(|known| {
             known == uri || matches!((loopback(known), loopback(uri)), (Some(known), Some(requested)) if known == requested)
@@ -220,7 +223,8 @@ impl Client {
     }
 }
 
-/// The host of a loopback redirect URI, and the part after the port. Returns `None` for every other URI.
+/// The host and the path of a loopback redirect URI, without the port. Returns `None` for other
+/// URIs.
 fn loopback(uri: &str) -> Option<(&str, &str)> {
     let rest = uri.strip_prefix("http://")?;
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -239,19 +243,18 @@ fn is_loopback(host: &str) -> bool {
     })
 }
 
-/// The target of a redirect URI, for the consent page.
+/// The target of a redirect URI, as the consent page shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
-    /// A website.
+    /// A website: the host of an `https` URL.
     Site(String),
-    /// A program on the user's machine that listens on a port.
+    /// A program on the user's machine that listens on a loopback port.
     Machine,
     /// A program on the user's machine that has registered this scheme.
     Scheme(String),
 }
 
 impl Destination {
-    /// The target of a valid redirect URI.
     pub fn from_redirect_uri(uri: &str) -> Self {
         if loopback(uri).is_some() {
             return Self::Machine;

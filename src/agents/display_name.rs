@@ -1,13 +1,15 @@
-//! The names of clients on pages and in lists. Clients choose their names, which could otherwise imitate the text around them.
+//! Display names of clients on pages and in lists. Clients choose their own names, which must not
+//! be able to imitate the surrounding text.
 
 use crate::util::invisible::visible;
 
 /// The maximum length of a client's name, in characters.
 pub const MAX_NAME: usize = 60;
 
-/// Whether a character could make a name look like text of the page: it starts a new line, or closes the quotation in one of
-/// the page's languages. These are the characters with Unicode's property `Quotation_Mark`, apart from apostrophes, and
-/// those that look like them: primes, accents, ornaments and Hebrew, Japanese and modifier marks.
+/// Whether a character could make a name look like text of the page, because it starts a new line
+/// or closes the quotation in one of the page's languages. These are control characters, the
+/// characters with the Unicode property `Quotation_Mark` except apostrophes, and their lookalikes:
+/// primes, accents, ornaments, and Hebrew, Japanese and modifier marks.
 fn breaks_quotation(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -22,8 +24,8 @@ const fn is_apostrophe(letter: char) -> bool {
     matches!(letter, '\'' | '\u{2bc}' | '\u{2019}' | '\u{ff07}')
 }
 
-/// A name for display: without invisible characters and quotation marks. Apostrophes stay between two letters; two of them
-/// look like a quotation mark.
+/// Removes invisible characters and quotation marks from a name. An apostrophe is kept only between
+/// two letters, because two apostrophes look like a quotation mark.
 pub fn display_name(name: &str) -> String {
     let mut shown = String::new();
     let mut letters = visible(name).filter(|letter| !breaks_quotation(*letter)).peekable();

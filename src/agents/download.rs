@@ -1,9 +1,11 @@
-//! Downloads: an agent gets a link instead of the file that a `GET` call returns.
+//! Downloads: if a `GET` call returns a file, the agent gets a link to the file.
 //!
-//! No file is stored, only the request, encrypted: opening the link sends it again. The stored token is narrower than the
-//! agent's, expires with the link, and is checked like any other, so a download ends with the grant, the key or the token of
-//! the agent. The link of a grant opens nothing before the grant's identity has signed in. A key or a session token has no
-//! sign-in, so its link contains a secret, of which only the hash is stored.
+//! Only the encrypted request is stored, not the file: opening the link repeats the request. It
+//! runs with a stored token that is more restricted than the agent's and expires with the link.
+//! This token is verified like any other, so revoking the agent's grant, key or token also ends the
+//! download. With a grant, the link opens only after the grant's identity has signed in. Keys and
+//! session tokens have no sign-in, so their links contain a secret, and only the secret's hash is
+//! stored.
 
 use serde::Deserialize;
 
@@ -21,7 +23,7 @@ const MAX_OPEN: u64 = 100;
 
 /// A new row of `agent_approvals` in the state `download`.
 pub struct NewDownload<'a> {
-    /// A UUID, or the hash of the link's secret.
+    /// A UUID or, for a link with a secret, the secret's hash.
     pub id: &'a str,
     /// The agent's grant, if it has one.
     pub grant: Option<&'a Grant>,
@@ -38,7 +40,7 @@ pub struct NewDownload<'a> {
 }
 
 impl NewDownload<'_> {
-    /// Inserts the row, unless too many links are open. Returns its id.
+    /// Inserts the row and returns its id, unless too many links are open.
     pub fn insert(&self) -> Statement {
         let Self { grant, principal, .. } = self;
         Statement {
@@ -62,7 +64,7 @@ impl NewDownload<'_> {
     }
 }
 
-/// A download whose link is a secret.
+/// A download whose link contains a secret.
 #[derive(Debug, Deserialize)]
 pub struct Download {
     id: String,
@@ -77,7 +79,7 @@ impl Download {
     }
 }
 
-/// Selects the download of a secret, unless it has expired.
+/// Selects the unexpired download with this secret.
 pub fn select(secret_hash: &str, now: u64) -> Statement {
     Statement {
         sql: "SELECT id, account, environment, sealed FROM agent_approvals WHERE id = ?1 AND state = 'download' AND endpoint IS NULL AND expires_at > ?2".into(),

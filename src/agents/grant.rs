@@ -1,4 +1,4 @@
-//! Grants: what a user allows an agent to do.
+//! Grants: the access that a user gave to an agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub enum State {
     Authenticated,
     /// The consent page was shown.
     Opened,
-    /// The user has agreed, and the code has not been exchanged.
+    /// The user has agreed, but the code has not been exchanged.
     Consented,
     Active,
 }
@@ -40,17 +40,17 @@ pub struct Grant {
     /// Comma-separated; `None` for all platforms.
     pub platforms: Option<String>,
     pub access: Access,
-    /// The access that the client asked for.
+    /// The access that the client requested.
     pub requested: Access,
     /// The allowed actions, comma-separated; `None` for all.
     pub actions: Option<String>,
     /// The ids of the allowed connections, comma-separated; `None` for all.
     pub connections: Option<String>,
-    /// The calls that need approval; `None` for none.
+    /// Which calls need approval; `None` if no call does.
     pub confirm: Option<Confirm>,
     /// The URL of the client's metadata document, if it has one.
     pub client_url: Option<String>,
-    /// The client's name, which is not verified.
+    /// The unverified name of the client.
     pub client_name: Option<String>,
     pub redirect_uri: String,
     pub client_state: Option<String>,
@@ -66,7 +66,7 @@ pub struct Grant {
     pub expires_at: u64,
 }
 
-/// The JSON of a grant.
+/// The JSON representation of a grant.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct GrantView<'a> {
@@ -97,7 +97,7 @@ impl Grant {
         self.platforms.clone().map(Names::from_string)
     }
 
-    /// Whether a token with this access may be issued. `None` means the granted access.
+    /// Whether the grant covers this access. `None` means the access that was granted.
     pub fn allows(&self, access: Option<Access>) -> bool {
         self.access == Access::Write || access != Some(Access::Write)
     }

@@ -1,11 +1,13 @@
-//! Sign-in for agents: an OAuth 2.1 authorization server for each MCP endpoint (`/mcp/{endpointId}`). The end users of an
-//! account use it to let an agent act for them.
+//! Sign-in for agents: each MCP endpoint (`/mcp/{endpointId}`) has an OAuth 2.1 authorization
+//! server, with which an account's end users let agents act for them.
 //!
-//! - **Clients** ([`client`]) are not stored: a client ID is the URL of a metadata document, or the signed registration.
-//! - **Requests** ([`request`]) are not stored either: the parameters of the authorization endpoint travel, signed, through the
-//!   sign-in, bound to the browser by a cookie.
-//! - **Grants** ([`grant`]) are stored only after a user has signed in. Access tokens ([`crate::auth::token`]) are signed and
-//!   name their grant, which is checked in the same batch as the key.
+//! - **Clients** ([`client`]) are not stored: a client ID is the URL of a metadata document, or a
+//!   signed registration.
+//! - **Requests** ([`request`]) are not stored: they are signed, sent through the sign-in as a
+//!   parameter, and bound to the browser by a cookie.
+//! - **Grants** ([`grant`]) are stored after the user has signed in. Access tokens
+//!   ([`crate::auth::token`]) are signed and contain the id of their grant, which is checked in the
+//!   same batch as the key.
 
 pub mod approval;
 pub mod client;
@@ -27,8 +29,9 @@ use crate::terms::{Scope, Scopes};
 pub const SCOPES: &str = "read write";
 
 impl Access {
-    /// The access that a client requests. Unknown scopes, such as `offline_access`, grant nothing; without a known scope,
-    /// returns `None`. Without the parameter, the client requests both.
+    /// The access that a client requests with `scope`. Returns `None` if the parameter contains no
+    /// known scope. Unknown scopes, such as `offline_access`, grant nothing. Without the parameter,
+    /// the client requests all access.
     pub fn from_scope(scope: Option<&str>) -> Option<Self> {
         let scope = scope.unwrap_or(SCOPES);
         let named: Vec<Self> = scope.split(' ').filter_map(|name| name.parse().ok()).collect();
@@ -42,7 +45,8 @@ impl Access {
         }
     }
 
-    /// The scopes of tokens with this access. A scope has no effect unless the key has it too.
+    /// The API scopes of tokens with this access. The key must have a scope, too, for it to be
+    /// effective.
     pub fn scopes(self) -> Scopes {
         match self {
             Self::Read => {

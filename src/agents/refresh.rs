@@ -1,17 +1,19 @@
-//! Refresh tokens: signed, and rotated by generation. The grant's row has the newest generation that was used.
+//! Refresh tokens: signed, and rotated by generation. The grant's row contains the newest
+//! generation that was used.
 //!
-//! A client whose response was lost, or that sends two requests concurrently, uses a token twice. Both responses contain the same
-//! successor, since the token of a generation is deterministic. A token stays valid until [`GRACE_MS`] after the first use of
-//! its successor. An older one must be a copy, so its use revokes the grant.
+//! A client that lost a response, or that sends two requests concurrently, uses a token twice. Both
+//! responses contain the same successor, because the tokens of a generation are identical. A token
+//! remains valid until [`GRACE_MS`] after the first use of its successor. Using it later means that
+//! it was copied, which revokes the grant.
 
 use serde::{Deserialize, Serialize};
 
 use crate::auth::token::SessionSecrets;
 
 pub const PREFIX: &str = "rt_";
-/// How long a token stays valid after the first use of its successor, in milliseconds.
+/// How long a token remains valid after the first use of its successor, in milliseconds.
 pub const GRACE_MS: u64 = 60 * 1000;
-/// How long an unused grant lives, in milliseconds.
+/// How long an unused grant remains valid, in milliseconds.
 pub const IDLE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The claims of a refresh token.
@@ -32,7 +34,7 @@ impl RefreshToken {
         secrets.sign_text(PREFIX, self)
     }
 
-    /// Verifies a token of this endpoint.
+    /// Verifies a refresh token of this endpoint.
     pub fn verify(secrets: &SessionSecrets, endpoint: &str, text: &str) -> Option<Self> {
         secrets.verify_text(PREFIX, text).filter(|token: &Self| token.endpoint == endpoint)
     }

@@ -1,8 +1,9 @@
-//! An agent's request to the authorization endpoint, which lasts while the user signs in. It is a signed string instead of a
-//! row, so that requests without a sign-in do not fill the database.
+//! An agent's request to the authorization endpoint, for the time of the user's sign-in. It is a
+//! signed string instead of a row, so that requests without a sign-in do not fill the database.
 //!
-//! The string is public: the account's app receives it, and links with it can be forwarded. It contains the hash of the
-//! browser's cookie, and a browser without that cookie cannot consent.
+//! The string is not secret: the account's app receives it, and links that contain it can be
+//! forwarded. It includes the hash of the browser's cookie, and only a browser with that cookie can
+//! consent.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +11,12 @@ use super::Access;
 use crate::auth::token::SessionSecrets;
 
 const PREFIX: &str = "ar_";
-/// How long a user can take to sign in, in milliseconds.
+/// How long a user has for signing in, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The maximum length of a client's `state`, in characters.
 pub const MAX_STATE: usize = 1024;
 
-/// A request of an agent for which its user has to sign in.
+/// A request for which the agent's user must sign in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentRequest {
     #[serde(rename = "e")]
@@ -26,12 +27,13 @@ pub struct AgentRequest {
     /// SHA-256 of the browser's cookie.
     #[serde(rename = "b")]
     pub browser_hash: String,
-    /// When the sign-in was configured. A code goes only to the provider that issued it.
+    /// When the sign-in was last configured, so that a code is never sent to a different provider
+    /// than the one that issued it.
     #[serde(rename = "v")]
     pub configured_at: u64,
     #[serde(flatten)]
     pub purpose: Purpose,
-    /// When it expires, in milliseconds since 1970-01-01 UTC.
+    /// Milliseconds since 1970-01-01 UTC.
     #[serde(rename = "t")]
     pub expires_at: u64,
 }
@@ -39,23 +41,22 @@ pub struct AgentRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Purpose {
-    /// Approves or declines a call.
+    /// The user approves or declines a call.
     Approval {
-        /// The id of the approval.
         #[serde(rename = "p")]
         id: String,
     },
-    /// Shows the user's grants, and revokes them.
+    /// The user lists and revokes grants.
     Grants {
-        /// Always true. Distinguishes this purpose from the others.
+        /// Always true. Distinguishes this variant in the untagged JSON.
         #[serde(rename = "l")]
         lists: bool,
     },
-    /// Gives a client access.
+    /// The user gives a client access.
     Access(AccessRequest),
 }
 
-/// The parameters of the authorization endpoint.
+/// The client's parameters of the authorization request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessRequest {
     /// SHA-256 of the client's ID.
@@ -64,14 +65,13 @@ pub struct AccessRequest {
     /// The URL of the client's metadata document, if it has one.
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
     pub client_url: Option<String>,
-    /// The client's name, which is not verified.
+    /// The unverified name of the client.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     pub client_name: Option<String>,
     #[serde(rename = "r")]
     pub redirect_uri: String,
     #[serde(rename = "s", default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The PKCE challenge.
     #[serde(rename = "h")]
     pub challenge: String,
     #[serde(rename = "a")]
@@ -84,7 +84,7 @@ impl AgentRequest {
         secrets.sign_text(PREFIX, self)
     }
 
-    /// Verifies a request that has not expired.
+    /// Verifies a signed request and its expiry.
     pub fn verify(secrets: &SessionSecrets, text: &str, now: u64) -> Option<Self> {
         secrets.verify_text(PREFIX, text).filter(|request: &Self| now < request.expires_at)
     }

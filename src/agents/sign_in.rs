@@ -1,4 +1,4 @@
-//! MCP endpoints: the addresses for agents, one for each account and environment, and the configuration of their users'
+//! MCP endpoints, one for each account and environment, and the configuration of their users'
 //! sign-in.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::credentials::{Kind, OpenError, SealContext, Sealed, VaultKeys};
 use crate::terms::{Environment, IdentityType, named};
 use crate::util::rfc3339::rfc3339;
 
-/// A row of `agent_endpoints`. `Debug` shows only the id.
+/// A row of `agent_endpoints`. `Debug` prints only the id.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct Endpoint {
     pub id: String,
@@ -19,19 +19,19 @@ pub struct Endpoint {
     /// `None` while the sign-in is disabled.
     pub r#type: Option<SignInType>,
     pub issuer: Option<String>,
-    /// The `client_id` at the provider.
+    /// The service's `client_id` at the OpenID provider.
     pub client_id: Option<String>,
     /// The encrypted client secret.
     pub sealed: Option<String>,
     pub identity_claim: Option<String>,
     pub identity_type: Option<IdentityType>,
-    /// The calls that need approval in every grant by a provider.
+    /// Which calls need approval in grants made through an OpenID provider.
     pub confirm: Option<Confirm>,
     /// The URL of the account's own app.
     pub url: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
-    /// The id of the key that configured it.
+    /// The id of the key that configured the sign-in.
     pub key_id: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub updated_at: u64,
@@ -50,7 +50,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// The JSON of an endpoint.
+/// The JSON representation of an endpoint.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SignInView<'a> {
@@ -82,7 +82,7 @@ pub fn address(base: &str, id: &str) -> String {
     format!("{base}/mcp/{id}")
 }
 
-/// The redirect URI for an OpenID provider.
+/// The redirect URI to register at the OpenID provider.
 pub fn redirect_uri(base: &str, id: &str) -> String {
     address(base, id) + "/callback"
 }
@@ -96,7 +96,7 @@ impl Endpoint {
         String::from_utf8(plain.to_vec()).map(Some).map_err(|_| OpenError::Damaged)
     }
 
-    /// The JSON of the endpoint. Returns `None` while the sign-in is disabled.
+    /// The endpoint as JSON. Returns `None` while the sign-in is disabled.
     pub fn to_json(&self, base: &str) -> Option<Vec<u8>> {
         let kind = self.r#type?;
         Some(crate::util::json::bytes(&SignInView {

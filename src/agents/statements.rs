@@ -1,7 +1,8 @@
 //! The SQL of MCP endpoints and grants.
 //!
-//! Agents and browsers have no API key. Their statements find rows by the endpoint's id and by secrets, and join the row of the
-//! key on whose behalf the agent acts, so that they do nothing if that key is not valid.
+//! Agents and browsers have no API key. Their statements find rows by the endpoint's id and by
+//! secrets. They join the key on whose behalf the agent acts, so they have no effect if that key is
+//! invalid.
 
 use super::grant::{Grant, State};
 use super::refresh::{GRACE_MS, IDLE_MS, RefreshToken};
@@ -18,7 +19,7 @@ use crate::util::case_fold::fold;
 
 /// The lifetime of a code, in milliseconds.
 pub const CODE_MS: u64 = 60 * 1000;
-/// The lifetime of `continueUrl`, in milliseconds.
+/// The lifetime of a `continueUrl`, in milliseconds.
 pub const CONTINUE_MS: u64 = 60 * 1000;
 
 pub(super) fn statement(
@@ -38,17 +39,16 @@ pub fn select_own(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// The configuration of a sign-in.
+/// A sign-in to be stored.
 #[derive(Debug)]
 pub struct NewSignIn<'a> {
-    /// The id of the endpoint.
     pub id: &'a str,
     pub kind: SignInType,
     pub issuer: Option<&'a str>,
     pub client_id: Option<&'a str>,
-    /// The client secret, encrypted for the id of the existing endpoint.
+    /// The client secret, encrypted with the id of the existing endpoint as its context.
     pub sealed: Option<&'a Sealed>,
-    /// Whether the stored client secret stays, instead of `sealed`.
+    /// Whether to keep the stored client secret. Then `sealed` is ignored.
     pub keeps_sealed: bool,
     pub identity_claim: Option<&'a str>,
     pub identity_type: Option<IdentityType>,
@@ -58,9 +58,9 @@ pub struct NewSignIn<'a> {
     pub now: u64,
 }
 
-/// Creates the endpoint of the caller's account if it does not exist, so that retries use the same id. It and
-/// [`put_sign_in`] do nothing if the caller lost the permission after the request was authorized, while the service waited
-/// for the provider.
+/// Creates the endpoint of the caller's tenant if it does not exist, so that retries use the same
+/// id. Like [`put_sign_in`], has no effect if the caller lost the permission while the service
+/// waited for the provider.
 pub fn create_endpoint(guard: &Guard<'_>, id: &str, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT INTO agent_endpoints (id, account, environment, key_id, created_at, updated_at) SELECT ").text(id);
@@ -86,7 +86,7 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> Statement {
     }
     sql.push(", sealed = ");
     if new.keeps_sealed {
-        // The stored secret is kept only for the same provider and client.
+        // The stored secret is kept only if the provider and the client are unchanged.
         sql.push("iif(issuer IS ").bind(Param::optional_text(new.issuer));
         sql.push(" AND client_id IS ").bind(Param::optional_text(new.client_id));
         sql.push(", sealed, NULL)");
@@ -102,7 +102,7 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> Statement {
     sql.finish()
 }
 
-/// Disables the sign-in, and deletes every grant of the account and environment. The endpoint keeps its id.
+/// Disables the sign-in and deletes all grants of the tenant. The endpoint keeps its id.
 pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
     let own_endpoints = "(SELECT e.id FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ";
     let mut grants = Sql::new(guard);
@@ -114,7 +114,7 @@ pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
     [endpoint.finish(), grants.finish()]
 }
 
-/// A new grant: a user has signed in for an agent's request.
+/// A new grant of a user who has signed in.
 #[derive(Debug)]
 pub struct NewGrant<'a> {
     /// A UUID.
@@ -142,8 +142,8 @@ pub struct NewGrant<'a> {
 
 const INSERT_GRANT: &str = "INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, identity_type, platforms, access, requested, actions, connections, confirm, client_hash, client_url, client_name, redirect_uri, client_state, challenge, browser_hash, secret_hash, claimed_by, created_at, expires_at) SELECT ";
 
-/// The maximum number of requests of a user that wait for consent, so that a user who repeats the sign-in does not fill the
-/// database. Each of them lasts for at most ten minutes.
+/// The maximum number of a user's requests that wait for consent, so that repeated sign-ins do not
+/// fill the database. Each request expires after at most ten minutes.
 const MAX_REQUESTS: u64 = 20;
 
 impl NewGrant<'_> {
@@ -154,7 +154,8 @@ impl NewGrant<'_> {
         sql.push(" AND g.expires_at > ").integer(self.now).push(") < ").integer(MAX_REQUESTS)
     }
 
-    /// Adds the values from `id` to `expires_at`. `key` is SQL for the key's id.
+    /// Adds the values of the columns from `id` to `expires_at`. `key` is the SQL expression for
+    /// the key's id.
     fn push(&self, sql: &mut Sql<'_>, key: &str, state: State, lifetime: u64) {
         let requested = self.access_request;
         let state = if state == State::Authenticated { "authenticated" } else { "opened" };
@@ -185,8 +186,9 @@ impl NewGrant<'_> {
         sql.push(", ").integer(self.now.saturating_add(lifetime));
     }
 
-    /// Inserts the grant of a user whom the app, the owner of the key, has authenticated. Returns its id, unless the endpoint
-    /// belongs to another account, its sign-in is not of the type `app`, or too many requests of the user wait.
+    /// Inserts the grant of a user whom the app, which owns the key, has authenticated, and returns
+    /// its id. Inserts nothing if the endpoint belongs to another account, if its users do not sign
+    /// in at an app, or if too many requests of the user are pending.
     pub fn insert_by_app(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
         sql.push(INSERT_GRANT);
@@ -194,13 +196,14 @@ impl NewGrant<'_> {
         sql.push(" FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
         sql.text(&self.request.endpoint).push(" WHERE ").guard();
         self.push_request_limit(&mut sql);
-        // A repeated insert, whose first response was lost, also returns the row.
+        // If the first response was lost, the retry also returns the row.
         sql.push(" ON CONFLICT (id) DO UPDATE SET claimed_by = claimed_by RETURNING id");
         sql.finish()
     }
 
-    /// Inserts the grant of a user whom the OpenID provider has authenticated, unless the sign-in has changed meanwhile, the
-    /// key that configured it is no longer valid, or too many requests of the user wait.
+    /// Inserts the grant of a user whom the OpenID provider has authenticated. Inserts nothing if
+    /// the sign-in has changed since, if the key that configured it is invalid, or if too many
+    /// requests of the user are pending.
     pub fn insert_by_provider(&self, configured_at: u64) -> Statement {
         let guard =
             Guard { condition: "", params: Vec::new(), restriction: None, signed_scopes: None };
@@ -216,7 +219,7 @@ impl NewGrant<'_> {
     }
 }
 
-/// Selects the endpoint if it belongs to the key's account and environment, and its users sign in at an app.
+/// Selects the endpoint if it belongs to the key's tenant and its users sign in at an app.
 pub fn select_app_endpoint(guard: &Guard<'_>, endpoint: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT e.id, e.updated_at FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
@@ -224,7 +227,7 @@ pub fn select_app_endpoint(guard: &Guard<'_>, endpoint: &str) -> Statement {
     sql.finish()
 }
 
-/// Deletes a few expired grants. Runs after every insert, so that they do not accumulate.
+/// Deletes a batch of expired grants. Runs after every insert, so that they do not accumulate.
 pub fn prune(now: u64) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE id IN (SELECT id FROM agent_grants INDEXED BY agent_grants_by_age WHERE expires_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
@@ -232,8 +235,8 @@ pub fn prune(now: u64) -> Statement {
     )
 }
 
-/// A change that a browser makes. It happens once, before the request expires, and only in the browser of the agent's
-/// request.
+/// A change that a browser makes. It can happen only once, before the request expires, and only in
+/// the browser that started the agent's request.
 #[derive(Debug, Clone, Copy)]
 pub struct BrowserStep<'a> {
     pub endpoint: &'a str,
@@ -246,8 +249,8 @@ pub struct BrowserStep<'a> {
 }
 
 impl BrowserStep<'_> {
-    /// The parameters of a statement: `?1` is the id or the secret of the row; `?2` to `?5` are the endpoint, the browser, the
-    /// request and the time.
+    /// Parameters: `?1` is `row`, the id or the secret of the row; `?2` to `?5` are the endpoint,
+    /// the browser's hash, the request and the time.
     pub fn params(self, row: &str) -> Vec<Param> {
         vec![
             Param::text(row),
@@ -259,7 +262,7 @@ impl BrowserStep<'_> {
     }
 }
 
-/// Marks the consent page of a grant as opened. Changes nothing unless the browser is that of the agent's request.
+/// Marks a grant's consent page as opened, if this browser started the agent's request.
 pub fn open(step: BrowserStep<'_>, secret_hash: &str) -> Statement {
     statement(
         format!(
@@ -270,7 +273,6 @@ pub fn open(step: BrowserStep<'_>, secret_hash: &str) -> Statement {
     )
 }
 
-/// Selects a grant by its secret.
 pub fn select_by_secret(endpoint: &str, secret_hash: &str) -> Statement {
     statement(
         "SELECT * FROM agent_grants WHERE secret_hash = ?2 AND endpoint = ?1",
@@ -285,7 +287,7 @@ pub fn select_grant(endpoint: &str, id: &str) -> Statement {
     )
 }
 
-/// Selects the platforms to which the grant's identity has connections.
+/// Selects the platforms to which the grant's identity is connected.
 pub fn select_platforms(grant: &Grant) -> Statement {
     statement(
         "SELECT DISTINCT platform FROM connections INDEXED BY connections_by_identity WHERE account = ?1 AND environment = ?2 AND active = 1 AND identity_folded = ?3 AND identity = ?4 AND (?5 IS NULL OR identity_type = ?5) ORDER BY platform LIMIT 100",
@@ -299,7 +301,8 @@ pub fn select_platforms(grant: &Grant) -> Statement {
     )
 }
 
-/// Deletes earlier grants of the user who decides about the grant `id`. Must run before the decision.
+/// Deletes earlier grants of the user who decides on the grant `id`. Must run before the decision
+/// is stored.
 pub fn delete_earlier_grants(step: BrowserStep<'_>, id: &str, grant_ids: &[String]) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND EXISTS (SELECT 1 FROM agent_grants o WHERE o.id = ?1 AND o.endpoint = ?2 AND o.browser_hash = ?3 AND o.state = 'opened' AND o.expires_at > ?4 AND o.account = agent_grants.account AND o.environment = agent_grants.environment AND o.identity = agent_grants.identity AND o.identity_type IS agent_grants.identity_type)",
@@ -317,13 +320,14 @@ pub fn delete_earlier_grants(step: BrowserStep<'_>, id: &str, grant_ids: &[Strin
 #[derive(Debug, Clone, Copy)]
 pub struct Consent<'a> {
     pub access: Access,
-    /// Comma-separated; `None` keeps those of the grant.
+    /// Comma-separated; `None` keeps the platforms of the grant.
     pub platforms: Option<&'a str>,
     pub confirm: Option<Confirm>,
     pub code_hash: &'a str,
 }
 
-/// Records the consent. The access can only be reduced and the approvals only increased; the platforms were checked before.
+/// Records the user's consent. It can only reduce the access and increase the calls that need
+/// approval. The caller must have checked `platforms`.
 pub fn consent(step: BrowserStep<'_>, id: &str, consent: Consent<'_>) -> Statement {
     statement(
         format!(
@@ -343,7 +347,7 @@ pub fn consent(step: BrowserStep<'_>, id: &str, consent: Consent<'_>) -> Stateme
     )
 }
 
-/// Deletes a declined grant. Returns its row, for the redirect to the client.
+/// Deletes a declined grant and returns its row, which the redirect to the client needs.
 pub fn decline(step: BrowserStep<'_>, id: &str) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' RETURNING *",
@@ -351,8 +355,8 @@ pub fn decline(step: BrowserStep<'_>, id: &str) -> Statement {
     )
 }
 
-/// Exchanges a code, once, and selects the grant. If a code is used twice, one of the two clients has stolen it, so the grant is
-/// deleted (RFC 6749, section 4.1.2).
+/// Exchanges a code, once, and selects the grant. A code that is used twice was stolen, so its
+/// second use deletes the grant (RFC 6749, section 4.1.2).
 pub fn exchange(
     step: BrowserStep<'_>,
     code: &str,
@@ -390,8 +394,8 @@ pub fn exchange(
     ]
 }
 
-/// Refreshes a grant, and selects it if the token is valid. A token that is too old for the rotation deletes the grant. A
-/// request for more access than granted changes nothing.
+/// Selects the grant and records the refresh, if the refresh token is valid. A token of an older
+/// generation deletes the grant. A request for more access than granted changes nothing.
 pub fn refresh(
     token: &RefreshToken,
     client_hash: &str,
@@ -411,7 +415,8 @@ pub fn refresh(
         "id = ?1 AND endpoint = ?2 AND client_hash = ?3 AND state = 'active' AND expires_at > ?4 AND {}",
         key_is_valid("?4")
     );
-    // Accepts the newest token that was used, its successor and, for a while, its predecessor.
+    // Accepts the newest token that was used, its successor and, during [`GRACE_MS`], its
+    // predecessor.
     let is_valid_generation = format!(
         "(?5 = generation OR ?5 = generation + 1 OR (?5 = generation - 1 AND rotated_at + {GRACE_MS} > ?4))"
     );
@@ -439,7 +444,7 @@ pub fn refresh(
     ]
 }
 
-/// Deletes a grant at the request of its client (RFC 7009).
+/// Deletes the grant that its client revokes (RFC 7009).
 pub fn revoke(endpoint: &str, id: &str) -> Statement {
     statement(
         "DELETE FROM agent_grants WHERE id = ?2 AND endpoint = ?1",
@@ -447,7 +452,7 @@ pub fn revoke(endpoint: &str, id: &str) -> Statement {
     )
 }
 
-/// Deletes a grant of the caller's account. Returns its id.
+/// Deletes a grant of the caller's tenant. Returns its id.
 pub fn delete_grant(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM agent_grants WHERE state = 'active' AND id = ").text(id);
@@ -458,7 +463,8 @@ pub fn delete_grant(guard: &Guard<'_>, id: &str) -> Statement {
     sql.finish()
 }
 
-/// Selects up to `limit` grants of the caller's account, newest first, after the one with the id `before`.
+/// Selects up to `limit` grants of the caller's tenant, newest first, that follow the grant
+/// `before`.
 pub fn select_grants(
     guard: &Guard<'_>,
     identity: Option<&str>,

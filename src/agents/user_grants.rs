@@ -1,5 +1,5 @@
-//! End users see and revoke their own grants. A signed text states who has signed in, so no row is stored. Also contains the
-//! SQL of the page.
+//! Lets end users see and revoke their own grants. The signed-in user is a signed string, so no
+//! session is stored.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,13 @@ use crate::auth::token::SessionSecrets;
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, IdentityType};
 
-/// The maximum number of grants on a page, which the user can revoke together.
+/// The maximum number of grants on a page, which is also the maximum that a user can revoke at
+/// once.
 pub const MAX_GRANTS: usize = 20;
 
 const PREFIX: &str = "ag_";
 
-/// A user who has signed in to see their grants.
+/// A signed-in user who can see their own grants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignedInUser {
     #[serde(rename = "e")]
@@ -25,32 +26,32 @@ pub struct SignedInUser {
     /// SHA-256 of the browser's cookie.
     #[serde(rename = "b")]
     pub browser_hash: String,
-    /// When the sign-in was configured. After a later change, the text is no longer valid.
+    /// When the sign-in was last configured. A later change invalidates the signed string.
     #[serde(rename = "c")]
     pub configured_at: u64,
-    /// When it expires, in milliseconds since 1970-01-01 UTC.
+    /// Milliseconds since 1970-01-01 UTC.
     #[serde(rename = "t")]
     pub expires_at: u64,
 }
 
 impl SignedInUser {
-    /// The parameter `grant` of `continueUrl`. Returns `None` without a signing secret.
+    /// Creates the parameter `grant` of `continueUrl`. Returns `None` without a signing secret.
     pub fn sign(&self, secrets: &SessionSecrets) -> Option<String> {
         secrets.sign_text(PREFIX, self)
     }
 
-    /// Whether a text looks like a result of [`Self::sign`]. The signature is not checked.
+    /// Whether a string has the prefix of [`Self::sign`]. Does not check the signature.
     pub fn is_signed(text: &str) -> bool {
         text.starts_with(PREFIX)
     }
 
-    /// Verifies a text that has not expired.
+    /// Verifies a signed user and its expiry.
     pub fn verify(secrets: &SessionSecrets, text: &str, now: u64) -> Option<Self> {
         secrets.verify_text(PREFIX, text).filter(|user: &Self| now < user.expires_at)
     }
 }
 
-/// The user to whom grants belong.
+/// The user who owns grants.
 #[derive(Debug, Clone, Copy)]
 pub struct GrantOwner<'a> {
     pub account: &'a str,
@@ -60,7 +61,7 @@ pub struct GrantOwner<'a> {
 }
 
 impl GrantOwner<'_> {
-    /// The parameters `?1` to `?4`, followed by `more` as `?5`.
+    /// The owner as the parameters `?1` to `?4`, then `more` as `?5`.
     fn params(&self, more: Param) -> Vec<Param> {
         vec![
             Param::text(self.account),
@@ -72,7 +73,7 @@ impl GrantOwner<'_> {
     }
 }
 
-/// Deletes grants of a user who has signed in, unless the sign-in has changed since `configured_at`.
+/// Deletes grants of the signed-in user, unless the sign-in has changed since `configured_at`.
 pub fn delete_own_grants(
     owner: GrantOwner<'_>,
     (endpoint, configured_at): (&str, u64),
@@ -86,7 +87,7 @@ pub fn delete_own_grants(
     )
 }
 
-/// Selects the grants of a user, newest first.
+/// Selects a user's grants, newest first.
 pub fn select_grants_of(owner: GrantOwner<'_>, now: u64) -> Statement {
     statement(
         format!(

@@ -12,8 +12,8 @@ use crate::terms::AuditAction;
 use crate::util::json;
 use crate::util::rfc3339;
 
-/// How many entries a request scans when no index covers its filters. The page may then have fewer rows than `limit`, or none,
-/// although more follow.
+/// The maximum number of entries that a request scans if no index covers its filters. The page may
+/// then contain fewer than `limit` entries, or none, although more follow.
 const SCAN_LIMIT: u64 = 1000;
 
 pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {

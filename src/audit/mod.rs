@@ -1,5 +1,6 @@
-//! The audit log: changes and reads of credentials, with their actors. Triggers write the entries of changes, in the same
-//! transaction (`schema/0001_init.sql`). A read of credentials writes its own entry.
+//! The audit log: changes and reads of credentials, with their actors. Triggers in
+//! `schema/0001_init.sql` log changes, in the transaction of the change.
+//! [`statements::record_credentials_read`] logs reads.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ pub mod statements;
 
 const PREFIX: &str = "aud_";
 
-/// The hexadecimal digits of an id.
+/// The number of hexadecimal digits in an id.
 const DIGITS: usize = 25;
 
 /// The id of an entry. Ids sort by time.
@@ -25,9 +26,10 @@ impl AuditId {
         (digits.len() == DIGITS && digits.bytes().all(is_digit)).then(|| Self(text.to_owned()))
     }
 
-    /// A lower bound of the ids of entries that were written at or after `at`, in milliseconds since 1970-01-01 UTC.
+    /// A lower bound for the ids of entries written at `at` or later, in milliseconds since
+    /// 1970-01-01 UTC.
     pub fn lower_bound(at: u64) -> String {
-        // Eleven digits last until the year 2527.
+        // Eleven digits suffice until the year 2527.
         format!("{PREFIX}{:011x}", at.min(0xfff_ffff_ffff))
     }
 
@@ -40,18 +42,19 @@ impl AuditId {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Entry {
     pub id: String,
-    /// Milliseconds since 1970-01-01 UTC. `None`, like the other columns, if the entry was scanned but does not match the filter.
+    /// Milliseconds since 1970-01-01 UTC. All columns except the id are `None` if the entry was
+    /// scanned but does not match the filter.
     pub at: Option<u64>,
     pub action: Option<String>,
     pub actor_type: Option<String>,
     pub actor: Option<String>,
-    /// The key on whose behalf the actor acts.
+    /// The id of the key on whose behalf the actor acts.
     pub key_id: Option<String>,
     pub target_type: Option<String>,
-    /// An id, or the platform of an OAuth client.
+    /// The id of the changed resource or, for an OAuth client, its platform.
     pub target: Option<String>,
     pub request_id: Option<String>,
-    /// The number of reads that the entry stands for.
+    /// The number of reads that this entry represents.
     pub count: Option<u64>,
 }
 
@@ -84,7 +87,7 @@ struct TargetView<'a> {
 }
 
 impl Entry {
-    /// The JSON. Returns `None` for an entry that does not match the filter, or is older than `since`.
+    /// The entry as JSON. Returns `None` if it does not match the filter or is older than `since`.
     pub fn view(&self, since: u64) -> Option<impl Serialize> {
         let (at, action) = (self.at.filter(|at| *at >= since)?, self.action.as_deref()?);
         Some(EntryView {
@@ -103,7 +106,6 @@ impl Entry {
     }
 }
 
-/// Filters of the list.
 #[derive(Debug, Clone, Default)]
 pub struct AuditFilter {
     pub actor: Option<String>,

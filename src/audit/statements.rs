@@ -21,7 +21,7 @@ const AUDITED: [&str; 9] = [
     "webhooks",
 ];
 
-/// Whether a statement changes a table whose changes are audited.
+/// Whether a statement changes an audited table.
 pub fn is_audited(sql: &str) -> bool {
     let mut words = sql.split_ascii_whitespace();
     let table = match words.next() {
@@ -32,7 +32,8 @@ pub fn is_audited(sql: &str) -> bool {
     table.is_some_and(|table| AUDITED.contains(&table))
 }
 
-/// Sets the actor and the request of all changes that follow in the batch. Triggers copy them into the audit log.
+/// Sets the actor and the request of all following changes in the batch. Triggers copy them to the
+/// audit log.
 pub fn caller_actor(guard: &Guard<'_>, caller: &Caller, now: u64, request: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) SELECT 1, ");
@@ -42,7 +43,7 @@ pub fn caller_actor(guard: &Guard<'_>, caller: &Caller, now: u64, request: &str)
     sql.finish()
 }
 
-/// Adds the type and the id of a caller as SQL values.
+/// Adds the caller's actor type and id as SQL values.
 fn push_actor(sql: &mut Sql<'_>, caller: &Caller) {
     match (caller, caller.grant()) {
         (Caller::Key(_), _) => sql.push("'key', k.id"),
@@ -52,7 +53,7 @@ fn push_actor(sql: &mut Sql<'_>, caller: &Caller) {
     };
 }
 
-/// Like [`caller_actor`], for a user in a browser, on behalf of the key with this id.
+/// Like [`caller_actor`], for a person in a browser, who acts on behalf of the key `key_id`.
 pub fn person_actor(identity: &str, key_id: &str, now: u64, request: &str) -> Statement {
     Statement {
         sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type, actor, key_id, request_id) VALUES (1, ?1, 'person', ?2, ?3, ?4)".into(),
@@ -65,7 +66,7 @@ pub fn person_actor(identity: &str, key_id: &str, now: u64, request: &str) -> St
     }
 }
 
-/// Like [`person_actor`], for the user of a grant.
+/// Like [`caller_actor`], for the user of a grant.
 pub fn grant_user_actor(grant: &str, now: u64, request: &str) -> Statement {
     grant_actor("'person', identity", grant, now, request)
 }
@@ -85,7 +86,7 @@ fn grant_actor(actor: &str, grant: &str, now: u64, request: &str) -> Statement {
     }
 }
 
-/// Like [`caller_actor`], for the operator's command line.
+/// Like [`caller_actor`], for the operator.
 pub fn operator_actor() -> Statement {
     Statement {
         sql: "INSERT OR REPLACE INTO audit_context (one, at, actor_type) VALUES (1, CAST(unixepoch('subsec') * 1000 AS INTEGER), 'operator')".into(),
@@ -93,21 +94,22 @@ pub fn operator_actor() -> Statement {
     }
 }
 
-/// Clears the actor that [`caller_actor`] and similar statements set.
+/// Clears the actor that [`caller_actor`] set, after the last change of the batch.
 pub fn clear_actor() -> Statement {
     Statement { sql: "DELETE FROM audit_context".into(), params: Vec::new() }
 }
 
-/// The beginning of a statement that writes the entry of a read.
+/// The start of the statements that log a read.
 const READ: &str = "INSERT INTO audit (";
 
-/// Whether a statement only writes the entry of a read, which causes no event.
+/// Whether a statement only logs a read. Such a statement causes no events.
 pub fn is_read(sql: &str) -> bool {
     sql.starts_with(READ)
 }
 
-/// Records that the caller reads the credentials of a connection, if the caller can reach it and it has credentials.
-/// The reads of an actor within a minute share one entry, which counts them. Idempotent for one request.
+/// Logs that the caller reads the credentials of a connection, if the caller can access them and
+/// they exist. Reads of an actor within a minute share an entry that counts them. A retry of the
+/// same request is not counted again.
 pub fn record_credentials_read(
     guard: &Guard<'_>,
     connection: &ConnectionId,
@@ -126,7 +128,7 @@ pub fn record_credentials_read(
         .push(" AND (a.actor_type, a.actor) = (");
     push_actor(&mut sql, caller);
     sql.push(") AND a.key_id = k.id LIMIT 1), ").push("printf('aud_%011x%06x%s', ").integer(now);
-    // The id has the same form as in the triggers.
+    // The format of ids must be the same as in the triggers of `schema/0001_init.sql`.
     sql.push(", (SELECT ifnull(max(seq), 0) + 1 FROM audit) & 16777215, substr(");
     sql.text(request).push(", 1, 8))), ").integer(now);
     sql.push(", ").text(action).push(", ");
@@ -137,7 +139,7 @@ pub fn record_credentials_read(
     sql.finish()
 }
 
-/// The columns of an entry, except its id.
+/// The columns of an entry, without the id.
 const COLUMNS: [&str; 9] = [
     "at",
     "action",
@@ -150,9 +152,10 @@ const COLUMNS: [&str; 9] = [
     "count",
 ];
 
-/// Selects up to `limit` entries of the caller's account and environment, newest first, before the entry with the id `before`. An
-/// index covers the time and the target, or else the actor. The other filters are applied to each scanned entry: one that does not
-/// match is returned with its id only, so that the next page can continue from it.
+/// Selects up to `limit` entries of the caller's tenant, newest first, that precede the entry
+/// `before`. An index covers the time and either the target or the actor. Other filters are applied
+/// to each scanned entry: if an entry does not match, only its id is returned, so that the next
+/// page can continue there.
 pub fn select(
     guard: &Guard<'_>,
     filter: &AuditFilter,
@@ -213,7 +216,7 @@ pub fn select(
 }
 
 impl AuditFilter {
-    /// Whether no index covers all filters, so that entries have to be scanned.
+    /// Whether some filters are not covered by an index, so that entries must be scanned.
     pub fn needs_scan(&self) -> bool {
         let has_target = self.target.is_some() || self.connection.is_some();
         !self.actions.is_empty()
@@ -222,11 +225,12 @@ impl AuditFilter {
     }
 }
 
-/// Deletes a batch of the oldest entries if they are older than `before`. Reads one row if there are none, and never the whole
-/// table. Entries of a moved account can therefore stay longer, behind newer ones.
+/// Deletes a batch of the oldest entries if they are older than `before`. If there are none, reads
+/// only one row, and never the whole table. The entries of a moved account can therefore be deleted
+/// late, because they are behind newer ones.
 pub fn prune(before: u64) -> Statement {
     Statement {
-        // Checks the oldest entry first, so that the others are read only if something has to be deleted.
+        // Checks the oldest entry first, to avoid reading the others if there is nothing to delete.
         sql: "DELETE FROM audit WHERE seq IN (SELECT o.seq FROM (SELECT at FROM audit NOT INDEXED ORDER BY seq LIMIT 1) f CROSS JOIN (SELECT seq, at, account FROM audit NOT INDEXED ORDER BY seq LIMIT 2000) o WHERE f.at < ?1 AND o.at < ?1 AND o.account NOT IN (SELECT account FROM away))".into(),
         params: vec![Param::integer(before)],
     }

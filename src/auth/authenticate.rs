@@ -1,4 +1,4 @@
-//! Turns the row of a caller's key into a [`Principal`], and caches keys for catalog requests.
+//! Authenticates a caller from the row of its key, and caches keys for catalog requests.
 
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
@@ -12,13 +12,13 @@ use super::{Caller, Principal, Shard};
 use crate::ports::{ResultSet, StorageError, is_recent};
 use crate::terms::{Environment, Scopes};
 
-/// How long catalog requests trust a cached key, in milliseconds: half of the 60 s within which a revocation must take
-/// effect.
+/// How long catalog requests rely on a cached key, in milliseconds. Half of the 60 seconds within
+/// which a revocation must take effect.
 pub const TRUST_MS: u64 = 30_000;
-/// Number of cached keys per isolate.
+/// The number of cached keys per isolate.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
-/// The keys that this isolate authenticated recently.
+/// A cache of the keys that this isolate authenticated recently.
 #[derive(Debug)]
 pub struct KeyCache(RefCell<LruCache<KeyHash, CachedKey>>);
 
@@ -46,8 +46,8 @@ impl Default for KeyCache {
     }
 }
 
-/// Returns the principal of `caller`, from the row that [`select_key`](super::statements::select_key) selects. Fails if the key
-/// is unknown, expired or revoked.
+/// Authenticates `caller` with the row from [`select_key`](super::statements::select_key). Fails if
+/// the key is unknown, expired or revoked.
 pub fn principal_from_row(
     caller: &Caller,
     result: Option<&ResultSet>,
@@ -69,13 +69,15 @@ pub fn principal_from_row(
     }
     let KeyRow { id: key_id, account, expires_at, .. } = row;
     let scopes = caller.signed_scopes().map_or(scopes, |signed| signed.and(scopes));
-    // A resource that a person creates belongs to the account, and expires with the key, not with the session.
+    // Resources that a person creates belong to the account. They expire with the key, not with the
+    // person's session.
     let expires_at = caller.token().map_or(expires_at, |token| Some(token.expires_at));
     Ok(Principal { key_id, account, environment, scopes, expires_at })
 }
 
-/// Returns the shard to which the caller's account was moved, from the row that [`select_key`](super::statements::select_key)
-/// selects. Returns `None` if the account is in this database, or the caller is unknown.
+/// Returns the shard to which the caller's account was moved, from the row of
+/// [`select_key`](super::statements::select_key). Returns `None` if the account is in this database
+/// or the caller is unknown.
 pub fn moved_to(result: Option<&ResultSet>) -> Result<Option<Shard>, StorageError> {
     let rows = result.map(ResultSet::rows::<Forward>).transpose()?.unwrap_or_default();
     Ok(rows.into_iter().find_map(|row| row.moved_to).and_then(Shard::new))
@@ -91,8 +93,8 @@ fn is_expired(expires_at: Option<u64>, now: u64) -> bool {
 }
 
 impl KeyCache {
-    /// Returns the cached scopes of a key, unless they are older than [`TRUST_MS`]. Fails if the key has expired in the meantime,
-    /// which the cache detects without a query.
+    /// Returns the cached scopes of a key if they are not older than [`TRUST_MS`]. Fails if the key
+    /// has expired since, which the cache detects without a query.
     pub fn recall(&self, key: &ApiKey, now: u64) -> Result<Option<Scopes>, AuthenticationError> {
         let Ok(mut cache) = self.0.try_borrow_mut() else { return Ok(None) };
         let cached = cache.get(&key.hash());
@@ -105,7 +107,8 @@ impl KeyCache {
         Ok(Some(key.scopes))
     }
 
-    /// Caches the scopes of a valid key. Without a principal the key is no longer valid, and is removed.
+    /// Caches the scopes of a valid key. Without a principal, the key is no longer valid and is
+    /// removed.
     pub fn remember(&self, key: &ApiKey, principal: Option<&Principal>, since: u64) {
         let Ok(mut cache) = self.0.try_borrow_mut() else { return };
         if let Some(Principal { scopes, expires_at, .. }) = principal {

@@ -1,4 +1,4 @@
-//! The secret of a request: an API key, or a token that was created with one.
+//! Parses the secret of a request: an API key, or a token that was created with one.
 
 use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash, shard_digits};
@@ -11,32 +11,32 @@ use crate::auth::restriction::TokenRestriction;
 use crate::terms::{Environment, Scopes};
 use crate::util::name_set::Names;
 
-/// The secret of a request. A key was only checked for its form, and storage must confirm it. The signature of a token was
-/// verified.
+/// The secret of a request. The format of a key and the signature of a token have been checked;
+/// whether the key is valid has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// An API key.
     Key(ApiKey),
     /// A session token, or the access token of an agent.
     Token(Token),
-    /// The token of a person who has signed in to the console. Like a key, it reaches all connections of its account and
-    /// environment.
+    /// The token of a person who has signed in to the console. Like a key, it has access to all
+    /// connections of its tenant.
     Person(Token),
 }
 
-/// Whether the value of a header has several secrets. The runtime joins repeated headers with commas, which no secret contains.
+/// Whether a header's value contains several secrets. The runtime joins repeated headers with
+/// commas, and secrets contain no commas.
 pub fn has_several_secrets(value: &str) -> bool {
     value.split(',').filter(|part| !part.trim().is_empty()).count() > 1
 }
 
-/// The shard that a key or a token names. Does not check the secret.
+/// The shard number in a key or token. Does not verify the secret.
 pub fn shard_of(secret: &str) -> Shard {
     let digits = if [TOKEN_PREFIX, CODE_PREFIX, ACCESS_PREFIX, CONSOLE_PREFIX]
         .iter()
         .any(|prefix| secret.starts_with(prefix))
     {
         let mut parts = secret.rsplit('.').skip(1);
-        // The claims come before the digits, so a token with fewer parts has no digits.
+        // The shard digits follow the claims. A token without them has one part less.
         parts.next().filter(|_| parts.next().is_some())
     } else {
         shard_digits(secret)
@@ -45,7 +45,8 @@ pub fn shard_of(secret: &str) -> Shard {
 }
 
 impl Caller {
-    /// Parses the non-empty values of the secret headers, which must contain exactly one secret. Does not use storage.
+    /// Parses the non-empty values of the secret headers. There must be exactly one. Does not query
+    /// storage.
     pub fn parse(secrets: &[&str], sessions: &SessionSecrets) -> Result<Self, AuthenticationError> {
         match secrets {
             [] => Err(AuthenticationError::Missing),
@@ -79,17 +80,19 @@ impl Caller {
         }
     }
 
-    /// The token of an end user or an agent. Returns `None` for a key and a person, who are not restricted to an identity.
+    /// The token of an end user or an agent. Returns `None` for a key and for a person, because
+    /// they are not restricted to an identity.
     pub const fn token(&self) -> Option<&Token> {
         if let Self::Token(token) = self { Some(token) } else { None }
     }
 
-    /// The token of a person in the console.
+    /// The token of a person in the console. Returns `None` for other callers.
     pub const fn person(&self) -> Option<&Token> {
         if let Self::Person(token) = self { Some(token) } else { None }
     }
 
-    /// The scopes that a token names. A scope has no effect unless the key has it too. Returns `None` for a key.
+    /// The scopes in a token. The key must have a scope, too, for it to be effective. Returns
+    /// `None` for a key.
     pub const fn signed_scopes(&self) -> Option<Scopes> {
         match self {
             Self::Key(_) => None,
@@ -97,7 +100,8 @@ impl Caller {
         }
     }
 
-    /// Whether a row other than the key's can end the caller's access at any time, so that nothing cached authorizes it.
+    /// Whether the caller has a grant or session that can be revoked at any time, so that cached
+    /// keys can't authorize it.
     pub const fn has_revocable_row(&self) -> bool {
         match self {
             Self::Key(_) => false,
@@ -105,22 +109,23 @@ impl Caller {
         }
     }
 
-    /// The grant of an agent. Returns `None` for every other caller.
+    /// The grant of an agent. Returns `None` for other callers.
     pub fn grant(&self) -> Option<&Grant> {
         self.token()?.grant.as_ref()
     }
 
-    /// Returns `None` for a key, which reaches all connections of its account and environment.
+    /// The token's restriction. Returns `None` for a key or a person, because they can access all
+    /// connections of the tenant.
     pub fn restriction(&self) -> Option<&TokenRestriction> {
         self.token().map(|token| &token.restriction)
     }
 
-    /// The platforms that the caller can reach; `None` for all.
+    /// The platforms to which the caller is restricted; `None` for all.
     pub fn platforms(&self) -> Option<&Names> {
         self.restriction()?.platforms.as_ref()
     }
 
-    /// The limits of platform calls.
+    /// The limits of the caller's platform calls.
     pub fn limits(&self) -> &Limits {
         self.token().map_or(Limits::NONE, |token| &token.limits)
     }
@@ -133,7 +138,7 @@ impl Caller {
         }
     }
 
-    /// The secrets that verify the caller's cursors. The first one signs new cursors.
+    /// The secrets for verifying the caller's cursors. New cursors are signed with the first one.
     pub fn cursor_secrets(&self, sessions: &SessionSecrets) -> Vec<KeyHash> {
         match self {
             Self::Key(key) => vec![key.hash()],
@@ -141,7 +146,8 @@ impl Caller {
         }
     }
 
-    /// The error if storage does not know the caller, or the key is no longer valid. It does not reveal the reason.
+    /// The error for a caller that is unknown or whose key is no longer valid. Does not reveal the
+    /// reason.
     pub const fn rejection(&self) -> AuthenticationError {
         match self {
             Self::Key(_) => AuthenticationError::Refused,
@@ -149,7 +155,7 @@ impl Caller {
         }
     }
 
-    /// The kind of secret, for error messages.
+    /// The type of the secret, for error messages.
     pub const fn noun(&self) -> &'static str {
         match self {
             Self::Key(_) => "API key",

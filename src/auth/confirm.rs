@@ -4,17 +4,17 @@ use super::limits::Access;
 use crate::terms::named;
 
 named! {
-    /// The calls that need approval.
+    /// Which calls need the user's approval.
     Confirm:
-    /// All but `GET`, `HEAD` and GraphQL queries.
+    /// All calls except `GET`, `HEAD` and GraphQL queries.
     Write = "write",
-    /// `DELETE`, and any other writing method if a word of the key or title shows that the action deletes, ends or takes
-    /// away something, or moves money: see [`is_destructive`].
+    /// `DELETE`, and other writing methods if the action's key or title contains a word for
+    /// deleting, ending, removing or paying: see [`is_destructive`].
     Destructive = "destructive",
 }
 
 impl Confirm {
-    /// Whether an action with this method, key and title needs approval.
+    /// Whether a call of the action with this method, key and title needs approval.
     pub fn needs_approval(self, method: &str, key: &str, title: &str) -> bool {
         if Access::Read.allows(method, Some(key)) {
             return false;
@@ -23,9 +23,11 @@ impl Confirm {
     }
 }
 
-/// Words that contain one of these are destructive: some keys join their words, as in `batchdelete`.
+/// A word that contains one of these is destructive: some keys join their words, as in
+/// `batchdelete`.
 const DESTRUCTIVE_PARTS: [&str; 2] = ["delete", "remove"];
-/// Words that begin with one of these are destructive, in all their forms: `cancels`, `cancelling`, `cancellation`.
+/// A word that begins with one of these is destructive, in all its forms: `cancels`, `cancelling`,
+/// `cancellation`.
 const DESTRUCTIVE_STEMS: [&str; 60] = [
     "abort",
     "anonymis",
@@ -88,7 +90,7 @@ const DESTRUCTIVE_STEMS: [&str; 60] = [
     "unsubscrib",
     "withdraw",
 ];
-/// Words that are destructive only as a whole, because harmless words begin with some of them: `bank` begins with `ban`.
+/// These words are destructive, but not as prefixes: `bank` begins with `ban`.
 const DESTRUCTIVE_WORDS: [&str; 61] = [
     "abandon", "ban", "bans", "block", "charge", "charges", "clear", "clears", "close", "closes",
     "closing", "decline", "declines", "del", "deny", "drop", "drops", "eject", "empty", "exclude",
@@ -98,16 +100,18 @@ const DESTRUCTIVE_WORDS: [&str; 61] = [
     "unban", "unbind", "undo", "unfollow", "unlink", "unset", "unshare", "untag", "void", "voids",
     "wipe", "wipes",
 ];
-/// Words that are destructive only as the first word, as verbs. Elsewhere they are nouns, as in `create a release`.
+/// These words are destructive only as the first word, where they are verbs. Elsewhere they are
+/// nouns, as in `create a release`.
 const DESTRUCTIVE_FIRST_WORDS: [&str; 8] =
     ["buy", "end", "leave", "purchase", "release", "return", "reverse", "roll"];
 
-/// Whether a key or a title names something that can't be undone or takes something away. Many platforms delete with `POST`,
-/// so the method is not enough. A participle describes a thing, as in `restore a deleted item`, and a prefix reverses a
-/// word, as in `undelete`. Sending and publishing are not destructive.
+/// Whether a key or title describes an action that can't be undone or takes something away. The
+/// method is not sufficient, because many platforms delete with `POST`. Participles, as in `restore
+/// a deleted item`, and negations, as in `undelete`, do not count. Sending and publishing are not
+/// destructive.
 fn is_destructive(text: &str) -> bool {
     let words = words(text);
-    // Some keys begin with the method.
+    // Some keys begin with the HTTP method.
     let methods = ["post", "put", "patch"];
     let first = words.iter().find(|word| !methods.contains(&word.as_str()));
     first.is_some_and(|word| DESTRUCTIVE_FIRST_WORDS.contains(&word.as_str()))
@@ -125,7 +129,7 @@ fn is_destructive_word(word: &str) -> bool {
         || DESTRUCTIVE_PARTS.iter().any(|part| word.contains(part))
 }
 
-/// Splits a title or a camel-case name into words, in lower case.
+/// Splits a title or a camel-case name into lower-case words.
 fn words(text: &str) -> Vec<String> {
     let mut separated = String::new();
     let mut was_lower = false;
@@ -165,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Keys and titles of the public directory of `OpenAPI` documents.
+    /// Real keys and titles from the public directory of `OpenAPI` documents.
     #[test]
     fn destructive_actions_are_recognized_by_their_words() {
         let is_destructive =

@@ -1,23 +1,24 @@
-//! Authentication errors.
+//! Errors in authenticating a request.
 
 use crate::ports::StorageError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthenticationError {
-    /// The request carries no secret.
+    /// The request contains no secret.
     Missing,
-    /// The only secret is in the header `Authorization`, which the API does not read.
+    /// The only secret is in the header `Authorization`, which this endpoint does not accept.
     InAuthorization,
-    /// The request carries several secrets.
+    /// The request contains several secrets.
     Several,
-    /// The key has the wrong shape or checksum.
+    /// The format or the checksum of the key is wrong.
     Malformed,
-    /// The key is unknown, revoked or expired. The response is the same, so that it does not reveal which keys exist.
+    /// The key is unknown, revoked or expired. These cases are not distinguished, so that a
+    /// response does not reveal which keys exist.
     Refused,
-    /// The token has a wrong signature, has expired, was sent from another origin, or its key is no longer valid. The response
-    /// is the same in all cases.
+    /// The token has an invalid signature, has expired, was sent from a different origin, or its
+    /// key is no longer valid. These cases are not distinguished.
     BadToken,
-    /// The grant of an agent's correctly signed token was ended, or has expired.
+    /// The signature of an agent's token is valid, but its grant was revoked or has expired.
     EndedGrant,
     Storage(StorageError),
 }

@@ -1,6 +1,6 @@
-//! API keys: `sk_test_` or `sk_live_`, 32 random base62 characters, and the CRC-32 of everything before it as 6 base62
-//! characters. The checksum rejects mistyped and invented keys without a storage request. Keys of every shard but the first
-//! have the two digits of the shard before the random characters.
+//! API keys: `sk_test_` or `sk_live_`, 32 random base62 characters, and a checksum: the CRC-32 of
+//! everything before it in 6 base62 characters. The checksum rejects mistyped keys without a query.
+//! Except in the first shard, two shard digits precede the random characters.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ use crate::terms::Environment;
 
 /// The number of random characters in a key: 190 bits.
 const RANDOM_LEN: usize = 32;
-/// The number of characters in the checksum: 62^6 > 2^32.
+/// The number of characters in the checksum. 62^6 > 2^32.
 const CHECKSUM_LEN: usize = 6;
 /// The number of characters after the prefix.
 const LEN: usize = RANDOM_LEN + CHECKSUM_LEN;
-/// The number of characters after the prefix, including the digits of a shard.
+/// The number of characters after the prefix, including shard digits.
 const MARKED_LEN: usize = DIGITS + LEN;
 
-/// A well-formed API key. `Debug` shows only its environment.
+/// A well-formed API key. `Debug` prints only its environment.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey {
     text: String,
@@ -27,16 +27,16 @@ pub struct ApiKey {
     hash: KeyHash,
 }
 
-/// The SHA-256 of a key: the only form in which it is stored.
+/// The SHA-256 of a key. Only this hash is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(pub [u8; 32]);
 
-/// The shape or the checksum of a key is wrong.
+/// The error if the format or the checksum of a key is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MalformedKeyError;
 
 impl ApiKey {
-    /// Generates a key. `fill` fills its argument with secure random bytes.
+    /// Generates a key. `fill` must fill its argument with cryptographically secure random bytes.
     pub fn generate(
         environment: Environment,
         shard: Shard,
@@ -48,7 +48,8 @@ impl ApiKey {
         while text.len() < end {
             let mut bytes = [0; RANDOM_LEN];
             fill(&mut bytes);
-            // 248 is the largest multiple of 62 in a byte: larger values would make the first characters more likely.
+            // 248 is the largest multiple of 62 that fits into a byte. Using larger values would
+            // make some characters more likely.
             let digits =
                 bytes.iter().filter(|byte| **byte < 248).map(|byte| digit(u32::from(*byte)));
             for character in digits {
@@ -62,7 +63,7 @@ impl ApiKey {
         Self::new(text, environment, shard)
     }
 
-    /// Checks the shape and the checksum. Does not use storage.
+    /// Checks the format and the checksum. Does not query storage.
     pub fn parse(text: &str) -> Result<Self, MalformedKeyError> {
         check(text).map(|(environment, shard)| Self::new(text.to_owned(), environment, shard))
     }
@@ -84,30 +85,30 @@ impl ApiKey {
         self.hash
     }
 
-    /// The key in plain text. The API returns it only in the response that creates it.
+    /// The key in plain text. The API returns it only once, when it is created.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 }
 
-/// The hash under which a secret is stored: SHA-256 in hexadecimal.
+/// The SHA-256 of a secret in hexadecimal, as it is stored.
 pub fn hash(secret: &str) -> String {
     KeyHash(Sha256::digest(secret.as_bytes()).into()).to_string()
 }
 
-/// Splits a key into the environment of its prefix and the rest.
+/// Splits off the prefix of a key. Returns the environment and the remaining characters.
 fn split(text: &str) -> Option<(Environment, &str)> {
     let mut all = Environment::ALL.into_iter();
     all.find_map(|environment| Some((environment, text.strip_prefix(prefix(environment))?)))
 }
 
-/// The shard digits of a key, if it has any. Does not check the key.
+/// The shard digits of a key, if it has any. Does not verify the key.
 pub(super) fn shard_digits(text: &str) -> Option<&str> {
     let (_, rest) = split(text)?;
     rest.get(..DIGITS).filter(|_| rest.len() == MARKED_LEN)
 }
 
-/// Checks the shape and the checksum of an API key. Returns the environment and the shard that it names.
+/// Checks the format and the checksum of a key. Returns its environment and shard.
 pub fn check(text: &str) -> Result<(Environment, Shard), MalformedKeyError> {
     let (environment, rest) = split(text).ok_or(MalformedKeyError)?;
     let shard = match shard_digits(text) {
@@ -135,7 +136,8 @@ impl fmt::Debug for ApiKey {
 impl fmt::Display for KeyHash {
     /// 64 lower-case hexadecimal digits, as in the `hash` column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Each request formats a hash for its rate limit, and one formatter call per byte would be measurably slower.
+        // Each request formats a hash for its rate limit, and a formatter call per byte is
+        // measurably slower.
         let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
         let digits = self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
         f.write_str(&digits.collect::<String>())
@@ -179,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The first two shards and the last one.
+    /// The first, the second and the last shard.
     fn shards() -> [Shard; 3] {
         [0, 1, 62 * 62 - 1].map(|number| Shard::new(number).unwrap())
     }

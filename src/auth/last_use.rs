@@ -1,5 +1,5 @@
-//! Records the day of a key's last use, and the minute of a console session's. The first request in that day or minute
-//! writes it, in its own batch.
+//! Records the day on which a key was last used, and the minute in which a console session was. The
+//! first request in that day or minute includes the write in its batch.
 
 use std::cell::RefCell;
 
@@ -12,20 +12,21 @@ use crate::ports::{Param, Statement};
 
 const DAY_MS: u64 = 86_400_000;
 const MINUTE_MS: u64 = 60_000;
-/// Number of cached uses per isolate.
+/// The maximum number of remembered uses per isolate.
 const CAPACITY: usize = 1024;
 
-/// Identifies a key and a day: the first 8 bytes of the key's hash, plus the number of days since 1970-01-01 UTC. For a
-/// session: the first 8 bytes of the hash of its id, plus the number of minutes.
+/// Identifies a key and a day: the first 8 bytes of the key's hash, plus the days since 1970-01-01
+/// UTC. For a session: the first 8 bytes of the hash of its id, plus the minutes since then.
 pub type UseId = u64;
 
-/// The uses that this isolate knows have been written.
+/// The uses that are known to have been written.
 #[derive(Debug, Default)]
 pub struct LastUses(RefCell<Vec<UseId>>);
 
 impl LastUses {
-    /// The use of a key at `now`, and the statement that writes it. Returns `None` if it is already written. The statement
-    /// changes nothing if the key is not valid, or another isolate has written the use.
+    /// The use of a key at `now`, and the statement that records it. Returns `None` if it is
+    /// already recorded. The statement has no effect if the key is invalid or another isolate has
+    /// recorded the use.
     pub fn due(&self, key: &ApiKey, now: u64) -> Option<(UseId, Statement)> {
         let day = now.checked_div(DAY_MS)?;
         let use_id = u64::from_le_bytes(*key.hash().0.first_chunk()?).wrapping_add(day);
@@ -53,7 +54,7 @@ impl LastUses {
         if self.0.try_borrow().ok()?.contains(&use_id) {
             return None;
         }
-        // A session that was idle for an hour, `console::IDLE_MS`, is not revived.
+        // A session that was idle for an hour (`console::IDLE_MS`) has ended, and is not revived.
         let statement = Statement {
             sql: "UPDATE console_sessions SET used_at = ?2 WHERE id = ?1 AND code_hash IS NULL AND expires_at > ?2 AND used_at > ?2 - 3600000 AND used_at <= ?2 - 60000".into(),
             params: vec![Param::text(id), Param::integer(now)],
@@ -61,7 +62,7 @@ impl LastUses {
         Some((use_id, statement))
     }
 
-    /// Marks a use as written.
+    /// Marks a use as recorded.
     pub fn remember(&self, use_id: UseId) {
         let Ok(mut written) = self.0.try_borrow_mut() else { return };
         if written.len() >= CAPACITY {

@@ -1,4 +1,4 @@
-//! Limits of a token's platform calls, in addition to its scopes. They are meant for agents.
+//! Limits of a token's platform calls, in addition to its scopes. Intended for agents.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use crate::catalog::graphql::is_query;
 use crate::terms::named;
 use crate::util::name_set::Names;
 
-/// The maximum number of actions that a token may name.
+/// The maximum number of actions in a token.
 pub const MAX_ACTIONS: usize = 100;
 
 named! {
-    /// The HTTP methods with which a caller may call platforms.
+    /// The HTTP methods that a caller may use in platform calls.
     #[derive(Default)]
     Access:
     /// `GET`, `HEAD` and GraphQL queries.
@@ -22,28 +22,30 @@ named! {
 }
 
 impl Access {
-    /// Whether it allows a request with this method. `action` is the key of the action that sends it.
+    /// Whether a request with this method is allowed. `action` is the key of the called action, if
+    /// any.
     pub fn allows(self, method: &str, action: Option<&str>) -> bool {
         self == Self::Write || matches!(method, "GET" | "HEAD") || action.is_some_and(is_query)
     }
 }
 
-/// The limits of a caller's platform calls. The default has no limits.
+/// The limits of a caller's platform calls. By default, there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The allowed methods.
     pub access: Access,
-    /// The allowed actions, as `platform/key`, or as `platform/prefix*` for all keys with a prefix. `None` allows all.
+    /// The allowed actions: `platform/key`, or `platform/prefix*` for all keys with this prefix.
+    /// `None` allows all.
     pub actions: Option<Names>,
-    /// The calls that need the user's approval; `None` for none.
+    /// Which calls need the user's approval; `None` if no call does.
     pub confirm: Option<Confirm>,
 }
 
 impl Limits {
-    /// Limits that allow every call without approval.
+    /// Allows every call without approval.
     pub const NONE: &'static Self = &Self { access: Access::Write, actions: None, confirm: None };
 
-    /// Whether the caller may do everything that its scopes allow, perhaps with the user's approval.
+    /// Whether the caller may do everything that its scopes allow, even if calls need approval.
     pub const fn is_none(&self) -> bool {
         matches!(self, Self { access: Access::Write, actions: None, .. })
     }
@@ -53,8 +55,8 @@ impl Limits {
         self.access.allows(method, Some(key)) && self.includes_action(platform, key)
     }
 
-    /// Checks a platform call. `action` is the platform and the key of an action; `None` for a request through the proxy. The
-    /// error is a sentence for the caller.
+    /// Checks a platform call. `action` is the platform and the key of an action, or `None` for a
+    /// request through the proxy. The error is a sentence for the caller.
     pub fn permit(&self, method: &str, action: Option<(&str, &str)>) -> Result<(), String> {
         match action {
             None if self.actions.is_some() => {
@@ -65,7 +67,7 @@ impl Limits {
                     "The token is limited to `actions`, which do not include `{platform}/{key}`: see `GET /v1/whoami`."
                 ));
             }
-            // Without an action there is no description that the user could approve.
+            // A request without an action has no description that the user could approve.
             None if self.confirm.is_some() && !Access::Read.allows(method, None) => {
                 return Err(format!(
                     "The user must approve each change, and a {method} request through the proxy has no description to approve: run an action instead."
@@ -81,7 +83,7 @@ impl Limits {
         ))
     }
 
-    /// Whether the allowed actions include an action.
+    /// Whether the action is one of the allowed actions.
     pub fn includes_action(&self, platform: &str, key: &str) -> bool {
         let Some(actions) = &self.actions else { return true };
         actions.all().into_iter().any(|action| {
@@ -93,19 +95,20 @@ impl Limits {
         })
     }
 
-    /// A string that differs for any two limits that allow different actions, for cache keys. Empty without limits.
+    /// A string for cache keys. Limits that allow different actions have different strings; without
+    /// limits, it is empty.
     pub fn fingerprint(&self) -> Cow<'_, str> {
         if self.is_none() {
             return "".into();
         }
         let actions = self.actions.as_ref().map_or("", Names::as_str);
-        // `*` is not a valid action, so this can't equal a list of actions.
+        // `*` alone is not a valid action, so it can't be confused with a list of actions.
         let all = if self.actions.is_none() { "*" } else { "" };
         format!("{}:{all}{actions}", self.access.as_str()).into()
     }
 }
 
-/// The distinct platforms of these actions.
+/// The distinct platforms of the actions.
 pub fn platforms_of(actions: &Names) -> Vec<String> {
     let mut platforms: Vec<String> = Vec::new();
     for action in actions.all() {
@@ -117,7 +120,7 @@ pub fn platforms_of(actions: &Names) -> Vec<String> {
     platforms
 }
 
-/// Checks an item of `actions`. Returns what is wrong, as the end of a sentence.
+/// Checks an item of `actions`. Returns the fault as the end of a sentence.
 pub fn check_action(text: &str) -> Option<&'static str> {
     let (platform, key) = text.split_once('/').unwrap_or_default();
     let stars = key.matches('*').count();

@@ -1,5 +1,5 @@
-//! Authentication and authorization: API keys, session tokens, token restrictions, and how the secret of a request becomes a
-//! [`Principal`].
+//! Authentication and authorization: API keys, session tokens, token restrictions, and resolving
+//! the secret of a request to a [`Principal`].
 
 pub mod api_keys;
 pub mod authenticate;

@@ -2,14 +2,14 @@
 
 use crate::terms::{Environment, Scopes};
 
-/// The account and environment of an authenticated request, and its permissions.
+/// The tenant and the permissions of an authenticated request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// The id of the caller's key, or of the key that created its token.
+    /// The id of the caller's key. For a token, the key that created it.
     pub key_id: String,
     pub account: String,
     pub environment: Environment,
     pub scopes: Scopes,
-    /// When the key or token expires, in milliseconds since 1970-01-01 UTC; `None` when it never does.
+    /// When the key or token expires, in milliseconds since 1970-01-01 UTC; `None`: never.
     pub expires_at: Option<u64>,
 }

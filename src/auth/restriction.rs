@@ -1,13 +1,15 @@
-//! Token restrictions: which of its key's connections a token can reach.
+//! Token restrictions: which connections of the tenant a token can access.
 //!
-//! They are enforced by `ConnectionFilter::restrict_to` for lists, by `Sql::guard_connection` for statements on one
-//! connection, by `connections::endpoints::create` and `connect::endpoints::start` for new connections, and by
-//! `Connection::is_within` for rows that have already been read.
+//! They are enforced by `ConnectionFilter::restrict_to` for lists, by `Sql::guard_connection` for
+//! statements on one connection, by `connections::endpoints::create` and
+//! `connect::endpoints::start` for new connections, and by `Connection::is_within` for rows that
+//! have already been read.
 
 use crate::terms::IdentityType;
 use crate::util::name_set::Names;
 
-/// One identity, optionally limited to an identity type, platforms or connections.
+/// Restricts a token to one identity and, optionally, to an identity type, platforms or
+/// connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenRestriction {
     /// Case-sensitive.
@@ -17,7 +19,8 @@ pub struct TokenRestriction {
     pub platforms: Option<Names>,
     /// The ids of the allowed connections; `None` allows all.
     pub connections: Option<Names>,
-    /// The name of the OAuth client with which it connects accounts. `None`: the connection's own, or the default one.
+    /// The name of the OAuth client for connecting accounts. `None`: the client of the connection,
+    /// or the default one.
     pub client: Option<String>,
 }
 
@@ -26,13 +29,13 @@ impl TokenRestriction {
         has_platform(self.platforms.as_ref(), platform)
     }
 
-    /// Whether the list of connections allows this id. The identity and the platform are checked separately.
+    /// Whether the connection id is allowed. Does not check the identity and the platform.
     pub fn has_connection(&self, id: &str) -> bool {
         self.connections.as_ref().is_none_or(|ids| ids.has(id))
     }
 }
 
-/// Whether these platforms, if any are given, include a platform.
+/// Whether a platform is among `platforms`; `None` allows all.
 pub fn has_platform(platforms: Option<&Names>, platform: &str) -> bool {
     platforms.is_none_or(|platforms| platforms.has(platform))
 }

@@ -1,8 +1,8 @@
-//! Shards: each account is stored in exactly one of several databases, and every secret names its database. So a request is
-//! routed to its database without a directory.
+//! Shards: each account is stored in exactly one of several databases. Every secret contains the
+//! number of its database, so requests are routed without a directory.
 //!
-//! Secrets of the first shard carry no shard digits; all others carry two. The digits need no check: in the wrong database,
-//! the secret is unknown.
+//! Secrets of the first shard contain no shard digits; all others contain two. The digits need no
+//! verification: in any other database, the secret is unknown.
 
 /// Base62 digits in ascending order of value.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -10,7 +10,8 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 pub const DIGITS: usize = 2;
 /// The maximum number of shards.
 const COUNT: u16 = 62 * 62;
-/// The binding of the first database. The others have their number appended, such as `VAULT_7`.
+/// The binding of the first database. The names of the others end with their number, such as
+/// `VAULT_7`.
 const BINDING: &str = "VAULT";
 /// The number of characters in a random secret (see [`Random::secret`](crate::ports::Random::secret)).
 const SECRET_LEN: usize = 43;
@@ -26,10 +27,9 @@ pub(super) fn digit(value: u32) -> char {
 }
 
 impl Shard {
-    /// The first database.
     pub const FIRST: Self = Self(0);
 
-    /// Returns `None` if the number has more than two digits.
+    /// Returns `None` if the number does not fit into two base62 digits.
     pub const fn new(number: u16) -> Option<Self> {
         if number < COUNT { Some(Self(number)) } else { None }
     }
@@ -43,18 +43,17 @@ impl Shard {
         if self == Self::FIRST { BINDING.to_owned() } else { format!("{BINDING}_{}", self.0) }
     }
 
-    /// Parses the name of a binding.
     pub fn from_binding(name: &str) -> Option<Self> {
         let rest = name.strip_prefix(BINDING)?;
         if rest.is_empty() {
             return Some(Self::FIRST);
         }
         let shard = Self::new(rest.strip_prefix('_')?.parse().ok()?)?;
-        // Rejects `VAULT_0` and `VAULT_07`: each shard has one name.
+        // Rejects `VAULT_0` and `VAULT_07`, so that each shard has exactly one name.
         (shard.binding() == name).then_some(shard)
     }
 
-    /// The shard's digits; empty for the first shard.
+    /// The shard's digits. Empty for the first shard.
     pub fn digits(self) -> String {
         if self == Self::FIRST {
             return String::new();
@@ -63,7 +62,7 @@ impl Shard {
         [value.checked_div(62).unwrap_or(0), value].into_iter().map(digit).collect()
     }
 
-    /// Parses two digits. Returns `None` for `00`, since the first shard has no digits.
+    /// Parses two digits. Returns `None` for `00`, because the first shard has no digits.
     pub fn from_digits(text: &str) -> Option<Self> {
         let value = |byte: &u8| ALPHABET.iter().position(|known| known == byte);
         let [high, low] = text.as_bytes() else { return None };
@@ -71,18 +70,19 @@ impl Shard {
         Self::new(u16::try_from(number).ok()?).filter(|shard| *shard != Self::FIRST)
     }
 
-    /// Prefixes a secret or a message with the shard's digits.
+    /// Prefixes a secret or a queue message with the shard's digits.
     pub fn mark(self, text: String) -> String {
         if self == Self::FIRST { text } else { self.digits() + &text }
     }
 
-    /// The shard of a random secret that [`Self::mark`] prefixed. Does not check the secret.
+    /// The shard of a random secret with the prefix from [`Self::mark`]. Does not verify the
+    /// secret.
     pub fn from_secret(secret: &str) -> Self {
         let digits = secret.len().checked_sub(SECRET_LEN).and_then(|end| secret.get(..end));
         digits.and_then(Self::from_digits).unwrap_or_default()
     }
 
-    /// Splits the message of a queue, a JSON object, into its shard and the JSON.
+    /// Splits a queue message into its shard and its JSON object.
     pub fn from_message(message: &str) -> (Self, &str) {
         let marked = message.split_at_checked(DIGITS);
         let read = marked.and_then(|(digits, rest)| Some((Self::from_digits(digits)?, rest)));

@@ -1,12 +1,12 @@
-//! The SQL that authenticates a caller, and the [`Guard`] of every other statement.
+//! The SQL that authenticates a caller, and the [`Guard`] of all other statements.
 
 use super::Caller;
 use crate::auth::restriction::TokenRestriction;
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, Scope, Scopes};
 
-/// SQL with the condition that finds the row of the caller's key: by hash, by the key id of a token, by grant, or by the
-/// session of a person. `?3` is the time.
+/// SQL with the condition that finds the key of the caller: by the key's hash, by the key id in a
+/// token, by grant, or by console session. `?3` is the time.
 macro_rules! with_key {
     ($caller:expr, $before:literal, $after:literal) => {
         match $caller {
@@ -17,7 +17,7 @@ macro_rules! with_key {
                 $after
             ),
             Caller::Token(_) => concat!($before, "id = ?1", $after),
-            // A session ends after an hour without requests: `console::IDLE_MS`.
+            // A session ends after an hour without requests (`console::IDLE_MS`).
             Caller::Person(_) => concat!(
                 $before,
                 "id = (SELECT s.key_id FROM console_sessions s WHERE s.id = ?1 AND s.code_hash IS NULL AND s.expires_at > ?3 AND s.used_at > ?3 - 3600000)",
@@ -32,8 +32,8 @@ fn key_name_param(caller: &Caller) -> Param {
     Param::Text(key_name(caller))
 }
 
-/// The value by which storage finds the caller's key: its hash, the key id of the token, or the id of the grant or the
-/// session.
+/// The value that identifies the caller in storage: the key's hash, the key id in a token, or the
+/// id of the grant or session.
 pub fn key_name(caller: &Caller) -> String {
     match caller {
         Caller::Key(key) => key.hash().to_string(),
@@ -43,14 +43,14 @@ pub fn key_name(caller: &Caller) -> String {
     }
 }
 
-/// The condition that the key of a row with `key_id` is valid. `now` is a SQL expression.
+/// The SQL condition that the key `key_id` of a row is valid. `now` is a SQL expression.
 pub fn key_is_valid(now: &str) -> String {
     format!(
         "EXISTS (SELECT 1 FROM api_keys k WHERE k.id = key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > {now}))"
     )
 }
 
-/// Selects the row of the caller's key in any state, or the shard to which its account was moved.
+/// Selects the row of the caller's key in any state, or the shard to which the account was moved.
 pub fn select_key(caller: &Caller, now: u64) -> Statement {
     let sql = with_key!(
         caller,
@@ -64,8 +64,8 @@ pub fn select_key(caller: &Caller, now: u64) -> Statement {
     Statement { sql: sql.into(), params }
 }
 
-/// Selects the shard to which a connect attempt, an agent endpoint or a console sign-in was moved, by the hash of its link or
-/// `state`, or its id.
+/// Selects the shard to which a connect attempt, an agent endpoint or a console sign-in was moved.
+/// `hash` is the hash of the link or `state`, or the id.
 pub fn select_forward(hash: &str) -> Statement {
     Statement {
         sql: "SELECT shard AS moved_to FROM forwards WHERE name = ?1".into(),
@@ -73,10 +73,10 @@ pub fn select_forward(hash: &str) -> Statement {
     }
 }
 
-/// Completes an interrupted move of an account: the source database has already forwarded a request to this one, but the
-/// command that moves the account may have crashed before its last step. Runs before the statements of the request, which
-/// would otherwise be refused. `name` is [`key_row_name`], the hash of a link or a `state`, or the id of an agent endpoint
-/// or a console sign-in.
+/// Completes an interrupted move: the source database has forwarded a request to this one, but the
+/// command may have crashed before its last step. Runs before the request's statements, which would
+/// otherwise be rejected. `name` is [`key_row_name`], the hash of a link or a `state`, or the id of
+/// an agent endpoint or a console sign-in.
 pub fn complete_move(name: &Param) -> [Statement; 2] {
     const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1 UNION ALL SELECT account FROM (SELECT account FROM console_sign_ins WHERE id = ?1 UNION ALL SELECT account FROM console_sessions WHERE id = ?1))";
     ["forwards", "account_moves"].map(|table| {
@@ -92,27 +92,27 @@ pub fn complete_move(name: &Param) -> [Statement; 2] {
     })
 }
 
-/// The parameter of [`complete_move`] for a caller.
+/// The argument of [`complete_move`] for a caller.
 pub fn key_row_name(caller: &Caller) -> Param {
     key_name_param(caller)
 }
 
-/// Restricts statements to the caller's data. Each statement joins the row `k` of `api_keys`, so it reaches only the account
-/// and environment of that key, and returns or changes nothing if the key is not valid or lacks the scope.
+/// Restricts statements to the caller's tenant. Each statement joins the row `k` of `api_keys`. It
+/// returns and changes nothing if that key is invalid or lacks the scope.
 #[derive(Debug, Clone)]
 pub struct Guard<'a> {
-    /// SQL that is true for `k` if it is the caller's key, valid and with the scope.
+    /// SQL that is true if `k` is the caller's key, is valid and has the scope.
     pub condition: &'static str,
-    /// The parameters of the condition, which come first in the statement.
+    /// The parameters of the condition. They are the first parameters of the statement.
     pub params: Vec<Param>,
     /// The restriction of a token; `None` for a key.
     pub restriction: Option<&'a TokenRestriction>,
-    /// The scopes of a token, which the condition does not check; `None` for a key.
+    /// The scopes of a token, which `condition` does not check; `None` for a key.
     pub signed_scopes: Option<Scopes>,
 }
 
 impl<'a> Guard<'a> {
-    /// A guard that requires `scope`, if any.
+    /// Creates a guard that requires `scope`.
     pub fn new(caller: &'a Caller, scope: Option<Scope>, now: u64) -> Self {
         let condition = with_key!(
             caller,
@@ -123,7 +123,8 @@ impl<'a> Guard<'a> {
         let lacks = |scope| caller.signed_scopes().is_some_and(|scopes| !scopes.contains(scope));
         let scope = match scope {
             None => Param::Null,
-            // The token lacks the scope. No key has a scope with this name, so the statement returns and changes nothing.
+            // The token lacks the scope. No scope has this name, so the statement returns and
+            // changes nothing.
             Some(scope) if lacks(scope) => Param::Text("none".into()),
             Some(scope) => Param::Text(scope.as_str().into()),
         };
@@ -133,7 +134,7 @@ impl<'a> Guard<'a> {
     }
 }
 
-/// The parameters of the condition that the key is valid, followed by `more`.
+/// The parameters of `with_key!`, followed by `more`.
 pub(super) fn params(name: Param, environment: Environment, now: u64, more: Param) -> Vec<Param> {
     vec![name, Param::text(environment.as_str()), Param::integer(now), more]
 }

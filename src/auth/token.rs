@@ -1,6 +1,7 @@
-//! Tokens: short-lived secrets that the owner of a key creates for one identity, and that a browser may have. A token is
-//! `st_test_` or `st_live_`, its claims, a dot, and the HMAC-SHA-256 of everything before the dot, both in base64url. Verifying
-//! it needs no storage. Unless the key is in the first shard, a dot and the shard's digits follow the claims, and are signed too.
+//! Tokens: short-lived secrets that an app creates for one identity and passes to a browser. A
+//! token consists of `st_test_` or `st_live_`, its claims, a dot, and the HMAC-SHA-256 of
+//! everything before the dot, both in base64url. Verifying it needs no query. Except in the first
+//! shard, the signed part ends with a dot and the shard's digits.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,17 +27,18 @@ pub const TOKEN_PREFIX: &str = "st_";
 pub const ACCESS_PREFIX: &str = "at_";
 /// The prefix of the tokens of people who have signed in to the console.
 pub const CONSOLE_PREFIX: &str = "cs_";
-/// The prefix of the codes that the connect window exchanges for a token.
+/// The prefix of the codes that the connect window exchanges for tokens.
 pub const CODE_PREFIX: &str = "cc_";
-/// The longest token, in characters.
+/// The maximum length of a token, in characters.
 pub const MAX_TOKEN: usize = 8192;
 /// The minimum length of a signing secret, in characters.
 pub const MIN_SECRET: usize = 32;
-/// The longest code, in characters: the claims of a token and a nonce.
+/// The maximum length of a code, in characters: the claims of a token, and a nonce.
 const MAX_CODE: usize = MAX_TOKEN + 128;
-/// The version of claims without limits. Unknown versions are refused.
+/// The version of claims without limits. Unknown versions are rejected.
 const VERSION: u64 = 1;
-/// The version of claims with limits. A release that does not know them refuses the token, instead of ignoring the limits.
+/// The version of claims with limits. An older release must reject such a token rather than ignore
+/// the limits.
 const VERSION_WITH_LIMITS: u64 = 2;
 /// The version of claims that require approval of calls.
 const VERSION_WITH_CONFIRM: u64 = 3;
@@ -45,45 +47,46 @@ const VERSION_WITH_CLIENT: u64 = 4;
 /// The version of claims with fixed fields.
 const VERSION_WITH_FIXED_FIELDS: u64 = 5;
 
-/// The claims of a token. `Debug` shows none of them.
+/// The claims of a token. `Debug` prints none of them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
-    /// The environment of its key, which the prefix names.
+    /// The environment of the key; it is in the prefix.
     pub environment: Environment,
-    /// The shard of its key.
+    /// The shard of the key.
     pub shard: Shard,
-    /// The id of the key that created it. The key's hash must not be part of a token, since it signs the key's cursors.
+    /// The id of the key that created the token. Not the key's hash, which must stay secret because
+    /// it signs the key's cursors.
     pub key_id: String,
     pub restriction: TokenRestriction,
-    /// Its scopes. A scope has no effect unless the key has it too.
+    /// The key must have a scope, too, for it to be effective.
     pub scopes: Scopes,
     pub limits: Limits,
-    /// Values for the connect window, which apply to its only platform.
+    /// Values for the connect window. They require exactly one platform.
     pub presets: Box<Presets>,
-    /// The web origins from which it may be used; `None` allows all.
+    /// The web origins that may use the token; `None` allows all.
     pub origins: Option<Names>,
-    /// When it expires, in milliseconds since 1970-01-01 UTC.
+    /// Milliseconds since 1970-01-01 UTC.
     pub expires_at: u64,
     /// The grant of an agent's access token, or the session of a person in the console; `None` for a session token.
     pub grant: Option<Grant>,
 }
 
-/// The row that an access token or a token of the console names.
+/// The row to which an access token or a console token belongs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// Its id. The token is valid while the row is stored.
+    /// The id of the row. The token is valid only while the row exists.
     pub id: String,
-    /// The id of the MCP endpoint, the only address at which an access token is valid (RFC 8707); for the console, the id of
-    /// the sign-in.
+    /// The id of the MCP endpoint that accepts the access token (RFC 8707). For the console, the id
+    /// of the sign-in.
     pub endpoint: String,
-    /// Whether an agent can get more access than the token has by asking its user for it. Otherwise, the user or the app has
-    /// granted less than it asked for.
+    /// Whether the agent could get more access from its user. If not, the user or the app granted
+    /// less than the agent requested.
     pub may_ask_more: bool,
 }
 
 impl Token {
-    /// Whether it is valid at `now`, for a request from `origin` (`None` if unknown). The service's own pages, at
-    /// `own_origin`, may use every token: the connect window is one of them.
+    /// Whether the token is valid at `now` for a request from `origin` (`None` if unknown). The
+    /// service's own pages, such as the connect window, have `own_origin` and may use every token.
     pub fn is_valid(&self, now: u64, origin: Option<&str>, own_origin: &str) -> bool {
         let allows_origin = |origins: &Names| {
             origin.is_some_and(|origin| origin == own_origin || origins.has(origin))
@@ -91,14 +94,14 @@ impl Token {
         now < self.expires_at && self.origins.as_ref().is_none_or(allows_origin)
     }
 
-    /// The key of its rate limit, from its API key and its identity.
+    /// The key of the rate limit, derived from the API key and the identity.
     pub fn rate_key(&self) -> KeyHash {
         let name = format!("{} {}", self.key_id, self.restriction.identity);
         KeyHash(Sha256::digest(name.as_bytes()).into())
     }
 
-    /// The token with which the service itself makes or repeats one call of this token's holder: restricted to the call's
-    /// connection, and without approvals. No page of an origin sends it, so it has no origins.
+    /// Derives a token with which the service itself makes or repeats one call: restricted to the
+    /// call's connection, without approvals, and without origins, because no page sends it.
     pub fn for_call(self, connection: &str, access: Access, expires_at: u64) -> Self {
         let only = Names::new(&[connection.to_owned()]);
         Self {
@@ -152,7 +155,7 @@ impl Token {
         }
     }
 
-    /// Parses verified claims.
+    /// Parses claims whose signature has been verified.
     fn read(kind: &str, environment: Environment, shard: Shard, claims: &[u8]) -> Option<Self> {
         let claims: Claims<'_> = json::from_bytes(claims).ok()?;
         let version = claims.version;
@@ -183,7 +186,7 @@ impl Token {
                 .presets
                 .map(|presets| Box::new(presets.into_owned()))
                 .unwrap_or_default(),
-            // A person may have any scope. The other tokens are for end users, and can have only some.
+            // A person may have any scope. Tokens for end users may have only some.
             scopes: if kind == CONSOLE_PREFIX {
                 Scopes::from_bits(claims.scopes)
             } else {
@@ -198,7 +201,7 @@ impl Token {
     }
 }
 
-/// The claims as they are serialized.
+/// The JSON format of the claims.
 #[derive(Serialize, Deserialize)]
 struct Claims<'a> {
     #[serde(rename = "v")]
@@ -217,10 +220,10 @@ struct Claims<'a> {
     platforms: Option<Cow<'a, str>>,
     #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
     origins: Option<Cow<'a, str>>,
-    /// In codes only: makes each code unique.
+    /// Makes each code unique. Only in codes.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     nonce: Option<Cow<'a, str>>,
-    /// Only for the access `read`.
+    /// Only if the access is `read`.
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     access: Option<Access>,
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +236,7 @@ struct Claims<'a> {
     client: Option<Cow<'a, str>>,
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     presets: Option<Cow<'a, Presets>>,
-    /// Only in access tokens.
+    /// Only in tokens of agents and of the console.
     #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     grant: Option<Cow<'a, str>>,
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
@@ -248,16 +251,16 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The signing secrets of tokens. `Debug` does not show them.
+/// The secrets that sign tokens. `Debug` does not print them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SessionSecrets {
     current: Option<String>,
-    /// Verifies tokens that were signed before the secret was rotated.
+    /// Only verifies tokens that were signed before the secret was rotated.
     previous: Option<String>,
 }
 
 impl SessionSecrets {
-    /// Ignores secrets that are shorter than [`MIN_SECRET`].
+    /// Ignores secrets shorter than [`MIN_SECRET`].
     pub fn new(current: &str, previous: &str) -> Self {
         let [current, previous] = [current, previous].map(|secret| {
             Some(secret.trim()).filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned)
@@ -279,8 +282,8 @@ impl SessionSecrets {
         self.sign_claims(kind, token, &token.claims())
     }
 
-    /// Signs other claims. The result begins with `kind`, a prefix that must be unique to its use. Returns `None` without a signing
-    /// secret.
+    /// Signs claims other than those of a token. `kind` becomes the prefix of the result, and must
+    /// be unique to this type of claims. Returns `None` without a signing secret.
     pub fn sign_text(&self, kind: &str, claims: &impl Serialize) -> Option<String> {
         let secret = self.current.as_ref()?;
         let claims = serde_json::to_vec(claims).ok()?;
@@ -303,7 +306,8 @@ impl SessionSecrets {
         json::from_bytes(&Base64UrlUnpadded::decode_vec(claims).ok()?).ok()
     }
 
-    /// Signs a code that the connect window can exchange for the token, once. The API does not accept codes.
+    /// Signs a code that the connect window can exchange for the token, once. The API does not
+    /// accept codes.
     pub fn sign_code(&self, token: &Token, nonce: &str) -> Option<String> {
         let claims = Claims { nonce: Some(nonce.into()), ..token.claims() };
         self.sign_claims(CODE_PREFIX, token, &claims)
@@ -343,15 +347,15 @@ impl SessionSecrets {
         self.verify_kind(CONSOLE_PREFIX, text).filter(|token| token.grant.is_some())
     }
 
-    /// The id of the MCP endpoint of an account and environment, before it is stored. It reveals nothing about them. Returns
-    /// `None` without a signing secret.
+    /// Derives the id of a tenant's MCP endpoint before it is stored. The id reveals nothing about
+    /// the tenant. Returns `None` without a signing secret.
     pub fn endpoint_id(&self, account: &str, environment: Environment) -> Option<String> {
         let secret = self.current.as_ref()?;
         let parts = ["agent endpoint ", environment.as_str(), " ", account].map(str::as_bytes);
         Some(Base64UrlUnpadded::encode_string(&mac(secret.as_bytes(), &parts)))
     }
 
-    /// Verifies a code. Returns its token.
+    /// Verifies a code and returns its token.
     pub fn verify_code(&self, text: &str) -> Option<Token> {
         self.verify_kind(CODE_PREFIX, text)
     }
@@ -374,8 +378,9 @@ impl SessionSecrets {
         Token::read(kind, environment, shard, &Base64UrlUnpadded::decode_vec(claims).ok()?)
     }
 
-    /// The secrets that sign the cursors of a key's tokens. They are derived from the key's id, so that the next token of an
-    /// identity can continue a list. The first one signs new cursors. No token begins with the string that is signed here.
+    /// The secrets for the cursors of a key's tokens. They are derived from the key's id, so that
+    /// an identity's next token can continue a list. New cursors are signed with the first one. No
+    /// token begins with the string that is signed here.
     pub fn cursor_secrets(&self, key_id: &str) -> Vec<KeyHash> {
         let derive = |secret| KeyHash(mac(secret, &[b"cursors of ", key_id.as_bytes()]));
         self.all().map(derive).collect()

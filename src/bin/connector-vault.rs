@@ -15,7 +15,8 @@ use connector_vault::openapi::json::to_source;
 use connector_vault::openapi::{RecordedResponses, document};
 use connector_vault::operator;
 
-/// Imports make many small allocations on several threads. The system's allocator would take a fifth of the run time.
+/// Imports make many small allocations on several threads. With the system's allocator, these would
+/// take a fifth of the run time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -78,12 +79,12 @@ enum Catalog {
     Stored(operator::CatalogCommand),
 }
 
-/// A help text without the backticks of its doc comment.
+/// Replaces the backticks in a help text, which come from doc comments.
 fn strip_backticks(text: Option<&StyledStr>) -> Resettable<StyledStr> {
     text.map(|text| StyledStr::from(text.to_string().replace('`', "'"))).into()
 }
 
-/// Removes the backticks from all help texts.
+/// Replaces the backticks in all help texts.
 fn without_backticks(command: clap::Command) -> clap::Command {
     let (about, long_about) =
         (strip_backticks(command.get_about()), strip_backticks(command.get_long_about()));
@@ -95,7 +96,7 @@ fn without_backticks(command: clap::Command) -> clap::Command {
     command.about(about).long_about(long_about).mut_subcommands(without_backticks)
 }
 
-/// Shows usages as users type them: this program is not in `PATH`, so users run it through npm.
+/// Shows usages as users type them: through npm, because the program is not in `PATH`.
 fn with_npm_usage(mut command: clap::Command) -> clap::Command {
     fn rewrite_usage(command: clap::Command, path: &str, script: &str) -> clap::Command {
         let mut command = command;
@@ -103,7 +104,7 @@ fn with_npm_usage(mut command: clap::Command) -> clap::Command {
         let usage = usage.trim_start_matches("Usage: ").replacen(path, script, 1);
         command.override_usage(usage).mut_subcommands(|sub| rewrite_usage(sub, path, script))
     }
-    // Gives each command the names of its parents, which its usage contains.
+    // Gives each command the names of its parents, because the usage contains them.
     command.build();
     command.mut_subcommands(|sub| {
         let (path, script) =

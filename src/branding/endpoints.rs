@@ -1,4 +1,4 @@
-//! `/v1/branding`: the presentation of an account's app to its end users.
+//! `/v1/branding`: how an account's app is presented to its end users.
 
 use super::{Branding, statements};
 use crate::http::context::Context;

@@ -1,4 +1,5 @@
-//! The name, logo, colour and address of an account's app, which its end users see where they connect accounts.
+//! Branding: the name, logo, colour and URL of an account's app. End users see it when they connect
+//! accounts.
 
 pub mod endpoints;
 pub mod rules;
@@ -10,7 +11,7 @@ use crate::http::config::Config;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// A row of `branding`. The deployment's values are the defaults of absent members.
+/// A row of `branding`. Absent members default to the deployment's values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Branding {
@@ -24,13 +25,14 @@ pub struct Branding {
 }
 
 impl Branding {
-    /// Deserializes a column that contains a row as JSON. A damaged row counts as absent: the pages also work without it.
+    /// Deserializes a column with a row as JSON. A malformed row is treated as absent, because
+    /// pages also work without branding.
     pub fn column<'de, D: Deserializer<'de>>(column: D) -> Result<Self, D::Error> {
         let text = Option::<String>::deserialize(column)?;
         Ok(text.and_then(|text| json::from_text(&text).ok()).unwrap_or_default())
     }
 
-    /// The JSON of the API.
+    /// The branding as JSON for the API.
     pub fn to_json(&self) -> Vec<u8> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -53,7 +55,7 @@ impl Branding {
     }
 }
 
-/// The presentation of an app to its end users.
+/// The branding as pages show it.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Look<'a> {
@@ -64,7 +66,6 @@ pub struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    /// The deployment's look.
     pub fn from_config(config: &'a Config) -> Self {
         Self {
             name: config.app_name.as_deref(),
@@ -74,7 +75,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// An account's look: its own branding, and the deployment's values where it has none.
+    /// Adds an account's branding, which takes precedence over the deployment's values.
     pub fn with(self, branding: &'a Branding) -> Self {
         Self {
             name: branding.name.as_deref().or(self.name),

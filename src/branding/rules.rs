@@ -1,5 +1,5 @@
-//! Rules for the members of a branding. Each returns `None` for a valid value, otherwise the fault, as the end of a sentence
-//! that begins with the member's name.
+//! Validation of the members of a branding. Each function returns `None` for a valid value,
+//! otherwise the fault, as the end of a sentence that begins with the member's name.
 
 use base64ct::{Base64, Encoding as _};
 
@@ -8,12 +8,15 @@ use crate::connections::rules::name as display_name;
 
 /// The maximum length of an app's name, in characters.
 pub const MAX_NAME: usize = 60;
-/// The maximum size of a logo, in bytes. Pages contain it, and a body of 64 KiB must have room for its base64.
+/// The maximum size of a logo, in bytes. Pages embed it, and its base64 must fit into a request
+/// body of 64 KiB.
 pub const MAX_LOGO: usize = 32 * 1024;
-/// The maximum width and height of a logo. Browsers need memory for each pixel, however small the file is.
+/// The maximum width and height of a logo, in pixels. Browsers need memory for each pixel,
+/// regardless of the file's size.
 pub const MAX_SIDE: u32 = 1024;
 
-/// Rejects invisible characters and those that change the writing direction, so that a name can't pass for another.
+/// Rejects invisible characters and those that change the writing direction, because they make
+/// names look alike.
 pub fn name(text: &str) -> Option<&'static str> {
     let is_valid = display_name(text).is_none() && text.chars().count() <= MAX_NAME;
     (!is_valid).then_some(
@@ -29,7 +32,7 @@ pub fn url(text: &str) -> Option<&'static str> {
     return_url(text)
 }
 
-/// A `data:` URL of a PNG or WebP image. An SVG image is rejected: it is a document that can contain scripts.
+/// Accepts a `data:` URL of a PNG or WebP image. SVG is rejected because it can contain scripts.
 pub fn logo(text: &str) -> Option<&'static str> {
     let size = |base64: &str, read_size: fn(&[u8]) -> Option<[u32; 2]>| {
         let bytes = Base64::decode_vec(base64).ok().filter(|bytes| bytes.len() <= MAX_LOGO)?;
@@ -53,7 +56,7 @@ fn png_size(bytes: &[u8]) -> Option<[u32; 2]> {
     Some([side(0)?, side(4)?])
 }
 
-/// Reads the header of each of the three kinds of WebP (RFC 9649, sections 2.5 to 2.7).
+/// Reads the width and height from any of the three WebP headers (RFC 9649, sections 2.5 to 2.7).
 fn webp_size(bytes: &[u8]) -> Option<[u32; 2]> {
     let chunk = bytes.strip_prefix(b"RIFF")?.get(4..)?.strip_prefix(b"WEBP")?;
     let (kind, data) = (chunk.first_chunk::<4>()?, chunk.get(8..)?);
@@ -73,11 +76,12 @@ fn webp_size(bytes: &[u8]) -> Option<[u32; 2]> {
     }
 }
 
-/// The text colour on a background like `#1a2b3c`: white or black, whichever has a contrast of 4.5 : 1 (WCAG 2.2, 1.4.3).
-/// Returns `None` unless the background is a colour.
+/// The text colour for a background such as `#1a2b3c`: white or black, whichever has a contrast of
+/// at least 4.5:1 (WCAG 2.2, 1.4.3). Returns `None` if the background is malformed.
 pub fn text_on(background: &str) -> Option<&'static str> {
-    // A polynomial in place of the power of 2.4 in the definition of relative luminance. Between 0.175 and 0.183, both text
-    // colours are readable, so it only has to be exact to 0.004.
+    // A polynomial that approximates the power of 2.4 in the definition of relative luminance. An
+    // error of 0.004 is acceptable, because both text colours are readable at luminances between
+    // 0.175 and 0.183.
     let linear = |channel: u8| {
         let channel = f64::from(channel) / 255.0;
         channel * (channel * (channel * 0.305_306 + 0.682_171) + 0.012_523)
@@ -189,7 +193,7 @@ mod tests {
         }
     }
 
-    /// The relative luminance, by the exact formula of WCAG 2.2.
+    /// The exact formula of WCAG 2.2 for relative luminance.
     fn luminance(color: &str) -> f64 {
         let [red, green, blue] = channels(color).unwrap().map(|channel| {
             let part = f64::from(channel) / 255.0;

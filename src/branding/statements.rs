@@ -1,4 +1,4 @@
-//! The SQL of brandings.
+//! The SQL of branding.
 
 use super::Branding;
 use crate::auth::statements::Guard;
@@ -6,21 +6,22 @@ use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
 use crate::terms::Environment;
 
-/// A column with the branding of the account and environment of a row, as JSON. `row` is the alias of its table.
+/// A SQL column with the branding of the tenant of a row, as JSON. `row` is the alias of the row's
+/// table.
 pub fn column(row: &str) -> String {
     format!(
         "(SELECT json_object('name', b.name, 'logo', b.logo, 'color', b.color, 'url', b.url) FROM branding b WHERE b.account = {row}.account AND b.environment = {row}.environment) AS branding"
     )
 }
 
-/// Selects the branding of the caller.
+/// Selects the branding of the caller's tenant.
 pub fn select_own(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT b.* FROM api_keys k CROSS JOIN branding b ON b.account = k.account AND b.environment = k.environment WHERE ").guard();
     sql.finish()
 }
 
-/// Replaces the branding of the caller.
+/// Replaces the branding of the caller's tenant.
 pub fn put(guard: &Guard<'_>, new: &Branding, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT INTO branding (account, environment, name, logo, color, url, updated_at) SELECT k.account, k.environment, ");
@@ -32,7 +33,7 @@ pub fn put(guard: &Guard<'_>, new: &Branding, now: u64) -> Statement {
     sql.finish()
 }
 
-/// Selects the branding of an account, for a page.
+/// Selects the branding of a tenant.
 pub fn select_of_account(account: &str, environment: Environment) -> Statement {
     Statement {
         sql: "SELECT * FROM branding WHERE account = ?1 AND environment = ?2".into(),
@@ -40,7 +41,7 @@ pub fn select_of_account(account: &str, environment: Environment) -> Statement {
     }
 }
 
-/// Selects the branding of the account of an MCP endpoint.
+/// Selects the branding of an MCP endpoint's tenant.
 pub fn select_of_endpoint(id: &str) -> Statement {
     Statement {
         sql: "SELECT b.* FROM agent_endpoints e CROSS JOIN branding b ON b.account = e.account AND b.environment = e.environment WHERE e.id = ?1".into(),
@@ -48,7 +49,7 @@ pub fn select_of_endpoint(id: &str) -> Statement {
     }
 }
 
-/// Selects the branding of the account of a key, by the key's id.
+/// Selects the branding of a key's tenant. `id` is the key's id.
 pub fn select_of_key(id: &str) -> Statement {
     Statement {
         sql: "SELECT b.* FROM api_keys k CROSS JOIN branding b ON b.account = k.account AND b.environment = k.environment WHERE k.id = ?1".into(),

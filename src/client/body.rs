@@ -1,4 +1,4 @@
-//! Checks the bodies that JavaScript passes.
+//! Validates request bodies from JavaScript.
 
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
@@ -8,8 +8,8 @@ use crate::http::body::{BodyReader, too_large};
 use crate::http::endpoint::EndpointSpec;
 use crate::util::json::Value;
 
-/// Checks a body with the service's own rules. `text` is the body as it will be sent, and `parsed` is its JavaScript
-/// value.
+/// Validates a body with the rules of the service. `text` is the body as it will be sent, and
+/// `parsed` is its JavaScript value.
 pub fn check(text: &str, parsed: &JsValue, spec: &EndpointSpec) -> Result<(), Failure> {
     if text.len() > spec.max_body {
         return Err(too_large(spec.max_body).into());
@@ -17,7 +17,7 @@ pub fn check(text: &str, parsed: &JsValue, spec: &EndpointSpec) -> Result<(), Fa
     Ok(BodyReader::from_value(value(parsed), spec.body.unwrap_or_default())?.finish()?)
 }
 
-/// Converts the two levels of a body that its reader inspects.
+/// Converts a body. The validation inspects only two levels, so deeper levels are not converted.
 fn value(parsed: &JsValue) -> Value {
     if Array::is_array(parsed) {
         return Value::Null;
@@ -33,7 +33,8 @@ fn value(parsed: &JsValue) -> Value {
     })
 }
 
-/// Converts an object, and each of its members with `member`. Anything else becomes [`Value::Null`].
+/// Converts an object, using `member` for each of its values. Anything else becomes
+/// [`Value::Null`].
 fn object(parsed: &JsValue, member: impl Fn(&JsValue) -> Value) -> Value {
     if !parsed.is_object() {
         return Value::Null;
@@ -46,7 +47,8 @@ fn object(parsed: &JsValue, member: impl Fn(&JsValue) -> Value) -> Value {
     Value::Object(members.collect())
 }
 
-/// Converts a string, boolean, null or number. Anything else, which no field accepts, becomes [`Value::Number`].
+/// Converts a string, boolean, null or number. Anything else becomes [`Value::Number`], which no
+/// field accepts.
 fn scalar(value: &JsValue) -> Value {
     if let Some(text) = value.as_string() {
         return Value::Text(text);

@@ -1,4 +1,4 @@
-//! The request of each operation, validated with the service's own code.
+//! Builds the request of each API operation and validates it with the code of the service.
 
 use gloo_net::http::{Headers, RequestBuilder};
 use js_sys::Array;
@@ -16,18 +16,19 @@ use crate::http::query::QueryReader;
 use crate::terms::Method;
 use crate::util::nearest::shown;
 
-/// A request that the service won't reject as malformed.
+/// A validated request.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Call {
     method: Method,
-    /// The path and the query.
+    /// The path and the query of the URL.
     address: String,
     body: Option<String>,
 }
 
-/// Checks the value of a path's parameter, and returns it as it is sent. Fails for a string that would change the path,
-/// with the service's response for an unknown name. `platform` is the value of the path's `{platform}`.
+/// Validates the value of a path parameter and returns it as it is sent. A string that would change
+/// the path is rejected with the service's response for an unknown name. `platform` is the value of
+/// `{platform}` in the path.
 fn argument(
     endpoint: Keyed,
     parameter: &str,
@@ -67,7 +68,7 @@ fn argument(
     Err(Problem::new(code, detail))
 }
 
-/// Checks the values of the parameters in an endpoint's path.
+/// Validates the values of the parameters in an endpoint's path.
 fn path_arguments(endpoint: Keyed, values: &Array) -> Result<Vec<String>, Problem> {
     let parameters = endpoint.spec().path.split('/').filter(|segment| is_parameter(segment));
     let mut checked: Vec<String> = Vec::new();
@@ -82,9 +83,9 @@ fn path_arguments(endpoint: Keyed, values: &Array) -> Result<Vec<String>, Proble
 
 #[wasm_bindgen]
 impl Call {
-    /// The request of an operation of the API, by its `operationId`. `path` has the values of the path's parameters.
-    /// `body` is sent, and `parsed` is its value. Platforms, actions and the input of actions are not checked: only the
-    /// service knows them.
+    /// Creates the request of an API operation from its `operationId`. `path` contains the values
+    /// of the path parameters. `body` is the body to send, and `parsed` its value. Does not
+    /// validate platforms, actions and their inputs, because only the service has the catalog.
     pub fn of(
         operation: &str,
         #[wasm_bindgen(unchecked_param_type = "readonly string[]")] path: &Array,
@@ -113,7 +114,8 @@ impl Call {
         Ok(Self { method: spec.method, address, body })
     }
 
-    /// Builds a request; every attempt needs its own. `base` is the service's URL without a trailing slash.
+    /// Builds the HTTP request. A request can be sent only once, so each attempt builds its own.
+    /// `base` is the service's URL without a trailing slash.
     pub fn request(
         &self,
         base: &str,
@@ -130,7 +132,7 @@ impl Call {
         if self.body.is_some() {
             headers.set("content-type", "application/json")?;
         }
-        // Following a redirect would send the secret to its target.
+        // Never follows redirects: the secret would be sent to the redirect's target.
         let builder = RequestBuilder::new(&format!("{base}{}", self.address))
             .method(method)
             .headers(Headers::from_raw(headers))

@@ -1,11 +1,11 @@
-//! Problems as JavaScript receives them: plain objects, from which `npm/src` creates errors.
+//! Problems for JavaScript, as plain objects. `npm/src` creates errors from them.
 
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 
 use crate::http::problem::{Code, Fault, Location, Problem};
 
-/// The problem that the service would respond with, found without a request.
+/// A problem that the service would return, detected before sending the request.
 #[derive(Debug, Clone)]
 pub struct Failure(Problem);
 
@@ -18,7 +18,7 @@ struct Document<'a> {
 }
 
 impl Failure {
-    /// An invalid argument; `detail` says why.
+    /// Reports an invalid argument. `detail` is the reason.
     pub fn argument(name: &str, detail: String) -> Self {
         let location = Location::Parameter(name.to_owned());
         let code = Code::InvalidParameter;
@@ -41,8 +41,9 @@ impl From<Failure> for JsValue {
 }
 
 pub(super) fn object(value: &impl Serialize) -> JsValue {
-    // A fault's location is a flattened member, which serde serializes as a map. JavaScript must get an object.
+    // A fault's location is a flattened member, which serde serializes as a map. Converts it to an
+    // object instead of a `Map`.
     let serializer = serde_wasm_bindgen::Serializer::new().serialize_maps_as_objects(true);
-    // Setting members of an object cannot fail.
+    // Setting members of a plain object cannot fail.
     value.serialize(&serializer).unwrap_or(JsValue::UNDEFINED)
 }

@@ -1,4 +1,4 @@
-//! Splits connection and connector keys.
+//! Parses connection and connector keys.
 
 use serde::Serialize;
 use wasm_bindgen::JsValue;
@@ -26,7 +26,7 @@ struct ConnectorParts<'a> {
     platform_version: &'a str,
 }
 
-/// The parts of a connection key: `{ environment, platform, label, identity }`.
+/// Splits a connection key into `{ environment, platform, label, identity }`.
 #[wasm_bindgen(js_name = parseConnectionKey)]
 pub fn parse_connection_key(text: &str) -> Result<JsValue, JsValue> {
     let ConnectionKey { environment, platform, label, identity } = ConnectionKey::parse(text)
@@ -37,7 +37,7 @@ pub fn parse_connection_key(text: &str) -> Result<JsValue, JsValue> {
     Ok(object(&ConnectionParts { environment, platform, label, identity }))
 }
 
-/// The parts of a connector key: `{ platform, platformVersion }`.
+/// Splits a connector key into `{ platform, platformVersion }`.
 #[wasm_bindgen(js_name = parseConnectorKey)]
 pub fn parse_connector_key(text: &str) -> Result<JsValue, JsValue> {
     let ConnectorKey { platform, platform_version } = ConnectorKey::parse(text)

@@ -1,4 +1,4 @@
-//! Checks secrets before they are sent.
+//! Validates secrets before they are sent.
 
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -9,8 +9,8 @@ use crate::auth::key::check;
 use crate::auth::token::{CONSOLE_PREFIX, MAX_TOKEN, TOKEN_PREFIX};
 use crate::http::problem::Problem;
 
-/// Whether a secret is an API key, which has access to the whole account. Returns `false` for a session token, and for the token
-/// of a person in the console.
+/// Whether a secret is an API key, which has access to the whole account. Returns `false` for
+/// session tokens and console tokens. Fails if the secret is malformed.
 #[wasm_bindgen(js_name = isApiKey)]
 pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
     let refused = |problem: Problem| Err(JsValue::from(Failure::from(problem)));
@@ -21,7 +21,7 @@ pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
         return refused(Problem::several_keys());
     }
     if secret.starts_with(TOKEN_PREFIX) || secret.starts_with(CONSOLE_PREFIX) {
-        // Only the service can check the rest of a token.
+        // Only the service can verify a token's signature.
         let fits_in_header =
             secret.len() <= MAX_TOKEN && secret.bytes().all(|byte| byte.is_ascii_graphic());
         return if fits_in_header { Ok(false) } else { refused(Problem::bad_token()) };

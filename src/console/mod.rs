@@ -1,9 +1,12 @@
-//! The console's sign-in: people sign in with their own accounts instead of an API key.
+//! Sign-in to the console: people sign in with their own accounts instead of an API key.
 //!
-//! - **Sign-ins** ([`sign_in`]) name an OpenID provider or Cloudflare Access, and the scopes of each role.
-//! - **Requests** ([`request`]) are not stored: they travel, signed, through the sign-in, bound to the browser by a cookie.
-//! - **Sessions** ([`session`]) are stored. A person's token ([`crate::auth::token`]) is signed and names its session, which is
-//!   checked in the same batch as the key. So ending a session takes effect at once.
+//! - **Sign-ins** ([`sign_in`]) configure an OpenID provider or Cloudflare Access, and the scopes
+//!   of each role.
+//! - **Requests** ([`request`]) are not stored: they are signed, sent through the sign-in as a
+//!   parameter, and bound to the browser by a cookie.
+//! - **Sessions** ([`session`]) are stored. A person's token ([`crate::auth::token`]) is signed and
+//!   contains the id of its session, which is checked in the same batch as the key. So ending a
+//!   session takes effect immediately.
 
 pub mod endpoints;
 pub mod request;
@@ -11,9 +14,10 @@ pub mod session;
 pub mod sign_in;
 pub mod statements;
 
-/// The time without requests after which a session ends, in milliseconds. The SQL of [`crate::auth`] repeats it.
+/// The time without requests after which a session ends, in milliseconds. Must match the SQL of
+/// [`crate::auth`].
 pub const IDLE_MS: u64 = 60 * 60 * 1000;
 /// The maximum lifetime of a session, in milliseconds.
 pub const LIFETIME_MS: u64 = 12 * 60 * 60 * 1000;
-/// How long the console can exchange a code, in milliseconds.
+/// The lifetime of a code, in milliseconds.
 pub const CODE_MS: u64 = 60 * 1000;

@@ -1,17 +1,19 @@
-//! A browser's request to sign in to the console, which lasts while the person is at the provider. It is a signed string
-//! instead of a row, so that requests without a sign-in do not fill the database.
+//! A browser's request to sign in to the console, for the time of the sign-in at the provider. It
+//! is a signed string instead of a row, so that requests without a sign-in do not fill the
+//! database.
 //!
-//! The string is public. It contains the hash of the browser's cookie, and is useless in a browser without that cookie.
+//! The string is not secret. It includes the hash of the browser's cookie, and only a browser with
+//! that cookie can continue.
 
 use serde::{Deserialize, Serialize};
 
 use crate::auth::token::SessionSecrets;
 
 const PREFIX: &str = "cr_";
-/// How long a person can take to sign in, in milliseconds.
+/// How long a person has for signing in, in milliseconds.
 const LIFETIME_MS: u64 = 10 * 60 * 1000;
 
-/// The `state` of an authorization request.
+/// The claims in the `state` of an authorization request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsoleRequest {
     #[serde(rename = "s")]
@@ -22,10 +24,11 @@ pub struct ConsoleRequest {
     /// SHA-256 of the browser's cookie.
     #[serde(rename = "b")]
     pub browser_hash: String,
-    /// When the sign-in was configured. A code goes only to the provider that issued it.
+    /// When the sign-in was last configured, so that a code is never sent to a different provider
+    /// than the one that issued it.
     #[serde(rename = "v")]
     pub configured_at: u64,
-    /// When it was made, in milliseconds since 1970-01-01 UTC.
+    /// Milliseconds since 1970-01-01 UTC.
     #[serde(rename = "t")]
     pub created_at: u64,
 }
@@ -36,7 +39,7 @@ impl ConsoleRequest {
         secrets.sign_text(PREFIX, self)
     }
 
-    /// Verifies a request that has not expired.
+    /// Verifies a signed request and its age.
     pub fn verify(secrets: &SessionSecrets, text: &str, now: u64) -> Option<Self> {
         let is_recent = |request: &Self| now < request.created_at.saturating_add(LIFETIME_MS);
         secrets.verify_text(PREFIX, text).filter(is_recent)

@@ -12,16 +12,16 @@ use crate::auth::token::{Grant, Token};
 use crate::terms::{Environment, Scopes};
 use crate::util::rfc3339::rfc3339;
 
-/// A row of `console_sessions`. `Debug` shows only the id.
+/// A row of `console_sessions`. `Debug` prints only the id.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct Session {
     pub id: String,
     pub account: String,
     pub environment: Environment,
-    /// The id of the sign-in.
+    /// The id in `console_sign_ins`.
     pub sign_in: String,
     pub key_id: String,
-    /// The verified email address, otherwise the subject at the provider.
+    /// The verified email address or, without one, the subject at the provider.
     pub person: String,
     /// Space-separated.
     pub scopes: String,
@@ -29,7 +29,7 @@ pub struct Session {
     pub claimed_by: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
-    /// The last use, accurate to a minute, in milliseconds since 1970-01-01 UTC.
+    /// The last use, in milliseconds since 1970-01-01 UTC, accurate to a minute.
     pub used_at: u64,
     pub expires_at: u64,
 }
@@ -53,12 +53,12 @@ struct SessionView<'a> {
 }
 
 impl Session {
-    /// The session's scopes, without those that this release does not know.
+    /// The session's scopes. Skips scopes that this release does not know.
     fn scopes(&self) -> Scopes {
         self.scopes.split(' ').filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// The token with which the console acts for the person.
+    /// Creates the token with which the console acts for the person.
     pub fn token(&self, shard: Shard) -> Token {
         Token {
             environment: self.environment,
@@ -81,7 +81,7 @@ impl Session {
         }
     }
 
-    /// The JSON. `current` is the id of the caller's own session.
+    /// The session as JSON. `current` is the id of the caller's own session.
     pub fn to_json(&self, current: Option<&str>) -> Vec<u8> {
         let idle_at = self.used_at.saturating_add(IDLE_MS);
         crate::util::json::bytes(&SessionView {

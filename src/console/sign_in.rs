@@ -1,4 +1,4 @@
-//! The settings with which the people of an account and environment sign in to the console.
+//! The configuration of a tenant's sign-in to the console.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,38 +13,38 @@ use crate::terms::{Environment, Scopes, named};
 use crate::util::collect::by_insertion;
 use crate::util::rfc3339::rfc3339;
 
-/// The scopes of each role.
+/// The scopes of each role, by the role's name.
 pub type Roles = BTreeMap<String, Scopes>;
 
-/// The parent domain of the hosts of all Cloudflare Access teams.
+/// The domain suffix of all Cloudflare Access teams.
 pub const ACCESS_HOST: &str = ".cloudflareaccess.com";
-/// The scopes that are requested from an OpenID provider by default.
+/// The scopes to request from an OpenID provider by default.
 pub const DEFAULT_SCOPES: &str = "openid profile email";
 
-/// A row of `console_sign_ins`. `Debug` shows only the id.
+/// A row of `console_sign_ins`. `Debug` prints only the id.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct SignIn {
     pub id: String,
     pub account: String,
     pub environment: Environment,
     pub r#type: SignInType,
-    /// The id of the key that configured it.
+    /// The id of the key that configured the sign-in.
     pub key_id: String,
     pub issuer: String,
-    /// The `client_id` at the provider or, with Access, the audience of the application.
+    /// The client id at the OpenID provider; with Access, the audience of the application.
     pub client_id: String,
     /// The encrypted client secret.
     pub sealed: Option<String>,
-    /// The claim with the roles: its name, or a JSON Pointer.
+    /// The claim that contains a person's roles: its name, or a JSON Pointer.
     pub claim: String,
-    /// A JSON object: the scopes of each role, separated by spaces.
+    /// A JSON object from each role to its scopes, separated by spaces.
     pub roles: String,
-    /// The requested scopes, separated by spaces.
+    /// The scopes to request from the provider, separated by spaces.
     pub scopes: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
     pub updated_at: u64,
-    /// Whether the key is valid. Selected only for browsers.
+    /// Whether the key that configured the sign-in is valid. Only set in queries for browsers.
     pub has_valid_key: Option<u8>,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Debug for SignIn {
     }
 }
 
-/// The JSON of a sign-in.
+/// The JSON representation of a sign-in.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SignInView<'a> {
@@ -86,7 +86,7 @@ pub fn address(base: &str, id: &str) -> String {
     format!("{base}/sign-in/{id}")
 }
 
-/// The redirect URI for an OpenID provider.
+/// The redirect URI to register at the OpenID provider.
 pub fn redirect_uri(base: &str, id: &str) -> String {
     address(base, id) + "/callback"
 }
@@ -105,30 +105,32 @@ impl SignIn {
         String::from_utf8(plain.to_vec()).map(Some).map_err(|_| OpenError::Damaged)
     }
 
-    /// The host that people recognize: that of the provider, or of their Access team.
+    /// The host of the provider or of the Access team, which people recognize.
     pub fn host(&self) -> &str {
         let rest = self.issuer.split_once("://").map_or(self.issuer.as_str(), |(_, rest)| rest);
         rest.split('/').next().unwrap_or(rest)
     }
 
-    /// The address of the keys with which Access signs its header.
+    /// The URL of the keys with which Cloudflare Access signs its header.
     pub fn access_keys(&self) -> String {
         access_keys(&self.issuer)
     }
 
     fn roles(&self) -> Roles {
         let roles: BTreeMap<String, String> = serde_json::from_str(&self.roles).unwrap_or_default();
-        // A later release may know more scopes.
+        // Skips scopes that only a later release knows.
         let parse_scopes =
             |text: String| text.split(' ').filter_map(|name| name.parse().ok()).collect();
         by_insertion(roles.into_iter().map(|(name, scopes)| (name, parse_scopes(scopes))))
     }
 
-    /// The person whom the provider has authenticated: the verified email address, otherwise the subject.
+    /// The authenticated person: the verified email address or, without one, the subject at the
+    /// provider.
     pub fn person<'a>(&self, claims: &'a Map<String, Value>) -> Result<&'a str, String> {
         let email = match self.r#type {
             SignInType::Oidc => id_token::identity(claims, "email").ok(),
-            // Access sends the address at which the person was authenticated. The token of a service has none.
+            // Access sends the email address with which the person was authenticated. Service
+            // tokens have none.
             SignInType::Access => Some(text(claims, "email").ok_or("the token names no person")?),
         };
         let is_valid = |text: &&str| rules::identity(text).is_none();
@@ -136,7 +138,7 @@ impl SignIn {
         person.ok_or_else(|| "the token names no person".to_owned())
     }
 
-    /// The scopes of a person: those of all roles that the claim names.
+    /// The scopes of all roles in a person's claims.
     pub fn scopes_of(&self, claims: &Map<String, Value>) -> Scopes {
         let value = if self.claim.starts_with('/') {
             Value::Object(claims.clone()).pointer(&self.claim).cloned()
@@ -155,7 +157,6 @@ impl SignIn {
         granted.flat_map(|scopes| scopes.iter()).collect()
     }
 
-    /// The JSON.
     pub fn to_json(&self, base: &str) -> Vec<u8> {
         let is_oidc = self.r#type == SignInType::Oidc;
         let only_oidc = |text| Some(text).filter(|_| is_oidc);
@@ -180,7 +181,7 @@ impl SignIn {
     }
 }
 
-/// The address of the keys of an Access team.
+/// The URL of the public keys of an Access team.
 pub fn access_keys(issuer: &str) -> String {
     format!("{issuer}/cdn-cgi/access/certs")
 }

@@ -1,7 +1,7 @@
 //! The SQL of the console's sign-ins and sessions.
 //!
-//! Browsers that sign in have no API key. Their statements find rows by the sign-in's id and by secrets, and do nothing
-//! unless the key that configured the sign-in is valid.
+//! Browsers that sign in have no API key. Their statements find rows by the sign-in's id and by
+//! secrets. They have no effect if the key that configured the sign-in is invalid.
 
 use super::session::Session;
 use super::sign_in::SignInType;
@@ -17,7 +17,7 @@ fn statement(sql: impl Into<std::borrow::Cow<'static, str>>, params: Vec<Param>)
     Statement { sql: sql.into(), params }
 }
 
-/// Selects a sign-in for a browser.
+/// Selects a sign-in for a browser that has no API key.
 pub fn select_sign_in(id: &str, now: u64) -> Statement {
     let sql = format!(
         "SELECT *, {} AS has_valid_key FROM console_sign_ins WHERE id = ?1",
@@ -32,7 +32,7 @@ pub fn select_own(guard: &Guard<'_>) -> Statement {
     sql.finish()
 }
 
-/// Like [`select_own`], for an authenticated request.
+/// Like [`select_own`], for a request that has already been authenticated.
 pub fn select_of(principal: &Principal) -> Statement {
     statement(
         "SELECT * FROM console_sign_ins WHERE account = ?1 AND environment = ?2",
@@ -40,27 +40,28 @@ pub fn select_of(principal: &Principal) -> Statement {
     )
 }
 
-/// The configuration of a sign-in.
+/// A sign-in to be stored.
 #[derive(Debug)]
 pub struct NewSignIn<'a> {
-    /// The id for a new sign-in. An existing one keeps its id.
+    /// The id for a new sign-in. An existing sign-in keeps its id.
     pub id: &'a str,
     pub kind: SignInType,
     pub issuer: &'a str,
     pub client_id: &'a str,
     pub sealed: Option<&'a Sealed>,
-    /// Whether the stored client secret stays, instead of `sealed`.
+    /// Whether to keep the stored client secret. Then `sealed` is ignored.
     pub keeps_sealed: bool,
     pub claim: &'a str,
-    /// The JSON that [`super::sign_in::serialize_roles`] returns.
+    /// The output of [`super::sign_in::serialize_roles`].
     pub roles: &'a str,
     pub scopes: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// Configures the sign-in, and ends the sessions that the former configuration allowed. Both do nothing, and return no row,
-/// if the caller lost the permission after the request was authorized, while the service waited for the provider.
+/// Configures the sign-in, and ends the sessions that the previous configuration allowed. Like all
+/// statements with a guard, has no effect and returns no row if the caller lost the permission
+/// while the service waited for the provider.
 pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
     let mut put = Sql::new(guard);
     put.push("INSERT INTO console_sign_ins (account, environment, id, type, key_id, issuer, client_id, sealed, claim, roles, scopes, created_at, updated_at) SELECT k.account, k.environment, ");
@@ -71,7 +72,7 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
     put.bind(Param::optional_text(new.scopes)).push(", ");
     put.integer(new.now).push(", ").integer(new.now);
     put.push(" FROM api_keys k WHERE ").guard();
-    // The stored secret is kept only for the same provider and client.
+    // The stored secret is kept only if the provider and the client are unchanged.
     let sealed = if new.keeps_sealed {
         "iif(issuer = excluded.issuer AND client_id = excluded.client_id, sealed, NULL)"
     } else {
@@ -79,20 +80,22 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
     };
     put.push(" ON CONFLICT (account, environment) DO UPDATE SET type = excluded.type, key_id = excluded.key_id, issuer = excluded.issuer, client_id = excluded.client_id, sealed = ").push(sealed);
     put.push(", claim = excluded.claim, roles = excluded.roles, scopes = excluded.scopes, updated_at = excluded.updated_at RETURNING id");
-    // Deletes the sessions last: the session of a person who does this is a condition of both statements.
+    // The sessions must be deleted last: if a person makes this request, the guards of both
+    // statements require the person's session.
     [put.finish(), delete_own(guard, "console_sessions", "")]
 }
 
-/// Deletes the sign-in with all of its sessions.
+/// Deletes the sign-in and all of its sessions.
 pub fn delete_sign_in(guard: &Guard<'_>) -> [Statement; 2] {
-    // Deletes the sessions last: the caller's own session may be a condition of both statements.
+    // The sessions must be deleted last, because the guards of both statements may require the
+    // caller's own session.
     [
         delete_own(guard, "console_sign_ins", " RETURNING id"),
         delete_own(guard, "console_sessions", ""),
     ]
 }
 
-/// Deletes the rows of the caller's account and environment.
+/// Deletes the rows of the caller's tenant.
 fn delete_own(guard: &Guard<'_>, table: &str, end: &str) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("DELETE FROM ").push(table);
@@ -103,13 +106,13 @@ fn delete_own(guard: &Guard<'_>, table: &str, end: &str) -> Statement {
     sql.finish()
 }
 
-/// A new session: a person has signed in.
+/// A new session of a person who has signed in.
 #[derive(Debug)]
 pub struct NewSession<'a> {
     /// A UUID.
     pub id: &'a str,
     pub sign_in: &'a str,
-    /// The version of the sign-in that allowed it.
+    /// The `updated_at` of the sign-in when the person signed in.
     pub updated_at: u64,
     pub person: &'a str,
     pub scopes: Scopes,
@@ -120,8 +123,9 @@ pub struct NewSession<'a> {
 }
 
 impl NewSession<'_> {
-    /// Inserts the session, unless the sign-in has changed or its key is no longer valid. It expires with its code until that
-    /// is exchanged, so that abandoned sign-ins do not accumulate.
+    /// Inserts the session, unless the sign-in has changed since or its key is invalid. Until the
+    /// code is exchanged, the session expires with the code, so that abandoned sign-ins do not
+    /// accumulate.
     pub fn insert(&self) -> Statement {
         let sql = format!(
             "INSERT INTO console_sessions (id, account, environment, sign_in, key_id, person, scopes, browser_hash, code_hash, created_at, used_at, expires_at) SELECT ?1, account, environment, id, key_id, ?4, ?5, ?6, ?7, ?8, ?8, ?9 FROM console_sign_ins WHERE id = ?2 AND updated_at = ?3 AND {} ON CONFLICT DO NOTHING",
@@ -151,7 +155,7 @@ pub fn select_session(sign_in: &str, id: &str) -> Statement {
     )
 }
 
-/// Exchanges a code, once, in the browser in which the sign-in started, and selects the session.
+/// Exchanges a code, once, in the browser in which the sign-in started, and selects its session.
 pub fn exchange(
     sign_in: &str,
     (id, code_hash): (&str, &str),
@@ -178,7 +182,7 @@ pub fn exchange(
     [claim, select_session(sign_in, id)]
 }
 
-/// Selects a page of active sessions, newest first, after the session with the id `before`.
+/// Selects a page of active sessions, newest first, that follow the session `before`.
 pub fn select_sessions(guard: &Guard<'_>, before: Option<&str>, limit: u64, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT s.* FROM api_keys k CROSS JOIN console_sessions s INDEXED BY console_sessions_listed ON s.account = k.account AND s.environment = k.environment WHERE ").guard();
@@ -202,7 +206,7 @@ pub fn delete_session(guard: &Guard<'_>, id: &str) -> Statement {
     sql.finish()
 }
 
-/// Deletes a few expired sessions.
+/// Deletes a batch of expired sessions.
 pub fn prune(now: u64) -> Statement {
     statement(
         "DELETE FROM console_sessions WHERE id IN (SELECT id FROM console_sessions INDEXED BY console_sessions_by_age WHERE expires_at <= ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
@@ -210,7 +214,8 @@ pub fn prune(now: u64) -> Statement {
     )
 }
 
-/// Whether this request exchanged the session's code, perhaps on a first try whose response was lost.
+/// Whether this request exchanged the session's code, including an earlier try whose response was
+/// lost.
 pub fn has_claimed(session: &Session, request: &str) -> bool {
     session.claimed_by.as_deref() == Some(request)
 }

@@ -1,4 +1,4 @@
-//! Bytes in JavaScript's memory.
+//! Byte buffers in JavaScript memory.
 
 use std::any::Any;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use js_sys::Uint8Array;
 
 use crate::ports::Blob;
 
-/// A value in JavaScript's memory. Only the ranges that are read are copied.
+/// A buffer in JavaScript memory. Reading copies only the requested range.
 #[derive(Debug)]
 pub struct Buffer(pub Uint8Array);
 

@@ -1,10 +1,11 @@
-// The entry module: a plain handler around the glue of the WebAssembly module. For a class, the runtime would create an object for
-// each request, which takes a tenth of the time of a warm request. After a trap, the glue creates a new instance with the next call.
+// The entry module: a plain handler object around the glue of the WebAssembly module. For a handler class, the runtime would
+// create an instance per request, which takes a tenth of the time of a warm request. After a trap, the next call of the glue
+// creates a new WebAssembly instance.
 import { consume, fetch, rehearse as respond, scheduled } from "glue";
 import { rehearse } from "./rehearsal.js";
 import { runShards } from "./shards.js";
 
-/** The response after a trap or an invalid response: logs the cause, and returns a constant message. */
+/** Logs a trap or an invalid response, and returns a response with a constant message. */
 function internalError(request, cause) {
   const requestId = crypto.randomUUID();
   console.error(`internal request=${requestId}: ${cause?.stack ?? cause}`);
@@ -34,12 +35,12 @@ export default {
     }
   },
 
-  /** The Cron Trigger: runs due jobs in several shards concurrently. Failed jobs stay due. */
+  /** Handles the Cron Trigger: runs due jobs in several shards concurrently. Jobs that fail remain due. */
   async scheduled(_, env) {
     await runShards(env, Date.now(), (number) => scheduled(number, env));
   },
 
-  /** The queue: processes messages one by one, so that a failed one does not repeat the others. */
+  /** Handles queue messages one by one, so that a failed message does not cause the others to be retried. */
   async queue(batch, env) {
     for (const message of batch.messages) {
       try {

@@ -1,7 +1,7 @@
-// The JavaScript that WebAssembly imports. Each request crosses the boundary once in each direction: one crossing per header would
-// cost more than the rest of the request.
+// The JavaScript functions that WebAssembly imports. Each request crosses the boundary once in each direction, because one
+// crossing per header would cost more than the rest of the request.
 
-/** A line each for the method, the URL and each of the headers `names` that was sent; a header is `name:value`. */
+/** Serializes a request: the method, the URL, and a line `name:value` for each header in `names` that the request has. */
 export function read(request, names) {
   const { headers } = request;
   let text = `${request.method}\n${request.url}`;
@@ -12,18 +12,18 @@ export function read(request, names) {
   return text;
 }
 
-/** Creates a response. `head` has a line `name:value` for each header; `body` is a view into WebAssembly's memory. */
+/** Creates a response. `head` has a line `name:value` for each header. `body` is a view into WebAssembly memory. */
 export function respond(status, head, body) {
-  // Copied, because that memory changes after this call.
+  // A copy, because WebAssembly memory can change after this call.
   return respondCached(status, head, body.length > 0 ? body.slice() : null);
 }
 
-/** Creates a response with an immutable body in JavaScript's memory, which can be sent any number of times. */
+/** Creates a response with an immutable body in JavaScript memory, which can be sent any number of times. */
 export function respondCached(status, head, body) {
   return new Response(body, { status, headers: parseHeaders(head) });
 }
 
-/** Parses lines `name:value`. */
+/** Parses headers from lines `name:value`. */
 function parseHeaders(head) {
   const headers = {};
   for (const line of head.split("\n")) {
@@ -33,7 +33,7 @@ function parseHeaders(head) {
   return headers;
 }
 
-/** The site's file at the path of a request, with additional headers. The path is decoded, because file names are. */
+/** Returns the static file at a request's path, with additional headers. Decodes the path, because file names are not encoded. */
 export async function file(request, env, head) {
   const url = new URL(request.url);
   url.pathname = decodeURIComponent(url.pathname);
@@ -45,8 +45,8 @@ export async function file(request, env, head) {
 }
 
 /**
- * Sends a request to another service. Returns `[status, head, body]`, or a number: 1 if the service can't be reached, 2 after a
- * timeout, 3 if the body has more than `limit` bytes. Does not follow redirects.
+ * Sends a request to another service. Returns `[status, head, body]`, or an error code: 1 if the service can't be reached, 2 after
+ * a timeout, 3 if the body is longer than `limit` bytes. Does not follow redirects.
  */
 export async function send(method, url, head, payload, timeoutMs, limit) {
   const body = payload.length > 0 ? payload.slice() : undefined;
@@ -64,8 +64,8 @@ export async function send(method, url, head, payload, timeoutMs, limit) {
 
 /**
  * Like `send`, but resolves as soon as the response begins: to the `Response`, or to 1, 2, or 4 if the client of `request` has
- * disconnected, which aborts the call. Without `payload`, streams the body of `request`; the timeout starts when it has been
- * sent.
+ * disconnected, which aborts the call. Without `payload`, streams the body of `request`; the timeout then starts after the body
+ * was sent.
  */
 export async function open(method, url, head, payload, request, timeoutMs) {
   const abort = new AbortController();
@@ -95,18 +95,18 @@ export async function open(method, url, head, payload, request, timeoutMs) {
   }
 }
 
-/** Converts a platform's response to a response of this service. */
+/** Converts a platform's response to a response of this service, with its body as a stream. */
 export function respondProxied(status, head, response) {
   const isEmpty = status === 101 || status === 204 || status === 205 || status === 304;
   return new Response(isEmpty ? null : response.body, { status, headers: parseHeaders(head) });
 }
 
-/** Cancels the body of a response that is not needed. */
+/** Cancels the body of a response that nobody reads. */
 export function discard(response) {
   if (response.body !== null && !response.bodyUsed) response.body.cancel().catch(() => {});
 }
 
-/** All headers of a request or response, as lines `name:value`. */
+/** Serializes all headers of a request or response as lines `name:value`. */
 export function lines(message) {
   let text = "";
   message.headers.forEach((value, name) => {
@@ -115,10 +115,10 @@ export function lines(message) {
   return text;
 }
 
-/** How long a body can take, so that slow senders do not exhaust the memory of the isolate. */
+/** The time limit for reading a body. Without it, slow senders could exhaust the memory of the isolate. */
 const READ_MS = 30_000;
 
-/** Starts a timer. Returns `undefined` where the runtime allows none: outside of a request, as in the rehearsal. */
+/** Starts a timer. Returns `undefined` where the runtime has no timers: outside a request, as in the rehearsal. */
 function startTimer(callback, milliseconds) {
   try {
     return setTimeout(callback, milliseconds);
@@ -128,8 +128,8 @@ function startTimer(callback, milliseconds) {
 }
 
 /**
- * The body of a request or response; null if it has more than `limit` bytes, or if `grow` returns false for its size so far; undefined
- * after `READ_MS`. Then the rest is not read.
+ * Reads the body of a request or response. Returns null if it is longer than `limit` bytes, or if `grow` returns false for the size
+ * so far; undefined after `READ_MS`. The rest of the body is then discarded.
  */
 export async function bytes(message, limit, grow) {
   if (Number(message.headers.get("content-length")) > limit) return null;
@@ -164,8 +164,8 @@ export async function bytes(message, limit, grow) {
 
 /**
  * Runs statements, a JSON array of `[sql, ...parameters]`, in one transaction. Returns a string for each: rows read, rows written,
- * size of the database, and the rows as JSON. With `since`, they run in a session that starts at this bookmark, and the first string
- * is the bookmark of the session.
+ * database size, and the result rows as JSON. With the bookmark `since`, runs them in a D1 session that starts there, and the first
+ * string is the new bookmark of the session.
  */
 export async function batch(database, statements, since) {
   const session = since === undefined ? database : database.withSession(since);
@@ -177,26 +177,26 @@ export async function batch(database, statements, since) {
   return since === undefined ? results : [session.getBookmark() ?? "", ...results];
 }
 
-/** Sends messages to the queue, to be delivered after `delaySeconds`. Returns false if the deployment has no queue. */
+/** Sends messages to the queue, to be delivered after `delaySeconds`. Returns false if no queue is configured. */
 export async function enqueue(env, messages, delaySeconds) {
   if (!env.WORK) return false;
   await env.WORK.sendBatch(messages.map((body) => ({ body, contentType: "text", delaySeconds })));
   return true;
 }
 
-/** Writes data points to the dataset, if there is one. `points` is JSON: the index, the strings and the number of each. */
+/** Writes data points to the Analytics Engine dataset, if one is configured. `points` is a JSON array of `[index, strings, count]`. */
 export function writePoints(env, points) {
   for (const [index, blobs, count] of JSON.parse(points))
     env.USAGE?.writeDataPoint({ indexes: [index], blobs, doubles: [count] });
 }
 
-/** The binding with which a rehearsal replaces decompression: outside of a request, the runtime does not read streams. */
+/** The binding with which a rehearsal replaces decompression, because the runtime can't read streams outside a request. */
 const REHEARSED_INFLATE = Symbol.for("rehearsal.inflate");
 
-/** Decompresses bytes, a view into WebAssembly's memory; null if they are damaged. */
+/** Decompresses bytes, a view into WebAssembly memory. Returns null if they are corrupt. */
 export async function inflate(bytes, env) {
   if (env[REHEARSED_INFLATE]) return env[REHEARSED_INFLATE](bytes);
-  // Copied, because that memory can change while the stream is read.
+  // A copy, because WebAssembly memory can change while the stream is read.
   const stream = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   try {
     return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -206,16 +206,16 @@ export async function inflate(bytes, env) {
   }
 }
 
-/** The algorithms of JSON Web Tokens in WebCrypto. */
+/** The WebCrypto parameters for the algorithms of JSON Web Tokens. */
 const ALGORITHMS = {
   RS256: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
   ES256: { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
 };
 
-/** Verifies a signature of the message with a public key, a JSON Web Key as a string. */
+/** Verifies a signature of a message. `key` is the public key: a JSON Web Key as a string. */
 export async function verify(algorithm, key, message, signature) {
   const parameters = ALGORITHMS[algorithm];
-  // Copied, because WebAssembly's memory can change in the meantime. Drops `key_ops` and `use`, which could forbid this.
+  // Copies, because WebAssembly memory can change in the meantime. Drops `key_ops` and `use`, which could forbid verifying.
   const [messageCopy, signatureCopy] = [message.slice(), signature.slice()];
   const { key_ops: _, use: __, ...jwk } = JSON.parse(key);
   try {
@@ -230,10 +230,10 @@ export async function verify(algorithm, key, message, signature) {
   }
 }
 
-/** Signs the message with a private key, a JSON Web Key as a string; null if the key is invalid. */
+/** Signs a message with a private key: a JSON Web Key as a string. Returns null if the key is invalid. */
 export async function sign(algorithm, key, message) {
   const parameters = ALGORITHMS[algorithm];
-  // Copied, as above.
+  // A copy, because WebAssembly memory can change in the meantime.
   const signed = message.slice();
   try {
     const { key_ops: _, use: __, ...jwk } = JSON.parse(key);
@@ -244,7 +244,7 @@ export async function sign(algorithm, key, message) {
   }
 }
 
-/** Decodes bytes in a charset; undefined if the runtime does not know the charset, or if the bytes are invalid. */
+/** Decodes bytes in a charset. Returns undefined if the runtime does not support it, or if the bytes are invalid. */
 export function decode(charset, bytes) {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
@@ -252,8 +252,8 @@ export function decode(charset, bytes) {
 }
 
 /**
- * Whether the whole string matches a pattern, compiled as in HTML or, if that fails, as in JSON Schema. An invalid pattern matches
- * everything.
+ * Whether the whole string matches a pattern. The pattern is compiled as in HTML or, if that fails, as in JSON Schema. A pattern
+ * that is invalid in both matches everything.
  */
 export function isMatch(pattern, text) {
   for (const flags of ["v", "u"]) {
@@ -266,7 +266,7 @@ export function isMatch(pattern, text) {
 
 /**
  * A cancellable timer: `over` resolves after `milliseconds`, or when `end` is called. The runtime drops the timers of a finished
- * request, so a promise that waits for one would stay in memory as long as the isolate.
+ * request; without `end`, a promise that waits for one would leak until the isolate ends.
  */
 export function pause(milliseconds) {
   const { promise: over, resolve } = Promise.withResolvers();

@@ -1,4 +1,4 @@
-//! Converts requests and responses between the platform's types and the core's.
+//! Converts requests and responses between the Workers API and the core.
 
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ use crate::platform_calls::headers::RETRIES;
 use crate::storage::read_replica::BOOKMARK;
 use crate::traces::context::{TRACEPARENT, TRACESTATE};
 
-/// The headers that the core reads, in addition to those with the secret.
+/// The request headers that the core reads, in addition to those with a secret.
 const READ_HEADERS: &[&str] = &[
     "accept",
     "accept-language",
@@ -41,17 +41,18 @@ extern "C" {
     fn respond_cached(status: u16, head: &str, body: &Uint8Array) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(catch)]
     fn file(request: &web_sys::Request, env: &JsValue, head: &str) -> Result<Promise, JsValue>;
-    /// Resolves to the bytes of a message's body. Resolves to null if there are more than `max`, or if `grow`, unless
-    /// it is undefined, returns false for the size so far. Resolves to undefined if they arrive too slowly.
+    /// Resolves to the body of a request or response; to null if it is longer than `max` bytes, or
+    /// if `grow` returns false for the size so far; to undefined if the body arrives too slowly.
+    /// `grow` may be undefined.
     #[wasm_bindgen(catch)]
     pub fn bytes(message: &JsValue, max: u32, grow: &JsValue) -> Result<Promise, JsValue>;
-    /// All headers of a message.
+    /// Serializes all headers of a request or response.
     pub fn lines(message: &JsValue) -> String;
     #[wasm_bindgen(catch, js_name = "respondProxied")]
     fn respond_proxied(status: u16, head: &str, response: &JsValue) -> Result<JsValue, JsValue>;
-    /// Ends the transfer of a response.
+    /// Cancels the body of a response.
     pub fn discard(response: &JsValue);
-    /// Resolves to another service's response as soon as it begins.
+    /// Sends a request. Resolves as soon as the response begins.
     #[wasm_bindgen(catch)]
     pub fn open(
         method: &str,
@@ -61,7 +62,7 @@ extern "C" {
         request: &JsValue,
         deadline_ms: u32,
     ) -> Result<Promise, JsValue>;
-    /// Resolves to another service's whole response.
+    /// Sends a request. Resolves when the whole response has been read.
     #[wasm_bindgen(catch)]
     pub fn send(
         method: &str,
@@ -71,26 +72,29 @@ extern "C" {
         deadline_ms: u32,
         max: u32,
     ) -> Result<Promise, JsValue>;
-    /// Runs statements, a JSON array. Resolves to an array with a string for each, after one with the bookmark of the session that
-    /// starts at `since`.
+    /// Runs statements, a JSON array, in one transaction. Resolves to an array with a string for
+    /// each result. With `since`, the first string is the new bookmark of the session that starts
+    /// there.
     #[wasm_bindgen(catch)]
     pub fn batch(
         database: &JsValue,
         statements: &str,
         since: Option<&str>,
     ) -> Result<Promise, JsValue>;
-    /// Sends messages to the queue, to be delivered after this many seconds. Resolves to false when there is no queue.
+    /// Sends messages to the queue, to be delivered after `seconds`. Resolves to false if no queue
+    /// is configured.
     #[wasm_bindgen(catch)]
     pub fn enqueue(env: &JsValue, messages: &Array, seconds: u32) -> Result<Promise, JsValue>;
-    /// Writes data points to the dataset, if there is one.
+    /// Writes data points to the dataset, if one is configured.
     #[wasm_bindgen(catch, js_name = "writePoints")]
     pub fn write_points(env: &JsValue, points: &str) -> Result<(), JsValue>;
-    /// Resolves to the inflated bytes; to null when they are corrupt.
+    /// Resolves to the decompressed bytes, or to null if `bytes` are corrupt.
     #[wasm_bindgen(catch)]
     pub fn inflate(bytes: &[u8], env: &JsValue) -> Result<Promise, JsValue>;
-    /// Decodes bytes of a charset; null when the charset is unknown, or the bytes are invalid in it.
+    /// Decodes bytes in a charset. Returns `None` if the charset is unknown or the bytes are
+    /// invalid.
     pub fn decode(charset: &str, bytes: &[u8]) -> Option<String>;
-    /// Resolves to whether a message's signature is valid for a public key.
+    /// Resolves to whether the signature of a message is valid for a public key.
     #[wasm_bindgen(catch)]
     pub fn verify(
         algorithm: &str,
@@ -98,10 +102,9 @@ extern "C" {
         message: &[u8],
         signature: &[u8],
     ) -> Result<Promise, JsValue>;
-    /// Resolves to the signature of a message with a private key; to null for an unusable key.
+    /// Resolves to the signature of a message with a private key, or to null if the key is invalid.
     #[wasm_bindgen(catch)]
     pub fn sign(algorithm: &str, key: &str, message: &[u8]) -> Result<Promise, JsValue>;
-    /// Whether a string matches a pattern.
     #[wasm_bindgen(js_name = "isMatch")]
     pub fn is_match(pattern: &str, text: &str) -> bool;
     type Pause;
@@ -113,7 +116,7 @@ extern "C" {
     fn end(this: &Pause);
 }
 
-/// Cancels a pause when its future is dropped.
+/// Ends the pause when its future is dropped.
 struct PauseGuard(Pause);
 
 impl Drop for PauseGuard {
@@ -122,13 +125,13 @@ impl Drop for PauseGuard {
     }
 }
 
-/// Waits for this many milliseconds. Returns `false` immediately where there are no timers.
+/// Waits for this many milliseconds. Returns `false` immediately if the runtime has no timers.
 pub async fn sleep(milliseconds: u32) -> bool {
     let Ok(pause) = pause(milliseconds).map(PauseGuard) else { return false };
     JsFuture::from(pause.0.over()).await.is_ok()
 }
 
-/// Reads the rest of a request: the headers and the body that [`request`] has not read.
+/// Reads the remaining headers and the body, which [`request`] has not read.
 pub async fn read_rest(
     request: &mut Request,
     parts: RequestParts,
@@ -137,7 +140,7 @@ pub async fn read_rest(
     match parts {
         RequestParts::Nothing => {}
         RequestParts::Body(max) => {
-            // A request to the MCP endpoint already has all headers.
+            // Requests to the MCP endpoint already have all headers.
             if request.header(TRACEPARENT).is_none() {
                 request.headers.append(&mut trace_headers(sent));
             }
@@ -151,7 +154,7 @@ pub async fn read_rest(
     Ok(())
 }
 
-/// The body of a request, read up to `max` bytes. Fails when the caller disconnects while sending it.
+/// Reads the body of a request up to `max` bytes. Fails if the caller disconnects while sending it.
 async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsValue> {
     let max = u32::try_from(max).unwrap_or(u32::MAX);
     let bytes = JsFuture::from(bytes(request, max, &JsValue::UNDEFINED)?).await?;
@@ -161,13 +164,14 @@ async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsVal
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }
 
-/// The body of a forwarded request: read when its declared length is short, otherwise streamed.
+/// The body of a request to forward. Short bodies are read; long ones, and those without a declared
+/// length, are streamed.
 async fn forwarded_body(
     request: &web_sys::Request,
     headers: &[(String, String)],
 ) -> Result<Body, JsValue> {
     if matches!(request.method().as_str(), "GET" | "HEAD") && request.body().is_some() {
-        // With these methods no body is forwarded, so only its presence matters.
+        // With these methods, no body is forwarded; the core only checks whether there is one.
         return read_body(request, 0).await;
     }
     let has_body = request.body().is_some();
@@ -180,7 +184,8 @@ async fn forwarded_body(
     }
 }
 
-/// A response of another service. Dropping it ends the transfer, unless it is proxied to the caller.
+/// The response of another service. Dropping it cancels the transfer, unless the response has been
+/// passed on to the caller.
 #[derive(Debug)]
 pub struct PlatformBody(pub RefCell<Option<JsValue>>);
 
@@ -192,7 +197,8 @@ impl Drop for PlatformBody {
     }
 }
 
-/// The site's static file for a request, with these headers added. Fails when the Worker has no site, or the platform fails.
+/// Returns the static file for a request, with additional headers. Fails if the Worker has no
+/// static files, or if the runtime fails.
 pub async fn site_file(
     request: &web_sys::Request,
     env: &JsValue,
@@ -201,7 +207,7 @@ pub async fn site_file(
     JsFuture::from(file(request, env, &head(headers))?).await
 }
 
-/// The headers, one line `name:value` each.
+/// Serializes headers as lines `name:value`.
 pub fn head<N: AsRef<str>>(headers: &[(N, String)]) -> String {
     let mut head = String::with_capacity(512);
     for (name, value) in headers {
@@ -215,7 +221,7 @@ pub fn head<N: AsRef<str>>(headers: &[(N, String)]) -> String {
     head
 }
 
-/// The names of the headers that the core reads.
+/// The names of the request headers that the core reads.
 pub fn names(config: &Config) -> Array {
     config
         .secret_headers
@@ -226,20 +232,20 @@ pub fn names(config: &Config) -> Array {
         .collect()
 }
 
-/// Parses headers from their lines.
+/// Parses headers from lines `name:value`.
 pub fn headers(lines: &str) -> Vec<(String, String)> {
     let headers = lines.split('\n').filter_map(|line| line.split_once(':'));
     headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// The headers of a request's trace context. They are read only where the request may lead to a platform.
+/// The trace context headers of a request. Only requests that may call a platform need them.
 fn trace_headers(request: &web_sys::Request) -> Vec<(String, String)> {
     let mut headers = headers(&lines(request));
     headers.retain(|(name, _)| name == TRACEPARENT || name == TRACESTATE);
     headers
 }
 
-/// The parts of a request that the core reads.
+/// Reads the method, URL and headers that the core needs from a request.
 pub fn request(request: &web_sys::Request, names: &Array) -> Request {
     let text = read(request, names);
     let mut lines = text.split('\n');
@@ -271,12 +277,12 @@ fn split(url: &str) -> (&str, &str, &str) {
     (origin, path, query)
 }
 
-/// Converts a response to the platform's type.
+/// Converts a response to a `Response` of the Workers API.
 pub fn response(response: &Response) -> Result<JsValue, JsValue> {
     let own_headers = head(&response.headers);
     if let Some(proxied) = &response.proxied {
         let reply = proxied.body.downcast_ref::<PlatformBody>().and_then(|reply| reply.0.take());
-        // Of several headers with the same name, the last one counts.
+        // If several headers have the same name, the last one is sent.
         let all = head(&proxied.headers) + "\n" + &own_headers;
         return respond_proxied(response.status, &all, &reply.unwrap_or_default());
     }

@@ -1,4 +1,5 @@
-//! The Cloudflare Worker, the only code that uses the Workers API. It only converts between the platform and the core.
+//! The Cloudflare Worker, and the only code that uses the Workers API. It only converts between
+//! that API and the core.
 
 mod buffer;
 mod http;
@@ -28,7 +29,7 @@ use ports::{EdgePorts, is_bound};
 
 #[wasm_bindgen]
 extern "C" {
-    /// The execution context that the platform passes with each request.
+    /// The execution context that the runtime passes with each request.
     #[derive(Debug, Clone)]
     pub type Context;
     /// Keeps the isolate alive until the promise has settled.
@@ -36,10 +37,10 @@ extern "C" {
     fn wait_until(this: &Context, promise: &Promise) -> Result<(), JsValue>;
 }
 
-/// The state that an isolate keeps from one request to the next.
+/// The state of an isolate, which all of its requests share.
 struct Isolate {
     service: Service,
-    /// The names of the headers that are read from a request.
+    /// The names of the request headers to read.
     header_names: Array,
 }
 
@@ -47,14 +48,15 @@ thread_local! {
     static ISOLATE: OnceCell<Rc<Isolate>> = const { OnceCell::new() };
 }
 
-/// This isolate's state, created from the Worker's variables on the first request.
+/// Returns this isolate's state. The first call creates it from the Worker's variables.
 fn isolate(env: &Env) -> Rc<Isolate> {
     ISOLATE.with(|cell| Rc::clone(cell.get_or_init(|| Rc::new(Isolate::new(env)))))
 }
 
 impl Isolate {
     fn new(env: &Env) -> Self {
-        // Invalid variables are treated as absent, so no configuration can make this fail.
+        // Invalid variables are treated as absent, so that no configuration prevents the Worker
+        // from starting.
         let variables: Variables =
             serde_wasm_bindgen::from_value(env.clone().into()).unwrap_or_default();
         let config = Config::from(&variables);
@@ -66,23 +68,23 @@ impl Isolate {
     }
 }
 
-/// Handles a request. Returns a `Response` when nothing had to be awaited, as for most catalog reads, otherwise a promise of
-/// one: for a warm request, creating a promise takes about as long as everything else. Fails when the platform rejects the
-/// response's parts, which no request can cause.
+/// Handles a request. If nothing had to be awaited, as for most catalog reads, returns a `Response`
+/// instead of a promise: for a warm request, creating a promise takes about as long as everything
+/// else. Fails only if the runtime rejects the parts of the response, which no request can cause.
 #[wasm_bindgen]
 pub fn fetch(request: &web_sys::Request, env: Env, context: Context) -> Result<JsValue, JsValue> {
     respond_or_promise(isolate(&env), request, env, Some(context))
 }
 
-/// Handles a request like `fetch`, with an isolate state created for this request only. `rehearsal.js` uses it. Also fails
-/// when a response must be created while the isolate is still starting.
+/// Handles a request like `fetch`, but with its own isolate state. Used by `rehearsal.js`. Also
+/// fails if the isolate is still starting, because no response can be created then.
 #[wasm_bindgen]
 pub fn rehearse(request: &web_sys::Request, env: Env) -> Result<JsValue, JsValue> {
     respond_or_promise(Rc::new(Isolate::new(&env)), request, env, None)
 }
 
-/// Runs the jobs that are due in this shard. The platform calls this every minute. The promise is rejected when storage is
-/// unavailable.
+/// Runs the due jobs of a shard. The Cron Trigger calls this every minute. The promise is rejected
+/// if storage is unavailable.
 #[wasm_bindgen]
 pub fn scheduled(number: u16, env: Env) -> Promise {
     let isolate = isolate(&env);
@@ -93,8 +95,8 @@ pub fn scheduled(number: u16, env: Env) -> Promise {
     })
 }
 
-/// Processes a message of the queue. The promise is rejected on failure, so that the platform delivers the message again; the
-/// cause is logged.
+/// Processes a queue message. On failure, logs the cause and rejects the promise, so that the queue
+/// retries the message.
 #[wasm_bindgen]
 pub fn consume(message: String, env: Env) -> Promise {
     let isolate = isolate(&env);
@@ -105,8 +107,8 @@ pub fn consume(message: String, env: Env) -> Promise {
     })
 }
 
-/// Sends webhook deliveries after the response that made them due. The promise is rejected when storage is unavailable;
-/// deliveries that were not sent stay due.
+/// Sends webhook deliveries after the response that made them due. The promise is rejected if
+/// storage is unavailable; unsent deliveries remain due.
 fn deliver(isolate: Rc<Isolate>, env: Env, shard: Shard) -> Promise {
     future_to_promise(async move {
         let ports = EdgePorts::for_jobs(&env, shard);
@@ -114,7 +116,7 @@ fn deliver(isolate: Rc<Isolate>, env: Env, shard: Shard) -> Promise {
     })
 }
 
-/// Writes the counts of requests after the response.
+/// Writes the request counts after the response was sent.
 fn flush_usage(
     isolate: &Rc<Isolate>,
     env: &Env,
@@ -135,7 +137,7 @@ fn flush_usage(
 }
 
 fn log(shard: Shard, outcome: Result<Vec<String>, Problem>) -> Result<JsValue, JsValue> {
-    // Most deployments have only the first shard, so it is not named.
+    // Most deployments have only the first shard, so its name is omitted.
     let with_shard = |text: &str| match shard {
         Shard::FIRST => text.to_owned(),
         other => other.binding() + ": " + text,
@@ -162,12 +164,13 @@ fn respond_or_promise(
     let mut response = Box::pin(respond(isolate, request, env, context));
     match response.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(response) => response,
-        // The promise's task polls it again, with its own waker.
+        // The promise's task polls the future again, with its own waker.
         Poll::Pending => {
             let promise = future_to_promise(response);
-            // When the caller disconnects, the runtime abandons the request and never drops its future, so whatever the
-            // future holds leaks. With `waitUntil`, only `request.signal` fires, and the call ends by itself. A user who
-            // closes the page has still approved the call, so its result must be stored.
+            // If the caller disconnects, the runtime abandons the request and never drops its
+            // future, which leaks everything that the future owns. With `waitUntil`, only
+            // `request.signal` fires, and the call ends on its own. Also, if a user approves a call
+            // and closes the page, the result must still be stored.
             if let Some(context) = context_of_call {
                 context.wait_until(&promise)?;
             }
@@ -176,7 +179,8 @@ fn respond_or_promise(
     }
 }
 
-/// How many bytes of a body would be read, if it may be large: it is longer than [`MAX_BODY`], or its length is unknown.
+/// The number of bytes to read if a body may be large: it is longer than [`MAX_BODY`], or its
+/// length is unknown.
 fn large_body(request: &web_sys::Request, parts: &RequestParts) -> Option<usize> {
     let max = match parts {
         RequestParts::Nothing => return None,
@@ -193,7 +197,6 @@ fn large_body(request: &web_sys::Request, parts: &RequestParts) -> Option<usize>
     }
 }
 
-/// Whether a request may call a platform.
 fn calls_platform(request: &web_sys::Request) -> bool {
     let url = request.url();
     ["/actions/", "/proxy", "/mcp"].iter().any(|part| url.contains(part))
@@ -211,7 +214,8 @@ fn respond(
         request.headers = http::headers(&http::lines(sent));
     }
     let mut needed = isolate.service.parts_to_read(&request);
-    // A secret that names an unbound shard is looked up in the first one, where it is unknown.
+    // If the shard in a secret has no binding, the first shard is queried, where the secret is
+    // unknown.
     let shard = Some(isolate.service.shard(&request)).filter(|shard| is_bound(&env, *shard));
     let shard = shard.unwrap_or_default();
     let sent = Clone::clone(sent);
@@ -223,7 +227,7 @@ fn respond(
             request: Some(&sent),
             context: context.as_ref(),
         };
-        // Reserve memory before reading a large body, and hold the reservation until there is a response.
+        // Reserves memory for a large body before reading it, until the response is complete.
         let _reservation = match large_body(&sent, &needed) {
             None => None,
             Some(bytes) => {

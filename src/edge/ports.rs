@@ -1,4 +1,4 @@
-//! The core's ports, implemented with Cloudflare's services.
+//! The implementation of the core's ports with Cloudflare's services.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -23,24 +23,24 @@ use crate::ports::{
 };
 use crate::util::json;
 
-/// The Workers KV namespace of the catalog.
+/// The binding of the Workers KV namespace with the catalog.
 const CATALOG: &str = "CATALOG";
-/// The `Retry-After` of the rate limit, in seconds: the longer of the two periods that a rate-limit binding supports. The binding
-/// itself reports no time.
+/// The `Retry-After` of the rate limit, in seconds. Rate-limit bindings do not return a time, so
+/// this is the longer of the two periods that they support.
 const RATE_PERIOD: RetryAfter = RetryAfter(60);
 
-/// The Worker's bindings.
+/// The ports of a request or of a job.
 #[derive(Debug)]
 pub struct EdgePorts<'a> {
-    /// The bindings as the platform passes them.
+    /// The Worker's bindings.
     pub env: &'a Env,
     /// The shard whose database is used.
     pub shard: Shard,
-    /// Whether the request was forwarded here, because the account has moved.
+    /// Whether the request was forwarded to this shard because the account has moved.
     pub was_forwarded: bool,
-    /// The request; `None` for jobs.
+    /// `None` for jobs.
     pub request: Option<&'a web_sys::Request>,
-    /// The request's execution context, which keeps the isolate alive after the response; `None` for jobs.
+    /// The execution context, which keeps the isolate alive after the response. `None` for jobs.
     pub context: Option<&'a Context>,
 }
 
@@ -52,7 +52,6 @@ impl<'a> EdgePorts<'a> {
 
 #[wasm_bindgen]
 extern "C" {
-    /// A Workers KV namespace.
     type KvNamespace;
     #[wasm_bindgen(method, catch)]
     fn get(this: &KvNamespace, key: &str, kind: &str) -> Result<Promise, JsValue>;
@@ -61,13 +60,13 @@ extern "C" {
     #[wasm_bindgen(method, getter, js_name = "RATE_LIMITER")]
     fn rate_limiter(this: &Bindings) -> Option<RateLimiter>;
 
-    /// A rate-limit binding; optional.
+    /// A rate-limit binding, which is optional.
     type RateLimiter;
     #[wasm_bindgen(method, catch)]
     fn limit(this: &RateLimiter, options: &JsValue) -> Result<Promise, JsValue>;
 }
 
-/// The binding of this name. Fails when it is missing.
+/// Returns a binding by name. Fails if it is missing.
 fn binding(env: &Env, name: &str) -> Result<JsValue, JsValue> {
     let value = Reflect::get(env, &name.into())?;
     if value.is_object() {
@@ -77,7 +76,7 @@ fn binding(env: &Env, name: &str) -> Result<JsValue, JsValue> {
     }
 }
 
-/// Whether this shard has a database binding.
+/// Whether the shard's database has a binding.
 pub fn is_bound(env: &Env, shard: Shard) -> bool {
     shard == Shard::FIRST || binding(env, &shard.binding()).is_ok()
 }
@@ -166,7 +165,8 @@ impl EdgePorts<'_> {
     }
 }
 
-/// Runs statements in one transaction. With `since`, they run in a session, whose bookmark is returned.
+/// Runs statements in one transaction. With `since`, runs them in a session and returns its new
+/// bookmark.
 async fn batch(
     env: &Env,
     shard: Shard,
@@ -182,7 +182,7 @@ async fn batch(
     Ok((results.map(result_set).collect(), bookmark))
 }
 
-/// A statement as a list: its SQL and its parameters.
+/// Serializes a statement as an array: its SQL, followed by its parameters.
 struct WireStatement<'a>(&'a Statement);
 
 impl Serialize for WireStatement<'_> {
@@ -201,18 +201,19 @@ impl Serialize for WireStatement<'_> {
     }
 }
 
-/// Parses D1's result of a statement: three numbers and the rows, with a space after each number.
+/// Parses the result of a statement: three numbers and the rows, separated by spaces.
 fn result_set(mut json: String) -> ResultSet {
     let mut parts = json.splitn(4, ' ');
     let mut number = || parts.next().and_then(|text| text.parse().ok()).unwrap_or_default();
     let (rows_read, rows_written, size_after) = (number(), number(), number());
-    // The rows can have many megabytes, which are not copied.
+    // Reuses the allocation, because the rows can have several megabytes.
     let rows = parts.next().map_or(0, str::len);
     json.drain(..json.len().saturating_sub(rows));
     ResultSet { json, rows_read, rows_written, size_after }
 }
 
-/// The messages of a thrown value and of its cause. Never panics, even if the value is not an `Error`.
+/// The messages of a thrown value and of its cause. Never panics, even if the value is not an
+/// `Error`.
 fn describe(thrown: &JsValue) -> String {
     let text = |value: &JsValue| {
         Reflect::get(value, &"message".into())
@@ -297,8 +298,8 @@ impl Http for EdgePorts<'_> {
     }
 }
 
-/// Reads a platform's body. `grow` is undefined, or a function that JavaScript calls with the size so far; reading
-/// stops if it returns false.
+/// Reads the body of a platform's response. `grow` is undefined, or a function that JavaScript
+/// calls with the size so far; if it returns false, reading stops.
 async fn read_body(body: Rc<dyn Any>, max: usize, grow: &JsValue) -> Result<Vec<u8>, HttpError> {
     let response = body.downcast_ref::<http::PlatformBody>().and_then(|response| response.0.take());
     let response = response.unwrap_or_default();
@@ -414,7 +415,7 @@ impl Clock for EdgePorts<'_> {
 
 impl Random for EdgePorts<'_> {
     fn fill(&self, bytes: &mut [u8]) {
-        // The platform's `crypto.getRandomValues` fails only for more than 64 KiB at once.
+        // `crypto.getRandomValues` fails only for more than 64 KiB at once.
         let _ = getrandom::fill(bytes);
     }
 }
@@ -426,7 +427,7 @@ impl RateLimit for EdgePorts<'_> {
         match is_allowed(&limiter, caller).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(RATE_PERIOD),
-            // The service must stay available without the limiter.
+            // The service must remain available if the rate limiter fails.
             Err(error) => {
                 worker::console_error!("rate limiter: {}", describe(&error));
                 Ok(())

@@ -1,19 +1,19 @@
-// V8 compiles a WebAssembly function on its first call, which took most of the time of an isolate's first request. So a
-// new isolate first handles a few recorded requests, against recorded storage responses and with a throwaway service.
-// It does so while it starts, when no caller is waiting.
+// V8 compiles each WebAssembly function on its first call, which took most of the time of an isolate's first request. So a new
+// isolate first handles a few recorded requests while it starts, when no caller is waiting. They use recorded storage responses
+// and a service instance that is discarded afterwards.
 import recorded from "./rehearsal.json";
 
-// In the second and third round, V8 detects and optimizes hot functions.
+// The second and third round let V8 detect and optimize hot functions.
 const ROUNDS = 3;
 
-/** The members of a body that the Worker uses. */
+/** Creates a body with only the members that the Worker uses. */
 function createBody(text) {
   const chunks = [new TextEncoder().encode(text)];
   const read = async () => ({ done: chunks.length === 0, value: chunks.shift() });
   return { getReader: () => ({ read, cancel: async () => {} }) };
 }
 
-/** The members of a request that the Worker uses. Outside of a request, the runtime cannot create a body. */
+/** Creates a request with only the members that the Worker uses. Outside of a request, the runtime can't create a body. */
 function createRequest({ method, path, secret, body }) {
   const headers = new Headers({ "content-type": "application/json" });
   if (secret !== undefined) headers.set("x-service-secret", secret);
@@ -25,7 +25,7 @@ function createRequest({ method, path, secret, body }) {
   };
 }
 
-/** Bindings with recorded responses, KV's by key and D1's in the order of the batches, and recorded decompression. */
+/** Creates bindings with recorded responses: of KV by key, of D1 in the order of the batches, and of decompression. */
 function createBindings({ batches }) {
   let next = 0;
   const get = async (key) => (key in recorded.values ? Uint8Array.fromHex(recorded.values[key]).buffer : null);
@@ -40,13 +40,13 @@ function createBindings({ batches }) {
 }
 
 /**
- * Handles all recorded requests in sequence, a few times.
+ * Handles all recorded requests in sequence, `ROUNDS` times.
  * @param {(request: object, env: object) => unknown} respond
  * @param {(recorded: object, response: unknown) => void} [onResponse] for tests
  */
 export async function rehearse(respond, onResponse) {
   for (const call of Array(ROUNDS).fill(recorded.requests).flat()) {
-    // Outside of a request, the runtime rejects the last step, `new Response`. By then everything is compiled.
+    // Outside of a request, the runtime rejects the last step, `new Response`. By then, everything has been compiled.
     const response = await (async () => respond(createRequest(call), createBindings(call)))().catch((error) => error);
     onResponse?.(call, response);
   }

@@ -1,5 +1,6 @@
-//! Events: changes of connections and of the objects that they depend on. Triggers insert them in the transaction of the
-//! change (`schema/0001_init.sql`); this module reads and renders them.
+//! Events: changes of connections, and of the OAuth clients and webhooks of a tenant. Triggers in
+//! `schema/0001_init.sql` insert events in the transaction of the change; this module reads and
+//! renders them.
 
 pub mod endpoints;
 pub mod model;

@@ -1,4 +1,4 @@
-//! A row of `events`.
+//! Events and their ids.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use crate::connections::model::Connection;
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// The id of an event: `evt_` and a number of at least thirteen digits, increasing with every event.
+/// The id of an event: `evt_` and a number of thirteen digits that increases with every event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
 pub struct EventId(pub u64);
 
 const PREFIX: &str = "evt_";
 
 impl EventId {
-    /// An id greater than that of any event.
+    /// Greater than the id of any event.
     pub const LAST: Self = Self(9_999_999_999_999);
 
     pub fn parse(text: &str) -> Option<Self> {
@@ -38,7 +38,7 @@ impl Serialize for EventId {
     }
 }
 
-/// A row of `events`, in the columns that [`super::statements`] selects.
+/// A row of `events`, with the columns that [`super::statements`] selects.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Event {
     pub id: EventId,
@@ -46,17 +46,17 @@ pub struct Event {
     pub kind: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub occurred_at: u64,
-    /// The connection's row, as JSON.
+    /// The row of the connection, as JSON.
     pub connection: Option<String>,
-    /// The subject other than a connection: a JSON object with one member.
+    /// What the event is about, if not a connection: a JSON object with one member.
     pub subject: Option<String>,
-    /// The reason, a JSON object.
+    /// A JSON object.
     pub reason: Option<String>,
-    /// The call, a JSON object.
+    /// A JSON object.
     pub call: Option<String>,
 }
 
-/// An event as the API and webhooks show it.
+/// The JSON representation of an event, for the API and for webhooks.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct EventView<'a> {
@@ -68,7 +68,8 @@ struct EventView<'a> {
 }
 
 impl Event {
-    /// Renders the event for the API and for webhooks. `names`: whether to include the names of accounts at platforms.
+    /// Renders the event for the API and for webhooks. `names` is whether to include the names of
+    /// connected accounts.
     pub fn to_json(&self, names: bool) -> serde_json::Result<Vec<u8>> {
         let mut data = match (&self.connection, &self.subject) {
             (Some(row), _) => {

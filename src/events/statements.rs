@@ -7,27 +7,26 @@ use crate::connections::statements::sql::Sql;
 use crate::ports::{Param, Statement};
 use crate::terms::{Environment, EventType};
 
-/// A selection of events.
+/// Which events to select.
 #[derive(Debug)]
 pub struct EventQuery<'a> {
-    /// Whether the newest events come first.
     pub newest_first: bool,
-    /// Only events after this one, in the selected order.
+    /// Selects only events that follow this one in the selected order.
     pub after: EventId,
-    /// Only events of this connection.
+    /// Selects only events of this connection.
     pub connection: Option<&'a ConnectionId>,
-    /// The types whose content is needed: events of other types are selected without content. Empty for all types.
+    /// The event types to select with content. Events of other types are selected without it. Empty
+    /// for all types.
     pub types: &'a [EventType],
-    /// The maximum number of events.
     pub limit: u64,
 }
 
 const CONTENT: [&str; 4] = ["e.connection", "e.subject", "e.reason", "e.call"];
 
-/// The largest page that is read without regard to the size of its events, which have up to 27 KB each.
+/// The maximum number of events in a page whose size is not checked. An event has at most 27 KB.
 const MAX_SMALL_PAGE: u64 = 100;
-/// A larger page ends after the event with which its connections have this many characters. It is read into the isolate's
-/// memory, which all requests share.
+/// A larger page ends with the event at which its connections reach this many characters, because
+/// the page is read into the isolate's memory, which all requests share.
 const MAX_PAGE_CHARACTERS: u64 = 1_000_000;
 
 /// The columns of [`super::Event`].
@@ -35,8 +34,7 @@ pub fn columns() -> String {
     format!("e.id, e.type, e.occurred_at, {}", CONTENT.join(", "))
 }
 
-/// Selects events in the key's account and environment: the first ones, up to the limit of the query, or fewer if they are
-/// large.
+/// Selects events of the key's tenant: up to the query's limit, or fewer if the events are large.
 pub fn select(guard: &Guard<'_>, query: &EventQuery<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     let (is_after, order) = if query.newest_first { ("<", " DESC") } else { (">", "") };
@@ -73,7 +71,8 @@ pub fn select(guard: &Guard<'_>, query: &EventQuery<'_>) -> Statement {
     sql.finish()
 }
 
-/// Adds an event id from a caller, converted if the account has moved to another database since.
+/// Adds an event id from a caller. If the account has since moved to another database, converts it
+/// to the id there.
 pub(crate) fn push_id<'s, 'a>(sql: &'s mut Sql<'a>, id: EventId) -> &'s mut Sql<'a> {
     sql.push("coalesce((SELECT s.shift + ").integer(id.0);
     sql.push(" FROM event_shifts s WHERE s.account = k.account AND s.through >= ").integer(id.0);
@@ -81,12 +80,14 @@ pub(crate) fn push_id<'s, 'a>(sql: &'s mut Sql<'a>, id: EventId) -> &'s mut Sql<
     sql.integer(id.0).push(")")
 }
 
-/// The maximum number of call events per identity and day. End users decide how often they call.
+/// The maximum number of call events per identity and day. Limits storage, because end users decide
+/// how often they call.
 const MAX_CALLS_OF_IDENTITY: u64 = 1000;
 
-/// Inserts the event of a platform call. `call` describes the caller and the result. A connection that was deleted in
-/// the meantime gets no event, nor does a call beyond `max_calls` of the tenant or the limit of the identity on this day.
-/// Long tags are not stored: a call does not change them, and each event would store 27 KB of them.
+/// Inserts the event of a platform call. `call` describes the caller and the result. Inserts
+/// nothing if the connection has been deleted, or if the tenant's `max_calls` or the identity's
+/// limit is reached for this day. Long tags are omitted, because a call does not change them and
+/// each event would store up to 27 KB of them.
 pub fn insert_call(
     (account, environment): (&str, Environment),
     id: &str,
@@ -128,11 +129,11 @@ WHERE account = ?1 AND environment = ?2 AND connection_id = ?3
     }
 }
 
-/// Deletes the oldest events, a few at a time, if they are older than this. Reads one row if there are none. The last
-/// event is kept, since the next id follows it.
+/// Deletes a batch of the oldest events if they are older than `before`. Reads only one row if
+/// there are none. Never deletes the newest event, because `SQLite` would assign its id again.
 pub fn prune(before: u64) -> Statement {
     Statement {
-        // If the oldest event is young enough, no others are read.
+        // Checks the oldest event first, to avoid reading the others if there is nothing to delete.
         sql: "DELETE FROM events \
             WHERE id IN (SELECT e.id FROM (SELECT occurred_at FROM events ORDER BY id LIMIT 1) f \
             CROSS JOIN events e WHERE f.occurred_at < ?1 AND e.account NOT IN (SELECT account FROM away) \

@@ -1,4 +1,4 @@
-//! Refreshes and health checks of connections.
+//! The job that refreshes credentials and checks the health of connections.
 
 use std::time::Duration;
 
@@ -11,22 +11,23 @@ use crate::ports::{Clock, Db, Ports, Queue, all_rows};
 use crate::storage::metering::Metered;
 use crate::util::json;
 
-/// The number of connections that one statement claims for the queue.
+/// The number of connections that one statement claims.
 const CLAIMED_PER_STATEMENT: usize = 1000;
-/// The maximum number of these statements per run: 4,000 connections a minute, 5.7 million a day.
+/// The maximum number of claiming statements per run: 4,000 connections a minute, 5.7 million a
+/// day.
 const MAX_STATEMENTS_PER_RUN: usize = 4;
 
-/// The checks of one run.
+/// What a run of the job has done.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
-    /// The number of connections that this run has checked itself.
+    /// The number of connections that this run checked itself, rather than through the queue.
     pub checked: usize,
-    /// Errors, for the log.
+    /// Errors for the log.
     pub faults: Vec<String>,
 }
 
-/// Checks the claimed connections in this run. If more are due than one run checks, sends all of them to the queue
-/// instead. Without a queue, each run checks as many as it can.
+/// Checks the claimed connections. If more are due than a run can check, enqueues all of them
+/// instead. Without a queue, checks only the claimed ones.
 pub(super) async fn check_due<P: Ports + Queue>(
     service: &Service,
     ports: &Metered<'_, P>,

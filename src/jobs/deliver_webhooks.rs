@@ -1,4 +1,4 @@
-//! Deliveries to webhooks.
+//! The job that delivers events to webhooks.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::webhooks::attempt::BACKOFF_MS;
 use crate::webhooks::deliver::{self, deliver};
 use crate::webhooks::statements::deliveries::count_due;
 
-/// The pause before the second attempt of a delivery.
+/// The delay before the first retry of a delivery.
 const FIRST_PAUSE: Duration = Duration::from_millis(BACKOFF_MS[0]);
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ struct Count {
     total: usize,
 }
 
-/// Attempts the deliveries that are due: one batch in this run, the others through the queue.
+/// Attempts all due deliveries: one batch in this run, the others through the queue.
 pub(super) async fn deliver_all_due<P: Ports + Queue>(
     service: &Service,
     ports: &P,
@@ -38,14 +38,14 @@ pub(super) async fn deliver_all_due<P: Ports + Queue>(
     if due > 0 { deliver_due(service, ports).await } else { Ok(Vec::new()) }
 }
 
-/// Attempts one batch of the deliveries that are due, and enqueues the next one. Returns the errors, for the log. Fails
-/// when storage is unavailable; deliveries attempted by then are attempted again.
+/// Attempts one batch of due deliveries, and enqueues the next batch. Returns errors for the log.
+/// Fails if storage is unavailable; deliveries that were attempted by then are attempted again.
 pub async fn deliver_due<P: Ports + Queue>(
     service: &Service,
     ports: &P,
 ) -> Result<Vec<String>, Problem> {
     let message = || vec![json::text(&Message::Deliver())];
-    // The queue only speeds this up: the next minute's run attempts the deliveries that the queue does not.
+    // The queue is optional: the run of the next minute attempts all remaining deliveries.
     let start_run = async || enqueue(ports, message(), Duration::ZERO).await.map(drop);
     let done = deliver(service, ports, start_run).await?;
     if done.retries_soon {

@@ -1,4 +1,5 @@
-//! Re-encryption after a key rotation, and revocation of grants whose connections were deleted.
+//! The jobs that re-encrypt rows after a key rotation, and revoke the grants of deleted
+//! connections.
 
 use crate::connect::endpoints::revoke::revoke_due;
 use crate::credentials::reencrypt::{Progress, reencrypt};
@@ -10,20 +11,20 @@ use crate::storage::metering::Metered;
 /// The maximum number of rows that one run re-encrypts.
 const MAX_ROWS_PER_RUN: u64 = 200;
 
-/// The result of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MaintenanceResult {
-    /// Re-encryption with the first key.
+    /// The progress of re-encryption with the first key.
     pub sealed: Progress,
-    /// Revocations that are complete.
+    /// The number of completed revocations.
     pub revoked: usize,
-    /// Revocations that are tried again later.
+    /// The number of revocations that will be retried.
     pub waiting: usize,
 }
 
-/// Re-encrypts rows that do not use the first key, if `may_reencrypt`, and retries up to `revocations` revocations. It
-/// reads only as many rows as it changes. It may be interrupted at any time, and several may run concurrently. Fails when storage
-/// is unavailable; completed work is kept.
+/// Re-encrypts rows that do not use the first key, if `may_reencrypt`, and attempts up to
+/// `revocations` due revocations. Reads only rows that it changes. Can be interrupted at any time,
+/// and can run several times concurrently. Fails if storage is unavailable, but keeps completed
+/// work.
 pub async fn maintain<P: Ports>(
     service: &Service,
     ports: &P,
@@ -31,7 +32,7 @@ pub async fn maintain<P: Ports>(
     revocations: usize,
 ) -> Result<MaintenanceResult, StorageError> {
     let (config, catalog, ports) = (service.config(), service.catalog(), Metered::new(ports));
-    // A running instance may not have the first key yet.
+    // Re-encryption must wait until all running services have the first key.
     let sealed = if may_reencrypt {
         reencrypt(&ports, &config.vault_keys, MAX_ROWS_PER_RUN).await?
     } else {

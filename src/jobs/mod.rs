@@ -1,12 +1,12 @@
 //! Background jobs, which run every minute in small batches.
 //!
-//! | job | file |
+//! | file | job |
 //! |---|---|
-//! | everything that is due each minute | `run_minute` |
-//! | refreshes and health checks of connections | `check_due` |
-//! | deliveries to webhooks | `deliver_webhooks` |
-//! | re-encryption with the first key, revocation of grants | `maintenance` |
-//! | messages of the queue, which carry more work than one run may do | `queue` |
+//! | `run_minute` | runs everything that is due in a minute |
+//! | `check_due` | refreshes and health checks of connections |
+//! | `deliver_webhooks` | deliveries to webhooks |
+//! | `maintenance` | re-encryption with the first key, revocation of grants |
+//! | `queue` | queue messages, for more work than one run can do |
 
 mod check_due;
 mod deliver_webhooks;

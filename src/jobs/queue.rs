@@ -1,4 +1,4 @@
-//! Messages of the queue. Each starts a run of its own, with its own limits on time and subrequests.
+//! Queue messages. Each starts its own run of a job, with its own limits on time and subrequests.
 
 use std::time::Duration;
 
@@ -11,21 +11,22 @@ use crate::http::service::Service;
 use crate::ports::{Clock, Ports, Queue, StorageError, with_timeout};
 use crate::storage::metering::{Metered, STORAGE_TIMEOUT_MS};
 
-/// The maximum number of messages per batch: the platform accepts this many of this size.
+/// The maximum number of messages per call: what Cloudflare Queues accepts for messages of this
+/// size.
 pub(super) const MAX_MESSAGES_PER_SEND: usize = 50;
 
-/// A message of the queue. The names and the shape are stored: a deployment must be able to read messages of the
-/// previous one.
+/// A queue message. Its JSON format must remain compatible, because a new deployment receives
+/// messages of the previous one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Message {
-    /// Check these connections.
+    /// Checks these connections.
     Check(Vec<Due>),
-    /// Attempt one batch of the deliveries that are due.
+    /// Attempts one batch of due deliveries.
     Deliver(),
 }
 
-/// Sends messages to the queue. Returns `false` when there is none.
+/// Sends messages to the queue. Returns `false` if no queue is configured.
 pub(super) async fn enqueue<P: Clock + Queue>(
     ports: &P,
     messages: Vec<String>,
@@ -35,8 +36,8 @@ pub(super) async fn enqueue<P: Clock + Queue>(
     sent.unwrap_or_else(|| Err(StorageError::new("queue: timed out")))
 }
 
-/// Processes a message. Returns the error, for the log. Fails when the message is not one of this service's, or
-/// storage is unavailable.
+/// Processes a message. Returns errors for the log. Fails if the message is malformed or storage is
+/// unavailable.
 pub async fn consume<P: Ports + Queue>(
     service: &Service,
     ports: &P,

@@ -16,8 +16,8 @@ use crate::ports::{Db, Ports, Queue, all_rows};
 use crate::storage::metering::Metered;
 use crate::usage;
 
-/// Runs due work: a small batch in this run, the rest through the queue. Returns the errors, for the log; work that
-/// was not done stays due. Fails when storage is unavailable.
+/// Runs due work: a small batch in this run, the rest through the queue. Returns errors for the
+/// log. Work that was not done remains due. Fails if storage is unavailable.
 pub async fn run_minute<P: Ports + Queue>(
     service: &Service,
     ports: &P,
@@ -40,14 +40,14 @@ pub async fn run_minute<P: Ports + Queue>(
     let claimed = all_rows(&sets, 0)?;
     let reported: Vec<Report> = all_rows(&sets, 4)?;
     let checks = check_due(service, &metered, claimed).await?;
-    // A revocation takes as many subrequests as a check. Together they leave room for deliveries: Cloudflare's free plan
-    // allows 50 subrequests.
+    // A revocation uses as many subrequests as a check. Limiting their sum reserves subrequests for
+    // deliveries: Cloudflare's free plan allows 50 per run.
     let revocations = BATCH_SIZE.saturating_add(1).saturating_sub(checks.checked);
     let first_key = keys.ids_and_fingerprints().into_iter().next().unwrap_or_default();
     let may_reencrypt = readiness(&reported, &first_key) == Readiness::Ready;
     maintain(service, ports, may_reencrypt, revocations).await?;
     let mut faults = checks.faults;
-    // Last, because all of the above may write events.
+    // Last, because all previous steps may write events.
     faults.append(&mut deliver_all_due(service, ports).await?);
     let capacity = service.capacity();
     capacity.remember(ports.number(), metered.size());

@@ -1,5 +1,6 @@
-//! Resolves the argument `connection` of a call if it names a platform: the platform's only connected account is used.
-//! With several accounts, the agent gets a list to choose from; without an account, it gets a link that connects one.
+//! Resolves the argument `connection` of a tool if it is the name of a platform. If one account is
+//! connected, uses it. If several are, returns a list for the agent to choose from. If none is,
+//! returns a link for connecting one.
 
 use serde_json::{Value, json};
 
@@ -16,18 +17,17 @@ use crate::util::collect::by_insertion;
 use crate::util::json;
 
 const CONNECTION: &str = "connection";
-/// The maximum number of accounts from which an agent can choose.
+/// The maximum number of accounts in the list for an agent.
 const MAX_CANDIDATES: u64 = 20;
 const HINT: &str = "Nothing was done: several accounts are connected. Ask the user which one, unless it is clear, and call again with its `id` as `connection`.";
 
-/// The platform that is named in place of a connection.
+/// The platform name in the argument `connection`, if it is not a connection id.
 pub(super) fn named_platform(arguments: &Value) -> Option<String> {
     let name = fold(arguments.get(CONNECTION)?.as_str()?);
     let is_platform = ConnectionId::parse(&name).is_none() && is_no_platform(&name).is_none();
     is_platform.then_some(name)
 }
 
-/// Names the connection of a call.
 pub(super) fn set_connection(arguments: &mut Value, id: &str) {
     if let Some(given) = arguments.as_object_mut() {
         given.insert(CONNECTION.to_owned(), id.into());
@@ -35,8 +35,9 @@ pub(super) fn set_connection(arguments: &mut Value, id: &str) {
 }
 
 impl<P: Ports> Caller<'_, P> {
-    /// The id of the only connection of a platform, or the response to the agent when there is none or several. `key` is the
-    /// action to run, and `can_open_links` whether the client can open links itself.
+    /// The id of the platform's only connection. If there are none or several, returns the response
+    /// for the agent. `key` is the action to run. `can_open_links` is whether the client can open
+    /// links itself.
     pub(super) async fn only_connection(
         &self,
         platform: &str,
@@ -70,7 +71,8 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// The response for an action that the platform does not have, for which no account needs to be connected.
+    /// The response if the platform does not have the action. Checked first, because connecting an
+    /// account would not help.
     async fn unknown_action(&self, platform: &str, key: Option<&str>) -> Option<Response> {
         let described = self.send(describe_request(platform, key?)).await;
         let problem: Value = json::from_bytes(&described.body).ok()?;
@@ -78,7 +80,7 @@ impl<P: Ports> Caller<'_, P> {
         is_unknown.then_some(described)
     }
 
-    /// Starts to connect the first account of a platform.
+    /// Starts a connect attempt for the platform's first account.
     async fn connect_one(
         &self,
         platform: &str,
@@ -96,7 +98,7 @@ impl<P: Ports> Caller<'_, P> {
         }
         let named = ("platform".to_owned(), Value::from(platform));
         let started = self.send(connect_request(by_insertion([named]))).await;
-        // After a 403, the agent asks its user for more access.
+        // After a 403, the agent requests more access from its user.
         if started.status == 403 || started.status == 202 && can_open_links {
             return started;
         }

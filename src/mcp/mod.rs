@@ -1,6 +1,7 @@
 //! `POST /mcp`: the Model Context Protocol over Streamable HTTP, without sessions.
 //!
-//! Each tool sends one request to this API as its caller, so that an agent has exactly the permissions of its key or token.
+//! Each tool sends a request to this API on behalf of its caller, so an agent has exactly the
+//! permissions of its key or token.
 
 mod connection_argument;
 pub mod outline;
@@ -28,13 +29,13 @@ use protocol::{
 };
 use tools::{ApiRequest, CALL_PLATFORM, TOOLS};
 
-/// The bearer token of a request. The scheme's name ignores case (RFC 9110, section 11.1).
+/// The bearer token of a request. The scheme is case-insensitive (RFC 9110, section 11.1).
 pub(super) fn bearer(request: &Request) -> Option<&str> {
     let (scheme, secret) = request.header("authorization")?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim_start_matches(' '))
 }
 
-/// Handles a message. Fails when the request has no well-formed key or token.
+/// Handles an MCP message. Fails if the request has no well-formed key or token.
 pub(super) async fn respond<P: Ports>(
     service: &Service,
     ports: &P,
@@ -51,13 +52,14 @@ pub(super) async fn respond<P: Ports>(
         );
         return Ok(error_response(&Value::Null, failure));
     }
-    // Checked here, because a tool's request would send only one of two secrets.
+    // Must be checked here: if the request contains two secrets, a tool's request would send only
+    // one of them.
     service.caller(request).map_err(|error| authentication_problem(error, &request.path))?;
     let caller = Caller { service, ports, request };
     let message = match read_message(request) {
         Ok(message) => message,
         Err(failure) => {
-            // An unauthenticated caller learns nothing else.
+            // Do not reveal the error to an unauthenticated caller.
             return Ok(caller
                 .refusal()
                 .await
@@ -71,7 +73,8 @@ pub(super) async fn respond<P: Ports>(
     })
 }
 
-/// The problem of a request without a well-formed secret. It says how agents send one, which differs from other requests.
+/// The problem for a request without a well-formed secret. Explains how agents send one, which
+/// differs from other API requests.
 fn authentication_problem(error: AuthenticationError, path: &str) -> Problem {
     use AuthenticationError::{BadToken, InAuthorization, Malformed, Missing};
     let detail = match error {
@@ -86,8 +89,8 @@ fn authentication_problem(error: AuthenticationError, path: &str) -> Problem {
     Problem { detail: detail.into(), ..error.into() }
 }
 
-/// Whether a page's origin is the service's own. Over plain HTTP an attacker's domain name may resolve to this machine (DNS
-/// rebinding), so only the machine's own names count.
+/// Whether a page's origin is the service's own. Over plain HTTP, only loopback names are accepted,
+/// because an attacker's domain name may resolve to this machine (DNS rebinding).
 fn is_own(page: &str, service: &str) -> bool {
     let is_safe = service.strip_prefix("http://").is_none_or(|rest| {
         let host = match rest.rsplit_once(':') {
@@ -109,7 +112,7 @@ impl<P: Ports> Caller<'_, P> {
     async fn reply(&self, message: &Message) -> Result<Response, Failure> {
         let Message { id, method, params, .. } = message;
         let (Some(id), Some(method)) = (id, method.as_deref()) else {
-            // A notification or a response needs no reply.
+            // Notifications and responses need no reply.
             return match self.refusal().await {
                 Some(refusal) => Ok(refusal),
                 None => Ok(Response::empty(202)),
@@ -145,7 +148,7 @@ impl<P: Ports> Caller<'_, P> {
                     scopes.is_some_and(|scopes| scopes.iter().any(|own| own == scope.as_str()))
                 };
                 let only_reads = permissions.get("access").is_some_and(|access| access == "read");
-                // A caller that is restricted to some actions may not call the platform directly.
+                // A caller that is restricted to some actions must not call platforms directly.
                 let may_call_directly = permissions.get("actions").is_none_or(Value::is_null);
                 let available = TOOLS.iter().filter(|tool| {
                     has(tool.scope) && (may_call_directly || tool.name != CALL_PLATFORM)
@@ -174,7 +177,8 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// Checks the version, and that the headers agree with the body. Returns whether the version is [`LATEST`].
+    /// Checks the protocol version, and that the headers match the body. Returns whether the
+    /// version is [`LATEST`].
     fn check(&self, method: &str, params: &Value) -> Result<bool, Failure> {
         let meta = |name: &str| {
             let meta = params.get("_meta").and_then(|meta| meta.get(name));
@@ -188,7 +192,8 @@ impl<P: Ports> Caller<'_, P> {
                 Some(LATEST) => Err(invalid(
                     "`_meta` must name the protocol version that `MCP-Protocol-Version` names",
                 )),
-                // The header is absent before `initialize`. In other requests, its absence means version 2025-03-26.
+                // The header is absent before `initialize`. In other requests, its absence means
+                // version 2025-03-26.
                 None | Some("2025-03-26") => Ok(false),
                 Some(known) if WITH_SESSIONS.contains(&known) => Ok(false),
                 Some(other) => Err(unsupported_version(other)),
@@ -215,8 +220,8 @@ impl<P: Ports> Caller<'_, P> {
         Ok(true)
     }
 
-    /// A request to this API as the same caller. `agent_header` is the value of [`AGENT`]: the limits on a platform's
-    /// response.
+    /// Creates a request to this API with the caller's secret. `agent_header` is the value of the
+    /// header [`AGENT`]: the limits on a platform's response.
     fn api_request(
         &self,
         method: &str,
@@ -247,17 +252,17 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// The response to a caller whose key or token is invalid. Returns `None` when it is valid.
+    /// The response if the caller's key or token is invalid. Returns `None` if it is valid.
     async fn refusal(&self) -> Option<Response> {
         self.whoami().await.err()
     }
 
-    /// The caller's permissions. Fails with the response to a caller whose key or token is invalid.
+    /// The caller's permissions. Fails with the response for an invalid key or token.
     async fn whoami(&self) -> Result<Value, Response> {
         let whoami =
             self.api_request("GET", "/v1/whoami".to_owned(), String::new(), None, String::new());
         let mut response = Box::pin(handle(self.service, self.ports, &whoami)).await;
-        // Removes the common headers, which are also added to the outer response.
+        // Removes the common headers, because they are also added to the outer response.
         response.headers.retain(|(name, _)| {
             matches!(*name, "content-type" | "cache-control" | "www-authenticate" | "retry-after")
         });
@@ -268,17 +273,17 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// A result for any caller whose key or token is valid.
+    /// Returns the result, unless the caller's key or token is invalid.
     async fn result_if_valid(&self, id: &Value, value: &Value) -> Result<Response, Failure> {
         Ok(self.refusal().await.unwrap_or_else(|| result(id, value)))
     }
 
-    /// Sends the request of a tool.
+    /// Sends the request of a tool, unless the arguments are invalid.
     async fn send_valid(&self, sent: Result<ApiRequest, String>) -> Result<Response, String> {
         Ok(self.send(sent?).await)
     }
 
-    /// Sends a request to this API as the same caller.
+    /// Sends a request to this API on behalf of the caller.
     async fn send(&self, (method, path, query, body, agent_header): ApiRequest) -> Response {
         let request = self.api_request(method, path, query, body, agent_header);
         Box::pin(handle(self.service, self.ports, &request)).await

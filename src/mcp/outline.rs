@@ -1,41 +1,44 @@
-//! The result of `describe_action`: an action's detail without repetitions, at most [`MAX_BYTES`] long. Deeply nested
-//! optional parts are left out; `omitted` has the path with which an agent requests them.
+//! Creates the result of `describe_action`: the details of an action without repetitions, in at
+//! most [`MAX_BYTES`]. Deeply nested optional parts are omitted; each is replaced by `omitted`, the
+//! path with which an agent can request it.
 
 use serde_json::{Map, Value};
 
-/// The maximum length of a description in bytes. Tokens of JSON have more than three bytes on average, so this is less than
-/// 3,000 tokens.
+/// The maximum length of an outline, in bytes. A token of JSON has more than three bytes on
+/// average, so this is less than 3,000 tokens.
 pub const MAX_BYTES: usize = 8_800;
 /// The maximum length of the action's own description, in characters.
 const MAX_DESCRIPTION: usize = 1_200;
-/// The maximum number of references that are followed in a row.
+/// The maximum length of a chain of references.
 const MAX_REFERENCES: usize = 16;
-/// The members of an action that repeat its `input`, or that an agent does not need to run it.
+/// Members of an action that repeat its `input`, or that an agent does not need to run the action.
 const REPEATED: [&str; 5] = ["auth", "modelName", "parameters", "requestBody", "responseTypes"];
-/// The keywords of a schema that say nothing about what to send.
+/// Keywords of a schema that do not affect what to send.
 const DROPPED: [&str; 8] =
     ["$comment", "$defs", "$ref", "$schema", "example", "examples", "externalDocs", "xml"];
-/// Keywords with an array of schemas, an object of schemas, and a schema.
+/// The keywords with nested schemas: with an array of schemas, an object of schemas, and a single
+/// schema.
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const MAPS: [&str; 2] = ["patternProperties", "properties"];
 const SINGLE: [&str; 7] =
     ["additionalProperties", "contains", "else", "if", "items", "not", "then"];
 const HINT: &str = "A part with `omitted` is not shown in full: to see it, call describe_action again with its value as `path`.";
 
-/// The limits on the shown parts of a schema.
+/// Limits on the parts of a schema that the outline shows.
 #[derive(Debug, Clone, Copy)]
 struct Detail {
-    /// The levels of optional parts.
+    /// The maximum depth of optional parts.
     optional: usize,
-    /// The levels of all parts.
+    /// The maximum depth of all parts.
     levels: usize,
-    /// The characters of a description.
+    /// The maximum length of a description, in characters.
     description: usize,
-    /// The values of an `enum`, the alternatives of a combination, and the members of an object that are shown.
+    /// The maximum number of values in an `enum`, alternatives of a combination, or members of an
+    /// object.
     items: usize,
 }
 
-/// Limits that are tried in turn until the result is short enough.
+/// The limits to try, in this order, until the result is short enough.
 const DETAILS: [Detail; 15] = [
     Detail { optional: 8, levels: 12, description: 400, items: 200 },
     Detail { optional: 5, levels: 10, description: 300, items: 100 },
@@ -54,7 +57,8 @@ const DETAILS: [Detail; 15] = [
     Detail { optional: 0, levels: 1, description: 0, items: 20 },
 ];
 
-/// The outline of an action's detail, or of the part of its `input` at `path`. Returns `None` if there is no such part.
+/// Outlines an action or, with a path, the part of its `input` at this path. Returns `None` if
+/// there is no such part.
 pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
     let root = action.get("input")?;
     let part = schema_at(root, path.unwrap_or_default())?;
@@ -95,7 +99,7 @@ pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
     Some(shortest)
 }
 
-/// The part of a schema at a pointer, which may lead through references.
+/// The part of a schema at a JSON Pointer. The pointer may pass through references.
 fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
     let mut schema = dereferenced(root, root);
     if pointer.is_empty() {
@@ -112,7 +116,7 @@ fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
     Some(schema)
 }
 
-/// The schema that a reference leads to.
+/// Follows the references of a schema.
 fn dereferenced<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..MAX_REFERENCES {
@@ -126,7 +130,7 @@ fn dereferenced<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// The first characters of a text.
+/// Truncates a string to `max` characters.
 fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
@@ -136,16 +140,16 @@ fn cut(text: &str, max: usize) -> String {
 
 struct Writer<'s> {
     root: &'s Value,
-    /// The pointer of the part that is shown.
+    /// The JSON Pointer of the outlined part.
     start: &'s str,
     detail: Detail,
-    /// The bytes that may still be written; 0 when the result is too long.
+    /// The number of bytes that may still be written; 0 if the result is too long.
     left: usize,
     has_omitted: bool,
 }
 
 impl Writer<'_> {
-    /// Copies a schema, with `optional` levels of optional parts.
+    /// Copies a schema with up to `optional` levels of optional parts.
     fn schema(
         &mut self,
         schema: &Value,
@@ -185,7 +189,8 @@ impl Writer<'_> {
             self.has_omitted = true;
             copy.insert("omitted".to_owned(), pointer.as_str().into());
         }
-        // The agent can append `/properties/` and one of these names to its path.
+        // The agent can append `/properties/` and one of these names to the path to request an
+        // omitted property.
         if pointer.as_str() == self.start && !unseen.is_empty() {
             unseen.truncate(self.detail.items.saturating_mul(4));
             copy.insert("omittedProperties".to_owned(), unseen.into());
@@ -214,7 +219,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Copies the schemas of a keyword. Also returns whether some were left out, and the names of properties among them.
+    /// Copies the schemas of a keyword. Also returns whether any were omitted, and the names of
+    /// omitted properties.
     fn nested(
         &mut self,
         schema: &Value,
@@ -275,11 +281,11 @@ impl Writer<'_> {
     }
 }
 
-/// The treatment of a keyword of a schema.
+/// How the outline treats a keyword of a schema.
 enum Keyword {
     Kept(Value),
     Dropped,
-    /// The value is too long to show.
+    /// The value is too long for the outline.
     TooLong,
     /// The keyword contains schemas.
     Nested,
@@ -302,7 +308,7 @@ mod tests {
         })
     }
 
-    /// A schema whose objects have 12 optional members on each of several levels, and a required one.
+    /// A schema with several levels of objects, each with 12 optional members and a required one.
     fn large(levels: usize) -> Value {
         let mut schema = json!({"type": "string", "description": "d".repeat(90)});
         for _ in 0..levels {
@@ -335,7 +341,7 @@ mod tests {
         );
         let shown = outline(&action, None).unwrap();
         assert!(shown.to_string().len() <= MAX_BYTES && shown["hint"].is_string());
-        // Required parts stay, at all levels.
+        // Required parts are shown at all levels.
         let member = |at: &Value| at["properties"]["member3"].clone();
         let deepest =
             (0..4).fold(shown["input"]["properties"]["body"].clone(), |at, _| member(&at));

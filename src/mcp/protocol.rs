@@ -10,22 +10,23 @@ use crate::http::message::{Body, NO_STORE, Request, Response};
 use crate::http::problem::Problem;
 use crate::util::json;
 
-/// The version without sessions, in which each request declares its version and capabilities.
+/// The version without sessions. Each of its requests declares its version and capabilities.
 pub(super) const LATEST: &str = "2026-07-28";
-/// The versions that start with `initialize`, the preferred one first.
+/// The versions that start with `initialize`, in order of preference.
 pub(super) const WITH_SESSIONS: [&str; 2] = ["2025-11-25", "2025-06-18"];
 /// All supported versions.
 pub(super) const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
-/// The time for which a client may cache the list of tools, in milliseconds. It changes only with releases.
+/// How long a client may cache the list of tools, in milliseconds. The list changes only with
+/// releases.
 pub(super) const TTL_MS: u32 = 3_600_000;
-/// The name of the elicitation that asks a client to open a link.
+/// The name of the elicitation request that has the client open a link.
 pub(super) const OPEN_LINK: &str = "connect";
-/// The prefix of the request state for a call that waits for approval.
+/// The prefix of the request state of a call that waits for approval.
 pub(super) const APPROVAL_PREFIX: &str = "approval:";
-/// The instructions that an agent gets first.
+/// The instructions for agents in the response to `initialize`.
 pub(super) const INSTRUCTIONS: &str = "Find an action with search_actions, read what it takes with describe_action, find the user's connection with list_connections, and run the action with run_action. If there is no connection, start_connect returns a link for the user. Where a platform has no fitting action, call_platform reaches its API.";
 
-// The error codes of JSON-RPC and of this protocol.
+// Error codes of JSON-RPC and of the Model Context Protocol.
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
 pub(super) const METHOD_NOT_FOUND: i32 = -32601;
@@ -38,10 +39,10 @@ pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
 pub(super) struct Message {
     #[serde(default)]
     pub(super) jsonrpc: String,
-    /// Absent in a notification.
+    /// `None` in a notification.
     #[serde(default)]
     pub(super) id: Option<Value>,
-    /// Absent in a response. This server sends no requests, so it ignores responses.
+    /// `None` in a response. This server sends no requests, so it ignores responses.
     #[serde(default)]
     pub(super) method: Option<String>,
     #[serde(default)]
@@ -101,7 +102,7 @@ pub(super) fn read_message(request: &Request) -> Result<Message, Failure> {
         return Err(invalid("The body must be one JSON-RPC message."));
     }
     let is_response = value.get("result").or_else(|| value.get("error")).is_some();
-    // Only a response to an unreadable message has the id null.
+    // The id may be null only in a response to an unreadable message.
     let has_id = value
         .get("id")
         .is_none_or(|id| id.is_string() || id.is_number() || (id.is_null() && is_response));
@@ -113,7 +114,7 @@ pub(super) fn read_message(request: &Request) -> Result<Message, Failure> {
     Ok(message)
 }
 
-/// A JSON response.
+/// Creates a JSON response.
 pub(super) fn document(status: u16, value: &impl Serialize) -> Response {
     Response { status, ..Response::json(json::bytes(value), NO_STORE) }
 }
@@ -147,18 +148,19 @@ pub(super) fn server_info() -> Value {
     json!({"name": "connector-vault", "title": "Connector Vault", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// The capabilities of a client of the latest version.
+/// The declared capabilities of a client that uses the latest version.
 pub(super) fn capabilities(params: &Value) -> Option<&Value> {
     let meta = params.get("_meta")?.get("io.modelcontextprotocol/clientCapabilities");
     meta.filter(|value| value.is_object())
 }
 
-/// Whether the client can show a link to its user and report that it was opened.
+/// Whether the client can show a link to its user and report that the user opened it.
 pub(super) fn opens_links(params: &Value) -> bool {
     capabilities(params).and_then(|own| own.get("elicitation")?.get("url")).is_some()
 }
 
-/// Asks the client to have its user open the link of a connect attempt, or of a call that waits for approval.
+/// Requests that the client's user opens the link of a connect attempt, or of a call that waits for
+/// approval.
 pub(super) fn elicit_url(started: &[u8]) -> Value {
     let started: Value = json::from_bytes(started).unwrap_or_default();
     let (message, url, state) = if let Some(waiting) = started.get(APPROVAL) {
@@ -176,7 +178,7 @@ pub(super) fn elicit_url(started: &[u8]) -> Value {
     })
 }
 
-/// Adds the link of the connect attempt that would fix a problem.
+/// Adds the link of a connect attempt that would fix the problem.
 pub(super) fn with_connect_url(problem: &[u8], started: &[u8]) -> Vec<u8> {
     let mut problem: Value = json::from_bytes(problem).unwrap_or_default();
     let started: Value = json::from_bytes(started).unwrap_or_default();
@@ -186,7 +188,7 @@ pub(super) fn with_connect_url(problem: &[u8], started: &[u8]) -> Vec<u8> {
     json::bytes(&problem)
 }
 
-/// A problem whose detail ends with what the user can do.
+/// Appends advice for the user to the detail of a problem.
 pub(super) fn with_advice(problem: &[u8], advice: &str) -> Vec<u8> {
     let mut problem: Value = serde_json::from_slice(problem).unwrap_or_default();
     let detail = problem.get("detail").and_then(Value::as_str).unwrap_or_default();
@@ -197,15 +199,16 @@ pub(super) fn with_advice(problem: &[u8], advice: &str) -> Vec<u8> {
     json::bytes(&problem)
 }
 
-/// The id of the call whose approval link the client has shown. Returns `None` when it was not asked to show one.
+/// The id of the call whose approval link the client has shown. Returns `None` if no link was
+/// requested.
 pub(super) fn resumed_approval(params: &Value) -> Option<&str> {
     let id = params.get("requestState")?.as_str()?.strip_prefix(APPROVAL_PREFIX)?;
     params.get("inputResponses")?.get(OPEN_LINK)?;
     Some(id)
 }
 
-/// The request for the result of the connect attempt whose link the client was asked to open. Returns `None` when it was not
-/// asked.
+/// The request for the result of the connect attempt whose link the client has shown. Returns
+/// `None` if no link was requested.
 pub(super) fn resumed_attempt(params: &Value) -> Option<Result<ApiRequest, String>> {
     let attempt = params.get("requestState")?.as_str()?;
     let action = params.get("inputResponses")?.get(OPEN_LINK)?.get("action")?;

@@ -1,4 +1,5 @@
-//! Calls of tools: sends the request of a tool, and turns its response into the tool's result.
+//! Handles tool calls: sends the tool's request to the API, and converts the response to the tool's
+//! result.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,13 +27,12 @@ use crate::util::case_fold::fold;
 use crate::util::collect::by_insertion;
 use crate::util::json;
 
-/// A call of a tool.
 struct ToolCall<'a> {
     id: &'a Value,
     tool: &'a Tool,
     arguments: Value,
-    /// The request for the result of the connect attempt whose link the client was asked to open; an error if the user
-    /// declined.
+    /// The request for the result of the connect attempt whose link the client has shown; an error
+    /// if the user declined.
     attempt: Option<Result<ApiRequest, String>>,
     is_latest: bool,
     /// Whether the client can open links itself.
@@ -58,7 +58,7 @@ impl<'a> ToolCall<'a> {
         matches!(self.tool.name, RUN_ACTION | CALL_PLATFORM)
     }
 
-    /// The outcome that a response has for the agent.
+    /// Converts the response of the API to the outcome for the agent.
     fn outcome_of(&self, mut response: Response) -> Outcome {
         let body = match response.cached.take() {
             Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
@@ -73,7 +73,7 @@ impl<'a> ToolCall<'a> {
     }
 
     fn result(&self, (text, is_error): &Outcome) -> Response {
-        // Results that may be long are not repeated as structured content.
+        // Long results are not repeated as structured content.
         let is_long = self.calls_platform() || self.tool.name == DESCRIBE_ACTION;
         let structured = Some(text).filter(|_| *is_error || !is_long);
         let structured: Option<&RawValue> =
@@ -88,7 +88,7 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-/// Whether the result of a call says that a GraphQL API reported errors.
+/// Whether a call's result reports errors of a GraphQL API.
 fn has_graphql_errors(result: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct CallResult {
@@ -98,7 +98,7 @@ fn has_graphql_errors(result: &str) -> bool {
     json::from_text(result).is_ok_and(|CallResult { failed }| failed)
 }
 
-/// What an agent can do next if something that it named does not exist.
+/// Advice for the agent if something in its arguments does not exist.
 fn next_step(response: &Response, arguments: &Value) -> Option<&'static str> {
     if response.status != 404 || response.header(SOURCE) == Some("platform") {
         return None;
@@ -106,7 +106,8 @@ fn next_step(response: &Response, arguments: &Value) -> Option<&'static str> {
     let problem: Value = json::from_bytes(&response.body).ok()?;
     match problem.get("code")?.as_str()? {
         "action_not_found" => Some("search_actions finds what a platform can do."),
-        // For a platform in place of a connection, the problem says how to connect an account.
+        // If a platform was named instead of a connection, the problem already explains how to
+        // connect an account.
         "connection_not_found" if named_platform(arguments).is_none() => {
             Some("list_connections returns the connections.")
         }
@@ -114,7 +115,8 @@ fn next_step(response: &Response, arguments: &Value) -> Option<&'static str> {
     }
 }
 
-/// The result of `describe_action`: the outline of an action, and whether it is an error.
+/// The result of `describe_action`: the outline of an action or an error message, and whether it is
+/// an error.
 fn describe_result(action: &[u8], arguments: &Value) -> (String, bool) {
     let action: Value = json::from_bytes(action).unwrap_or_default();
     let path = arguments.get("path").and_then(Value::as_str);
@@ -147,7 +149,7 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// Sends the requests of a call. The error is the outcome of invalid arguments.
+    /// Sends the requests of a tool call. Fails with a message if the arguments are invalid.
     async fn send_tool(&self, call: &mut ToolCall<'_>) -> Result<Response, String> {
         let attempt = call.attempt.take();
         match (call.tool.name, attempt) {
@@ -162,8 +164,8 @@ impl<P: Ports> Caller<'_, P> {
         }
     }
 
-    /// The outcome of a call, from the response of the API. The error is a response that is not the result of the tool: a
-    /// refusal, or a link for the client to open.
+    /// Converts the response of the API to the outcome of a call. Fails with a response that is not
+    /// a tool result: an authentication error, or a link for the client to open.
     async fn outcome(
         &self,
         call: &ToolCall<'_>,
@@ -178,7 +180,7 @@ impl<P: Ports> Caller<'_, P> {
         if let Some(challenge) = self.explain_access(&mut response) {
             return Err(challenge);
         }
-        // A caller that requests the result of a call has already seen the link.
+        // A caller that requests the result of a call has already seen its link.
         let requests_result = call.arguments.get(APPROVAL).is_some();
         if response.status == 202 && call.can_open_links && !requests_result {
             return Err(result(call.id, &elicit_url(&response.body)));
@@ -189,7 +191,7 @@ impl<P: Ports> Caller<'_, P> {
             response.status = 404;
             response.body = problem.to_json(&self.request.origin, &self.ports.uuid());
         }
-        // Only these statuses can mean that the account must be connected.
+        // Only these statuses can mean that an account must be connected.
         if call.calls_platform()
             && matches!(response.status, 404 | 409)
             && let Some(started) = self.start_connect(&call.arguments, &response).await
@@ -205,9 +207,10 @@ impl<P: Ports> Caller<'_, P> {
         Ok(call.outcome_of(response))
     }
 
-    /// Handles a write that was refused because the agent may only read. If its client has not asked for more, returns a
-    /// challenge, so that the client asks its user (RFC 6750, section 3.1). Otherwise the user has already decided, and a
-    /// challenge would only open the browser again. The response then stays an error, which says what the user can do.
+    /// Handles a write that was refused because the agent may only read. If the client has not
+    /// requested write access, returns a challenge, so that the client requests it from its user
+    /// (RFC 6750, section 3.1). Otherwise the user has already decided, and a challenge would only
+    /// open the browser again; so the error remains, with advice for the user.
     fn explain_access(&self, response: &mut Response) -> Option<Response> {
         if response.status != 403 || response.header(SOURCE) == Some("platform") {
             return None;
@@ -216,7 +219,7 @@ impl<P: Ports> Caller<'_, P> {
         let (grant, limits) = (caller.grant()?, caller.limits());
         let base = self.service.config().base_url.as_deref()?;
         let id = endpoint_at(&self.request.path)?;
-        // A user can't grant actions that the app has not selected.
+        // The user can't grant actions that the app did not select.
         if limits.access == Access::Write || limits.actions.is_some() {
             return None;
         }
@@ -235,7 +238,8 @@ impl<P: Ports> Caller<'_, P> {
         Some(challenge)
     }
 
-    /// The problem when no connection was found because the catalog does not have the platform. Returns `None` when it does.
+    /// The problem if no connection was found because the catalog does not contain the platform.
+    /// Returns `None` if it does.
     pub(super) async fn unknown_platform(
         &self,
         arguments: &Value,
@@ -255,7 +259,8 @@ impl<P: Ports> Caller<'_, P> {
         Some(no_platform(&platform, &known, caller.platforms()))
     }
 
-    /// Runs an action once the connect attempt has succeeded. Before that, returns the state of the attempt.
+    /// Runs an action after its connect attempt has succeeded. Before that, returns the state of
+    /// the attempt.
     async fn run_when_connected(
         &self,
         attempt: Result<ApiRequest, String>,
@@ -276,14 +281,15 @@ impl<P: Ports> Caller<'_, P> {
         self.send_valid(tool.request(arguments)).await
     }
 
-    /// Sends the request of a call. Where `connection` names a platform, its only connection is used.
+    /// Sends the request of a platform call. If `connection` is the name of a platform, uses its
+    /// only connection.
     async fn send_call(
         &self,
         tool: &Tool,
         arguments: &mut Value,
         can_open_links: bool,
     ) -> Result<Response, String> {
-        // Other faults are reported first.
+        // Report other invalid arguments before resolving the connection.
         tool.request(arguments)?;
         if let Some(platform) = named_platform(arguments) {
             let key =
@@ -296,8 +302,9 @@ impl<P: Ports> Caller<'_, P> {
         self.send_valid(tool.request(arguments)).await
     }
 
-    /// Starts a connect attempt for the account that an action needs. Returns the attempt as the API shows it, or `None` when
-    /// the refusal has another reason, the caller lacks permission, or there is no page to open.
+    /// Starts a connect attempt for the account that an action needs, and returns its JSON. Returns
+    /// `None` if the action failed for another reason, the caller lacks the permission, or no page
+    /// can be opened.
     async fn start_connect(&self, arguments: &Value, refused: &Response) -> Option<Vec<u8>> {
         let problem: Value = json::from_bytes(&refused.body).ok()?;
         let code = problem.get("code")?.as_str()?;

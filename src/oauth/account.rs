@@ -1,4 +1,4 @@
-//! The id and the name of an account at a platform. Both are untrusted.
+//! The id and the name of a connected account. Both come from the platform and are untrusted.
 
 use serde_json::Value;
 
@@ -9,14 +9,15 @@ const MAX_ID: usize = 255;
 /// The maximum length of a name, in characters. Longer names are truncated.
 const MAX_NAME: usize = 200;
 
-/// Whether an id can be stored and shown.
+/// Whether an account id can be stored and displayed.
 pub fn is_id(text: &str) -> bool {
     (1..=MAX_ID).contains(&text.len())
         && !text.contains(char::is_control)
         && visible(text).eq(text.chars())
 }
 
-/// Normalizes a name to one line without invisible characters and changes of the writing direction.
+/// Normalizes a name to a single line without invisible characters and changes of the writing
+/// direction.
 pub fn name(text: &str) -> Option<String> {
     let plain: String =
         visible(text).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
@@ -26,8 +27,8 @@ pub fn name(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// The name in the claims of an ID token: preferably the claim that distinguishes two accounts of one person (`OpenID`
-/// Connect Core, 5.1).
+/// The account's name in the claims of an ID token. Prefers the claim that best distinguishes two
+/// accounts of a person (`OpenID` Connect Core, 5.1).
 pub fn name_in(claims: &Value) -> Option<String> {
     let claim = |claim: &str| claims.get(claim).and_then(Value::as_str).and_then(name);
     ["email", "preferred_username", "name"].into_iter().find_map(claim)

@@ -1,4 +1,4 @@
-//! Client authentication with a private key: `private_key_jwt` (RFC 7523, section 2.2).
+//! Client authentication by private key: `private_key_jwt` (RFC 7523, section 2.2).
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use crate::util::json;
 
 pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// The lifetime of an assertion, in seconds. It is sent immediately; the rest allows for clock skew.
+/// The lifetime of an assertion, in seconds. It is used immediately, but clocks may differ.
 const VALID_S: u64 = 300;
 
-/// A private key, as a JSON Web Key. `Debug` does not show it.
+/// A private key, stored as a JSON Web Key. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PrivateKey {
     jwk: String,
@@ -27,7 +27,7 @@ impl fmt::Debug for PrivateKey {
     }
 }
 
-/// The members of a JSON Web Key that are used.
+/// The members of a JSON Web Key that this module uses.
 #[derive(Deserialize)]
 struct Jwk {
     kty: String,
@@ -56,13 +56,14 @@ struct Claims<'a> {
 }
 
 impl PrivateKey {
-    /// Whether a string is a JSON Web Key of any kind, which must never be sent as a client secret.
+    /// Whether a string is a JSON Web Key, public or private. A JSON Web Key must never be sent as
+    /// a client secret.
     pub fn is_jwk(text: &str) -> bool {
         serde_json::from_str::<serde_json::Value>(text)
             .is_ok_and(|value| value.get("kty").is_some())
     }
 
-    /// Parses a private RSA key or a private key of the curve P-256.
+    /// Parses a private RSA or P-256 key.
     pub fn parse(text: &str) -> Option<Self> {
         let Jwk { kty, crv, alg, kid, d } = json::from_text(text).ok()?;
         let algorithm = match (kty.as_str(), crv.as_deref()) {
@@ -75,7 +76,7 @@ impl PrivateKey {
         (!is_other).then(|| Self { jwk: text.to_owned(), algorithm, id: kid })
     }
 
-    /// Signs an assertion for one request to this audience. Returns `None` if the key can't sign.
+    /// Signs an assertion for one request to `audience`. Returns `None` if signing fails.
     pub async fn assertion(
         &self,
         client_id: &str,

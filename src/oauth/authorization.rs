@@ -1,10 +1,10 @@
-//! Authorization requests (RFC 6749, 4.1.1).
+//! Authorization requests (RFC 6749, section 4.1.1).
 
 use crate::catalog::detail::{OAuth2, Parameters};
 use crate::util::percent::{decode_form, encode};
 
-/// The parameters that only the vault sets: they decide what is granted, to whom, and where the response is sent. `request` and
-/// `request_uri` would replace all others (RFC 9101).
+/// Parameters that only the vault may set. They decide which access is granted, to whom, and where
+/// the response is sent. `request` and `request_uri` would replace all others (RFC 9101).
 pub const OWN_PARAMETERS: [&str; 12] = [
     "response_type",
     "client_id",
@@ -20,23 +20,23 @@ pub const OWN_PARAMETERS: [&str; 12] = [
     "code_verifier",
 ];
 
-/// The parameters of an authorization request. It has no `Debug`, since `state` is a secret.
+/// The parameters of an authorization request. No `Debug`, because `state` is a secret.
 #[derive(Clone, Copy)]
 pub struct AuthorizationRequest<'a> {
     pub client_id: &'a str,
     pub redirect_uri: &'a str,
-    /// Empty for the platform's default.
+    /// Empty for the platform's default scopes.
     pub scopes: &'a [String],
-    /// The state that the platform must return.
+    /// The platform must return this value.
     pub state: &'a str,
     /// The PKCE challenge, if the platform supports PKCE.
     pub challenge: Option<&'a str>,
-    /// Additional parameters. They override those of the catalog.
+    /// Additional parameters. They override those in the catalog.
     pub parameters: &'a Parameters,
 }
 
-/// The URL to which the user is redirected. `endpoint` is the resolved authorization URL; its query is kept. Neither its query
-/// nor any parameter can override what the vault sets.
+/// Builds the URL to which the user is redirected. `endpoint` is the resolved authorization URL,
+/// whose query is kept. Neither this query nor any parameter can override what the vault sets.
 pub fn authorization_url(
     oauth: &OAuth2,
     endpoint: &str,
@@ -76,9 +76,9 @@ pub fn authorization_url(
     format!("{address}?{}", pairs.join("&"))
 }
 
-/// The parameter `scope`. Returns `None` without scopes.
+/// The value of the parameter `scope`. Returns `None` without scopes.
 pub(super) fn scope(oauth: &OAuth2, scopes: &[String]) -> Option<String> {
-    // In documentation, `+` is usually the encoded form of a space.
+    // If documentation shows `+`, it is usually an encoded space.
     let separator = if oauth.scope_separator == "+" { " " } else { &oauth.scope_separator };
     Some(scopes.join(separator)).filter(|scope| !scope.is_empty())
 }

@@ -1,4 +1,4 @@
-//! The redirect from the platform to the callback (RFC 6749, 4.1.2).
+//! Parses the platform's redirect to the callback (RFC 6749, section 4.1.2).
 
 use std::fmt;
 
@@ -13,13 +13,15 @@ const MAX_QUERY: usize = 32_768;
 const MAX_CODE: usize = 16_384;
 /// The maximum length of `state` and of the issuer, in bytes.
 const MAX_TEXT: usize = 2048;
-/// The maximum number of other parameters. One of them may be the code, under a platform's own name.
+/// The maximum number of other parameters. One of them may be the code, if the platform uses a
+/// different name for it.
 const MAX_OTHERS: usize = 32;
 
-/// The parameters of a redirect. `Debug` shows neither the code nor the state.
+/// The parameters of a redirect. `Debug` prints neither the code nor the state.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Callback {
-    /// The state of the attempt; `None` if the platform does not return it, for example because the visit started there.
+    /// The state of the attempt. `None` if the platform did not return it, for example because the
+    /// user started there.
     pub state: Option<String>,
     /// The platform's error, if any.
     pub error: Option<TokenError>,
@@ -30,17 +32,16 @@ pub struct Callback {
     pub others: Parameters,
 }
 
-/// The outcome of the authorization.
+/// The result of the authorization.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<'c> {
-    /// The code to exchange for tokens.
     Code(&'c str),
     Error(&'c TokenError),
 }
 
 impl Callback {
-    /// The outcome. `code_parameter` is the platform's name for the code. Returns `None` if there is neither a code nor
-    /// an error.
+    /// Returns the code or the error. `code_parameter` is the platform's name for the code. Returns
+    /// `None` if there is neither.
     pub fn outcome(&self, code_parameter: &str) -> Option<Outcome<'_>> {
         let is_code = |code: &&String| !code.is_empty() && !code.contains(char::is_control);
         let named = self.others.get(code_parameter).filter(is_code);
@@ -50,7 +51,7 @@ impl Callback {
 }
 
 impl Callback {
-    /// A parameter that is repeated in the token request.
+    /// The value of a parameter that the token request repeats.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let value = match name {
             "state" => self.state.as_ref(),
@@ -77,16 +78,16 @@ impl fmt::Debug for Callback {
     }
 }
 
-/// The reason why a query can't come from an authorization server.
+/// Why a query can't come from an authorization server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackError {
     /// The query or a parameter is too long.
     TooLong,
-    /// A parameter is not encoded correctly, or has control characters.
+    /// A parameter is encoded incorrectly or contains control characters.
     Encoding,
-    /// A parameter is repeated (RFC 6749, 3.1).
+    /// A parameter occurs more than once (RFC 6749, section 3.1).
     Duplicate(&'static str),
-    /// The query is empty, or has both a code and an error.
+    /// The query is empty, or contains both a code and an error.
     NoOutcome,
 }
 
@@ -105,16 +106,16 @@ impl std::error::Error for CallbackError {}
 
 const KNOWN: [&str; 6] = ["state", "code", "iss", "error", "error_description", "error_uri"];
 
-/// Parameters that are only shown to people. Some platforms write them in an encoding other than UTF-8.
+/// Parameters that are only displayed. Some platforms encode them in a charset other than UTF-8.
 const TEXTS: [&str; 4] = ["error_description", "error_uri", "error_message", "errorMessage"];
 
-/// Names that platforms use for the parameter `error`.
+/// Other names that platforms use for the parameter `error`.
 const ERROR_NAMES: [&str; 4] = ["error_code", "errorCode", "error_reason", "oauth_problem"];
 
-/// Parameters with which Dropbox and Twitter report that the user refused, in place of an error.
+/// Parameters with which Dropbox and Twitter report that the user declined, instead of an error.
 const REFUSALS: [&str; 2] = ["not_approved", "denied"];
 
-/// Parses the query of a redirect, without its question mark.
+/// Parses the query of a redirect. `query` has no question mark.
 pub fn read(query: &str) -> Result<Callback, CallbackError> {
     if query.len() > MAX_QUERY {
         return Err(CallbackError::TooLong);
@@ -123,7 +124,8 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     let mut others = Parameters::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        // Parameters that a proxy or a tracker adds may be encoded differently. They must not make the callback fail.
+        // Parameters that a proxy or tracker added may be encoded differently. They must not make
+        // the callback fail.
         let Some(name) = decode_form(name) else { continue };
         let value = match decode_form(value) {
             Some(value) => value,
@@ -168,13 +170,14 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
     Ok(Callback { state, error, code, iss, others })
 }
 
-/// Whether an unknown error code says that the user refused, such as `user_denied` and `user_canceled_login`.
+/// Whether an unknown error code means that the user declined, such as `user_denied` and
+/// `user_canceled_login`.
 fn says_refused(code: &str) -> bool {
     let code = code.to_ascii_lowercase();
     ["denied", "cancel", "refused", "declined"].iter().any(|word| code.contains(word))
 }
 
-/// Checks the length and the characters of a parameter. Empty parameters count as missing.
+/// Validates a parameter. An empty parameter counts as missing.
 fn checked(value: Option<String>, max: usize) -> Result<Option<String>, CallbackError> {
     match value.filter(|value| !value.is_empty()) {
         Some(value) if value.len() > max => Err(CallbackError::TooLong),
@@ -183,14 +186,15 @@ fn checked(value: Option<String>, max: usize) -> Result<Option<String>, Callback
     }
 }
 
-/// Whether the issuer in a redirect is that of the platform to which the user was sent (RFC 9207), so that the code
-/// of one platform is never sent to another. `endpoints` are the method's filled authorization and token URLs.
+/// Whether the issuer in a redirect belongs to the platform that issued the code (RFC 9207), so
+/// that a code is never sent to a different platform. `endpoints` are the resolved authorization
+/// and token URLs of the auth method.
 ///
-/// | sent | known | accepted |
+/// | sent issuer | known issuer | accepted |
 /// |---|---|---|
-/// | yes | yes | when they are the same |
-/// | yes | no | when it has the origin of an endpoint |
-/// | no | either | always: few platforms send one, and the catalog does not say which |
+/// | yes | yes | if they are the same |
+/// | yes | no | if it has the origin of an endpoint |
+/// | no | yes or no | always: few platforms send an issuer, and the catalog does not record which |
 pub fn check_issuer(sent: Option<&str>, known: Option<&str>, endpoints: &[&str]) -> bool {
     match (sent, known) {
         (None, _) => true,
@@ -450,7 +454,7 @@ mod tests {
         ] {
             assert_eq!(check_issuer(sent, known, &endpoints), expected, "{sent:?} {known:?}");
         }
-        // Two invalid URLs do not have the same origin.
+        // Invalid URLs have no origin, so two of them do not match.
         assert!(!check_issuer(Some("login.example"), None, &["login.example"]));
     }
 }

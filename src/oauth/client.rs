@@ -1,4 +1,4 @@
-//! The app's client at a platform.
+//! The app's OAuth client at a platform.
 
 use std::fmt;
 
@@ -6,27 +6,28 @@ use super::assertion::PrivateKey;
 use crate::catalog::detail::{OAuth2, TokenAuth};
 use crate::ports::{Clock, Random, Signatures};
 
-/// The app's client credentials. `Debug` does not show the secret.
+/// The credentials of an OAuth client. `Debug` does not print the secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Client {
     pub id: String,
-    /// The `client_secret`; `None` for a public client, and for one with a private key.
+    /// The `client_secret`. `None` for a public client, and for a client with a private key.
     pub secret: Option<String>,
     key: Option<PrivateKey>,
-    /// The assertion of one request.
+    /// The signed assertion for one request.
     pub assertion: Option<String>,
 }
 
 impl Client {
-    /// Creates a client from the stored secret, which may be a private key.
+    /// Creates a client. `secret` may be a private key.
     pub fn new(id: String, secret: Option<String>) -> Self {
         let key = secret.as_deref().and_then(PrivateKey::parse);
         let secret = secret.filter(|secret| !PrivateKey::is_jwk(secret));
         Self { id, secret, key, assertion: None }
     }
 
-    /// Adds the assertion for a request to this URL, if the client authenticates by private key. Its audience is the issuer,
-    /// or the URL if the catalog names no issuer: RFC 7523, section 3, permits both, and Auth0 accepts only the issuer.
+    /// Signs the assertion for a request to `url`, if the client authenticates by private key. The
+    /// audience is the issuer or, if the catalog has none, the URL: RFC 7523, section 3, permits
+    /// both, but Auth0 accepts only the issuer.
     pub async fn with_assertion(
         mut self,
         oauth: &OAuth2,

@@ -1,26 +1,27 @@
-//! Classifies the errors of authorization servers by who must act.
+//! Classifies errors of authorization servers by who must act.
 
 use std::fmt;
 
 use crate::util::invisible::visible;
 
-/// The kind of an error, by who must act.
+/// Who must act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenErrorKind {
-    /// The code or the refresh token is no longer valid: the user must reconnect.
+    /// The code or the refresh token is no longer valid. The user must reconnect.
     GrantRejected,
-    /// The OAuth client is not accepted: the app's developers must fix it, for all users.
+    /// The OAuth client was rejected. The app's developers must fix it, for all users.
     ClientRejected,
-    /// The platform does not serve the app, but does not say for whom: either the OAuth client is at fault, or only the account
-    /// or tenant of this request. Other connections may work.
+    /// The platform rejected the app, but did not report whether the OAuth client is the cause, or
+    /// only the account or tenant of this request. Other connections may still work.
     Unauthorized,
-    /// The request is not accepted, for example its scopes or redirect URI: the app's developers must fix it.
+    /// The request was rejected, for example because of its scopes or redirect URI. The app's
+    /// developers must fix it.
     RequestRejected,
-    /// The user, or an administrator, denied access.
+    /// The user or an administrator denied access.
     Denied,
     /// A temporary failure: a retry may succeed.
     Temporary,
-    /// The response has neither tokens nor a readable error.
+    /// The response contains neither tokens nor a known error format.
     Unreadable,
 }
 
@@ -28,14 +29,16 @@ pub enum TokenErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenError {
     pub kind: TokenErrorKind,
-    /// The platform's error code, such as `invalid_grant`: 1–64 of A-Z, a-z, 0-9 and `_-.:/`.
+    /// The platform's error code, such as `invalid_grant`: 1 to 64 characters of A-Z, a-z, 0-9 and
+    /// `_-.:/`.
     pub code: Option<String>,
-    /// The platform's description: one line of plain text, up to 200 characters. Words that look like tokens are removed.
+    /// The platform's description: one line of plain text with up to 200 characters. Words that
+    /// look like tokens are removed.
     pub description: Option<String>,
     /// The HTTP status, if there was a response.
     pub http_status: Option<u16>,
     pub retry_after_ms: Option<u64>,
-    /// The tenant, directory or organization that the description names, in lower case.
+    /// The tenant, directory or organization in the description, in lower case.
     pub tenant: Option<String>,
 }
 
@@ -43,7 +46,8 @@ use TokenErrorKind::{
     ClientRejected, Denied, GrantRejected, RequestRejected, Temporary, Unauthorized, Unreadable,
 };
 
-/// The codes of RFC 6749 (4.1.2.1 and 5.2), of `OpenID` Connect (3.1.2.6) and of platforms, in lower case with `_`.
+/// Error codes of RFC 6749 (sections 4.1.2.1 and 5.2), of `OpenID` Connect (section 3.1.2.6) and of
+/// platforms, in lower case with `_`.
 #[rustfmt::skip]
 const CODES: &[(TokenErrorKind, &[&str])] = &[
     (GrantRejected, &[
@@ -86,8 +90,8 @@ const CODES: &[(TokenErrorKind, &[&str])] = &[
     ]),
 ];
 
-/// Errors whose description contradicts the code: the code, if it matters, a part of the description in lower case with
-/// spaces for `_`, and the actual kind.
+/// Errors whose description contradicts their code: the code (`None` for any), a part of the
+/// description in lower case with spaces instead of `_`, and the actual kind.
 #[rustfmt::skip]
 const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
     (Some("unauthorized_client"), "refresh token is invalid", GrantRejected), // Atlassian
@@ -101,7 +105,8 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
     (Some("oauthexception"), "request limit reached", Temporary),
 ];
 
-/// Whether a description says that a token is no longer valid. Many platforms use another code for that, or none.
+/// Whether a description means that a token is no longer valid. Many platforms report this with a
+/// different code, or with none.
 fn says_ended(description: &str) -> bool {
     const ENDED_PHRASES: [&str; 9] = [
         "invalid",
@@ -115,7 +120,7 @@ fn says_ended(description: &str) -> bool {
         "already been used",
     ];
     let has = |parts: &[&str]| parts.iter().any(|part| description.contains(part));
-    // A missing parameter is an error of the request.
+    // A missing parameter is an error in the request, not in the token.
     if has(&["missing", "required", "must be"]) {
         return false;
     }
@@ -125,7 +130,7 @@ fn says_ended(description: &str) -> bool {
 }
 
 impl TokenError {
-    /// An error without a code.
+    /// Creates an error without a code.
     pub const fn from_kind(kind: TokenErrorKind, http_status: Option<u16>) -> Self {
         Self {
             kind,
@@ -137,7 +142,7 @@ impl TokenError {
         }
     }
 
-    /// Classifies an error by the HTTP status, the code and the description that the platform sent.
+    /// Classifies an error by its HTTP status, code and description.
     pub fn new(http_status: Option<u16>, code: Option<&str>, description: Option<&str>) -> Self {
         let code = code.map(|code| known_code(code).unwrap_or_else(|| code.to_owned()));
         let code = code.filter(|code| is_code(code));
@@ -146,7 +151,7 @@ impl TokenError {
         let kind =
             match kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default())
             {
-                // If the description names a tenant, the client is unknown only there.
+                // If the description names a tenant, the client is unknown only in that tenant.
                 ClientRejected if tenant.is_some() => Unauthorized,
                 kind => kind,
             };
@@ -166,7 +171,7 @@ impl fmt::Display for TokenError {
 
 impl std::error::Error for TokenError {}
 
-/// Classifies an error. The body of a server error is ignored.
+/// Classifies an error. For a server error, the code and the description are ignored.
 fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenErrorKind {
     if status.is_some_and(|status| matches!(status, 408 | 425 | 429 | 500..)) {
         return Temporary;
@@ -196,13 +201,14 @@ fn known(code: &str) -> Option<TokenErrorKind> {
     rows.next().map(|(kind, _)| *kind)
 }
 
-/// Finds the code of the table in a string: some platforms write `invalid grant`, or a sentence after the code.
+/// Finds a known code at the start of a string: some platforms send `invalid grant`, or a sentence
+/// after the code.
 fn known_code(text: &str) -> Option<String> {
     let first = text.split(':').next().unwrap_or_default();
     [text, first].into_iter().map(normalized).find(|code| known(code).is_some())
 }
 
-/// Whether the table has a code, in any spelling.
+/// Whether a code is known, in any spelling.
 pub(super) fn is_known(code: &str) -> bool {
     known_code(code).is_some()
 }
@@ -211,14 +217,15 @@ fn normalized(code: &str) -> String {
     code.trim().to_ascii_lowercase().replace(['-', ' '], "_")
 }
 
-/// Whether a string can be a code: the characters that RFC 6749 allows, without special ones.
+/// Whether a string can be an error code: the characters that RFC 6749 allows, without most special
+/// characters.
 pub(super) fn is_code(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte))
 }
 
-/// The tenant that a description names, such as `Application with identifier 'x' was not found in the directory 'Contoso'`
-/// (AADSTS700016).
+/// The tenant in a description, such as `Application with identifier 'x' was not found in the
+/// directory 'Contoso'` (AADSTS700016).
 fn tenant(description: &str) -> Option<String> {
     const NOUNS: [&str; 5] = ["tenant", "directory", "organization", "organisation", "workspace"];
     let is_mark = |mark: char| "'\"`“”‘’(),;:".contains(mark);
@@ -229,7 +236,8 @@ fn tenant(description: &str) -> Option<String> {
         }
         let Some(next) = words.peek() else { break };
         let name = next.trim_matches(|mark| is_mark(mark) || mark == '.');
-        // A name is quoted, or is an identifier: other words belong to the sentence.
+        // A tenant's name is quoted or looks like an identifier. Other words are part of the
+        // sentence.
         let is_name =
             next.starts_with(is_mark) || name.contains(|c: char| c.is_ascii_digit() || c == '.');
         if is_name && (1..=256).contains(&name.len()) {
@@ -242,7 +250,8 @@ fn tenant(description: &str) -> Option<String> {
 /// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 200;
 
-/// Normalizes a description to one line without words that look like tokens: some platforms repeat the request.
+/// Normalizes a description to one line, and removes words that look like tokens, because some
+/// platforms repeat the request.
 fn plain_description(text: &str) -> String {
     let mut line = String::new();
     let head: String = text.chars().take(4 * MAX_DESCRIPTION).collect();
@@ -261,8 +270,8 @@ fn plain_description(text: &str) -> String {
     line
 }
 
-/// Whether a word looks like a token: long, with digits, a value or mixed case, or very long. Names such as `refresh_token` are
-/// kept.
+/// Whether a word looks like a token: long, with digits, a value or mixed case, or very long. Names
+/// such as `refresh_token` are not affected.
 fn looks_secret(word: &str) -> bool {
     let length = word.chars().count();
     let has_small = word.contains(|letter: char| letter.is_ascii_lowercase());
@@ -393,7 +402,8 @@ mod tests {
             ("ghr_abcdefghijklmnopqrstuvwxyzabcdefghijklmn", "…"),
             ("refresh_token=abcdef", "…"),
             ("QWERTYUIOPASDFGHqwert", "…"),
-            // Words of 15 characters, in capitals, or of 40 lower-case letters are kept.
+            // Words are kept if they have 15 characters, are in capitals, or have 40 lower-case
+            // letters.
             ("tokens-of-2026.", "tokens-of-2026."),
             ("tokens-of-2026..", "…"),
             ("AUTHORIZATION_CODE", "AUTHORIZATION_CODE"),

@@ -1,5 +1,5 @@
-//! Messages to and from authorization servers (RFC 6749): building requests, parsing and classifying responses. Pure, without
-//! I/O.
+//! Messages to and from authorization servers (RFC 6749): building requests, parsing and
+//! classifying responses. This module does no I/O.
 //!
 //! | module | subject |
 //! |---|---|
@@ -13,8 +13,9 @@
 //! | [`error`] | classification of errors |
 //! | [`revocation`] | token revocation |
 //!
-//! The crate `oauth2` parses only what RFC 6749 describes: no `expires_in` as a string, no nested tokens, no error with status
-//! 200, no commas between scopes. The remaining work takes less code here than with the crate.
+//! The crate `oauth2` is not used because it parses only what RFC 6749 defines: it rejects
+//! `expires_in` as a string, nested tokens, errors with status 200, and commas between scopes. What
+//! remains takes less code than using the crate.
 
 pub mod account;
 pub mod assertion;

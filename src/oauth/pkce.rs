@@ -1,4 +1,5 @@
-//! Proof Key for Code Exchange (RFC 7636): only the client that started the authorization can exchange its code.
+//! Proof Key for Code Exchange (RFC 7636): only the client that started an authorization can
+//! exchange its code.
 
 use std::fmt;
 
@@ -7,17 +8,17 @@ use sha2::{Digest, Sha256};
 
 use crate::ports::Random;
 
-/// The secret of which the challenge is a hash. `Debug` does not show it.
+/// The secret whose hash is the challenge. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Verifier(String);
 
 impl Verifier {
-    /// A verifier with 256 random bits, in 43 characters.
+    /// Generates a verifier with 256 random bits, in 43 characters.
     pub fn generate(random: &impl Random) -> Self {
         Self(random.secret())
     }
 
-    /// Parses a verifier of 43 to 128 valid characters.
+    /// Parses a verifier. It must have 43 to 128 allowed characters.
     pub fn parse(text: String) -> Option<Self> {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         ((43..=128).contains(&text.len()) && text.bytes().all(is_allowed)).then_some(Self(text))
@@ -27,7 +28,7 @@ impl Verifier {
         &self.0
     }
 
-    /// The `S256` challenge, for the authorization URL.
+    /// The `S256` challenge for the authorization URL.
     pub fn challenge(&self) -> String {
         Base64UrlUnpadded::encode_string(&Sha256::digest(self.0.as_bytes()))
     }
@@ -54,7 +55,6 @@ mod tests {
         }
     }
 
-    /// RFC 7636, appendix B.
     #[test]
     fn the_challenge_matches_the_example_of_rfc_7636() {
         let text = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";

@@ -6,11 +6,11 @@ use super::{response, token};
 use crate::catalog::detail::{OAuth2, RevocationToken};
 use crate::ports::{HttpError, HttpRequest, HttpResponse};
 
-/// The parameters of the request, in addition to those of the client.
+/// The parameters that the vault sets, in addition to those that authenticate the client.
 pub const OWN_PARAMETERS: [&str; 2] = ["token", "token_type_hint"];
 
-/// Revokes the refresh token and with it the grant. Without a refresh token, or if the platform revokes only access tokens,
-/// revokes the access token.
+/// Builds a request that revokes the refresh token, and with it the grant. Revokes the access token
+/// instead if there is no refresh token, or if the platform revokes only access tokens.
 pub fn revocation(
     oauth: &OAuth2,
     url: &str,
@@ -33,13 +33,13 @@ pub fn revocation(
 pub enum Outcome {
     /// The token is no longer valid.
     Revoked,
-    /// The platform refuses; a retry would not help.
+    /// The platform refused. A retry would not help.
     Refused,
-    /// The outcome is unknown: try again later.
+    /// The result is unknown. Retry later.
     TryAgain,
 }
 
-/// Interprets the response to a revocation.
+/// Interprets the response to a revocation request.
 pub fn outcome(response: &Result<HttpResponse, HttpError>, now_ms: u64) -> Outcome {
     match response::failure(response, now_ms).map(|error| error.kind) {
         _ if response.is_err() => Outcome::TryAgain,

@@ -1,27 +1,28 @@
-//! Scopes that an authorization server did not grant.
+//! Determines which requested scopes an authorization server did not grant.
 
-/// Scopes that many servers leave out of a response although they grant them. They ask for an ID token, for claims in it, or
-/// for a refresh token, and say nothing about what an access token may do.
+/// Scopes that many servers omit from the response even if they grant them. They request an ID
+/// token, claims in it, or a refresh token, and do not affect what the access token can do.
 ///
-/// `OpenID` Connect Core 1.0, sections 5.4 and 11, defines them. Microsoft's servers never return `offline_access`:
-/// <https://learn.microsoft.com/en-us/answers/questions/806413/scope-offline-access-isnt-being-returned-in-the-to>; its
-/// own library expects neither that one nor `openid` and `profile`:
-/// <https://github.com/AzureAD/microsoft-authentication-library-for-go/pull/445>. Another product that showed
-/// `offline_access` as missing: <https://github.com/OpenFn/lightning/issues/3363>. Google returns
-/// `https://www.googleapis.com/auth/userinfo.email` for `email`, and the like for `profile`:
-/// <https://developers.google.com/identity/protocols/oauth2/scopes>.
+/// `OpenID` Connect Core 1.0 defines them in sections 5.4 and 11. Microsoft's servers never return
+/// `offline_access`:
+/// <https://learn.microsoft.com/en-us/answers/questions/806413/scope-offline-access-isnt-being-returned-in-the-to>.
+/// Microsoft's own library does not expect it, nor `openid` and `profile`:
+/// <https://github.com/AzureAD/microsoft-authentication-library-for-go/pull/445>. A product that
+/// reported `offline_access` as missing: <https://github.com/OpenFn/lightning/issues/3363>. Google
+/// returns `https://www.googleapis.com/auth/userinfo.email` for `email`, and a similar URL for
+/// `profile`: <https://developers.google.com/identity/protocols/oauth2/scopes>.
 const ID_TOKEN_SCOPES: [&str; 6] =
     ["openid", "offline_access", "profile", "email", "address", "phone"];
 
-/// Microsoft's servers treat a scope without a resource as one of this resource:
+/// The resource to which a scope without a resource belongs at Microsoft:
 /// <https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc>.
 const GRAPH: &str = "https://graph.microsoft.com/";
 
-/// The scope that requests those configured in the app's registration. The response lists them instead; see the same
-/// page.
+/// Microsoft's scope for all scopes in the app's registration. The response lists those scopes
+/// instead: <https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc>.
 const REGISTERED_SCOPES: &str = "/.default";
 
-/// The requested scopes that were not granted.
+/// Returns the requested scopes that were not granted.
 pub fn missing(requested: &[String], granted: &[String]) -> Vec<String> {
     let is_granted = |requested: &&String| {
         ID_TOKEN_SCOPES.contains(&requested.as_str())

@@ -1,4 +1,4 @@
-//! Token requests (RFC 6749, 4.1.3, 4.4.2 and 6).
+//! Builds token requests (RFC 6749, sections 4.1.3, 4.4.2 and 6).
 
 use base64ct::{Base64, Encoding as _};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::util::percent::encode;
 
 #[derive(Debug, Clone, Copy)]
 pub struct TokenEndpoint<'a> {
-    /// The resolved method.
+    /// The auth method, with its URLs resolved.
     pub oauth: &'a OAuth2,
     /// The token URL or, for a refresh, the refresh URL.
     pub url: &'a str,
@@ -42,7 +42,7 @@ impl TokenEndpoint<'_> {
         self.request(&own)
     }
 
-    /// Refreshes an access token. `scopes` narrows the grant; empty keeps it.
+    /// Refreshes an access token. `scopes` limits the granted scopes; if empty, all are kept.
     pub fn refresh(&self, refresh_token: &str, scopes: &[String]) -> HttpRequest {
         self.request(&[
             ("grant_type", Some("refresh_token")),
@@ -51,7 +51,7 @@ impl TokenEndpoint<'_> {
         ])
     }
 
-    /// Requests an access token for the app itself, or for the account that the method's parameters name.
+    /// Requests an access token for the app itself, or for the account in the method's parameters.
     pub fn client_credentials(&self, scopes: &[String]) -> HttpRequest {
         let grant = match self.oauth.grant {
             Grant::AccountCredentials => "account_credentials",
@@ -63,7 +63,8 @@ impl TokenEndpoint<'_> {
         ])
     }
 
-    /// Exchanges an access token as the catalog describes. Returns `None` if this needs a client secret that does not exist.
+    /// Exchanges an access token for another one, as defined in the catalog. Returns `None` if this
+    /// requires a client secret and the client has none.
     pub fn with_access_token(
         &self,
         requested: &AccessTokenRequest,
@@ -111,10 +112,11 @@ impl TokenEndpoint<'_> {
     }
 }
 
-/// The value of the token parameter `redirect_uri` at platforms that require it in refreshes too.
+/// A placeholder in the token parameter `redirect_uri`, for platforms that also require it in
+/// refreshes.
 pub const REDIRECT_URI: &str = "{redirectUri}";
 
-/// The member in which credentials store the redirect URI for later refreshes.
+/// The name of the member in which credentials store the redirect URI for later refreshes.
 pub const REDIRECT_URI_MEMBER: &str = "redirectUri";
 
 pub const OWN_PARAMETERS: [&str; 10] = [
@@ -138,11 +140,12 @@ pub(super) fn authentication<'a>(
     let id = (oauth.client_id_parameter.as_str(), client.id.as_str());
     match (oauth.token_auth, &client.secret) {
         (TokenAuth::ClientSecretBasic, Some(secret)) => {
-            // A colon would end the id, so both are encoded (RFC 6749, 2.3.1).
+            // The first colon separates id and secret, so both are encoded (RFC 6749, section
+            // 2.3.1).
             let pair = format!("{}:{}", encode(&client.id), encode(secret));
             (Vec::new(), Some(format!("Basic {}", Base64::encode_string(pair.as_bytes()))))
         }
-        // Many platforms do not decode the values.
+        // Many platforms do not decode the id and the secret.
         (TokenAuth::ClientSecretBasicRaw, Some(secret)) => {
             let pair = format!("{}:{secret}", client.id);
             (Vec::new(), Some(format!("Basic {}", Base64::encode_string(pair.as_bytes()))))
@@ -150,7 +153,7 @@ pub(super) fn authentication<'a>(
         (TokenAuth::ClientSecretPost, Some(secret)) => {
             (vec![id, ("client_secret", secret.as_str())], None)
         }
-        // The assertion contains the client id.
+        // The signed assertion already contains the client id.
         (TokenAuth::PrivateKeyJwt, _) if client.assertion.is_some() => {
             let assertion = client.assertion.as_deref().unwrap_or_default();
             let kind = ("client_assertion_type", ASSERTION_TYPE);
@@ -160,7 +163,7 @@ pub(super) fn authentication<'a>(
     }
 }
 
-/// The headers of every token request.
+/// The headers of all token requests.
 fn headers(oauth: &OAuth2) -> Vec<(String, String)> {
     let mut headers = vec![("accept".to_owned(), "application/json".to_owned()), user_agent()];
     for (name, value) in &oauth.token_headers {
@@ -171,7 +174,7 @@ fn headers(oauth: &OAuth2) -> Vec<(String, String)> {
     headers
 }
 
-/// Builds a `POST` request with these parameters.
+/// Builds a `POST` request with the given parameters.
 pub(super) fn request(
     oauth: &OAuth2,
     url: &str,
@@ -216,7 +219,6 @@ mod tests {
         Client::new("a:p p".to_owned(), secret.map(str::to_owned))
     }
 
-    /// A callback with a code.
     fn callback() -> Callback {
         read("code=c&state=s%261&scope=own&context=stores%2Fx&client_secret=evil").unwrap()
     }

@@ -1,4 +1,4 @@
-//! Caches JSON documents of other servers: metadata of clients and of OpenID providers, and their keys.
+//! Caches JSON documents of other servers: metadata of clients and OpenID providers, and key sets.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -14,20 +14,21 @@ use crate::targets::{TargetError, Targets};
 const TTL_MS: u64 = 10 * 60 * 1000;
 /// The timeout of a request, in milliseconds.
 pub const DEADLINE_MS: u32 = 10_000;
-/// The number of cached documents.
+/// The maximum number of cached documents.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
-/// The time between two early refetches of a document, in milliseconds.
+/// The minimum time between two early refetches of a document, in milliseconds.
 const REFETCH_MS: u64 = 60 * 1000;
 
-/// A document, the time of its request, and the time of its last early refetch.
+/// A document with the time of its request and the time of its last early refetch, in milliseconds
+/// since 1970-01-01 UTC.
 struct CachedDocument {
     since: u64,
     document: Rc<Vec<u8>>,
     refetched_at: Option<u64>,
 }
 
-/// The documents that this isolate has cached.
+/// The document cache of an isolate.
 pub struct Documents(RefCell<LruCache<String, CachedDocument>>);
 
 impl fmt::Debug for Documents {
@@ -44,9 +45,9 @@ impl Default for Documents {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentError {
-    /// Requests to this URL are not allowed.
+    /// The service must not send requests to this URL.
     Target(TargetError),
-    /// The server did not respond in time.
+    /// The server can't be reached or did not respond in time.
     Unreachable,
     /// The server responded with this status. Redirects are not followed.
     Status(u16),
@@ -69,15 +70,15 @@ impl fmt::Display for DocumentError {
 impl std::error::Error for DocumentError {}
 
 impl Documents {
-    /// Returns a cached document.
+    /// Returns a document if it is cached.
     pub fn recall(&self, url: &str, now: u64) -> Option<Rc<Vec<u8>>> {
         let mut cache = self.0.try_borrow_mut().ok()?;
         let cached = cache.get(url)?;
         is_recent(now, cached.since, TTL_MS).then(|| Rc::clone(&cached.document))
     }
 
-    /// Whether a cached document may be fetched again before it expires: once a minute, because anyone can send a token
-    /// that names an unknown key. If so, the next minute begins.
+    /// Whether a cached document may be fetched again before it expires. This is limited to once a
+    /// minute, because anyone can send tokens with unknown key ids. If so, records the refetch.
     pub fn may_refetch(&self, url: &str, now: u64) -> bool {
         let Ok(mut cache) = self.0.try_borrow_mut() else { return false };
         let Some(cached) = cache.get_mut(url) else { return true };
@@ -88,7 +89,7 @@ impl Documents {
         true
     }
 
-    /// Fetches a document, without following redirects. [`Self::keep`] caches it.
+    /// Fetches a document without following redirects. Does not cache it: see [`Self::keep`].
     pub async fn fetch(
         &self,
         ports: &(impl Http + Clock),
@@ -117,9 +118,10 @@ impl Documents {
         Ok(Rc::new(bytes))
     }
 
-    /// Caches a valid document. Invalid ones are not cached, so that a fix takes effect immediately.
+    /// Caches a document. Callers cache only valid documents, so that fixing one takes effect
+    /// immediately.
     pub fn keep(&self, url: &str, document: &Rc<Vec<u8>>, now: u64) {
-        // Caching a cached document again must not extend its lifetime.
+        // Caching the same document again must not extend its lifetime.
         if self.recall(url, now).is_some_and(|known| Rc::ptr_eq(&known, document)) {
             return;
         }

@@ -1,5 +1,5 @@
-//! Validates ID tokens of OpenID providers (OpenID Connect Core 1.0, section 3.1.3.7). The runtime verifies the signature;
-//! everything else is checked here.
+//! Validates ID tokens of OpenID providers (OpenID Connect Core 1.0, section 3.1.3.7). The runtime
+//! verifies the signature; this module checks everything else.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ const MAX_TOKEN: usize = 32 << 10;
 pub struct ExpectedClaims<'a> {
     pub issuer: &'a str,
     pub client_id: &'a str,
-    /// The nonce of this sign-in; `None` for a token that no sign-in requested.
+    /// The nonce of this sign-in. `None` for a token that no sign-in requested.
     pub nonce: Option<&'a str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -27,13 +27,13 @@ pub struct ExpectedClaims<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdTokenError {
-    /// Not a signed JWT.
+    /// The token is not a signed JWT.
     Malformed,
-    /// Not signed with RS256 or ES256, or extensions are required.
+    /// The signature algorithm is neither RS256 nor ES256, or the token requires extensions.
     Algorithm,
     UnknownKey,
     Signature,
-    /// The name of a claim that is missing or wrong.
+    /// A missing or wrong claim.
     Claim(String),
 }
 
@@ -60,14 +60,15 @@ struct Header {
     crit: Option<Value>,
 }
 
-/// A provider's keys (RFC 7517, section 5).
+/// The keys of a provider (RFC 7517, section 5).
 #[derive(Debug, Deserialize)]
 pub struct KeySet {
     keys: Vec<Map<String, Value>>,
 }
 
 impl KeySet {
-    /// The only key that can have signed a token. A key that names its use or algorithm must match.
+    /// The key that signed a token. Returns `None` if several keys could have. If a key declares
+    /// its use or algorithm, these must match.
     fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<&Map<String, Value>> {
         let name = algorithm.as_str();
         let family = match algorithm {
@@ -83,7 +84,7 @@ impl KeySet {
                 && matches_member(key, "alg", name)
                 && kid.is_none_or(|kid| key.get("kid").is_some_and(|claimed| claimed == kid))
         });
-        // Without a `kid`, only one key may match.
+        // Without a `kid`, the matching key must be unambiguous.
         matching.next().filter(|_| matching.next().is_none())
     }
 }
@@ -121,7 +122,7 @@ pub async fn validate(
     }
 }
 
-/// The first claim that is missing or wrong.
+/// The name of the first missing or wrong claim.
 fn check(claims: &Map<String, Value>, expected: ExpectedClaims<'_>) -> Option<&'static str> {
     let ExpectedClaims { issuer, client_id, nonce, now } = expected;
     let has_value =
@@ -159,7 +160,7 @@ fn check(claims: &Map<String, Value>, expected: ExpectedClaims<'_>) -> Option<&'
     .find_map(|(name, is_valid)| (!is_valid).then_some(name))
 }
 
-/// The identity in a claim. An email address must be verified by the provider.
+/// The identity in a claim. The provider must have verified an email address.
 pub fn identity<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<&'a str, IdTokenError> {
     let text = claims.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| IdTokenError::Claim(name.to_owned()))?;

@@ -1,5 +1,5 @@
-//! Signing users in at OpenID providers: discovery, key sets, the exchange of codes and the validation of ID tokens. Used by the
-//! sign-ins for agents and to the console.
+//! Signs users in with OpenID providers: discovery, key sets, code exchange and ID token
+//! validation. Used for agents and for the console.
 
 pub mod documents;
 pub mod id_token;
@@ -12,19 +12,21 @@ use sha2::{Digest, Sha256};
 use crate::auth::mac::mac;
 use crate::http::message::Request;
 
-/// The challenge of a verifier (RFC 7636, section 4.2). Returns `None` for a malformed verifier.
+/// Computes the PKCE challenge of a verifier (RFC 7636, section 4.2). Returns `None` for a
+/// malformed verifier.
 pub fn challenge(verifier: &str) -> Option<String> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let is_valid = (43..=128).contains(&verifier.len()) && verifier.bytes().all(is_allowed);
     is_valid.then(|| Base64UrlUnpadded::encode_string(&Sha256::digest(verifier.as_bytes())))
 }
 
-/// Whether a string has the form of a challenge.
+/// Whether a string has the format of a PKCE challenge.
 pub fn is_challenge(text: &str) -> bool {
     text.len() == 43 && Base64UrlUnpadded::decode_vec(text).is_ok()
 }
 
-/// The PKCE verifier and the `nonce` of the request with this `state`. Only the browser with this cookie can reproduce them.
+/// Derives the PKCE verifier and the `nonce` for a request. Only the browser with this cookie can
+/// reproduce them.
 pub fn verifier_and_nonce(cookie: &str, state: &str) -> [String; 2] {
     ["verifier ", "nonce "].map(|what| {
         let bytes = mac(cookie.as_bytes(), &[what.as_bytes(), state.as_bytes()]);
@@ -32,13 +34,15 @@ pub fn verifier_and_nonce(cookie: &str, state: &str) -> [String; 2] {
     })
 }
 
-/// Whether a string has the form of a random secret of this service, or of an id of the same length.
+/// Whether a string has the format of a random secret of this service, or of an id of the same
+/// length.
 pub(crate) fn is_secret(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (43..=45).contains(&text.len()) && text.bytes().all(is_allowed)
 }
 
-/// The value of a cookie that identifies a browser during a sign-in. Returns `None` without a well-formed one.
+/// The value of the cookie that identifies a browser during a sign-in. Returns `None` if it is
+/// missing or malformed.
 pub(crate) fn browser_cookie<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
     let pairs = request.header("cookie")?.split(';').map(str::trim);
     let mut values = pairs.filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));

@@ -1,4 +1,5 @@
-//! OpenID providers: their discovery document (OpenID Connect Discovery 1.0) and the requests to them.
+//! OpenID providers: the discovery document (OpenID Connect Discovery 1.0), and requests to the
+//! provider.
 
 use base64ct::{Base64, Encoding as _};
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use crate::util::percent::encode;
 /// The maximum length of a discovery document or a key set, in bytes.
 pub const MAX_DOCUMENT: usize = 64 << 10;
 
-/// A discovery document.
+/// The used members of a discovery document.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Provider {
     issuer: String,
@@ -23,20 +24,19 @@ pub struct Provider {
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 
-/// The parameters of an authorization request.
 #[derive(Debug, Clone, Copy)]
 pub struct AuthorizationRequest<'a> {
     pub client_id: &'a str,
     pub redirect_uri: &'a str,
-    /// The requested scopes, separated by spaces; `openid` is one of them.
+    /// Separated by spaces. Must include `openid`.
     pub scope: &'a str,
-    /// The state that the provider returns.
+    /// The provider must return this value.
     pub state: &'a str,
     pub nonce: &'a str,
     pub challenge: &'a str,
 }
 
-/// Client credentials at a provider.
+/// The credentials of the service at a provider.
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {
     pub id: &'a str,
@@ -49,7 +49,8 @@ pub fn discovery_url(issuer: &str) -> String {
 }
 
 impl Provider {
-    /// Parses and checks the discovery document of an issuer. The error is the end of a sentence that begins with the issuer.
+    /// Parses and validates the discovery document of an issuer. The error is the end of a sentence
+    /// that begins with the issuer.
     pub fn parse(document: &[u8], issuer: &str, targets: Targets) -> Result<Self, String> {
         let provider: Self = json::from_bytes(document).map_err(|_| {
             "has a discovery document without `issuer`, `authorization_endpoint`, `token_endpoint` or `jwks_uri`"
@@ -69,7 +70,7 @@ impl Provider {
         Ok(provider)
     }
 
-    /// The URL to which the user is redirected.
+    /// Builds the URL to which the user is redirected.
     pub fn authorization_url(&self, request: &AuthorizationRequest<'_>) -> String {
         let mut url = self.authorization_endpoint.clone();
         for (name, value) in [
@@ -90,8 +91,8 @@ impl Provider {
         url
     }
 
-    /// Exchanges a code. The client authenticates with Basic, the default of RFC 8414, unless the provider only accepts the
-    /// secret in the body.
+    /// Builds the request that exchanges a code. The client authenticates with Basic, the default
+    /// of RFC 8414, unless the provider supports only the secret in the body.
     pub fn exchange(
         &self,
         client: Credentials<'_>,

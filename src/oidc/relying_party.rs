@@ -1,4 +1,4 @@
-//! The service as the client of an OpenID provider.
+//! The service in its role as a client of OpenID providers.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::targets::Targets;
 use crate::util::json;
 use crate::util::nearest::shown;
 
-/// Sends requests to providers. All errors are for the log, unless a method states otherwise.
+/// Sends requests to providers. Unless a method documents otherwise, its error is for the log.
 pub(crate) struct RelyingParty<'a, P> {
     pub documents: &'a Documents,
     pub ports: &'a Metered<'a, P>,
@@ -20,23 +20,23 @@ pub(crate) struct RelyingParty<'a, P> {
     pub now: u64,
 }
 
-/// The registration of the service at a provider.
+/// The service's registration at a provider.
 pub(crate) struct Registration<'a> {
     pub issuer: &'a str,
     pub client: Credentials<'a>,
     pub redirect_uri: &'a str,
 }
 
-/// The parameters with which a provider sends a user back.
+/// The parameters of the redirect from the provider.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallbackParameters<'a> {
     pub code: &'a str,
-    /// The issuer (RFC 9207). Not all providers send it.
+    /// The issuer (RFC 9207). Some providers do not send it.
     pub iss: Option<&'a str>,
 }
 
 impl<P: Ports> RelyingParty<'_, P> {
-    /// The provider with this issuer.
+    /// Returns the provider with this issuer, from the cache or by discovery.
     pub async fn provider(&self, issuer: &str) -> Result<Provider, String> {
         let url = provider::discovery_url(issuer);
         let document = match self.documents.recall(&url, self.now) {
@@ -53,7 +53,8 @@ impl<P: Ports> RelyingParty<'_, P> {
         Ok(provider)
     }
 
-    /// Checks that an issuer has a discovery document. The error is the end of a sentence that begins with the issuer.
+    /// Checks that the issuer has a valid discovery document. The error is the end of a sentence
+    /// that begins with the issuer.
     pub async fn check_issuer(&self, issuer: &str) -> Result<(), String> {
         let url = provider::discovery_url(issuer);
         let document = self.documents.fetch(self.ports, self.targets, &url, MAX_DOCUMENT).await;
@@ -64,7 +65,8 @@ impl<P: Ports> RelyingParty<'_, P> {
         Ok(())
     }
 
-    /// Checks that there is a key set at `url`. The error is the end of a sentence that begins with the server.
+    /// Checks that the URL returns a key set. The error is the end of a sentence that begins with
+    /// the server.
     pub async fn check_keys(&self, url: &str) -> Result<(), String> {
         let document = self.documents.fetch(self.ports, self.targets, url, MAX_DOCUMENT).await;
         let document = document.map_err(|error| format!("has no keys: {url} {error}"))?;
@@ -73,7 +75,7 @@ impl<P: Ports> RelyingParty<'_, P> {
         Ok(())
     }
 
-    /// Exchanges the provider's code, and returns the claims of the ID token.
+    /// Exchanges the provider's code and returns the claims of the ID token.
     pub async fn claims(
         &self,
         registration: &Registration<'_>,
@@ -102,8 +104,8 @@ impl<P: Ports> RelyingParty<'_, P> {
         self.validate(&provider.jwks_uri, token, expected).await
     }
 
-    /// Validates a token with the key set at `url`. If none of the cached keys signed it, the keys are fetched again, once
-    /// a minute, since the provider may have rotated them.
+    /// Validates a token with the key set at `url`. If no cached key signed the token, fetches the
+    /// keys again, at most once a minute, because the provider may have rotated them.
     pub async fn validate(
         &self,
         url: &str,

@@ -1,4 +1,4 @@
-//! `agents list`: the MCP endpoints where agents sign in.
+//! `agents list`: lists the MCP endpoints at which agents sign in.
 
 use std::process::ExitCode;
 
@@ -35,7 +35,7 @@ pub struct List {
     json: bool,
 }
 
-/// An endpoint, and the number of its grants.
+/// An MCP endpoint and the number of its grants.
 #[derive(Debug, Deserialize)]
 struct Row {
     id: String,
@@ -49,7 +49,8 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     let Command::List(args) = command;
     let only =
         args.account.as_deref().map(|name| format!(" AND account = {}", StringLiteral(name)));
-    // While an account moves, the row in the target database does not count until the account has arrived there.
+    // While an account moves, the row in the target database is ignored until the account has
+    // arrived.
     let sql = format!(
         "SELECT id, account, environment, type, (SELECT count(*) FROM agent_grants g WHERE g.account = e.account AND g.environment = e.environment AND g.state = 'active') AS grants FROM agent_endpoints e WHERE {NOT_MOVED_AWAY}{} AND account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')",
         only.unwrap_or_default()

@@ -1,4 +1,4 @@
-//! `audit list`: who changed what, and who read credentials.
+//! `audit list`: lists who changed what, and who read credentials.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -72,7 +72,7 @@ struct Row {
     entry: Entry,
 }
 
-/// An entry as the API shows it, with its tenant.
+/// An entry in the format of the API, with its tenant.
 #[derive(Serialize)]
 struct EntryOutput<'a, E> {
     account: &'a str,
@@ -94,7 +94,7 @@ fn select(args: &List) -> String {
     let text = |text: &str| StringLiteral(text).to_string();
     let mut conditions = vec![
         NOT_MOVED_AWAY.to_owned(),
-        // Copied rows count only after the account has arrived in that database.
+        // Rows that a move has copied are ignored until the account has arrived.
         "account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')".to_owned(),
     ];
     conditions.extend(args.account.as_deref().map(|name| format!("account = {}", text(name))));

@@ -1,5 +1,4 @@
-//! The D1 databases of keys and connections: runs statements, and applies the files of `schema/` that create the
-//! tables.
+//! Runs statements in the service's D1 databases, and applies the files of `schema/`.
 
 use std::rc::Rc;
 
@@ -19,15 +18,16 @@ use super::wrangler::json_in;
 use crate::audit::statements as audit;
 use crate::auth::Shard;
 
-/// The maximum length of SQL on a command line, in bytes. Linux allows 128 KiB per argument.
+/// The maximum length of SQL in a command line, in bytes. Linux allows 128 KiB per argument.
 const MAX_COMMAND: usize = 100_000;
 
-/// The table in which `wrangler d1 migrations` records applied files, exactly as wrangler creates it.
+/// Creates the table in which `wrangler d1 migrations` records applied files. Must be identical to
+/// wrangler's own statement.
 const CREATE_RECORD: &str = "CREATE TABLE IF NOT EXISTS d1_migrations(\n  id INTEGER PRIMARY KEY AUTOINCREMENT, \
                           name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)";
 
-/// Selects the statements that would create a database's schema, without the tables that `SQLite`, D1 and wrangler
-/// create themselves.
+/// Selects the statements that created a database's schema. Excludes the tables that `SQLite`, D1
+/// and wrangler create themselves.
 pub(super) const STATEMENTS: &str = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name NOT GLOB 'sqlite_*' \
                                      AND tbl_name NOT GLOB '_cf_*' AND tbl_name <> 'd1_migrations'";
 
@@ -40,12 +40,12 @@ pub struct Database {
 #[derive(Debug, Clone)]
 pub struct QueryResults {
     rows: Vec<Value>,
-    /// The size in bytes.
+    /// The size of the database, in bytes.
     pub size: u64,
 }
 
 impl QueryResults {
-    /// The rows of one of the statements.
+    /// The rows of the statement with this index.
     pub fn rows<T: DeserializeOwned>(&self, statement: usize) -> Result<Vec<T>> {
         let rows = self.rows.get(statement).cloned();
         serde_json::from_value(
@@ -55,7 +55,7 @@ impl QueryResults {
     }
 }
 
-/// The statements, preceded by the one that sets the audit's actor and followed by the one that clears it.
+/// Surrounds statements with one that sets the audit's actor and one that clears it.
 pub fn with_operator_actor(statements: &[String]) -> Vec<String> {
     let begin = interpolate(&audit::operator_actor());
     std::iter::once(begin)
@@ -64,7 +64,7 @@ pub fn with_operator_actor(statements: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// The output of wrangler for one statement.
+/// Wrangler's output for one statement.
 #[derive(Deserialize)]
 struct WranglerOutput {
     #[serde(default)]
@@ -80,7 +80,7 @@ struct Meta {
 }
 
 impl Database {
-    /// Runs statements in one transaction. On this machine, it first creates missing tables.
+    /// Runs statements in one transaction. On this machine, creates missing tables first.
     pub fn query(&self, statements: &[String]) -> Result<QueryResults> {
         match self.try_query(statements) {
             Err(error) if lacks_tables(&format!("{error:#}")) => {
@@ -96,7 +96,7 @@ impl Database {
         }
     }
 
-    /// Like [`Self::query`], for changes: the audit log names the operator as the actor.
+    /// Like [`Self::query`], but records the operator as the actor of changes.
     pub fn change(&self, statements: &[String]) -> Result<QueryResults> {
         let mut responses = self.query(&with_operator_actor(statements))?;
         responses.rows = responses.rows.into_iter().skip(1).take(statements.len()).collect();
@@ -125,8 +125,9 @@ impl Database {
         }
     }
 
-    /// The rows read in the last 24 hours, as Cloudflare counts them. Returns `None` for local storage, and for zero,
-    /// which wrangler also prints without access to Cloudflare's analytics.
+    /// The rows read in the last 24 hours, as counted by Cloudflare. Returns `None` for local
+    /// storage, and also for zero, because wrangler prints zero without access to Cloudflare's
+    /// analytics.
     pub fn rows_read(&self) -> Result<Option<u64>> {
         #[derive(Deserialize)]
         struct Info {
@@ -137,7 +138,7 @@ impl Database {
         Ok(json_in::<Info>(&text, '{')?.rows_read_24h.filter(|rows| *rows > 0))
     }
 
-    /// Runs SQL that may be too long for a command line, atomically.
+    /// Runs SQL that may be too long for a command line, in one transaction.
     pub fn load(&self, statements: &[String]) -> Result<()> {
         match &self.storage.backend {
             Backend::Local(local) => local.batch(self.shard, statements).map(drop),
@@ -149,7 +150,7 @@ impl Database {
         }
     }
 
-    /// The files of `schema/` that have not been applied.
+    /// The files of `schema/` that have not been applied yet.
     pub fn pending(&self) -> Result<Vec<SchemaFile>> {
         let schema = Schema::read(&self.storage.project.code().join(schema::FOLDER))?;
         let existing = self.schema()?;
@@ -159,10 +160,11 @@ impl Database {
         Ok(schema.pending(&existing.applied).cloned().collect())
     }
 
-    /// Applies files, each together with the row that records it. Returns their names.
+    /// Applies files, each in a transaction with the row that records it. Returns their names.
     ///
-    /// `wrangler d1 migrations apply` uses the same rows. However, it sends a file to Cloudflare as a query, which
-    /// splits triggers at their semicolons; an uploaded file is not split.
+    /// `wrangler d1 migrations apply` records the same rows. However, it sends each file to
+    /// Cloudflare as a query, and Cloudflare splits queries at semicolons, even inside triggers.
+    /// An uploaded file is not split.
     pub fn apply(&self, files: &[SchemaFile]) -> Result<Vec<String>> {
         let mut now = Vec::new();
         for file in files {
@@ -170,7 +172,7 @@ impl Database {
                 format!("INSERT INTO d1_migrations (name) VALUES ({})", StringLiteral(&file.name));
             if let Err(error) = self.load(&[file.sql.trim_end_matches([';', '\n']).into(), record])
             {
-                // Another command may have applied it concurrently.
+                // Another command may have applied the file concurrently.
                 if !self.schema()?.applied.contains(&file.name) {
                     return Err(error.context(format!("the file {}", file.name)));
                 }
@@ -181,7 +183,7 @@ impl Database {
         Ok(now)
     }
 
-    /// Explains that the database can't be upgraded, and how to start over.
+    /// Explains that the database can't be upgraded, and how to reset it.
     fn incompatible(&self) -> String {
         let reset = match &self.storage.backend {
             Backend::Local(local) => format!(
@@ -225,7 +227,7 @@ impl Database {
 
 impl MoveDatabase for Database {
     fn run(&self, sql: &[String]) -> Result<Vec<Value>> {
-        // A command line has room for less than a page of rows.
+        // A command line is shorter than a page of rows.
         let is_long = sql.iter().map(String::len).sum::<usize>() > MAX_COMMAND;
         let (Backend::Wrangler(_), true) = (&self.storage.backend, is_long) else {
             return Ok(self.query(sql)?.rows);
@@ -253,7 +255,7 @@ fn parse_output(text: &str) -> Result<QueryResults> {
     Ok(QueryResults { rows, size })
 }
 
-/// Whether the error is a missing table or column.
+/// Whether an error reports a missing table or column.
 fn lacks_tables(message: &str) -> bool {
     ["no such table: ", "no such column: ", "has no column named "]
         .iter()

@@ -1,7 +1,8 @@
-//! `export`: prints all connections with their decrypted credentials, for `scripts/export/command.mjs`, which encrypts
-//! them.
+//! `export`: prints all connections with their decrypted credentials. `scripts/export/command.mjs`
+//! encrypts this output.
 //!
-//! Refuses to print to a terminal. The audit has an entry for each connection whose credentials are read.
+//! Refuses to print to a terminal. For each connection, the audit log records that its credentials
+//! were read.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
@@ -24,9 +25,9 @@ use crate::credentials::model::Credentials;
 use crate::terms::{CredentialType, Environment, IdentityType};
 use crate::util::rfc3339::rfc3339;
 
-/// The number of connections that are read at a time.
+/// The number of connections per query.
 const PAGE: usize = 200;
-/// The exit code if the credentials of some connections could not be decrypted.
+/// The exit code if some credentials could not be decrypted.
 const INCOMPLETE: u8 = 3;
 
 /// Print all connections with their credentials; use `npm run export`, which encrypts them
@@ -42,7 +43,7 @@ pub struct Export {
     source: KeySource,
 }
 
-/// A connection and its credentials, if it has any.
+/// A connection and, if it has any, its credentials.
 #[derive(Deserialize)]
 struct Row {
     seq: u64,
@@ -112,7 +113,8 @@ fn write_line(output: &mut impl Write, document: &Value) -> Result<()> {
     Ok(output.write_all(&line)?)
 }
 
-/// The SQL conditions on the alias `c`: this database serves the account, and the command's options match.
+/// The SQL conditions on the alias `c`: this database serves the account, and the row matches the
+/// command's options.
 fn conditions(args: &Export, after: u64) -> String {
     let text = |text: &str| StringLiteral(text).to_string();
     let mut conditions = vec![
@@ -127,7 +129,7 @@ fn conditions(args: &Export, after: u64) -> String {
     conditions.join(" AND ")
 }
 
-/// Reads the next connections and, in the same transaction, records in the audit that their credentials were read.
+/// Reads the next connections and, in the same transaction, logs that their credentials were read.
 fn read_page(database: &Database, args: &Export, after: u64) -> Result<Vec<Row>> {
     const CREDENTIALS: &str = "credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id";
     let page = format!(
@@ -147,17 +149,17 @@ fn read_page(database: &Database, args: &Export, after: u64) -> Result<Vec<Row>>
 }
 
 impl Row {
-    /// The decrypted credentials. Returns `None` if the vault holds none.
+    /// Decrypts the credentials. Returns `None` if the connection has none.
     fn open(&self, keys: &VaultKeys) -> Result<Option<Credentials>> {
         let Some(sealed) = &self.sealed else { return Ok(None) };
         let tenant = (self.account.as_str(), self.environment);
         Ok(Some(Credentials::open(keys, tenant, &self.id, sealed)?))
     }
 
-    /// The connection as JSON: the members that an import accepts, and others for information.
+    /// The connection as JSON: the members that an import accepts, and informational ones.
     fn document(&self, credentials: Option<&Credentials>) -> Value {
         let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-        // An import accepts the name of a client only together with tokens.
+        // An import accepts a client name only together with tokens.
         let client =
             self.client.as_ref().filter(|_| credentials.is_some_and(|it| it.tokens.is_some()));
         let mut connection = json!({
@@ -185,7 +187,7 @@ impl Row {
         })
     }
 
-    /// The credentials in the form that `PUT …/credentials` accepts.
+    /// The credentials in the format that `PUT …/credentials` accepts.
     fn credentials(&self, credentials: &Credentials) -> Value {
         let mut document = Map::new();
         let mut add = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
@@ -217,7 +219,7 @@ impl Row {
     }
 }
 
-/// Whether a field is a separate member of the body, outside of `fields`.
+/// Whether a field is a member of the body itself, instead of `fields`.
 fn is_secret(kind: CredentialType, name: &str) -> bool {
     SECRETS.iter().any(|(secret, secret_kind)| *secret_kind == kind && *secret == name)
 }

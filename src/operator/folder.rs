@@ -1,4 +1,4 @@
-//! The version in a catalog folder, checked to be complete and to fit into Workers KV.
+//! Reads a version from a catalog folder, and checks that it is complete and fits into Workers KV.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,22 +11,22 @@ use crate::catalog::write::{Platform, Version};
 use crate::importer::check::OpenCatalog;
 use crate::importer::folder::{Folder as Files, lay_out};
 
-/// The largest value that Workers KV accepts, in bytes.
+/// The maximum size of a value in Workers KV, in bytes.
 const VALUE_LIMIT: u64 = 25 * 1024 * 1024;
 
-/// The current version of a catalog folder.
+/// A version of a catalog folder, to be published.
 #[derive(Debug)]
 pub struct Folder {
     files: Files,
-    /// The record that serves the version.
+    /// The record that makes the service serve this version.
     pub current: Vec<u8>,
     pub manifest: Manifest,
-    /// The segments of a derived version, which the folder may lack.
+    /// The segments of a derived version that the folder may lack.
     derived: BTreeMap<SegmentId, Vec<u8>>,
 }
 
 impl Folder {
-    /// Opens the current version.
+    /// Opens the folder's current version.
     pub fn open(path: &Path) -> Result<Self> {
         let files = Files(path.to_owned());
         let current = files.read_current()?;
@@ -51,15 +51,15 @@ impl Folder {
         Ok(Self { files, current: record, manifest, derived: BTreeMap::new() })
     }
 
-    /// Opens the current version and derives one with only these platforms.
+    /// Opens the current version and derives a version with only the given platforms.
     pub fn open_part(path: &Path, names: &[String]) -> Result<Self> {
         let files = Files(path.to_owned());
         let platforms = OpenCatalog::new(&files)?.platforms(names)?;
         Self::from_platforms(files, &platforms)
     }
 
-    /// Opens the current version and derives one that adds the platforms of a second folder. If a platform of the
-    /// second folder is in the first one, perhaps under a former name, the first one wins.
+    /// Opens the current version and derives a version that adds the platforms of a second folder.
+    /// If both have a platform, perhaps under a former name, the first folder's is used.
     pub fn open_with(path: &Path, second: &Path) -> Result<Self> {
         let files = Files(path.to_owned());
         let mut platforms = OpenCatalog::new(&files)?.all_platforms()?;
@@ -75,7 +75,7 @@ impl Folder {
         Self::from_platforms(files, &platforms)
     }
 
-    /// Builds a version of these platforms, in list order.
+    /// Builds a version from platforms in list order.
     fn from_platforms(files: Files, platforms: &[Platform]) -> Result<Self> {
         let mut derived = BTreeMap::new();
         let Version { current, manifest } = lay_out(platforms, |id, bytes| {
@@ -85,7 +85,7 @@ impl Folder {
         Ok(Self { files, current, manifest, derived })
     }
 
-    /// All distinct segments of the version.
+    /// The ids of all segments of the version.
     pub fn segments(&self) -> BTreeSet<SegmentId> {
         self.manifest.segments.iter().copied().collect()
     }

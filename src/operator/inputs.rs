@@ -1,4 +1,5 @@
-//! `check-inputs`: validates action inputs like the service does, to compare it with another validator.
+//! `check-inputs`: validates action inputs with the service's code, to compare it with other
+//! validators.
 
 use std::io::{BufRead as _, Write as _, stdin, stdout};
 use std::process::ExitCode;
@@ -17,8 +18,8 @@ struct InputBatch {
     values: Vec<Value>,
 }
 
-/// For each line of standard input, an object with a `schema` and a list of `values`, prints a list with the number of
-/// faults of each value.
+/// Reads lines with a JSON object of a `schema` and `values`. For each line, prints an array with
+/// the number of faults of each value.
 pub fn check() -> Result<ExitCode> {
     let mut out = stdout().lock();
     for line in stdin().lock().lines() {

@@ -1,4 +1,4 @@
-//! The Workers KV namespace of the catalog: bulk reads and writes.
+//! Reads and writes the catalog's Workers KV namespace in bulk.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,26 @@ use super::scratch::Scratch;
 use super::storage::{Backend, Storage};
 use super::wrangler::{Wrangler, json_in};
 
-/// The maximum number of pairs in one upload: wrangler sends 1,000 per request.
+/// The maximum number of pairs per upload. Wrangler sends 1,000 per request.
 const PAIRS_PER_UPLOAD: usize = 1_000;
-/// The maximum size of the JSON in one upload, in bytes. The API accepts 100 MB per request, but an interrupted
-/// upload should waste little.
+/// The maximum size of an upload's JSON, in bytes. The API accepts 100 MB per request, but smaller
+/// uploads lose less when they are interrupted.
 const BYTES_PER_UPLOAD: usize = 40_000_000;
-/// The API's limit of keys per bulk read.
+/// The maximum number of keys per bulk read of the API.
 const KEYS_PER_READ: usize = 100;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Metadata {
-    /// The time at which the version was last published, in RFC 3339.
+    /// When the version was last published (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
-    /// For the record `current`, the version that it serves.
+    /// The served version. Only on the record `current`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<SegmentId>,
 }
 
-/// A value to write.
+/// A key, the value to write, and its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     pub key: String,
@@ -73,7 +73,7 @@ impl Kv<'_> {
         Ok(listed.into_iter().map(|key| (key.name, key.metadata.unwrap_or_default())).collect())
     }
 
-    /// The JSON value of a key. Returns `None` when it is missing or not JSON of this shape.
+    /// Reads a value as JSON. Returns `None` if it is missing or has a different format.
     pub fn get<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<Option<T>> {
         let text = match &self.0.backend {
             Backend::Local(local) => local.values(&[key.to_owned()])?.remove(key).flatten(),
@@ -82,7 +82,7 @@ impl Kv<'_> {
         Ok(text.and_then(|text| serde_json::from_str(text.trim()).ok()))
     }
 
-    /// The value of a key. Returns `None` when it is missing.
+    /// Reads a value as bytes. Returns `None` if it is missing.
     pub fn bytes(&self, key: &str) -> Result<Option<Vec<u8>>> {
         match &self.0.backend {
             Backend::Local(local) => {
@@ -100,7 +100,7 @@ impl Kv<'_> {
         }
     }
 
-    /// Many JSON values by key, without those that are missing or of another shape.
+    /// Reads many values as JSON. Skips values that are missing or have a different format.
     pub fn get_all<T: for<'de> Deserialize<'de>>(
         &self,
         keys: &[String],
@@ -119,8 +119,8 @@ impl Kv<'_> {
         Ok(found)
     }
 
-    /// Writes pairs in as few uploads as the limits allow. Calls `done` after each upload with the number written so
-    /// far.
+    /// Writes pairs with as few uploads as the limits allow. After each upload, calls `done` with
+    /// the number of pairs written so far.
     pub fn put_all(
         &self,
         pairs: impl IntoIterator<Item = Result<Pair>>,
@@ -167,9 +167,8 @@ impl Kv<'_> {
     }
 }
 
-/// Reads one value through wrangler.
 fn read_one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
-    // For a missing key, local wrangler prints "Value not found", which is not JSON, and succeeds.
+    // For a missing key, local wrangler succeeds and prints "Value not found", which is not JSON.
     match wrangler.run(["kv", "key", "get", key, "--binding", CATALOG, "--text"]) {
         Ok(text) => Ok(Some(text)),
         Err(error) if is_missing(&format!("{error:#}"), key) => Ok(None),
@@ -177,38 +176,39 @@ fn read_one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
     }
 }
 
-/// Reads values through wrangler.
+/// Reads several values with wrangler.
 fn read_many(wrangler: &Wrangler, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
     let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
     let text = wrangler.run(["kv", "bulk", "get", file.path(), "--binding", CATALOG])?;
     let values: BTreeMap<String, Value> = json_in(&text, '{').context("wrangler's values")?;
     let text = |value: &Value| {
-        // Local wrangler wraps each value in an object; Cloudflare does not.
+        // Local wrangler wraps each value in an object; the remote API does not.
         value.get("value").unwrap_or(value).as_str().map(str::to_owned)
     };
     Ok(values.iter().map(|(key, value)| (key.clone(), text(value))).collect())
 }
 
-/// Whether wrangler failed because the key does not exist at Cloudflare.
+/// Whether wrangler failed because the key does not exist in Workers KV.
 fn is_missing(message: &str, key: &str) -> bool {
     message.contains(&format!("/values/{key} - 404:"))
 }
 
-/// The JSON array of one upload.
+/// The JSON array of one upload, and its number of pairs.
 #[derive(Debug, Default)]
 struct Chunk {
     json: Vec<u8>,
     pairs: usize,
 }
 
-/// Collects pairs into uploads within the limits.
+/// Groups pairs into uploads within the limits.
 #[derive(Debug, Default)]
 struct Uploads {
     open: Chunk,
 }
 
 impl Uploads {
-    /// Adds a pair. Returns the previous upload if the pair did not fit into it.
+    /// Adds a pair. If it does not fit into the current upload, returns that upload and starts the
+    /// next one.
     fn add(&mut self, pair: &Pair) -> Result<Option<Chunk>> {
         let value = STANDARD.encode(&pair.value);
         let item = serde_json::to_vec(&Upload {
@@ -226,7 +226,7 @@ impl Uploads {
         Ok(full)
     }
 
-    /// Finishes the current upload. Returns `None` when it is empty.
+    /// Returns the current upload and starts the next one. Returns `None` if it is empty.
     fn take(&mut self) -> Option<Chunk> {
         let mut chunk = std::mem::take(&mut self.open);
         if chunk.pairs == 0 {
@@ -245,7 +245,7 @@ mod tests {
         Pair { key: key.into(), value: vec![7; bytes], metadata: None }
     }
 
-    /// The number of pairs of each upload.
+    /// The number of pairs in each upload.
     fn uploads(pairs: impl IntoIterator<Item = Pair>) -> Vec<usize> {
         let mut uploads = Uploads::default();
         let mut sizes = Vec::new();
@@ -261,9 +261,9 @@ mod tests {
         assert_eq!(uploads([]), [0_usize; 0]);
         assert_eq!(uploads([pair("a", 1)]), [1]);
         assert_eq!(uploads((0..2_500).map(|i| pair(&i.to_string(), 1))), [1_000, 1_000, 500]);
-        // 12 MB are 16 MB in base64: two fit into 40 MB, three do not.
+        // 12 MB are 16 MB in base64: two of them fit into 40 MB, three do not.
         assert_eq!(uploads((0..5).map(|i| pair(&i.to_string(), 12_000_000))), [2, 2, 1]);
-        // The largest value of Workers KV fits into an upload of its own.
+        // The largest value of Workers KV gets its own upload.
         assert_eq!(uploads([pair("a", 1), pair("b", 25 * 1024 * 1024), pair("c", 1)]), [3]);
     }
 

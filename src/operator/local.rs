@@ -1,5 +1,6 @@
-//! Local storage, through a helper process that keeps it open for all commands. `scripts/storage/helper.mjs` documents
-//! the protocol. The first command starts the helper, which exits when it is idle.
+//! Accesses local storage through a helper process, which keeps it open between commands.
+//! `scripts/storage/helper.mjs` documents the protocol. The first command starts the helper, which
+//! exits when idle.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,13 +23,13 @@ use super::project::{Ids, Project};
 use crate::auth::Shard;
 
 const SCRIPT: &str = "scripts/storage/helper.mjs";
-/// The file in the storage folder that says how to reach the helper.
+/// The file in the storage folder with the helper's address and secrets.
 const RECORD: &str = "storage-helper.json";
 
-/// A helper that does not reply to the greeting within this time counts as absent.
+/// How long to wait for the helper's greeting. After that, the helper is considered absent.
 const GREETING: Duration = Duration::from_secs(5);
-/// The maximum number of connection attempts. A helper may exit just as it is contacted; its successor lives for
-/// several seconds.
+/// The maximum number of connection attempts. A helper may exit just before a command connects; a
+/// new helper runs for at least several seconds.
 const ATTEMPTS: u8 = 3;
 
 #[derive(Debug)]
@@ -38,7 +39,7 @@ pub struct Local {
     folder: PathBuf,
 }
 
-/// The address of a helper, and the secrets with which it and its clients authenticate each other.
+/// The address of a helper, and the secrets for mutual authentication.
 #[derive(Deserialize)]
 struct Record {
     folder: PathBuf,
@@ -87,7 +88,7 @@ enum Response<T> {
 pub struct Results {
     /// The rows of each statement, as an array of objects.
     pub results: Vec<Value>,
-    /// The size of the database in bytes.
+    /// The size of the database, in bytes.
     pub size: u64,
 }
 
@@ -107,7 +108,7 @@ struct SingleValue {
 }
 
 impl Local {
-    /// Connects to the folder's helper. Starts one if there is none.
+    /// Connects to the helper of the folder. If none is running, starts one.
     pub fn connect(project: &Project, ids: &Ids, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder).with_context(|| format!("the folder {}", folder.display()))?;
         let folder = fs::canonicalize(folder).context("the folder of the local storage")?;
@@ -118,7 +119,7 @@ impl Local {
         };
         let recorded = fs::read(folder.join(RECORD)).ok();
         let recorded = recorded.and_then(|json| serde_json::from_slice::<Record>(&json).ok());
-        // In a copied folder, the record still names the helper of the original.
+        // If the folder was copied, its record belongs to the helper of the original folder.
         let own = recorded.filter(|record| record.folder == folder);
         if let Some(connection) = own.and_then(|record| connect_to(&record).ok()) {
             return Ok(opened(connection));
@@ -137,7 +138,7 @@ impl Local {
         &self.folder
     }
 
-    /// Runs statements in one transaction of a shard's database.
+    /// Runs statements in the shard's database, in one transaction.
     pub fn batch(&self, shard: Shard, sql: &[String]) -> Result<Results> {
         let database = self.ids.databases.get(&shard).context("there is no such database")?;
         self.request(Statements { database, sql })
@@ -149,19 +150,20 @@ impl Local {
         Ok(keys)
     }
 
-    /// The values of these keys; `None` for a key that does not exist.
+    /// Reads values by key. The value of a missing key is `None`.
     pub fn values(&self, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
         let Values { values } = self.request(Keys::Get { keys })?;
         Ok(values)
     }
 
-    /// The bytes of a value in base64; `None` for a key that does not exist.
+    /// Reads a value in base64. Returns `None` if the key is missing.
     pub fn bytes(&self, key: &str) -> Result<Option<String>> {
         let SingleValue { value } = self.request(Keys::Bytes { key })?;
         Ok(value)
     }
 
-    /// Writes pairs, given as a JSON array in the format of `wrangler kv bulk put`, with values in base64.
+    /// Writes pairs. `pairs` is a JSON array in the format of `wrangler kv bulk put`, with values
+    /// in base64.
     pub fn put(&self, pairs: &[u8]) -> Result<()> {
         let pairs: &RawValue = serde_json::from_slice(pairs)?;
         self.request::<IgnoredAny>(Keys::Put { pairs }).map(drop)
@@ -185,10 +187,11 @@ impl Local {
     }
 }
 
-/// Starts a helper. Returns its record, or that of another helper that was started concurrently.
+/// Starts a helper and returns its record. If another helper was started concurrently, returns that
+/// one's record.
 fn start(project: &Project, folder: &Path) -> Result<Record> {
     let mut command = project.command("node")?;
-    // The helper outlives this command and must not receive its Ctrl-C.
+    // The helper outlives this command, so it must not receive the terminal's Ctrl-C.
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command
@@ -209,7 +212,7 @@ fn start(project: &Project, folder: &Path) -> Result<Record> {
     serde_json::from_str(&line).context("its record")
 }
 
-/// Connects to the helper that a record describes. Fails when it is not running.
+/// Connects to the helper in a record. Fails if it is not running.
 fn connect_to(record: &Record) -> Result<BufReader<TcpStream>> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, record.port));
     let stream = TcpStream::connect_timeout(&address, GREETING)?;

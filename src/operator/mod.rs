@@ -1,12 +1,12 @@
-//! The operator's commands that use storage: on this machine through a helper process, at Cloudflare through
-//! `wrangler`.
+//! The operator's commands that use storage. They access local storage through a helper process,
+//! and storage at Cloudflare through `wrangler`.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`storage_target`], [`project`] | the storage that a command uses; the project's tools and `wrangler.toml` |
-//! | [`storage`] | the only switch between [`local`] storage and Cloudflare's, through [`wrangler`] |
-//! | [`d1`] | the databases of keys and connections; `migrate` |
-//! | [`kv`], [`folder`] | the catalog in Workers KV; the part of a catalog folder that is uploaded |
+//! | [`storage_target`], [`project`] | the choice of storage; the tools and `wrangler.toml` |
+//! | [`storage`] | [`local`] storage, or Cloudflare's through [`wrangler`] |
+//! | [`d1`], [`schema`] | the databases; their SQL files; `migrate` |
+//! | [`kv`], [`folder`] | the catalog in Workers KV; the version in a catalog folder |
 //! | [`scratch`] | temporary files for wrangler |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
@@ -15,12 +15,12 @@
 //! | [`audit`] | `audit list` |
 //! | [`export`] | `export`: all connections with their credentials |
 //! | [`clients`] | `clients set`, `clients list`, `clients remove` |
-//! | [`shards`] | the databases of accounts; `shards list`, `shards add`, `shards move`, `shards clean` |
+//! | [`shards`] | `shards list`, `shards add`, `shards move`, `shards clean` |
 //! | [`seed`] | `seed`: generated connections |
-//! | [`inputs`] | `check-inputs`: validates action inputs |
-//! | [`progress`] | the progress of a seed or a move |
+//! | [`inputs`] | `check-inputs`: validation of action inputs |
+//! | [`progress`] | the progress bar of a seed or a move |
 //! | [`time`], [`sql`] | expiries and timestamps; SQL literals |
-//! | [`ports`] | the core's ports over this storage, for commands that run the service's code |
+//! | [`ports`] | the core's ports, for commands that run the service's code |
 
 use std::process::ExitCode;
 
@@ -92,8 +92,8 @@ pub struct Migrate {
     storage_target: StorageTarget,
 }
 
-/// Applies the missing files of `schema/`. Returns their names. If one of the databases can't be upgraded, none is
-/// changed.
+/// Applies the missing files of `schema/` and returns their names. If any database can't be
+/// upgraded, changes none of them.
 fn migrate_all(databases: &[Database]) -> Result<Vec<(Shard, Vec<String>)>> {
     let context = |database: &Database| database.shard.binding();
     let pending = databases

@@ -1,4 +1,5 @@
-//! The core's ports over the operator's storage, so that a command runs the service's code.
+//! Implements the core's ports with the operator's storage, so that commands can run the service's
+//! code.
 
 use std::any::Any;
 use std::pin::pin;
@@ -18,11 +19,11 @@ use crate::ports::{
 };
 use crate::util::json;
 
-/// Implements only storage: the other ports fail.
+/// Ports that implement only storage, time and randomness. The other ports fail.
 #[derive(Debug)]
 pub struct OperatorPorts(pub Database);
 
-/// Polls a future of these ports once: all of them are ready immediately.
+/// Waits for a future of these ports, all of which are ready when they are first polled.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {
@@ -54,12 +55,12 @@ impl Db for OperatorPorts {
 }
 
 impl Background for OperatorPorts {
-    /// Runs the statement immediately. Errors are ignored.
+    /// Runs the statement immediately, and ignores errors.
     fn run_in_background(&self, statement: Statement) {
         let _ = self.0.query(&[interpolate(&statement)]);
     }
 
-    /// Commands call no platforms, so they have nothing to send.
+    /// Does nothing: commands call no platforms, so there are no traces to send.
     fn send_in_background(&self, _: HttpRequest, _: u32) {}
 }
 
@@ -92,7 +93,7 @@ impl Random for OperatorPorts {
     }
 }
 
-/// A native engine for ECMAScript patterns, as in the Worker's runtime.
+/// Matches ECMAScript patterns like the Worker's runtime.
 #[derive(Debug, Clone, Copy)]
 pub struct NativePatterns;
 
@@ -113,7 +114,7 @@ impl Patterns for OperatorPorts {
 impl Dataset for OperatorPorts {}
 
 impl Signatures for OperatorPorts {
-    /// The operator's commands verify no sign-ins.
+    /// Always fails: commands do not verify sign-ins.
     async fn verify(&self, _: Algorithm, _: &str, _: &[u8], _: &[u8]) -> bool {
         false
     }

@@ -1,11 +1,12 @@
-//! Reports the progress of a long command: a progress bar on a terminal, an occasional line elsewhere.
+//! Reports the progress of a long command: with a progress bar on a terminal, otherwise with a line
+//! every few seconds.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-/// The interval between two lines when stderr is not a terminal.
+/// The interval between two lines if stderr is not a terminal.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The progress of a command, in rows.
@@ -19,7 +20,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts at `before` of `total` rows: an earlier, interrupted command has stored these.
+    /// Starts at `before` of `total` rows, if an earlier run of the command has already stored
+    /// some.
     pub fn new(before: u64, total: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(total).with_message(format!("of {}", HumanCount(total)));
@@ -36,7 +38,8 @@ impl Progress {
         Self { bar, total, before, start: now, last_report: now }
     }
 
-    /// Reports that `done` rows are stored. The total grows with them: rows are added while a command runs.
+    /// Reports that `done` rows have been stored. Raises the total if necessary, because rows can
+    /// be added while a command runs.
     pub fn done(&mut self, done: u64) {
         self.total = self.total.max(done);
         let now = done.saturating_sub(self.before);
@@ -51,7 +54,7 @@ impl Progress {
         }
     }
 
-    /// Removes the bar. Returns the elapsed time.
+    /// Removes the bar and returns the elapsed time.
     pub fn end(&self) -> Duration {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -60,8 +63,8 @@ impl Progress {
     }
 }
 
-/// Formats progress, such as `of 1,000,000, 5,120 a second, 3 minutes left`. `now` is the number of rows done in the
-/// time `took`.
+/// Formats progress, such as `of 1,000,000, 5,120 a second, 3 minutes left`. `now` is the number of
+/// rows that were stored during `took`.
 fn message(now: u64, (done, total): (u64, u64), took: Duration) -> String {
     let rate =
         u128::from(now).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default();

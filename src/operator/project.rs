@@ -1,4 +1,4 @@
-//! The project around the current folder: its tools, and the storage that wrangler.toml binds.
+//! The project in the current folder: its tools, and the storage that wrangler.toml configures.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -22,18 +22,19 @@ pub const CATALOG: &str = "CATALOG";
 
 #[derive(Debug, Clone)]
 pub struct Project {
-    /// The folder with wrangler.toml.
+    /// The folder that contains wrangler.toml.
     root: PathBuf,
-    /// The folder with scripts and the schema: the same one, or the npm package connector-vault-server.
+    /// The folder with scripts and the schema: `root`, or the npm package connector-vault-server.
     code: PathBuf,
-    /// The folder with wrangler.
+    /// The folder that contains wrangler.
     tools: PathBuf,
 }
 
-/// The ids that separate this project's local storage from that of other projects in the same folder.
+/// The ids of this project's local storage. They separate it from the storage of other projects in
+/// the same folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ids {
-    /// The id of each shard's database. Shard 0 always exists.
+    /// The id of each shard's database. Shard 0 always has one.
     pub databases: BTreeMap<Shard, String>,
     pub namespace: String,
 }
@@ -57,7 +58,7 @@ struct Binding {
 }
 
 impl Project {
-    /// Finds the project around the current folder.
+    /// Finds the project of the current folder.
     pub fn find() -> Result<Self> {
         let here = env::current_dir().context("the current folder")?;
         let here_or_above = here.ancestors().find(|folder| folder.join(CONFIGURATION).is_file());
@@ -74,7 +75,7 @@ impl Project {
             };
             return Ok(Self { root: root.to_owned(), code: root.to_owned(), tools });
         };
-        // The wrangler.toml of a parent folder may belong to another Worker.
+        // The wrangler.toml of a parent folder may belong to a different Worker.
         if here_or_above != Some(here.as_path()) {
             bail!(
                 "no wrangler.toml in {}: run this in the folder of your service, or set one up with `npx connector-vault-server init`",
@@ -95,7 +96,7 @@ impl Project {
         &self.code
     }
 
-    /// A command that runs one of the project's tools in the project's folder.
+    /// Creates a command that runs one of the project's tools in the project's folder.
     pub fn command(&self, tool: &str) -> Result<Command> {
         let mut command = Command::new(tool);
         command
@@ -108,13 +109,13 @@ impl Project {
         Ok(command)
     }
 
-    /// The ids in wrangler.toml.
+    /// Reads the storage ids from wrangler.toml.
     pub fn ids(&self) -> Result<Ids> {
         let (file, text) = self.configuration()?;
         ids(&text).with_context(|| format!("{}", file.display()))
     }
 
-    /// The maximum size of a database, as the Worker's variables state it.
+    /// Reads the maximum size of a database from the Worker's variables.
     pub fn max_database_bytes(&self) -> Result<u64> {
         let (file, text) = self.configuration()?;
         max_database_bytes(&text).with_context(|| format!("{}", file.display()))
@@ -135,7 +136,7 @@ impl Binding {
     }
 }
 
-/// The ids that `wrangler dev` uses for local storage.
+/// Parses the ids that `wrangler dev` uses for local storage.
 pub fn ids(text: &str) -> Result<Ids> {
     let Configuration { kv_namespaces, d1_databases } = toml::from_str(text)?;
     let shard = |binding: Binding| Some((Shard::from_binding(&binding.name)?, binding.into_id()));
@@ -159,7 +160,8 @@ fn max_database_bytes(text: &str) -> Result<u64> {
     Ok(Config::from(&toml::from_str::<File>(text)?.vars).max_database_bytes)
 }
 
-/// The folder of npm tools that contains wrangler: npm installs a package's dependencies beside the package or above it.
+/// The folder of npm tools that contains wrangler. npm installs a package's dependencies beside the
+/// package or in a parent folder.
 fn tools<'a>(mut folders: impl Iterator<Item = &'a Path>) -> Option<PathBuf> {
     folders.find_map(|folder| {
         let tools = folder.join("node_modules").join(".bin");
@@ -167,7 +169,7 @@ fn tools<'a>(mut folders: impl Iterator<Item = &'a Path>) -> Option<PathBuf> {
     })
 }
 
-/// `PATH` with the project's tools first, so that wrangler finds the Node that it needs.
+/// `PATH`, preceded by the project's tools, so that wrangler uses the required version of Node.
 fn path_with(tools: &Path) -> Result<OsString> {
     let rest = env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(tools.to_owned()).chain(env::split_paths(&rest));

@@ -1,8 +1,8 @@
 //! `catalog publish`: makes the service serve the version in a catalog folder.
 //!
-//! Values that are named by their content are written first, then the version's manifest, and finally, separately, the
-//! record that names the served version. An interrupted publish therefore leaves the old version served, and the next
-//! run writes only what is missing.
+//! Writes the segments first, which are named by their content, then the version's manifest, and
+//! last the record that selects the served version. If a publish is interrupted, the old version
+//! remains served, and the next publish writes only what is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ use super::storage::Storage;
 use super::storage_target::StorageTarget;
 use super::time::Moment;
 
-/// The maximum number of times that a publish re-uploads segments that have disappeared from storage.
+/// The maximum number of times that a publish uploads disappeared segments again.
 const MAX_REPAIRS: u8 = 3;
 
 #[derive(Debug, Clone, Args)]
@@ -44,8 +44,9 @@ pub struct Publish {
     dry_run: bool,
 }
 
-/// The folder in the local storage with a catalog that every local publish adds: the demo platform's, which `npm start`
-/// runs. It is not part of `.catalog`, so no publish to Cloudflare can contain it.
+/// The folder in local storage with a catalog that every local publish adds. It contains the demo
+/// platform of `npm start`. It is separate from `.catalog`, so that it can't be published to
+/// Cloudflare.
 const LOCAL_CATALOG: &str = "v3/local-catalog";
 
 impl Publish {
@@ -64,7 +65,7 @@ impl Publish {
     }
 }
 
-/// The free plan of Workers KV allows this many writes per day.
+/// The daily limit of writes in the free plan of Workers KV.
 const FREE_WRITES_PER_DAY: usize = 1_000;
 
 pub fn publish(args: &Publish) -> Result<()> {
@@ -96,7 +97,7 @@ pub fn publish(args: &Publish) -> Result<()> {
     if args.dry_run {
         return Ok(());
     }
-    // Cloudflare's listing may not show recent writes; this machine's is always current.
+    // Cloudflare's list of keys may not contain recent writes. The local list is always current.
     let written: BTreeSet<SegmentId> = if args.storage_target.remote {
         missing.iter().copied().collect()
     } else {
@@ -134,7 +135,8 @@ pub fn publish(args: &Publish) -> Result<()> {
     Ok(())
 }
 
-/// Announces what a publish will write: one value per segment, the version's manifest, and the record that serves it.
+/// Announces what a publish will write: missing segments, the version's manifest, and the record
+/// that selects the version.
 fn announcement(missing: usize, segments: usize, is_remote: bool) -> String {
     let writes = missing.saturating_add(2);
     let mut text = format!("Writes {writes} values: {missing} of {segments} segments are new.");
@@ -149,7 +151,7 @@ fn announcement(missing: usize, segments: usize, is_remote: bool) -> String {
     text
 }
 
-/// The error message after an upload stopped, with what to do.
+/// The error message after an interrupted upload, with advice.
 fn interruption_message(is_remote: bool) -> String {
     let limit = format!(
         "; if the free plan's limit of {FREE_WRITES_PER_DAY} writes a day was reached, run it again after \
@@ -166,8 +168,8 @@ fn pair(folder: &Folder, id: SegmentId) -> Result<Pair> {
     Ok(Pair { key: id.key(), value: folder.read(id)?, metadata: None })
 }
 
-/// Checks, just before a version is served, that storage still has the segments that were found there. With
-/// `trust_upload`, segments uploaded by this run are not checked again.
+/// Checks just before the switch that storage still has all segments, and uploads missing ones
+/// again. With `trust_upload`, does not check the segments that this run has uploaded.
 fn ensure_complete(
     needed: &BTreeSet<SegmentId>,
     trust_upload: bool,
@@ -196,7 +198,7 @@ fn ensure_complete(
     )
 }
 
-/// The record `current` of format 1.
+/// The record `current` in catalog format 1.
 #[derive(Deserialize)]
 struct Format1Current {
     connectors: SegmentId,

@@ -1,9 +1,10 @@
-//! The SQL files that create the tables of a database: `schema/`, in the order of their names. A database records the
-//! names of the applied files.
+//! The SQL files in `schema/`, which create and upgrade the tables of a database in the order of
+//! their names. Each database records the names of its applied files.
 //!
-//! `0001_init.sql` creates all tables. Until the first release, schema changes edit that file, so a database that
-//! an earlier commit created can't be upgraded; this module detects that. After the first release, files never change:
-//! each schema change adds a file, and databases are only upgraded, never downgraded.
+//! `0001_init.sql` creates all tables. Before the first release, schema changes edit that file, and
+//! databases from earlier commits can't be upgraded; this module detects that. After the first
+//! release, files never change. Each schema change adds a file, and databases are only upgraded,
+//! never downgraded.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,23 +16,23 @@ pub const FOLDER: &str = "schema";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaFile {
-    /// The file name, which databases record.
+    /// The file name. Databases record it when they apply the file.
     pub name: String,
     pub sql: String,
 }
 
-/// The SQL files, in order.
+/// The SQL files in order.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     files: Vec<SchemaFile>,
 }
 
-/// The state of a database's schema.
+/// What is known about a database's schema.
 #[derive(Debug, Clone, Default)]
 pub struct DatabaseSchema {
     /// The names of the applied files.
     pub applied: BTreeSet<String>,
-    /// The statements that would create its tables, indexes, views and triggers, as `sqlite_schema` contains them.
+    /// The statements in `sqlite_schema` that create the tables, indexes, views and triggers.
     pub statements: Vec<String>,
 }
 
@@ -58,8 +59,8 @@ impl Schema {
         self.files.iter().filter(|file| !applied.contains(&file.name))
     }
 
-    /// Whether these files created the database, so that it can be upgraded. This holds for an empty database, and for
-    /// one of a later release, which has applied additional files.
+    /// Whether a database can be upgraded, because these files created it. Also true for an empty
+    /// database, and for a database of a later release, which has applied additional files.
     pub fn can_upgrade(&self, database: &DatabaseSchema) -> bool {
         let is_known = |name: &String| {
             self.files.iter().any(|file| file.name == *name)
@@ -67,14 +68,16 @@ impl Schema {
         };
         database.applied.iter().all(is_known)
             && match self.files.as_slice() {
-                // Before the first release, the file may have changed after the database applied it.
+                // Before the first release, the file may have changed since the database applied
+                // it.
                 [init] if database.applied.len() == 1 => creates(&init.sql, &database.statements),
                 _ => true,
             }
     }
 }
 
-/// Whether a file of `CREATE` statements creates exactly these. Comments and white space are ignored.
+/// Whether a file consists of exactly these `CREATE` statements, except for comments and white
+/// space.
 fn creates(file: &str, statements: &[String]) -> bool {
     let mut rest = compact(file);
     for statement in statements {
@@ -85,7 +88,7 @@ fn creates(file: &str, statements: &[String]) -> bool {
     rest.is_empty()
 }
 
-/// SQL without comments and white space, except in quotes.
+/// Removes comments and white space from SQL, except inside quotes.
 fn compact(sql: &str) -> String {
     let (mut compact, mut rest) = (String::with_capacity(sql.len()), sql);
     while let Some(next) = rest.chars().next() {
@@ -105,7 +108,7 @@ fn compact(sql: &str) -> String {
     compact
 }
 
-/// An empty database with the tables of the service.
+/// Creates an empty in-memory database with the service's tables.
 #[cfg(test)]
 pub(super) fn database() -> rusqlite::Connection {
     let schema = Schema::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap();
@@ -130,7 +133,7 @@ mod tests {
         Schema { files: files.iter().map(file).collect() }
     }
 
-    /// A database to which files with these names and contents were applied.
+    /// A database that applied files with these names and contents.
     fn created(files: &[(&str, &str)]) -> DatabaseSchema {
         let db = rusqlite::Connection::open_in_memory().unwrap();
         for (_, sql) in files {
@@ -165,7 +168,7 @@ mod tests {
         let schema = schema(&[("0001_init.sql", INIT)]);
         assert!(schema.can_upgrade(&DatabaseSchema::default()));
         assert!(schema.can_upgrade(&created(&[("0001_init.sql", INIT)])));
-        // Comments and white space may change.
+        // Differences in comments and white space are allowed.
         let reformatted = INIT.replace("-- Things.", "").replace("\n  -- Any; kind.\n  ", " ");
         assert_ne!(INIT, reformatted);
         assert!(schema.can_upgrade(&created(&[("0001_init.sql", &reformatted)])));

@@ -7,7 +7,7 @@ use std::process;
 
 use anyhow::{Context, Result};
 
-/// A temporary file, deleted on drop.
+/// A temporary file that is deleted on drop.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -36,7 +36,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A failure here can't be handled, and the system clears this folder anyway.
+        // A failure can't be handled here, and the system clears this folder anyway.
         let _ = fs::remove_file(&self.0);
     }
 }

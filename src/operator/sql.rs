@@ -1,15 +1,15 @@
-//! The few values that the operator's commands put into SQL. Wrangler does not accept bound parameters, so every value
-//! has a type that cannot carry SQL: a number, or a string that was validated when it was parsed. Strings are
-//! also quoted here, as a second defence.
+//! Formats values as SQL literals. Wrangler does not support bound parameters, so commands use only
+//! types that can't carry SQL: numbers, and strings that were validated when they were parsed. As a
+//! second defence, strings are also quoted.
 
 use std::fmt;
 
 use crate::ports::{Param, Statement};
 
-/// A statement of the core, with its parameters as literals in place of `?1`, `?2` and so on.
+/// Replaces the parameters `?1`, `?2` and so on of a statement with literals.
 pub fn interpolate(statement: &Statement) -> String {
     let mut sql = String::new();
-    // Every other piece is inside quotes. A quote in a literal is doubled, which makes an empty piece outside.
+    // Every second piece is inside quotes. A doubled quote in a literal only adds an empty piece.
     for (index, piece) in statement.sql.split('\'').enumerate() {
         if index > 0 {
             sql.push('\'');
@@ -35,19 +35,19 @@ pub fn interpolate(statement: &Statement) -> String {
     sql
 }
 
-/// A string literal. `Display` quotes it.
+/// A string that `Display` formats as a quoted SQL literal.
 #[derive(Debug, Clone, Copy)]
 pub struct StringLiteral<'a>(pub &'a str);
 
 impl fmt::Display for StringLiteral<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A NUL would end the statement early in some places; no valid string has one.
+        // Valid strings contain no NUL, which would end the statement early in some places.
         let safe = self.0.replace('\0', "").replace('\'', "''");
         write!(f, "'{safe}'")
     }
 }
 
-/// A number literal, or `NULL`.
+/// A number that `Display` formats as a SQL literal; `None` becomes `NULL`.
 #[derive(Debug, Clone, Copy)]
 pub struct Number(pub Option<i64>);
 

@@ -1,5 +1,5 @@
-//! The storage that a command uses: this machine's or Cloudflare's. Only [`super::d1`] and [`super::kv`] know how to
-//! access each; all other modules use these two.
+//! The storage of a command, on this machine or at Cloudflare. [`super::d1`] and [`super::kv`]
+//! implement access to both; all other modules use these two.
 
 use std::rc::Rc;
 
@@ -16,21 +16,21 @@ use crate::auth::Shard;
 pub struct Storage {
     pub project: Project,
     pub backend: Backend,
-    /// The shards that have a database, the first one first.
+    /// The shards that have a database, in order of their numbers.
     pub shards: Vec<Shard>,
 }
 
-/// The access to storage.
+/// How storage is accessed.
 #[derive(Debug)]
 pub enum Backend {
-    /// This machine's storage, through the helper process.
+    /// Storage on this machine, through the helper process.
     Local(Local),
-    /// Through wrangler: Cloudflare's storage, or this machine's in tests.
+    /// Storage through wrangler: at Cloudflare or, in tests, on this machine.
     Wrangler(Wrangler),
 }
 
 impl Storage {
-    /// Opens the storage of the project around the current folder.
+    /// Opens the storage of the project in the current folder.
     pub fn open(storage_target: &StorageTarget) -> Result<Self> {
         let project = Project::find()?;
         let ids = project.ids()?;
@@ -43,19 +43,20 @@ impl Storage {
         Ok(Self { project, backend, shards })
     }
 
-    /// The database of each shard, the first one first.
+    /// The database of each shard, in order of the shard numbers.
     pub fn databases(self) -> Vec<Database> {
         let storage = Rc::new(self);
         let database = |shard: &Shard| Database { storage: Rc::clone(&storage), shard: *shard };
         storage.shards.iter().map(database).collect()
     }
 
-    /// Makes Ctrl-C reach this program only, so that a running step completes.
+    /// Makes wrangler ignore Ctrl-C, so that a running step can complete. This program still
+    /// receives it.
     pub fn shield_from_interrupts(self) -> Self {
         let Self { project, backend, shards } = self;
         let backend = match backend {
             Backend::Wrangler(wrangler) => Backend::Wrangler(wrangler.shield_from_interrupts()),
-            // The helper process is outside the terminal's process group anyway.
+            // The helper process does not receive the terminal's Ctrl-C anyway.
             local @ Backend::Local(_) => local,
         };
         Self { project, backend, shards }

@@ -1,4 +1,4 @@
-//! The storage that a command uses: this machine's or Cloudflare's.
+//! The arguments that select the storage of a command: on this machine or at Cloudflare.
 
 use std::env;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use clap::Args;
 
 use super::project::Project;
 
-/// The environment variable that overrides wrangler's folder of local storage, for temporary copies in tests.
+/// The environment variable that overrides wrangler's folder of local storage. Tests use it for
+/// temporary copies.
 const PERSIST_TO: &str = "CONNECTOR_VAULT_PERSIST_TO";
 
 #[derive(Debug, Clone, Default, Args)]
@@ -29,7 +30,7 @@ pub struct StorageTarget {
 }
 
 impl StorageTarget {
-    /// The name of the storage in messages.
+    /// Where the storage is, for messages.
     pub const fn name(&self) -> &'static str {
         if self.remote { "at Cloudflare" } else { "on this machine" }
     }

@@ -1,4 +1,4 @@
-//! Parses times from arguments, and formats them.
+//! Parses and formats times of commands.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// A time in whole milliseconds, shown as RFC 3339 in UTC.
+/// A time in whole milliseconds. `Display` formats it as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(i64);
 
@@ -19,7 +19,7 @@ impl Moment {
         Self(Timestamp::now().as_millisecond())
     }
 
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Creates a time from milliseconds since 1970-01-01 UTC.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
@@ -39,12 +39,12 @@ impl fmt::Display for Moment {
     }
 }
 
-/// A day in UTC, shown as `2026-11-22`.
+/// A day in UTC. `Display` formats it like `2026-11-22`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day(i64);
 
 impl Day {
-    /// From days since 1970-01-01 UTC.
+    /// Creates a day from days since 1970-01-01 UTC.
     pub const fn from_days(days: i64) -> Self {
         Self(days)
     }
@@ -74,7 +74,7 @@ impl fmt::Display for Day {
 /// When a key expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
-    /// This long after its creation.
+    /// This long after the key is created.
     After(SignedDuration),
     At(Moment),
 }
@@ -110,7 +110,8 @@ impl FromStr for Expiry {
         if let Ok(moment) = text.parse::<Timestamp>() {
             return Ok(Self::At(Moment(moment.as_millisecond())));
         }
-        // A date alone means its first moment in UTC. `Date`'s own parser would ignore a time of day without a zone.
+        // A date without a time means the start of that day in UTC. The parser of `Date` must see
+        // only dates, because it would ignore a time without a zone.
         if text.len() == "2030-01-31".len()
             && let Ok(date) = text.parse::<Date>()
         {
@@ -121,12 +122,12 @@ impl FromStr for Expiry {
     }
 }
 
-/// The time for which a key stays valid after it has been replaced.
+/// How long a key remains valid after a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overlap(SignedDuration);
 
 impl Overlap {
-    /// When the overlap ends; `None` when there is none.
+    /// When the overlap ends; `None` if there is no overlap.
     pub fn from(self, now: Moment) -> Result<Option<Moment>> {
         (!self.0.is_zero()).then(|| Expiry::After(self.0).from(now)).transpose()
     }
@@ -149,7 +150,7 @@ pub enum NewExpiry {
 }
 
 impl NewExpiry {
-    /// The expiry of the new key; `None` for never.
+    /// When the new key expires; `None` if never.
     pub fn from(self, now: Moment) -> Result<Option<Moment>> {
         match self {
             Self::Never => Ok(None),
@@ -169,7 +170,7 @@ impl FromStr for NewExpiry {
     }
 }
 
-/// Parses `<digits><unit>`, with a unit of m, h, d or w.
+/// Parses a duration: digits and a unit of `m`, `h`, `d` or `w`.
 fn duration(text: &str) -> Option<SignedDuration> {
     let (number, seconds) = [('m', 60), ('h', 3_600), ('d', 86_400), ('w', 604_800)]
         .into_iter()

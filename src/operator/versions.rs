@@ -1,4 +1,4 @@
-//! `catalog list` and `catalog prune`: the versions in storage.
+//! `catalog list` and `catalog prune`: list and remove catalog versions in storage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -35,7 +35,8 @@ pub struct List {
     catalog: PathBuf,
 }
 
-/// The time for which a replaced version stays, in milliseconds: an isolate caches `current` for 30 s, KV for 60 s.
+/// How long a replaced version is kept, in milliseconds. Isolates cache `current` for 30 s, and KV
+/// caches it for 60 s.
 const GRACE_MS: i64 = 120_000;
 
 #[derive(Debug, Clone, Args)]
@@ -54,14 +55,14 @@ pub struct Prune {
     yes: bool,
 }
 
-/// A version in storage.
+/// The JSON representation of a version in storage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Version {
     id: String,
     current: bool,
     format: Option<u32>,
-    /// `None`, like `actions`, when the manifest cannot be read.
+    /// `None`, like the other details, if the manifest can't be read.
     connectors: Option<u32>,
     actions: Option<u32>,
     published_at: Option<String>,
@@ -75,7 +76,8 @@ struct StoredVersions {
     keys: BTreeMap<String, Metadata>,
 }
 
-/// Reads all versions: the served one first, then the others, most recently published first.
+/// Reads all versions: first the served one, then the others in descending order of their
+/// publication.
 fn read(kv: &Kv<'_>) -> Result<StoredVersions> {
     let (keys, served) = state(kv)?;
     let names: Vec<String> =
@@ -165,8 +167,8 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
-/// The keys to delete so that only the first `keep` readable versions remain: manifests, and segments that no remaining
-/// version refers to. With `orphans`, this includes segments that no version refers to at all.
+/// The keys to delete so that only the first `keep` readable versions remain: manifests, and
+/// segments that no remaining version uses. With `orphans`, also segments that no version uses.
 fn keys_to_delete(
     stored: &StoredVersions,
     keep: usize,
@@ -196,7 +198,7 @@ fn keys_to_delete(
     (manifests, segments)
 }
 
-/// Whether a version was published or replaced less than [`GRACE_MS`] ago.
+/// Whether a version was published or replaced within the last [`GRACE_MS`].
 fn was_served_recently(version: &Version, all: &[Version], now: Moment) -> bool {
     let Some(published) = version.published_at.as_deref().and_then(millis) else { return false };
     let next = all
@@ -211,7 +213,7 @@ fn millis(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
 
-/// Removes old versions and reports on stderr what it removed.
+/// Removes old versions, and reports the removed ones on stderr.
 pub fn prune(args: &Prune) -> Result<()> {
     let storage = Storage::open(&args.storage_target)?;
     let kv = Kv(&storage);
@@ -246,7 +248,7 @@ pub fn prune(args: &Prune) -> Result<()> {
         eprintln!("Would remove {what}. Run it again with --yes to do so.");
         return Ok(());
     }
-    // Manifests go first, so that no listed version ever lacks segments.
+    // Deletes manifests first, so that no listed version lacks segments.
     kv.delete_all(&manifests)?;
     kv.delete_all(&segments)?;
     eprintln!("Removed {what}.");
@@ -272,7 +274,8 @@ mod tests {
         }
     }
 
-    /// Versions 1, 2 and 3, published in this order, each with its own segment and one that all share.
+    /// Versions 1, 2 and 3, published in this order. Each has its own segment, and all share
+    /// another one.
     fn stored(served: u8) -> StoredVersions {
         let mut keys = BTreeMap::new();
         let mut manifests = BTreeMap::new();

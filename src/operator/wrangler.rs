@@ -1,4 +1,4 @@
-//! Wrangler, Cloudflare's own tool, through which the commands use Cloudflare's storage.
+//! Runs wrangler, Cloudflare's command-line tool, to access storage at Cloudflare.
 
 use std::ffi::OsString;
 #[cfg(unix)]
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::project::Project;
 use super::storage_target::StorageTarget;
 
-/// Runs wrangler for one project and one storage.
+/// Runs wrangler for one project and one storage target.
 #[derive(Debug)]
 pub struct Wrangler {
     project: Project,
@@ -30,12 +30,13 @@ impl Wrangler {
         Ok(Self { project, flags, shield_from_interrupts: false })
     }
 
-    /// Makes Ctrl-C reach this program only, so that a run completes.
+    /// Makes wrangler ignore Ctrl-C, so that a run can complete. This program still receives it.
     pub fn shield_from_interrupts(self) -> Self {
         Self { shield_from_interrupts: true, ..self }
     }
 
-    /// Runs wrangler with these arguments and those of the storage. Returns its stdout.
+    /// Runs wrangler with these arguments, followed by those that select the storage. Returns its
+    /// stdout.
     pub fn run<I, A>(&self, arguments: I) -> Result<String>
     where
         I: IntoIterator<Item = A>,
@@ -44,7 +45,7 @@ impl Wrangler {
         String::from_utf8(self.run_for_bytes(arguments)?).context("wrangler's output is not UTF-8")
     }
 
-    /// Runs wrangler with these arguments for Cloudflare's account, even if the storage is local.
+    /// Runs wrangler for the Cloudflare account, even if the storage is local.
     pub fn account<I, A>(&self, arguments: I) -> Result<String>
     where
         I: IntoIterator<Item = A>,
@@ -54,7 +55,7 @@ impl Wrangler {
         account.run(arguments)
     }
 
-    /// Like [`Self::run`], for binary output.
+    /// Like [`Self::run`], but for binary output.
     pub fn run_for_bytes<I, A>(&self, arguments: I) -> Result<Vec<u8>>
     where
         I: IntoIterator<Item = A>,
@@ -78,7 +79,7 @@ impl Wrangler {
         let mut command = self.project.command("wrangler")?;
         #[cfg(unix)]
         if self.shield_from_interrupts {
-            // A terminal sends Ctrl-C to the whole foreground process group.
+            // A terminal sends Ctrl-C to all processes of the foreground process group.
             command.process_group(0);
         }
         command
@@ -90,7 +91,8 @@ impl Wrangler {
     }
 }
 
-/// The output of a failed run, without empty lines and without the advice that wrangler appends to errors.
+/// The output of a failed run, without empty lines and without the advice that wrangler appends to
+/// errors.
 fn message(output: &Output) -> String {
     let both =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
@@ -104,7 +106,7 @@ fn message(output: &Output) -> String {
     both.iter().flat_map(|text| text.lines()).filter(is_relevant).collect::<Vec<_>>().join("\n")
 }
 
-/// Parses the JSON in wrangler's output, which other lines may precede.
+/// Parses the JSON in wrangler's output. Other lines may precede it.
 pub(super) fn json_in<T: for<'de> Deserialize<'de>>(text: &str, opening: char) -> Result<T> {
     let start = text
         .match_indices(opening)

@@ -1,4 +1,4 @@
-//! The vault's database.
+//! The port to the vault's database.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,58 +9,60 @@ use serde::de::DeserializeOwned;
 
 use super::http::HttpRequest;
 
-/// D1's messages for a batch that may or may not have run, and may be sent again.
+/// D1's messages for a batch whose result is unknown because the connection was lost. The batch may
+/// be retried.
 const LOST: [&str; 3] = [
     "Network connection lost",
     "storage caused object to be reset",
     "reset because its code was updated",
 ];
 
-/// The message on a developer's machine when another program, such as `wrangler dev`, is writing to the database's file.
+/// The message of local storage while another program, such as `wrangler dev`, is writing to the
+/// database file.
 const BUSY: &str = "SQLITE_BUSY";
 
-/// The message of the triggers that refuse to change an account that is being moved.
+/// The message of the triggers that reject changes to an account that is moving.
 const MOVED: &str = "the account is being moved to another database";
-/// The message of the trigger that limits the changes of an end user.
+/// The message of the trigger that limits an end user's changes.
 const TOO_MANY_CHANGES: &str = "too many changes within 24 hours";
 
-/// An error of storage.
+/// An error of the database or of the catalog's store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageError {
-    /// For the log; never leaves the Worker.
+    /// The cause for the log. Never included in a response.
     pub cause: String,
-    /// Whether the statements may be sent again.
+    /// Whether the statements may be retried.
     pub retry: Retry,
 }
 
-/// Whether statements that failed may be sent again.
+/// Whether failed statements may be retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// No: they would fail again.
+    /// They would fail again.
     Never,
-    /// Yes: the connection to storage was lost, and they may or may not have run.
+    /// They may be retried. The connection to storage was lost, so they may already have run.
     Lost,
-    /// Yes: another program was writing at the time, so they have not run.
+    /// They may be retried. Another program was writing, so they have not run.
     Busy,
 }
 
 impl StorageError {
-    /// A permanent failure: retrying would not help.
+    /// Creates a permanent error, for which a retry would not help.
     pub fn new(cause: impl Into<String>) -> Self {
         Self { cause: cause.into(), retry: Retry::Never }
     }
 
-    /// Whether a change was refused because its account is being moved.
+    /// Whether a change was rejected because its account is moving.
     pub fn is_moved(&self) -> bool {
         Finder::new(MOVED).find(self.cause.as_bytes()).is_some()
     }
 
-    /// Whether a change was refused because its actor has made too many.
+    /// Whether a change was rejected because its actor has made too many changes.
     pub fn is_too_many_changes(&self) -> bool {
         Finder::new(TOO_MANY_CHANGES).find(self.cause.as_bytes()).is_some()
     }
 
-    /// A failure that D1 reported.
+    /// Creates an error from D1's message.
     pub fn from_d1(report: &str) -> Self {
         let contains = |text: &str| Finder::new(text).find(report.as_bytes()).is_some();
         let retry = if contains(BUSY) {
@@ -82,7 +84,7 @@ impl fmt::Display for StorageError {
 
 impl std::error::Error for StorageError {}
 
-/// A bound parameter of a statement. `Debug` shows no value, because some are hashes of keys.
+/// A bound parameter of a statement. `Debug` prints no values, because some are hashes of keys.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Param {
     /// A whole number below 2^53.
@@ -96,12 +98,12 @@ impl Param {
         Self::Text(text.to_owned())
     }
 
-    /// A string, or NULL.
     pub fn optional_text(text: Option<&str>) -> Self {
         text.map_or(Self::Null, Self::text)
     }
 
-    /// A whole number. A value above SQL's maximum is clamped; no time and no limit is that large.
+    /// A whole number. A number above SQL's maximum is clamped, but times and limits are never that
+    /// large.
     pub fn integer(number: u64) -> Self {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
@@ -122,36 +124,37 @@ impl fmt::Debug for Param {
     }
 }
 
-/// One SQL statement with its parameters, `?1` first.
+/// A SQL statement and its parameters, starting with `?1`.
 #[must_use = "a statement does nothing until a batch runs it"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// The SQL, never built from input.
+    /// The SQL. Never contains input.
     pub sql: Cow<'static, str>,
-    /// The values bound to its placeholders.
+    /// The values of the parameters.
     pub params: Vec<Param>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResultSet {
-    /// The rows as a JSON array of objects, one member per column.
+    /// The rows as a JSON array of objects. Each object has a member per column.
     pub json: String,
-    /// Rows read, as the database bills them.
+    /// The number of rows read, as D1 bills it.
     pub rows_read: u64,
-    /// Rows and index entries written, as the database bills them.
+    /// The number of rows and index entries written, as D1 bills it.
     pub rows_written: u64,
-    /// The size of the database after the statement, in bytes; 0 when it was not reported.
+    /// The size of the database after the statement, in bytes; 0 if unknown.
     pub size_after: u64,
 }
 
 impl ResultSet {
-    /// The rows. Fails when a row is not a `T`.
+    /// Deserializes the rows. Fails if a row is not a `T`.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, StorageError> {
         super::rows::parse(&self.json)
     }
 }
 
-/// The first row of the statement with this number. Returns `None` when it has no rows, or there is no such statement.
+/// The first row of the statement with this index. Returns `None` if it has no rows or does not
+/// exist.
 pub fn first_row<T: DeserializeOwned>(
     sets: &[ResultSet],
     statement: usize,
@@ -159,7 +162,7 @@ pub fn first_row<T: DeserializeOwned>(
     Ok(all_rows(sets, statement)?.into_iter().next())
 }
 
-/// All rows of the statement with this number; none when there is no such statement.
+/// All rows of the statement with this index. Empty if it does not exist.
 pub fn all_rows<T: DeserializeOwned>(
     sets: &[ResultSet],
     statement: usize,
@@ -172,20 +175,21 @@ pub trait Db {
     /// The shard number of this database.
     fn number(&self) -> u16;
 
-    /// Whether the request was forwarded here by the database that its secret names, because the account has moved.
+    /// Whether another shard forwarded the request here because the account has moved.
     fn was_forwarded(&self) -> bool {
         false
     }
 
-    /// Runs the statements in one round trip and one transaction; returns one result set per statement, in their order.
+    /// Runs the statements in one round trip and one transaction. Returns a result set for each
+    /// statement, in their order.
     fn batch(
         &self,
         statements: Vec<Statement>,
     ) -> impl Future<Output = Result<Vec<ResultSet>, StorageError>>;
 
-    /// Like [`Self::batch`], in a session that starts at `since`, a bookmark or one of D1's constraints. A read replica
-    /// may run statements that only read. Also returns the session's bookmark after the batch; `None` from storage
-    /// without replicas.
+    /// Like [`Self::batch`], but in a session that starts at `since`: a bookmark or one of D1's
+    /// constraints. A read replica may run statements that only read. Also returns the bookmark
+    /// after the batch, or `None` if the storage has no replicas.
     fn batch_since(
         &self,
         statements: Vec<Statement>,
@@ -195,11 +199,11 @@ pub trait Db {
     }
 }
 
-/// Work that no response waits for. Errors are only logged.
+/// Work that continues after the response. Errors are only logged.
 pub trait Background {
-    /// Runs a statement in the background after the response.
+    /// Runs a statement after the response.
     fn run_in_background(&self, statement: Statement);
 
-    /// Sends a request to another service in the background, after the response. Its status is ignored.
+    /// Sends a request to another service after the response. Ignores the status of the reply.
     fn send_in_background(&self, request: HttpRequest, deadline_ms: u32);
 }

@@ -1,4 +1,4 @@
-//! HTTP requests to other services.
+//! The port for HTTP requests to other services.
 
 use std::any::Any;
 use std::fmt;
@@ -8,7 +8,8 @@ use std::rc::Rc;
 use crate::platform_calls::charset;
 use crate::terms::Method;
 
-/// A request to another service. `Debug` shows no header values, no body and no query, because they carry secrets.
+/// A request to another service. `Debug` prints no header values, body or query, because they
+/// contain secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpRequest {
     pub method: Method,
@@ -16,7 +17,7 @@ pub struct HttpRequest {
     pub url: String,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The body; empty for none.
+    /// Empty if there is no body.
     pub body: Vec<u8>,
 }
 
@@ -28,7 +29,7 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// The whole response of another service. `Debug` shows its status only.
+/// The complete response of another service. `Debug` prints only its status.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct HttpResponse {
     pub status: u16,
@@ -38,13 +39,13 @@ pub struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// The value of a header. `name` must be in lower case. Returns `None` when the response has no such header.
+    /// The value of a header. `name` must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as text, without a byte order mark. If the bytes are invalid in the declared charset, they are decoded
-    /// as Windows-1252, which older servers send without declaring it.
+    /// Decodes the body, without a byte order mark. If the bytes are invalid in the declared
+    /// charset, decodes them as Windows-1252, which older servers send without declaring it.
     pub fn text(&self) -> String {
         let (charset, from) =
             charset::detect(self.header("content-type").unwrap_or(""), &self.body);
@@ -62,23 +63,23 @@ impl fmt::Debug for HttpResponse {
     }
 }
 
-/// The reason why another service's response could not be read.
+/// Why the response of another service could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpError {
-    /// The service can't be reached, or the connection broke. The request may or may not have arrived.
+    /// The service can't be reached, or the connection broke. The request may have arrived.
     Unreachable,
     /// The service did not respond in time.
     TimedOut,
-    /// The response is larger than [`MAX_RESPONSE`].
+    /// The response is longer than [`MAX_RESPONSE`].
     TooLarge,
-    /// The caller on whose behalf the request was sent has disconnected.
+    /// The caller that caused the request has disconnected.
     CallerLeft,
 }
 
-/// The maximum size of another service's response.
+/// The maximum size of another service's response, in bytes.
 pub const MAX_RESPONSE: usize = 1 << 20;
 
-/// A request to another service whose response is streamed.
+/// A request to another service. Its response is streamed.
 #[derive(Clone, Copy)]
 pub struct StreamingRequest<'a> {
     pub method: &'a str,
@@ -92,35 +93,35 @@ pub struct StreamingRequest<'a> {
 /// The body of a [`StreamingRequest`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Payload<'a> {
-    /// These bytes; empty for none.
+    /// The given bytes; empty if there is no body.
     Bytes(&'a [u8]),
-    /// The body of the caller's request, while it arrives. It can be sent once.
+    /// The body of the caller's request, as it arrives. It can be sent only once.
     Stream,
 }
 
-/// A response of another service whose body may still be on its way.
+/// A response of another service. Its body may not have arrived completely.
 #[derive(Debug)]
 pub struct StreamingResponse {
     pub status: u16,
     /// Header names in lower case, with their values.
     pub headers: Vec<(String, String)>,
-    /// The body, which the platform code can read. Dropping it ends the transfer.
+    /// The body, in a type of the implementation of the port. Dropping it cancels the transfer.
     pub body: Rc<dyn Any>,
 }
 
 impl StreamingResponse {
-    /// The value of a header. `name` must be in lower case. Returns `None` when the response has no such header.
+    /// The value of a header. `name` must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// The header that identifies this service; some services refuse requests without a `User-Agent`.
+/// The `User-Agent` header of this service. Some services reject requests without one.
 pub fn user_agent() -> (String, String) {
     ("user-agent".to_owned(), "connector-vault".to_owned())
 }
 
-/// An HTTP client. It follows no redirects.
+/// An HTTP client that does not follow redirects.
 pub trait Http {
     /// Sends a request and reads the whole response.
     fn send(
@@ -129,24 +130,24 @@ pub trait Http {
         deadline_ms: u32,
     ) -> impl Future<Output = Result<HttpResponse, HttpError>>;
 
-    /// Sends a request, and returns when the response begins. The deadline counts from when the whole request has been
-    /// sent.
+    /// Sends a request and returns as soon as the response begins. The deadline starts when the
+    /// whole request has been sent.
     fn open(
         &self,
         request: StreamingRequest<'_>,
         deadline_ms: u32,
     ) -> impl Future<Output = Result<StreamingResponse, HttpError>>;
 
-    /// The whole body of a streamed response. Fails with [`HttpError::TooLarge`] when it has more than `max` bytes, with
-    /// [`HttpError::Unreachable`] when the connection breaks.
+    /// Reads the whole body of a streamed response. Fails with [`HttpError::TooLarge`] if it is
+    /// longer than `max` bytes, and with [`HttpError::Unreachable`] if the connection breaks.
     fn read(
         &self,
         body: Rc<dyn Any>,
         max: usize,
     ) -> impl Future<Output = Result<Vec<u8>, HttpError>>;
 
-    /// Like [`Self::read`], but also fails with [`HttpError::TooLarge`] when `grow` refuses the number of bytes that have
-    /// arrived.
+    /// Like [`Self::read`], but calls `grow` with the number of bytes that have arrived. If it
+    /// returns false, fails with [`HttpError::TooLarge`].
     fn read_within(
         &self,
         body: Rc<dyn Any>,
@@ -159,14 +160,14 @@ pub trait Http {
         }
     }
 
-    /// A copy of a streamed body, so that it can be read and also forwarded. Returns `None` when the platform code
-    /// can't copy it.
+    /// Copies a streamed body, so that it can be both read and forwarded. Returns `None` if the
+    /// implementation does not support this.
     fn copy(&self, _: &Rc<dyn Any>) -> Option<Rc<dyn Any>> {
         None
     }
 
-    /// Decodes bytes of a charset, whose name is in lower case. Returns `None` when the charset is unknown, or the bytes
-    /// are invalid in it.
+    /// Decodes bytes in a charset. `charset` must be in lower case. Returns `None` if the charset
+    /// is unknown or the bytes are invalid.
     fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
         charset::decode(charset, bytes)
     }

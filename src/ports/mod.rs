@@ -1,5 +1,5 @@
-//! Traits for everything outside the core. The Worker implements them with Cloudflare's services, the tests with `SQLite`
-//! and memory.
+//! Traits for everything outside the core. The Worker implements them with Cloudflare's
+//! services, and the tests with `SQLite` and memory.
 
 mod db;
 mod http;
@@ -24,16 +24,16 @@ pub use http::{
     StreamingResponse, user_agent,
 };
 
-/// A value of the catalog's store, or the body of a response. It may live outside the core's memory, so reading from it
-/// copies.
+/// A value of the catalog's store, or the body of a response. It may be outside the core's
+/// memory, so reading it copies bytes.
 pub trait Blob: fmt::Debug {
     /// The size in bytes.
     fn size(&self) -> usize;
 
-    /// The bytes of a range. Returns `None` when the range reaches past the end.
+    /// Copies a range of bytes. Returns `None` if the range exceeds the size.
     fn read(&self, range: Range<usize>) -> Option<Vec<u8>>;
 
-    /// The value itself, for the platform code that created it.
+    /// The underlying value, for the implementation that created it.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -53,38 +53,38 @@ impl Blob for Vec<u8> {
 
 /// The catalog's store of immutable values.
 pub trait Blobs {
-    /// The value of `key`. Returns `None` when there is no such key.
+    /// Reads the value of a key. Returns `None` if the key does not exist.
     fn get(&self, key: &str) -> impl Future<Output = Result<Option<Rc<dyn Blob>>, StorageError>>;
 
-    /// Inflates deflated bytes (RFC 1951). Returns `None` when they are corrupt.
+    /// Decompresses bytes in the DEFLATE format (RFC 1951). Returns `None` if they are corrupt.
     fn inflate(
         &self,
         bytes: Vec<u8>,
     ) -> impl Future<Output = Result<Option<Vec<u8>>, StorageError>>;
 
-    /// Moves bytes into the memory that holds the store's values, so that they can be sent repeatedly without a copy.
+    /// Moves bytes to the memory of the store's values, so that they can be sent repeatedly without
+    /// copying.
     fn keep(&self, bytes: Vec<u8>) -> Rc<dyn Blob> {
         Rc::new(bytes)
     }
 }
 
-/// The clock of the service.
 pub trait Clock {
     /// Milliseconds since 1970-01-01 UTC.
     fn now(&self) -> u64;
 
-    /// Waits for this long. Returns `false`, without having waited, where there is no timer, such as in an isolate that
-    /// is still starting.
+    /// Waits for this long. Returns `false` immediately if there are no timers, such as while an
+    /// isolate is starting.
     fn sleep(&self, milliseconds: u32) -> impl Future<Output = bool>;
 }
 
-/// Whether a value cached at `since` is younger than `max_age` milliseconds at `now`. Returns `false` when the clock was set
-/// back.
+/// Whether a value that was cached at `since` is younger than `max_age` milliseconds at `now`.
+/// Returns `false` if the clock was set back.
 pub fn is_recent(now: u64, since: u64, max_age: u64) -> bool {
     now.checked_sub(since).is_some_and(|age| age < max_age)
 }
 
-/// Secure randomness.
+/// A cryptographically secure random number generator.
 pub trait Random {
     fn fill(&self, bytes: &mut [u8]);
 
@@ -95,14 +95,14 @@ pub trait Random {
         byte
     }
 
-    /// A version 4 UUID, in lower case with hyphens.
+    /// A random UUID (version 4) in lower case, with hyphens.
     fn uuid(&self) -> String {
         let mut bytes = [0; 16];
         self.fill(&mut bytes);
         uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
     }
 
-    /// A secret of 256 random bits, in 43 characters that a URL may contain.
+    /// A random secret with 256 bits, in 43 URL-safe characters.
     fn secret(&self) -> String {
         let mut bytes = [0; 32];
         self.fill(&mut bytes);
@@ -112,19 +112,19 @@ pub trait Random {
 
 /// The rate limiter.
 pub trait RateLimit {
-    /// Counts a request of `caller`, a name that reveals no identity. Fails with the time to wait when the caller sends too
-    /// many requests.
+    /// Counts a request of `caller`, a name that does not reveal the identity. If there are too
+    /// many requests, fails with the time to wait.
     fn allow(&self, caller: &str) -> impl Future<Output = Result<(), RetryAfter>>;
 }
 
-/// Seconds to wait before the next request.
+/// The number of seconds to wait before the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryAfter(pub u32);
 
 /// Regular expressions.
 pub trait Patterns {
-    /// Whether an ECMAScript pattern, as in `OpenAPI` documents and in HTML, matches the whole string. Returns `true` when
-    /// the pattern is invalid: it then restricts nothing.
+    /// Whether an ECMAScript pattern, as in `OpenAPI` documents and in HTML, matches the whole
+    /// string. Returns `true` for an invalid pattern, because it must not reject anything.
     fn is_match(&self, pattern: &str, text: &str) -> bool;
 }
 
@@ -138,12 +138,12 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Parses the name used in tokens and keys.
+    /// Parses the name in tokens and keys.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Rs256, Self::Es256].into_iter().find(|algorithm| algorithm.as_str() == name)
     }
 
-    /// The name used in tokens and keys.
+    /// The name in tokens and keys.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Rs256 => "RS256",
@@ -152,10 +152,11 @@ impl Algorithm {
     }
 }
 
-/// Asymmetric signatures. The Worker uses `WebCrypto`, so that the module contains no implementation of RSA and of elliptic
-/// curves.
+/// Asymmetric signatures. The Worker uses `WebCrypto`, so that its module needs no implementation
+/// of RSA or elliptic curves.
 pub trait Signatures {
-    /// Whether `signature` of `message` is valid for a public key, a JSON Web Key. Returns `false` for an unusable key.
+    /// Whether `signature` is valid for `message` and a public key, a JSON Web Key. Returns `false`
+    /// if the key is invalid.
     fn verify(
         &self,
         algorithm: Algorithm,
@@ -164,15 +165,15 @@ pub trait Signatures {
         signature: &[u8],
     ) -> impl Future<Output = bool>;
 
-    /// Signs `message` with a private key, a JSON Web Key. Returns `None` for an unusable key, or if the platform can't
-    /// sign.
+    /// Signs `message` with a private key, a JSON Web Key. Returns `None` if the key is invalid or
+    /// the implementation can't sign.
     fn sign(&self, _: Algorithm, _: &str, _: &[u8]) -> impl Future<Output = Option<Vec<u8>>> {
         async { None }
     }
 }
 
-/// Awaits a call. Returns `None` after `milliseconds` and drops the call, although the other side may still complete it.
-/// Without a timer, there is no limit.
+/// Awaits a call. After `milliseconds`, drops the call and returns `None`; the other side may still
+/// complete it. Without timers, there is no timeout.
 pub async fn with_timeout<T>(
     clock: &impl Clock,
     milliseconds: u32,
@@ -191,10 +192,10 @@ pub async fn with_timeout<T>(
     .await
 }
 
-/// A queue, which delivers each message to another run of the service, at least once.
+/// A queue. It delivers each message at least once, to a separate run of the service.
 pub trait Queue {
-    /// Sends messages, to be delivered after a delay of whole seconds. Returns `false`, without sending, when the deployment
-    /// has no queue.
+    /// Sends messages, to be delivered after a delay of whole seconds. Returns `false` if no queue
+    /// is configured.
     fn enqueue(
         &self,
         messages: Vec<String>,
@@ -202,15 +203,14 @@ pub trait Queue {
     ) -> impl Future<Output = Result<bool, StorageError>>;
 }
 
-/// A dataset that receives the usage in addition to the database, for the operator's own queries.
+/// A dataset that receives usage in addition to the database. Operators can query it.
 pub trait Dataset {
-    /// Whether the deployment has one.
     fn has_dataset(&self) -> bool {
         false
     }
 
-    /// Writes data points: a JSON array of arrays, each with an index, an array of strings, and a number. Nothing reports
-    /// whether they were stored.
+    /// Writes data points: a JSON array of arrays, each with an index, an array of strings, and a
+    /// number. Does not report whether they were stored.
     fn write_points(&self, _: &str) {}
 }
 

@@ -1,4 +1,4 @@
-//! Parses rows: a JSON array of objects.
+//! Deserializes rows from a JSON array of objects.
 
 use std::fmt;
 use std::marker::PhantomData;

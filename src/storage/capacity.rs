@@ -1,5 +1,6 @@
-//! Tracks database size from each D1 response, at no extra query. Before a database is full, requests that would make it larger
-//! are refused, so that refreshes of existing connections can still be stored.
+//! Tracks database size from each D1 response, without extra queries. When a database is nearly
+//! full, requests that would enlarge it are rejected, so that refreshes of existing connections can
+//! still be stored.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,15 +8,15 @@ use std::collections::BTreeMap;
 use crate::http::problem::Problem;
 use crate::ports::is_recent;
 
-/// The percentage of the limit from which the jobs of each minute log a warning, and calls to platforms write no
+/// The fill level, in percent, at which a warning is logged and platform calls no longer write
 /// events.
 const WARNING_PERCENT: u64 = 80;
-/// The percentage of the limit from which additions are refused.
+/// The fill level, in percent, at which additions are rejected.
 pub const FULL_PERCENT: u64 = 95;
 /// The minimum interval between two warnings of an isolate, in milliseconds.
 const WARNING_INTERVAL_MS: u64 = 60 * 60 * 1000;
 
-/// The sizes of the databases, as far as an isolate has seen them.
+/// The database sizes that an isolate knows from D1's responses.
 #[derive(Debug)]
 pub struct DatabaseCapacity {
     max: u64,
@@ -29,12 +30,12 @@ struct SizeReport {
 }
 
 impl DatabaseCapacity {
-    /// Starts without any known size. `max` is the maximum size of a database in bytes.
+    /// Creates a tracker without known sizes. `max` is the maximum size of a database, in bytes.
     pub const fn new(max: u64) -> Self {
         Self { max, shards: RefCell::new(BTreeMap::new()) }
     }
 
-    /// Records the size of a shard; 0 for unknown.
+    /// Records the size of a shard's database; 0 if unknown.
     pub fn remember(&self, number: u16, bytes: u64) {
         if bytes > 0
             && let Ok(mut shards) = self.shards.try_borrow_mut()
@@ -47,19 +48,22 @@ impl DatabaseCapacity {
         bytes.saturating_mul(100) >= self.max.saturating_mul(percent)
     }
 
-    /// The problem for additions to this shard. Returns `None` when it has capacity, as far as is known.
+    /// The problem for additions to this shard. Returns `None` if it has capacity or its size is
+    /// unknown.
     pub fn capacity_error(&self, number: u16) -> Option<Problem> {
         let bytes = self.shards.try_borrow().ok()?.get(&number)?.bytes;
         self.reaches(bytes, FULL_PERCENT).then(|| Problem::vault_full(self.describe(bytes)))
     }
 
-    /// Whether this shard is too full for rows that callers can create without limit, such as events of calls.
+    /// Whether this shard is too full for rows that callers can create without limit, such as
+    /// events of calls.
     pub fn is_nearly_full(&self, number: u16) -> bool {
         let Ok(shards) = self.shards.try_borrow() else { return false };
         shards.get(&number).is_some_and(|shard| self.reaches(shard.bytes, WARNING_PERCENT))
     }
 
-    /// The warning about this shard. Returns `None` when it has capacity, or when the warning was logged within the last hour.
+    /// The warning about this shard. Returns `None` if it has capacity, or if the isolate has
+    /// logged the warning within the last hour.
     pub fn warning(&self, number: u16, now: u64) -> Option<String> {
         let mut shards = self.shards.try_borrow_mut().ok()?;
         let shard =

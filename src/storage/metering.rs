@@ -1,4 +1,4 @@
-//! Counts the storage operations of a request, which `server-timing` reports, and retries them.
+//! Counts the storage operations of a request for the header `server-timing`, and retries them.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -21,18 +21,20 @@ use crate::traces::span::{COLLECTOR_TIMEOUT_MS, MAX_SPANS, document};
 use crate::usage::counts::UsageDimensions;
 use crate::webhooks::statements::deliveries::select_if_due;
 
-/// The maximum number of tries for a read of a value, or for a batch whose connection was lost.
+/// The maximum number of tries for reading a value, or for a batch whose connection was lost.
 const TRIES: u32 = 3;
-/// The maximum number of tries for a batch while another program is writing: about 5 seconds.
+/// The maximum number of tries for a batch while another program is writing. They take about 5
+/// seconds.
 const BUSY_TRIES: u32 = 8;
-/// The minimum pause before the second try of a batch, in milliseconds; each later pause is twice as long.
+/// The minimum pause before the second try of a batch, in milliseconds. Each further pause is twice
+/// as long.
 const PAUSE_MS: u32 = 40;
-/// The timeout of storage and of the queue, in milliseconds.
+/// The timeout of storage and queue operations, in milliseconds.
 pub(crate) const STORAGE_TIMEOUT_MS: u32 = 10_000;
 /// The timeout of the rate limiter, in milliseconds.
 const LIMITER_TIMEOUT_MS: u32 = 1000;
 
-/// The ports, with counters for one request.
+/// Ports that count the operations of one request.
 pub struct Metered<'a, P> {
     ports: &'a P,
     db_calls: Cell<u64>,
@@ -54,12 +56,12 @@ pub struct Metered<'a, P> {
 }
 
 impl<'a, P: Ports> Metered<'a, P> {
-    /// The inner ports, for a nested request, which has its own counters.
+    /// The inner ports, for a nested request. It has its own counters.
     pub const fn inner(&self) -> &'a P {
         self.ports
     }
 
-    /// Wraps `ports`, with all counters at zero.
+    /// Wraps `ports` with counters that start at zero.
     pub const fn new(ports: &'a P) -> Self {
         Self {
             ports,
@@ -88,7 +90,7 @@ fn add(counter: &Cell<u64>, more: u64) {
 }
 
 impl<P> fmt::Display for Metered<'_, P> {
-    /// The value of the `server-timing` header.
+    /// Formats the value of the header `server-timing`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let read = if self.hides_rows.get() { 0 } else { self.rows_read.get() };
         let (calls, written) = (self.db_calls.get(), self.rows_written.get());
@@ -107,10 +109,10 @@ impl<P: Ports> Db for Metered<'_, P> {
         self.ports.was_forwarded()
     }
 
-    /// Runs the statements, retrying when the connection is lost or the database is busy. Running them twice must do no
-    /// more than running them once.
+    /// Runs the statements. Retries them if the connection is lost or the database is busy, so
+    /// running them twice must have the same effect as running them once.
     async fn batch(&self, mut statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
-        // D1 refuses a batch without statements.
+        // D1 rejects batches without statements.
         if statements.is_empty() {
             return Ok(Vec::new());
         }
@@ -123,14 +125,15 @@ impl<P: Ports> Db for Metered<'_, P> {
             statements.insert(0, actor);
             statements.push(audit::clear_actor());
         }
-        // Writes may create events, so check for due deliveries in the same batch.
+        // Writes may create events, so the same batch also checks whether deliveries are due.
         let is_write = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read(sql);
         let has_writes = statements.iter().any(|statement| is_write(&statement.sql));
         let due_index = has_writes.then_some(statements.len());
         if has_writes {
             statements.push(select_if_due(self.now()));
         }
-        // A replica accepts no writes; see `write_use_later`.
+        // Not added if a replica may run the batch, because a replica accepts no writes.
+        // `write_use_later` then records the use.
         if !self.allows_replica()
             && let Some((use_id, statement)) = self.pending_use.take()
         {
@@ -141,10 +144,10 @@ impl<P: Ports> Db for Metered<'_, P> {
             add(&self.db_calls, 1);
             let outcome =
                 with_timeout(self, STORAGE_TIMEOUT_MS, self.run(statements.clone())).await;
-            // Not retried: the caller has already waited long enough.
+            // Not retried, because the caller has already waited long enough.
             let outcome = outcome.ok_or_else(|| StorageError::new("D1: timed out"))?;
             match outcome {
-                // Otherwise a missing result set would look like one without rows.
+                // A missing result set would be indistinguishable from one without rows.
                 Ok(sets) if sets.len() != statements.len() => {
                     let cause =
                         format!("{} result sets for {} statements", sets.len(), statements.len());
@@ -178,8 +181,8 @@ impl<P: Ports> Db for Metered<'_, P> {
                     self.repeated.set(true);
                 }
                 Err(StorageError { retry: Retry::Never, .. }) if included_use.is_some() => {
-                    // The transaction was rolled back. A database that rejects the write of the key's last use may
-                    // still accept the rest.
+                    // The transaction was rolled back. Retries without the write of the key's last
+                    // use, because the database may reject only this write.
                     self.settled_use.set(included_use.take());
                     statements.pop();
                 }
@@ -200,7 +203,7 @@ impl<P: Ports> Db for Metered<'_, P> {
 }
 
 impl<P: Ports> Metered<'_, P> {
-    /// Runs statements in the session, if there is one.
+    /// Runs statements, in the request's session if it has one.
     async fn run(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let session = self.session.borrow().clone();
         let Some(ReplicaSession { since, allows_replica }) = session else {
@@ -209,7 +212,7 @@ impl<P: Ports> Metered<'_, P> {
         let since = if allows_replica { since.as_str() } else { FIRST_PRIMARY };
         let outcome = self.ports.batch_since(statements.clone(), since).await;
         let (sets, bookmark) = match outcome {
-            // A restored database does not know bookmarks from after the backup.
+            // A database that was restored from a backup does not know later bookmarks.
             Err(error)
                 if error.retry == Retry::Never
                     && ![FIRST_UNCONSTRAINED, FIRST_PRIMARY].contains(&since) =>
@@ -220,7 +223,7 @@ impl<P: Ports> Metered<'_, P> {
             outcome => outcome?,
         };
         if let Some(bookmark) = bookmark {
-            // The request's next read must not see older rows than this one.
+            // The next read of the request must not return older rows than this one.
             let since = bookmark.clone();
             self.session.replace(Some(ReplicaSession { since, allows_replica }));
             self.bookmark.replace(Some(bookmark));
@@ -228,12 +231,13 @@ impl<P: Ports> Metered<'_, P> {
         Ok(sets)
     }
 
-    /// Sets the statement that attributes the request's changes in the audit log. It precedes each audited batch.
+    /// Sets the statement that sets the actor of the request's changes for the audit log. It
+    /// precedes each audited batch.
     pub fn set_actor(&self, actor: Statement) {
         self.actor.replace(Some(actor));
     }
 
-    /// Sets the dimensions under which the usage counts the request.
+    /// Sets the dimensions under which the request is counted.
     pub fn set_usage_dimensions(&self, dimensions: UsageDimensions) {
         self.usage_dimensions.replace(Some(dimensions));
     }
@@ -242,7 +246,8 @@ impl<P: Ports> Metered<'_, P> {
         self.usage_dimensions.take()
     }
 
-    /// Counts the request for the platform of a connection, and for its identity unless the caller has one.
+    /// Attributes the request to the platform of a connection and, unless the caller has an
+    /// identity, to the connection's identity.
     pub fn count_for(&self, connection: &Connection) {
         if let Some(dimensions) = self.usage_dimensions.borrow_mut().as_mut() {
             dimensions.platform = Some(connection.platform.clone());
@@ -250,7 +255,7 @@ impl<P: Ports> Metered<'_, P> {
         }
     }
 
-    /// Adds the span of a platform call, which the collector receives after the response.
+    /// Adds the span of a platform call. The spans are sent after the response.
     pub fn add_span(&self, span: Value) {
         let mut spans = self.spans.borrow_mut();
         if spans.len() < MAX_SPANS {
@@ -258,7 +263,7 @@ impl<P: Ports> Metered<'_, P> {
         }
     }
 
-    /// Sends the request's spans to the collector, in one request.
+    /// Sends all spans of the request to the collector, in one HTTP request.
     pub fn send_spans(&self, collector: Option<&Collector>) {
         let spans = self.spans.take();
         if let Some(collector) = collector.filter(|_| !spans.is_empty()) {
@@ -267,7 +272,7 @@ impl<P: Ports> Metered<'_, P> {
         }
     }
 
-    /// Runs the request's batches in a session.
+    /// Sets the session for the request's batches.
     pub fn use_session(&self, session: Option<ReplicaSession>) {
         self.session.replace(session);
     }
@@ -277,14 +282,15 @@ impl<P: Ports> Metered<'_, P> {
         self.session.borrow().as_ref().is_some_and(|session| session.allows_replica)
     }
 
-    /// Uses only the primary from now on.
+    /// Restricts all further batches to the primary.
     pub fn use_primary(&self) {
         if let Some(session) = self.session.borrow_mut().as_mut() {
             session.allows_replica = false;
         }
     }
 
-    /// Records the use of a key that a replica has authenticated, in the background.
+    /// Records the last use of a key in the background, because a replica authenticated the key and
+    /// accepts no writes.
     pub fn write_use_later(&self) {
         if let Some((use_id, statement)) = self.pending_use.take() {
             self.ports.run_in_background(statement);
@@ -292,49 +298,52 @@ impl<P: Ports> Metered<'_, P> {
         }
     }
 
-    /// The session's current bookmark. Returns `None` when there is no session, or no statement has run in it.
+    /// The session's current bookmark. Returns `None` if there is no session, or no statement has
+    /// run in it.
     pub fn bookmark(&self) -> Option<String> {
         self.bookmark.borrow().clone()
     }
 
-    /// Reports zero rows read. Otherwise the count would reveal whether a refused key is revoked (its row is found) or
-    /// unknown, and it would show a token how many connections it may not see.
+    /// Reports zero rows read. The real count would reveal whether a rejected key is revoked,
+    /// because then its row is found, or unknown. It would also reveal to a token how many
+    /// connections it can't access.
     pub fn hide_rows(&self) {
         self.hides_rows.set(true);
     }
 
-    /// Reports no reads at all, so that a refused caller learns nothing from the counters.
+    /// Reports no reads at all, so that the counters reveal nothing to a rejected caller.
     pub fn hide_reads(&self) {
         self.hides_rows.set(true);
         self.hides_blobs.set(true);
     }
 
-    /// Whether a batch was sent more than once, so that an earlier try may already have run it.
+    /// Whether a batch was retried, so that an earlier try may already have run it.
     pub fn was_repeated(&self) -> bool {
         self.repeated.get()
     }
 
-    /// Adds the statement that records the key's use to the request's next batch.
+    /// Adds the statement that records the last use of the key to the request's next batch.
     pub fn write_use(&self, due: Option<(UseId, Statement)>) {
         self.pending_use.set(due);
     }
 
-    /// The key's use that was written, or that storage rejected. Returns `None` when neither happened.
+    /// The last use that was recorded, or that the database rejected. Returns `None` if neither
+    /// happened.
     pub const fn settled_use(&self) -> Option<UseId> {
         self.settled_use.get()
     }
 
-    /// Whether webhook deliveries are due after a change in this request.
+    /// Whether webhook deliveries are due after the changes of this request.
     pub const fn has_deliveries(&self) -> bool {
         self.has_deliveries.get()
     }
 
-    /// The size of the database in bytes; 0 when it was not reported.
+    /// The size of the database in bytes; 0 if unknown.
     pub const fn size(&self) -> u64 {
         self.size.get()
     }
 
-    /// The pause after this many tries, in milliseconds: exponential, with jitter.
+    /// The pause after `tries` tries, in milliseconds. Exponential, with jitter.
     fn pause(&self, tries: u32) -> u32 {
         let mut jitter = [0];
         self.fill(&mut jitter);
@@ -463,11 +472,11 @@ impl<P: Signatures> Signatures for Metered<'_, P> {
 
 impl<P: Ports> RateLimit for Metered<'_, P> {
     async fn allow(&self, caller: &str) -> Result<(), RetryAfter> {
-        // The request was already counted at the database that the secret names.
+        // The shard that forwarded the request has already counted it.
         if self.was_forwarded() {
             return Ok(());
         }
-        // The service must stay available without the limiter.
+        // The service must remain available if the rate limiter fails.
         with_timeout(self, LIMITER_TIMEOUT_MS, self.ports.allow(caller)).await.unwrap_or(Ok(()))
     }
 }

@@ -1,4 +1,5 @@
-//! The storage layer of all features: batches of statements, metering, retries, read replicas, capacity.
+//! The storage layer that all features use: batches of statements, metering, retries, read replicas
+//! and capacity.
 
 pub mod capacity;
 pub mod metering;

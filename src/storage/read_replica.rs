@@ -1,32 +1,33 @@
-//! Read replicas: a replica may respond if it is at least as recent as the caller's bookmark.
+//! Read replicas: a replica may run a read if it is at least as recent as the caller's bookmark.
 //!
-//! Without a bookmark, reads go to the primary. Writes and anything that touches credentials always do.
+//! Without a bookmark, reads go to the primary. Writes, and everything that uses credentials,
+//! always go to the primary.
 
 use crate::auth::Shard;
 use crate::http::endpoint::Keyed;
 use crate::http::message::Request;
 use crate::http::problem::{Code, Fault, Location, Problem};
 
-/// The header with which a caller allows replicas, and gets a bookmark.
+/// The header with which a caller allows replicas and receives a bookmark.
 pub const BOOKMARK: &str = "x-vault-bookmark";
-/// D1's constraint that allows any replica, however old.
+/// D1's constraint that allows any replica, regardless of its age.
 pub const FIRST_UNCONSTRAINED: &str = "first-unconstrained";
 /// D1's constraint that starts at the primary.
 pub const FIRST_PRIMARY: &str = "first-primary";
-/// The maximum length of a bookmark with its shard, in characters; D1's have 59.
+/// The maximum length of a bookmark with its shard, in characters. D1's bookmarks have 59.
 pub const MAX_BOOKMARK: usize = 200;
 
-/// The D1 session in which a request's batches run.
+/// The D1 session that runs a request's batches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplicaSession {
     /// A bookmark of the database, [`FIRST_UNCONSTRAINED`] or [`FIRST_PRIMARY`].
     pub since: String,
-    /// Whether replicas may respond. If not, the session only yields a bookmark.
+    /// Whether replicas may run statements. If not, the session only provides a bookmark.
     pub allows_replica: bool,
 }
 
-/// The session of a request. Returns `None` when the request has no bookmark, or the endpoint does not use the vault's
-/// database. Fails when the header is not a bookmark.
+/// The session of a request. Returns `None` if the request has no bookmark header, or if the
+/// endpoint does not use the vault's database. Fails if the header is malformed.
 pub fn session(
     request: &Request,
     endpoint: Keyed,
@@ -51,7 +52,8 @@ pub fn session(
     }
     let database = digits.map_or(Some(Shard::FIRST), Shard::from_digits);
     let is_of_shard = database.is_some_and(|database| database.number() == shard);
-    // A bookmark is valid only in its own database. If it is of another one, the account has moved since.
+    // A bookmark is valid only in its own database. If it belongs to a different database, the
+    // account has moved since.
     let since = if is_of_shard || [FIRST_UNCONSTRAINED, FIRST_PRIMARY].contains(&value) {
         bookmark
     } else {

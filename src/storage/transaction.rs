@@ -8,15 +8,15 @@ use serde::de::DeserializeOwned;
 use crate::http::problem::Problem;
 use crate::ports::{ResultSet, Statement, StorageError};
 
-/// The statements of a handler. All of them run in one batch, which is one transaction.
+/// The statements of a handler. They run in one batch, which is one transaction.
 #[derive(Debug, Default)]
 pub struct Statements(Vec<Statement>);
 
-/// A row of which only the existence matters.
+/// A row that is only selected to check whether it exists.
 #[derive(Debug, Deserialize)]
 pub struct ExistingRow {}
 
-/// Identifies a statement's rows, of type `T`, in the [`Results`].
+/// Identifies the rows of a statement in the [`Results`]. `T` is the type of the rows.
 #[derive(Debug)]
 pub struct Rows<T> {
     statement: usize,
@@ -32,7 +32,7 @@ impl<T> Clone for Rows<T> {
 impl<T> Copy for Rows<T> {}
 
 impl Statements {
-    /// Adds a statement whose rows are read. Returns the key to its rows in the [`Results`].
+    /// Adds a statement whose rows are read from the [`Results`].
     pub fn ask<T: DeserializeOwned>(&mut self, statement: Statement) -> Rows<T> {
         let rows = Rows { statement: self.0.len(), marker: PhantomData };
         self.0.push(statement);
@@ -44,7 +44,7 @@ impl Statements {
         self.0.push(statement);
     }
 
-    /// The statements, in the order in which they run.
+    /// The statements in the order in which they run.
     pub fn into_vec(self) -> Vec<Statement> {
         self.0
     }
@@ -53,14 +53,13 @@ impl Statements {
 /// The results of a handler's statements.
 #[derive(Debug)]
 pub struct Results {
-    /// The result sets, in the order of the statements.
+    /// The result sets in the order of the statements.
     pub sets: Vec<ResultSet>,
     /// Whether the statements may have run before, because the response to an earlier try was lost.
     pub repeated: bool,
 }
 
 impl Results {
-    /// All rows of a statement.
     pub fn all<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Vec<T>, Problem> {
         Ok(self.set(rows.statement)?.rows()?)
     }
@@ -70,7 +69,7 @@ impl Results {
         set.ok_or_else(|| StorageError::new("a statement gave no result set"))
     }
 
-    /// A statement's first row. Returns `None` when it has no rows.
+    /// The first row of a statement. Returns `None` if it has no rows.
     pub fn first<T: DeserializeOwned>(&self, rows: Rows<T>) -> Result<Option<T>, Problem> {
         Ok(self.all(rows)?.into_iter().next())
     }

@@ -1,9 +1,9 @@
-//! The texts of the pages on which users sign agents in and approve their calls.
+//! The texts of pages on which users sign agents in.
 
 use super::{Text, texts};
 
 texts! {
-    // The page at the address for agents.
+    // The page at an MCP endpoint's URL.
     ADDRESS:
         "This address is for AI agents",
         "Diese Adresse ist für KI-Agenten",
@@ -24,7 +24,7 @@ texts! {
         "un programa sin nombre",
         "名前のないプログラム";
 
-    // The page on which a user decides about an agent's access.
+    // The page on which a user decides on an agent's access.
     CONSENT_TITLE:
         "Let “{name}” use your accounts?",
         "„{name}“ Zugriff auf Ihre Konten erlauben?",
@@ -260,7 +260,7 @@ texts! {
         "Vuelva atrás y elija menos plataformas, o todas.",
         "前のページに戻り、選択するプラットフォームを減らすか、すべてを選択してください。";
 
-    // A decision that was not made on the service's own page.
+    // A decision that was not submitted by the service's own page.
     DECIDE_ON_THE_PAGE:
         "Decide on the page itself",
         "Entscheiden Sie auf der Seite selbst",
@@ -306,7 +306,8 @@ texts! {
         "Inténtelo más tarde. Si no funciona, póngase en contacto con los responsables de la aplicación.",
         "しばらくしてからもう一度お試しください。解決しない場合は、アプリの運営者にお問い合わせください。";
 
-    // Invalid requests from an agent. The page describes the error in English, for the agent's developers.
+    // Invalid requests of an agent. The page describes the error in English, for the agent's
+    // developers.
     CAN_NOT_CONNECT:
         "This agent can't be connected",
         "Dieser Agent kann nicht verbunden werden",

@@ -1,4 +1,4 @@
-//! The texts of the page on which a user decides about an agent's call.
+//! The texts of the page on which a user decides on an agent's call.
 
 use super::{Text, texts};
 

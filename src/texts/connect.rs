@@ -3,7 +3,7 @@
 use super::{Text, texts};
 
 texts! {
-    // The app, if it has no name.
+    // How pages refer to an app without a name.
     THIS_APP:
         "this app",
         "diese App",
@@ -29,7 +29,7 @@ texts! {
         "la aplicación",
         "アプリ";
 
-    // The owner of a connection.
+    // How pages refer to the owner of a connection, by identity type.
     USER:
         "the user",
         "den Benutzer",
@@ -87,7 +87,7 @@ texts! {
         "Sí, continuar en {platform}",
         "はい、{platform}に進む";
 
-    // Links that no longer work.
+    // Connect links that are no longer valid.
     LINK_INVALID:
         "This link is no longer valid",
         "Dieser Link ist nicht mehr gültig",
@@ -205,7 +205,7 @@ texts! {
         "Volver a la aplicación",
         "アプリに戻る";
 
-    // The page to which the platform redirects.
+    // The page at the callback.
     INCOMPLETE:
         "This address is incomplete",
         "Diese Adresse ist unvollständig",
@@ -285,7 +285,7 @@ texts! {
         "No se ha podido conectar {platform}",
         "{platform}を連携できませんでした";
 
-    // The reasons why an attempt failed, by code.
+    // Why an attempt failed, by error code.
     DENIED:
         "Access was not allowed at {platform}.",
         "Der Zugriff wurde bei {platform} nicht erlaubt.",
@@ -365,7 +365,7 @@ texts! {
         "El servicio se ha interrumpido.",
         "サービスが中断されました。";
 
-    // The next steps for the user.
+    // What the user can do next.
     NEXT_START_AGAIN:
         "If you still want to connect, go back to the app and start again.",
         "Wenn Sie das Konto weiterhin verbinden möchten, kehren Sie zur App zurück und beginnen Sie von vorn.",

@@ -1,4 +1,4 @@
-//! The texts of the pages that file download links open.
+//! The texts of the pages that download links open.
 
 use super::{Text, texts};
 

@@ -1,8 +1,9 @@
-//! The languages of the pages for end users, and the choice among them.
+//! The languages of pages for end users, and the choice of a user's language.
 
 use crate::http::message::Request;
 
-/// The maximum length of a language tag, in characters. RFC 5646 (section 4.4.1) requires support for 35.
+/// The maximum length of a language tag, in characters. RFC 5646, section 4.4.1, requires support
+/// for at least 35.
 const MAX_TAG: usize = 35;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl Language {
     pub const ALL: [Self; 5] =
         [Self::English, Self::German, Self::French, Self::Spanish, Self::Japanese];
 
-    /// Its primary subtag, the value of `lang` in HTML.
+    /// The primary subtag, which is the value of `lang` in HTML.
     pub const fn code(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -30,14 +31,15 @@ impl Language {
         }
     }
 
-    /// The language of a tag, by its primary subtag: `de` for `de-AT`. Returns `None` for a language that no page has.
+    /// The language of a tag, according to its primary subtag: `de` for `de-AT`. Returns `None` for
+    /// an unsupported language.
     pub fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.split('-').next()?;
         Self::ALL.into_iter().find(|language| language.code().eq_ignore_ascii_case(primary))
     }
 
-    /// The language that the app chose with this tag; English if no page has it. Without a tag, the browser's
-    /// language.
+    /// The language that the app chose with `tag`, or English if it is not supported. Without a
+    /// tag, the browser's language.
     pub fn for_user(tag: Option<&str>, request: &Request) -> Self {
         match tag {
             Some(tag) => Self::from_tag(tag).unwrap_or_default(),
@@ -45,8 +47,8 @@ impl Language {
         }
     }
 
-    /// The language with the highest weight in `Accept-Language` (RFC 9110, section 12.5.4), or the first of those with
-    /// equal weights. English if there is none.
+    /// The supported language with the highest weight in `Accept-Language` (RFC 9110, section
+    /// 12.5.4), the first one if several have the same weight. English if none is supported.
     fn accepted(header: &str) -> Self {
         let mut best = (0, Self::English);
         for range in header.split(',') {
@@ -63,8 +65,9 @@ impl Language {
     }
 }
 
-/// Checks the form of a BCP 47 language tag: subtags of letters and digits, of which the first is a language. Returns
-/// the fault, as the end of a sentence. Languages without a page are valid: the user then gets English.
+/// Checks the format of a BCP 47 language tag: subtags of letters and digits, starting with the
+/// language. Returns the fault as the end of a sentence. Unsupported languages are valid; the user
+/// then gets English.
 pub fn tag(text: &str) -> Option<&'static str> {
     let is_subtag = |subtag: &str| {
         (1..=8).contains(&subtag.len()) && subtag.bytes().all(|byte| byte.is_ascii_alphanumeric())

@@ -1,4 +1,5 @@
-//! The texts of the pages for end users, in five languages. The connect window has its own, in `www/src/connect/texts`.
+//! The texts of pages for end users, in five languages. The connect window has its own texts in
+//! `www/src/connect/texts`.
 
 pub mod agents;
 pub mod approvals;
@@ -12,11 +13,12 @@ use crate::branding::{Branding, Look};
 use crate::http::config::Config;
 use language::Language;
 
-/// A text in each language, in the order of [`Language::ALL`]. `{name}` is a placeholder for a value.
+/// A text in each language, in the order of [`Language::ALL`]. It can contain placeholders such as
+/// `{name}`.
 #[derive(Debug, Clone, Copy)]
 pub struct Text(pub [&'static str; Language::ALL.len()]);
 
-/// Declares texts, and the list of them for tests.
+/// Declares texts, and a list of all of them for tests.
 macro_rules! texts {
     ($($name:ident: $($text:literal),+;)+) => {
         $(pub const $name: Text = Text([$($text),+]);)+
@@ -26,10 +28,10 @@ macro_rules! texts {
 }
 use texts;
 
-/// Values for a text, by name.
+/// Values of placeholders, by name.
 pub type Values<'a> = &'a [(&'a str, &'a str)];
 
-/// Fills in texts for one user: in their language, with the name of the app.
+/// Formats texts for one user: in their language, with the name of the app.
 #[derive(Debug, Clone, Copy)]
 pub struct Wording<'a> {
     pub language: Language,
@@ -41,13 +43,13 @@ impl<'a> Wording<'a> {
         Self { language, look: Look::from_config(config) }
     }
 
-    /// The same wording, with the branding of an account.
+    /// Adds the branding of an account.
     pub fn for_account(self, own: &'a Branding) -> Self {
         Self { look: self.look.with(own), ..self }
     }
 
-    /// Fills the text with values. Each text can also contain `{app}`, or `{theApp}` where the user may not have seen the
-    /// app; German texts can also contain `{appDative}` and `{theAppDative}`.
+    /// Formats a text with values. Every text can also contain `{app}`, or `{theApp}` if the user
+    /// may not have seen the app. German texts can also contain `{appDative}` and `{theAppDative}`.
     pub fn say(&self, text: &Text, values: Values<'_>) -> String {
         let mut filled = String::new();
         let mut rest = text.within(self.language);
@@ -64,7 +66,7 @@ impl<'a> Wording<'a> {
         filled
     }
 
-    /// The app, for the placeholder `name`.
+    /// The app's name or description for the placeholder `name`.
     fn app(&self, name: &str) -> String {
         let text = match name {
             "app" | "App" => connect::THIS_APP,
@@ -98,7 +100,8 @@ impl Text {
     }
 }
 
-/// The names of a text's placeholders. Those for a grammatical case, such as `{appDative}`, count as the same one.
+/// The names of a text's placeholders. Variants for a grammatical case, such as `{appDative}`, have
+/// the same name.
 pub fn placeholders(text: &str) -> BTreeSet<String> {
     let names = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
     names.map(|(name, _)| name.to_ascii_lowercase().replace("dative", "")).collect()

@@ -1,4 +1,4 @@
-//! The collector that receives spans: `OTLP_URL` and `OTLP_HEADERS`.
+//! The collector to which spans are sent. It is configured with `OTLP_URL` and `OTLP_HEADERS`.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use crate::ports::{HttpRequest, user_agent};
 use crate::terms::Method;
 use crate::util::percent::decode;
 
-/// The path of the traces below the collector's URL
+/// The path for traces, relative to the collector's URL
 /// (<https://opentelemetry.io/docs/specs/otlp/#otlphttp-request>).
 const PATH: &str = "/v1/traces";
 
-/// The collector of spans. `Debug` shows no header values, because they are secrets.
+/// The collector of spans. `Debug` prints no header values, because they are secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Collector {
     url: String,
@@ -26,8 +26,9 @@ impl fmt::Debug for Collector {
 }
 
 impl Collector {
-    /// The collector at a base URL. `headers` are `name=value` pairs, comma-separated, with percent-encoded values, as in
-    /// `OTEL_EXPORTER_OTLP_HEADERS`. Fails with a message that says what the variable must be.
+    /// Creates a collector from its base URL. `headers` are comma-separated pairs `name=value` with
+    /// percent-encoded values, as in `OTEL_EXPORTER_OTLP_HEADERS`. Fails with a message that
+    /// describes the expected format.
     pub fn new(url: &str, headers: &str) -> Result<Self, &'static str> {
         let is_valid = return_url(url).is_none() && !url.contains(['?', '#']);
         if !is_valid {
@@ -40,7 +41,7 @@ impl Collector {
         Ok(Self { url: format!("{}{PATH}", url.trim_end_matches('/')), headers })
     }
 
-    /// The request that sends a JSON document.
+    /// Builds the request that sends a JSON document.
     pub fn request(&self, body: Vec<u8>) -> HttpRequest {
         let mut headers = self.headers.clone();
         headers.push(("content-type".to_owned(), "application/json".to_owned()));

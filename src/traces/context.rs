@@ -1,34 +1,36 @@
-//! W3C Trace Context: the headers `traceparent` and `tracestate` (<https://www.w3.org/TR/trace-context/>).
+//! W3C Trace Context (<https://www.w3.org/TR/trace-context/>): the headers `traceparent` and
+//! `tracestate`.
 
-/// Identifies the span of the sender, and its trace.
+/// The header that identifies the sender's span and its trace.
 pub const TRACEPARENT: &str = "traceparent";
-/// Vendor-specific data about that trace.
+/// The header with vendor-specific data about the trace.
 pub const TRACESTATE: &str = "tracestate";
 
-/// The flags that are passed on with another parent: sampled, and random trace id. A sender must not set any other.
+/// The known flags: sampled, and random trace id. Flags that a sender does not know must not be
+/// passed on with a new parent.
 const KNOWN_FLAGS: u8 = 0b11;
 const SAMPLED: u8 = 0b01;
 
-/// The maximum number of members of `tracestate`.
+/// The maximum number of members in `tracestate`.
 const MAX_MEMBERS: usize = 32;
 
-/// The trace that a request belongs to. Both headers are valid.
+/// The trace to which a request belongs. Both headers have been validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
-    /// `traceparent` as it was sent.
+    /// The original value of `traceparent`.
     traceparent: String,
     /// 32 hexadecimal digits.
     pub trace_id: String,
     /// The id of the sender's span: 16 hexadecimal digits.
     pub parent_id: String,
     pub flags: u8,
-    /// `tracestate`, if it was sent and is valid.
+    /// The value of `tracestate`, if it was sent and is valid.
     pub state: Option<String>,
 }
 
 impl TraceContext {
-    /// Reads the headers of a request, whose names are in lower case. Returns `None` without a valid `traceparent`,
-    /// because `tracestate` alone has no meaning.
+    /// Parses the headers of a request. Their names must be in lower case. Returns `None` without a
+    /// valid `traceparent`, because `tracestate` alone has no meaning.
     pub fn read(headers: &[(String, String)]) -> Option<Self> {
         let values_of = |header: &'static str| {
             headers.iter().filter(move |(name, _)| name == header).map(|(_, value)| value.as_str())
@@ -46,13 +48,13 @@ impl TraceContext {
         })
     }
 
-    /// Whether the sender requests that the trace be recorded.
+    /// Whether the sender requests that the trace is recorded.
     pub const fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
 
-    /// Replaces both headers of a request by these. With `span_id`, that span is the parent; without, the context is
-    /// passed on unchanged, as by a service that records nothing.
+    /// Replaces both headers of a request. With `span_id`, that span becomes the parent. Without
+    /// it, the context is passed on unchanged.
     pub fn set(context: Option<&Self>, span_id: Option<&str>, headers: &mut Vec<(String, String)>) {
         headers.retain(|(name, _)| name != TRACEPARENT && name != TRACESTATE);
         let Some(Self { traceparent, trace_id, flags, state, .. }) = context else { return };
@@ -66,7 +68,8 @@ impl TraceContext {
     }
 }
 
-/// The trace id, the parent id and the flags of `traceparent`. A higher version than 00 may have more parts.
+/// Parses the trace id, the parent id and the flags of `traceparent`. Versions above 00 may have
+/// more parts.
 fn parse(text: &str) -> Option<(&str, &str, u8)> {
     let mut parts = text.split('-');
     let version = hex(parts.next()?, 2)?;
@@ -78,7 +81,7 @@ fn parse(text: &str) -> Option<(&str, &str, u8)> {
     is_valid.then_some((trace_id, parent_id, flags))
 }
 
-/// The text, if it consists of this number of hexadecimal digits in lower case.
+/// Returns the text if it consists of exactly this number of lower-case hexadecimal digits.
 fn hex(text: &str, digits: usize) -> Option<&str> {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     (text.len() == digits && text.bytes().all(is_digit)).then_some(text)

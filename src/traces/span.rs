@@ -1,8 +1,8 @@
-//! The span of a platform call, and the document in which a collector receives it (OTLP/HTTP with JSON,
-//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>).
+//! The span of a platform call, and the document that sends spans to a collector (OTLP/HTTP with
+//! JSON, <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>).
 //!
-//! A span names the platform, the action and the tenant. It contains no path, query, header or body, because any of them
-//! may hold a secret or personal data, and no identity.
+//! A span contains the platform, the action and the tenant. It contains no identity, and no path,
+//! query, header or body, because these may contain secrets or personal data.
 
 use serde_json::{Value, json};
 
@@ -14,15 +14,15 @@ use crate::util::json;
 /// The timeout of a request to the collector, in milliseconds.
 pub const COLLECTOR_TIMEOUT_MS: u32 = 5000;
 
-/// The maximum number of spans that are sent per request.
+/// The maximum number of spans per request of a caller.
 pub const MAX_SPANS: usize = 100;
 
-/// The kind of a span that sends a request.
+/// The OTLP value for the span kind "client": a span that sends a request.
 const CLIENT: u8 = 3;
-/// The status of a span that failed.
+/// The OTLP value for the status of a failed span.
 const ERROR: u8 = 2;
 
-/// The ids of the span of one request to a platform.
+/// The ids of a span for one request to a platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpanIds {
     trace_id: String,
@@ -31,8 +31,8 @@ pub struct SpanIds {
 }
 
 impl SpanIds {
-    /// A new span: in the trace of the caller's request if there is one, otherwise in a new trace. Returns `None` when the
-    /// caller's context is not sampled.
+    /// Creates the ids of a new span. It belongs to the trace of the caller's request or, if there
+    /// is none, to a new trace. Returns `None` if the caller's trace is not sampled.
     pub fn new(context: Option<&TraceContext>, random: &impl Random) -> Option<Self> {
         let (mut trace, mut span) = ([0; 16], [0; 8]);
         random.fill(&mut span);
@@ -53,25 +53,25 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
-/// A request to a platform.
+/// A request to a platform, to be sent as a span.
 #[derive(Debug, Clone, Copy)]
 pub struct PlatformSpan<'a> {
     pub ids: &'a SpanIds,
     pub context: Option<&'a TraceContext>,
     pub method: &'a str,
-    /// Only its scheme, host and port are sent.
+    /// The URL of the request. Only its scheme, host and port are sent.
     pub url: &'a str,
-    /// The number of earlier requests of the same call.
+    /// The number of earlier requests for the same call.
     pub resends: u32,
-    /// In milliseconds since 1970-01-01 UTC.
+    /// Milliseconds since 1970-01-01 UTC.
     pub began: u64,
-    /// When the response began, or the request failed.
+    /// When the response began or the request failed, in milliseconds since 1970-01-01 UTC.
     pub ended: u64,
     pub status: Option<u16>,
-    /// The reason why there is no response.
+    /// Why there is no response.
     pub error: Option<&'a str>,
     pub platform: &'a str,
-    /// `None` for a proxied request.
+    /// `None` for a request through the proxy.
     pub action: Option<&'a str>,
     pub account: &'a str,
     pub environment: &'a str,
@@ -79,8 +79,9 @@ pub struct PlatformSpan<'a> {
 }
 
 impl PlatformSpan<'_> {
-    /// The span as JSON. Names of attributes are those of the semantic conventions for HTTP
-    /// (<https://opentelemetry.io/docs/specs/semconv/http/http-spans/>) and of this service.
+    /// The span as JSON. The names of its attributes are from the semantic conventions for HTTP
+    /// (<https://opentelemetry.io/docs/specs/semconv/http/http-spans/>), or specific to this
+    /// service.
     pub fn to_json(self) -> Value {
         let origin = origin(self.url);
         let (scheme, authority) = origin.split_once("://").unwrap_or_default();
@@ -134,7 +135,7 @@ impl PlatformSpan<'_> {
     }
 }
 
-/// The document with the spans of one request.
+/// The document that sends the spans of one request.
 pub fn document(spans: &[Value]) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION");
     json::bytes(&json!({
@@ -151,7 +152,7 @@ fn text(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": value}})
 }
 
-/// 64-bit numbers are strings in this encoding.
+/// OTLP's JSON encoding represents 64-bit numbers as strings.
 fn number(key: &str, value: u32) -> Value {
     json!({"key": key, "value": {"intValue": value.to_string()}})
 }

@@ -1,4 +1,4 @@
-//! The counts that an isolate holds.
+//! The request counts in an isolate's memory.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,41 +11,44 @@ use crate::http::endpoint::Access;
 use crate::ports::is_recent;
 use crate::terms::{EndpointGroup, Scope};
 
-/// The number of rows at which an isolate writes its counts without a delay. It holds at most twice as many.
+/// The number of rows at which an isolate writes its counts without delay. It stores at most twice
+/// as many.
 pub const MAX_ROWS: usize = 500;
 
-/// The time after which an unfinished flush counts as failed, in milliseconds: by then, the platform has ended it.
+/// How long an unfinished flush is trusted, in milliseconds. After this time, the platform has
+/// ended it.
 const FLUSH_TRUST_MS: u64 = 60_000;
 
-/// The dimensions under which a request is counted, as far as they are known before the response.
+/// The dimensions of a counted request that are known before the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageDimensions {
-    /// The hash of a key, the id of the key of a token, or the id of a grant, by which storage finds the caller's key.
+    /// The value that identifies the caller in storage: the hash of a key, the key id in a token,
+    /// or the id of a grant.
     pub caller: String,
     pub endpoint: EndpointGroup,
-    /// The platform in the path. It is counted only if the request succeeds, so that no caller can invent platforms.
+    /// The platform in the path. Counted only if the request succeeds, so that callers can't invent
+    /// platforms.
     pub platform_in_path: Option<String>,
-    /// The platform of the connection.
     pub platform: Option<String>,
-    /// The identity of the token, or of the connection.
+    /// The identity of the token or of the connection.
     pub identity: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Row {
     pub caller: String,
-    /// The number of days since 1970-01-01 UTC.
+    /// Days since 1970-01-01 UTC.
     pub day: u64,
     pub endpoint: EndpointGroup,
     /// The first digit of the status.
     pub status: u16,
-    /// Empty if there is none.
+    /// Empty if there is no platform.
     pub platform: String,
-    /// Empty if there is none.
+    /// Empty if there is no identity.
     pub identity: String,
 }
 
-/// A row and its number of requests, in the form that the SQL statement parses.
+/// A row with its number of requests, in the format that the SQL statement parses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count(pub Row, pub u64);
 
@@ -57,22 +60,22 @@ impl Serialize for Count {
     }
 }
 
-/// The counts of one database.
+/// The counts for one database.
 #[derive(Debug, Default)]
 struct Pending {
     rows: HashMap<Row, u64>,
-    /// The time at which the pending flush was started.
+    /// When the pending flush was started, in milliseconds since 1970-01-01 UTC.
     flush_since: Option<u64>,
-    /// Whether a flush without a delay was started.
+    /// Whether a flush without delay was started.
     is_urgent: bool,
 }
 
-/// The counts that this isolate has not written yet, by the number of the database.
+/// The counts that this isolate has not written yet, by shard number.
 #[derive(Debug, Default)]
 pub struct UsageCounts(RefCell<HashMap<u16, Pending>>);
 
 impl UsageCounts {
-    /// Counts a request. Its status is that of the response.
+    /// Counts a request. `status` is the status of the response.
     pub fn add(&self, database: u16, counted: UsageDimensions, status: u16, now: u64) {
         let Ok(mut all) = self.0.try_borrow_mut() else { return };
         let rows = &mut all.entry(database).or_default().rows;
@@ -94,8 +97,8 @@ impl UsageCounts {
         }
     }
 
-    /// The delay of the flush that must begin now, in milliseconds. Returns `None` when nothing is counted, or a flush has
-    /// already begun.
+    /// The delay of the flush that must start now, in milliseconds. Returns `None` if there are no
+    /// counts or a flush has already been started.
     pub fn due_flush(&self, database: u16, now: u64) -> Option<u32> {
         let mut all = self.0.try_borrow_mut().ok()?;
         let pending = all.get_mut(&database).filter(|pending| !pending.rows.is_empty())?;
@@ -109,7 +112,7 @@ impl UsageCounts {
         Some(if is_full { 0 } else { FLUSH_MS })
     }
 
-    /// Takes the counts of a database.
+    /// Removes and returns the counts for a database.
     pub fn take(&self, database: u16) -> Vec<Count> {
         let pending = self.0.try_borrow_mut().ok().and_then(|mut all| all.remove(&database));
         let rows = pending.unwrap_or_default().rows;
@@ -117,7 +120,7 @@ impl UsageCounts {
     }
 }
 
-/// The group that an endpoint with this access belongs to.
+/// The group of the endpoints with this access.
 pub const fn group(access: Access) -> EndpointGroup {
     match access {
         Access::Catalog => EndpointGroup::Catalog,
@@ -171,7 +174,7 @@ mod tests {
         assert_eq!(counts.take(0).len(), MAX_ROWS);
         counts.add(0, counted(0), 200, 9);
         assert_eq!(counts.due_flush(0, 9), Some(FLUSH_MS));
-        // The platform has ended that flush.
+        // The platform has ended the first flush.
         assert_eq!(
             (counts.due_flush(0, 60_008), counts.due_flush(0, 60_009)),
             (None, Some(FLUSH_MS))

@@ -1,4 +1,4 @@
-//! `GET /v1/usage`: how often a tenant's keys and tokens used the API.
+//! `GET /v1/usage`: how often the keys and tokens of a tenant used the API.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::terms::UsageGroup;
 use crate::util::json;
 use crate::util::rfc3339;
 
-/// The number of days without `from`, the last one included.
+/// The number of days to report if `from` is missing, including the last day.
 const DEFAULT_DAYS: u64 = 30;
 
 #[derive(Serialize)]
@@ -31,8 +31,8 @@ struct RowView<'a> {
     platform: Option<&'a str>,
     identity: Option<&'a str>,
     status: Option<&'a str>,
-    /// Whether the row sums requests that were counted without their platform and identity, or whose groups are not
-    /// returned.
+    /// Whether the row counts requests whose platform and identity were not stored, or whose groups
+    /// are beyond the limit.
     other: bool,
     requests: u64,
 }
@@ -65,7 +65,7 @@ fn view<'a>(filter: &UsageFilter, rows: &'a [UsageRow]) -> UsageView<'a> {
     let requests = rows.first().map(|row| row.total).unwrap_or_default();
     let returned = rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.requests));
     let mut views: Vec<RowView<'_>> = rows.iter().map(UsageRow::view).collect();
-    // Sorts by day, and keeps the largest row of a day first.
+    // Sorts by day. Within a day, the largest row remains first.
     views.sort_by(|a, b| a.day.cmp(&b.day));
     let rest = requests.saturating_sub(returned);
     if rest > 0 {
@@ -90,13 +90,13 @@ impl UsageRow {
     }
 }
 
-/// Formats a day as `2026-11-28`.
+/// Formats a day like `2026-11-28`.
 fn date(day: u64) -> String {
     let time = rfc3339::rfc3339(day.saturating_mul(DAY_MS)).unwrap_or_default();
     time.get(..10).unwrap_or_default().to_owned()
 }
 
-/// Parses `2026-11-28` into the number of days since 1970-01-01 UTC.
+/// Parses a day like `2026-11-28` as the number of days since 1970-01-01 UTC.
 pub fn parse_day(text: &str) -> Option<u64> {
     (text.len() == 10).then(|| rfc3339::parse(&format!("{text}T00:00:00Z")).map(day)).flatten()
 }

@@ -1,9 +1,10 @@
-//! Usage: the number of requests of a tenant per day, by endpoint group, platform, identity and class of status.
+//! Usage: the number of a tenant's requests per day, by endpoint group, platform, identity and
+//! class of status.
 //!
-//! A request never writes its count. Each isolate counts in memory and writes all of its counts in one statement, in
-//! the background: [`FLUSH_MS`] after the first one, or when it holds [`counts::MAX_ROWS`] rows. An isolate that ends
-//! before that loses what it has not written, and so does a failed write, because repeating it could count twice. So
-//! the counts can be too low, but never too high.
+//! Requests do not write their counts. Each isolate counts in memory and writes all of its counts
+//! with one statement in the background: [`FLUSH_MS`] after the first count, or at
+//! [`counts::MAX_ROWS`] rows. If the isolate ends earlier, its counts are lost. A failed write is
+//! not retried, because it could count twice. So counts can be too low, but never too high.
 
 pub mod counts;
 pub mod endpoints;
@@ -15,18 +16,20 @@ use crate::storage::metering::STORAGE_TIMEOUT_MS;
 use crate::util::json;
 use statements::DataPoint;
 
-/// The time between the first count and its write, in milliseconds. Work after a response may take 30 seconds.
+/// The time between the first count and its write, in milliseconds. The platform allows 30 seconds
+/// after a response.
 pub const FLUSH_MS: u32 = 20_000;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// The number of days since 1970-01-01 UTC.
+/// Converts milliseconds to days since 1970-01-01 UTC.
 pub const fn day(milliseconds: u64) -> u64 {
     milliseconds / DAY_MS
 }
 
-/// Waits for `delay_ms`, and writes the counts that this isolate holds for the database of `ports`: to the database, and to
-/// the dataset if there is one. Only the database knows the accounts of the callers.
+/// Waits for `delay_ms`, then writes this isolate's counts for the database of `ports`: to the
+/// database, and to the dataset if one is configured. The dataset's points are selected from the
+/// database, because only the database knows the accounts of callers.
 pub async fn flush<P: Db + Clock + Dataset>(
     service: &Service,
     ports: &P,

@@ -9,17 +9,18 @@ use crate::ports::{Param, Statement};
 use crate::terms::UsageGroup;
 use crate::util::json;
 
-/// Stands for the platform and the identity in the rows that sum all other combinations. No platform and no identity
-/// contains a comma.
+/// The value of platform and identity in rows that count all other combinations. Platforms and
+/// identities can't contain commas.
 pub const OTHER: &str = ",";
 
-/// The maximum number of rows of a tenant on a day, without the rows for [`OTHER`].
+/// The maximum number of rows per tenant and day, without the rows for [`OTHER`].
 pub const MAX_ROWS_PER_DAY: u64 = 1000;
 
-/// The maximum number of rows in a response, without the row that sums all others.
+/// The maximum number of rows in a response, without the row for all others.
 pub const MAX_GROUPS: u64 = 1000;
 
-/// Begins a statement with the table `counted`: the counts of `?1`, each with the account and environment of its caller.
+/// Starts a statement with the table `counted`: the counts in the parameter `?1`, each with the
+/// tenant of its caller.
 macro_rules! with_counted {
     ($rest:literal) => {
         concat!(
@@ -38,10 +39,10 @@ WITH counted AS (
     };
 }
 
-/// The maximum number of data points that an invocation of the Worker may write.
+/// The maximum number of data points that one invocation of the Worker may write.
 pub const MAX_POINTS: u64 = 250;
 
-/// A count for the dataset.
+/// A data point for the dataset.
 #[derive(Debug, Deserialize)]
 pub struct DataPoint {
     account: String,
@@ -61,7 +62,8 @@ impl Serialize for DataPoint {
     }
 }
 
-/// Selects counts with the accounts of their callers, up to [`MAX_POINTS`], those with the most requests.
+/// Selects up to [`MAX_POINTS`] counts with the tenants of their callers, starting with the most
+/// requests.
 pub fn select_counted(counts: &[Count]) -> Statement {
     const SQL: &str = with_counted!(
         "
@@ -73,9 +75,9 @@ SELECT account, environment, endpoint, status, platform, identity, requests FROM
     }
 }
 
-/// Adds counts. When the day of a tenant has [`MAX_ROWS_PER_DAY`] rows, further combinations are counted with the platform
-/// and the identity [`OTHER`]; rows with more requests come first. A caller whose key no longer exists here is not counted.
-/// Not idempotent.
+/// Adds counts, starting with the most requests. If a tenant's day already has [`MAX_ROWS_PER_DAY`]
+/// rows, counts further combinations under [`OTHER`]. Skips callers whose key is not in this
+/// database. Not idempotent.
 pub fn add(counts: &[Count]) -> Statement {
     const SQL: &str = with_counted!(
         "
@@ -106,20 +108,19 @@ ON CONFLICT (account, environment, id) DO UPDATE SET requests = requests + exclu
     }
 }
 
-/// The selection of counts, and the columns to group them by.
+/// Which counts to select, and the columns to group them by.
 #[derive(Debug, Clone)]
 pub struct UsageFilter {
-    /// The first day, as a number of days since 1970-01-01 UTC.
+    /// The first day, in days since 1970-01-01 UTC.
     pub from: u64,
-    /// The last day.
+    /// The last day, in days since 1970-01-01 UTC.
     pub to: u64,
     pub platform: Option<String>,
     pub identity: Option<String>,
-    /// The columns to group by; at least one.
+    /// The columns to group by. At least one.
     pub group_by: Vec<UsageGroup>,
 }
 
-/// A row of the result.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct UsageRow {
     pub day: Option<u64>,
@@ -128,11 +129,11 @@ pub struct UsageRow {
     pub identity: Option<String>,
     pub status: Option<String>,
     pub requests: u64,
-    /// The sum over all rows, including those beyond the limit.
+    /// The sum of all rows, including those beyond the limit.
     pub total: u64,
 }
 
-/// Sums the counts of the caller's tenant by group, the largest first.
+/// Sums the counts of the caller's tenant by group, in descending order.
 pub fn select(guard: &Guard<'_>, filter: &UsageFilter) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ");
@@ -158,7 +159,7 @@ pub fn select(guard: &Guard<'_>, filter: &UsageFilter) -> Statement {
     sql.finish()
 }
 
-/// Deletes up to 2000 rows of days before `day`.
+/// Deletes up to 2000 rows of the days before `day`.
 pub fn prune(day: u64) -> Statement {
     Statement {
         sql: "DELETE FROM usage WHERE (account, environment, id) IN (SELECT account, environment, id FROM usage INDEXED BY usage_by_day WHERE day < ?1 AND account NOT IN (SELECT account FROM away) LIMIT 2000)".into(),

@@ -1,7 +1,8 @@
-//! Case folding, the same in the importer, the Worker and the client.
+//! Case folding that is identical in the importer, the Worker and the client.
 
-/// Lower-cases letter by letter, so that a prefix folds the same way alone as within the whole string. A final sigma
-/// therefore becomes a normal sigma, as in Unicode's case folding.
+/// Converts each character to lower case independently, so that a prefix folds in the same way as
+/// within the whole string. A final sigma therefore becomes a normal sigma, as in Unicode case
+/// folding.
 pub fn fold(text: &str) -> String {
     text.chars()
         .flat_map(char::to_lowercase)

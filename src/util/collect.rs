@@ -1,7 +1,7 @@
-//! Collects into maps and sets by inserting one item after the other.
+//! Collects items into maps and sets by inserting them one by one.
 //!
-//! `Iterator::collect` sorts before it builds a `BTreeMap`. Each type of iterator gets its own copy of that sort, and the
-//! copies were 7 KB of the Worker, gzipped.
+//! `Iterator::collect` sorts items before it builds a `BTreeMap`. The compiler generates this sort
+//! for each type of iterator, which took 7 KB of the gzipped Worker.
 
 pub fn by_insertion<T, C: Default + Extend<T>>(items: impl IntoIterator<Item = T>) -> C {
     let mut collection = C::default();

@@ -1,6 +1,7 @@
-//! Invisible characters, which let one string pass for another. The vault rejects them; the importer removes them.
+//! Invisible characters, which can make different strings look alike. The vault rejects them; the
+//! importer removes them.
 
-/// The characters of a string without the invisible ones. Joiners and variation selectors stay where they change the
+/// The visible characters of a string. Keeps joiners and variation selectors where they change the
 /// appearance.
 pub fn visible(text: &str) -> impl Iterator<Item = char> {
     let mut before = char::default();
@@ -28,8 +29,9 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const TEXT_STYLE: char = '\u{fe0e}';
 const EMOJI_STYLE: char = '\u{fe0f}';
 
-/// Whether a joiner between these two characters changes their appearance. Between emoji it combines them; between
-/// letters of the scripts from Arabic to Mongolian it selects their forms, as Persian needs.
+/// Whether a joiner between these two characters changes their appearance. A joiner combines emoji;
+/// between letters of the scripts from Arabic to Mongolian, it selects their forms, which Persian
+/// needs.
 fn joins(joiner: char, (before, after): (char, char)) -> bool {
     let is_emoji = |letter| is_pictograph(letter) || letter == EMOJI_STYLE;
     let has_forms = |letter| matches!(letter, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{18af}');
@@ -44,13 +46,13 @@ fn is_pictograph(letter: char) -> bool {
         | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1fbff}')
 }
 
-/// Whether a character is on a telephone keypad.
+/// Whether a character can be part of a keycap emoji.
 fn is_keycap(letter: char) -> bool {
     letter.is_ascii_digit() || matches!(letter, '#' | '*')
 }
 
-/// Unicode's default-ignorable characters, including those that change the writing direction, annotation characters,
-/// and a blank that counts as a symbol.
+/// Unicode's default-ignorable characters, including those that change the writing direction,
+/// annotation characters, and a blank that Unicode classifies as a symbol.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'

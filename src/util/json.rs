@@ -1,5 +1,6 @@
-//! Parses untrusted JSON into a value that keeps the order of members and duplicates, so that a body reader can report
-//! all faults. JSON with a fixed shape is read and written with serde's derive.
+//! Parses untrusted JSON into a value that preserves the order of members and duplicates, so that a
+//! body reader can report all faults. JSON with a fixed format is read and written with serde's
+//! derive.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,7 +14,7 @@ pub enum Value {
     Boolean(bool),
     /// A non-negative integer in any notation: `900`, `900.0`, `9e2`.
     Integer(u64),
-    /// Any other number. No caller needs its value.
+    /// Any other number. Its value is dropped, because no caller needs it.
     Number,
     Text(String),
     Array(Vec<Value>),
@@ -21,12 +22,12 @@ pub enum Value {
     Object(Vec<(String, Value)>),
 }
 
-/// The input is not JSON, or is nested more than 127 levels deep.
+/// The error if the input is not JSON, or is nested more than 127 levels deep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Counted from 1.
+    /// Starts at 1.
     pub line: usize,
-    /// Counted from 1.
+    /// Starts at 1.
     pub column: usize,
 }
 
@@ -44,7 +45,7 @@ pub fn parse(text: &str) -> Result<Value, SyntaxError> {
         .map_err(|error| SyntaxError { line: error.line(), column: error.column() })
 }
 
-/// The first integer that a float can't distinguish from its neighbour: 2^53.
+/// 2^53, the first integer that a float can't distinguish from its neighbour.
 const UNSAFE_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 impl Value {
@@ -61,18 +62,19 @@ impl Value {
         Self::Integer(integer)
     }
 
-    /// The string. Returns `None` for any other kind of value.
+    /// The string, or `None` if the value has a different type.
     pub fn into_string(self) -> Option<String> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Like [`Self::into_string`], but borrows.
+    /// The string, or `None` if the value has a different type.
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Passes the path of each duplicate member in the value to `report`. Duplicates are rejected because one parser
-    /// may read the first and another the last. `path` is the path of the value itself.
+    /// Calls `report` with the path of each duplicate member in the value. Duplicates are rejected
+    /// because some parsers use the first one and others the last. `path` is the path of the value
+    /// itself.
     pub fn each_duplicate(&self, path: &[&str], report: &mut dyn FnMut(&[&str])) {
         match self {
             Self::Array(items) => {
@@ -94,7 +96,7 @@ impl Value {
         }
     }
 
-    /// Returns `None` unless the value is a non-negative integer.
+    /// The integer, or `None` if the value is not a non-negative integer.
     pub const fn as_integer(&self) -> Option<u64> {
         if let Self::Integer(number) = self { Some(*number) } else { None }
     }
@@ -158,11 +160,12 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
 /// Parses JSON in UTF-8.
 pub fn from_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> serde_json::Result<T> {
-    // Not `serde_json::from_slice`: the Worker would contain the code of each type twice, for two kinds of readers.
+    // Does not use `serde_json::from_slice`, because the Worker would then contain the code of each
+    // type twice, for two types of readers.
     from_text(std::str::from_utf8(bytes).map_err(serde::de::Error::custom)?)
 }
 
-/// Parses JSON. A struct must be an object: see [`Object`].
+/// Parses JSON. Structs must be JSON objects: see [`Object`].
 pub fn from_text<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = T::deserialize(Object(&mut deserializer))?;
@@ -170,8 +173,9 @@ pub fn from_text<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result
     Ok(value)
 }
 
-/// Reads a struct from an object only. Derived implementations of `Deserialize` can also read one from an array of its members.
-/// Without that code, and with one type of reader, the Worker is 12 KB smaller, gzipped.
+/// Deserializes structs only from objects. Derived implementations of `Deserialize` also accept an
+/// array of the members. Without this code, and with a single type of reader, the gzipped Worker is
+/// 12 KB smaller.
 pub struct Object<D>(pub D);
 
 macro_rules! forward {
@@ -210,7 +214,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Object<D> {
 }
 
 pub fn bytes(value: &impl Serialize) -> Vec<u8> {
-    // All keys are strings, so serialization cannot fail.
+    // All map keys are strings, so serialization can't fail.
     serde_json::to_vec(value).unwrap_or_default()
 }
 

@@ -4,23 +4,24 @@ pub const FORM: &str = "application/x-www-form-urlencoded";
 /// The media type of forms with files (RFC 7578).
 pub const MULTIPART: &str = "multipart/form-data";
 
-/// The media type without its parameters, in lower case.
+/// A media type in lower case, without its parameters.
 pub fn essence(media: &str) -> String {
     media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Whether a media type is JSON. `essence` is the result of [`essence()`].
+/// Whether a media type is JSON. `essence` is the output of [`essence()`].
 pub fn is_json(essence: &str) -> bool {
     essence == "application/json" || essence.ends_with("+json") || essence.ends_with("/json")
 }
 
-/// Whether a body of this media type is serialized from a JSON value: JSON, a form, or any type. Other bodies are
-/// strings.
+/// Whether a body of this media type is serialized from a JSON value: JSON, forms, and the
+/// wildcard. Other bodies are strings.
 pub fn is_serialized(essence: &str) -> bool {
     is_json(essence) || matches!(essence, FORM | MULTIPART | "*/*")
 }
 
-/// File extensions and their media types. If several have the same type, the most common one comes first.
+/// File extensions and their media types. If several extensions have the same type, the most common
+/// one comes first.
 const EXTENSIONS: [(&str, &str); 36] = [
     ("aac", "audio/aac"),
     ("avif", "image/avif"),

@@ -1,4 +1,5 @@
-//! A set of a few names, stored as one string: tokens contain it in this form, and it is compared and copied as a whole.
+//! A small set of names, stored as a single string. Tokens contain this string, and comparing or
+//! copying the set takes one operation.
 
 use serde::{Serialize, Serializer};
 
@@ -11,7 +12,7 @@ impl Names {
         Self(names.join(","))
     }
 
-    /// The inverse of [`Self::as_str`].
+    /// Creates a set from the output of [`Self::as_str`].
     pub const fn from_string(text: String) -> Self {
         Self(text)
     }

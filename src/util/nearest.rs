@@ -1,16 +1,17 @@
-//! Suggestions for mistyped names.
+//! Suggestions for misspelled names.
 
-/// Only this many characters of a name are compared and shown, to bound the cost of a hostile one.
+/// The maximum number of characters of a name that are compared and displayed. Bounds the cost of
+/// hostile input.
 const MAX_COMPARED_CHARS: usize = 64;
-/// The shortest string that counts as a prefix of another.
+/// The minimum length of a string that counts as a prefix of another string.
 const MIN_PREFIX_CHARS: usize = 3;
 
-/// The part of a requested name that is compared and shown.
+/// The characters of a requested name that are compared and displayed.
 fn truncated(name: &str) -> String {
     name.chars().take(MAX_COMPARED_CHARS).collect()
 }
 
-/// A requested name for display: a long one is truncated and ends with an ellipsis.
+/// Truncates a long name for display, and adds an ellipsis.
 pub fn shown(name: &str) -> String {
     let mut shown = truncated(name);
     if shown.len() < name.len() {
@@ -19,7 +20,7 @@ pub fn shown(name: &str) -> String {
     shown
 }
 
-/// Up to `limit` names of `known` that resemble `name`, best first.
+/// Returns up to `limit` names in `known` that resemble `name`, starting with the most similar one.
 pub fn nearest<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -29,15 +30,16 @@ pub fn nearest<'a>(
     nearest_of(name, &mut || known.next(), limit)
 }
 
-/// The part of [`nearest`] that does not depend on the iterator's type, compiled once. A `dyn Iterator` would bring in
-/// the code of all its methods, so `next` is a plain closure.
+/// The part of [`nearest`] that does not depend on the type of the iterator, so that it is compiled
+/// only once. The iterator is passed as a closure, because a `dyn Iterator` would include the code
+/// of all its methods.
 fn nearest_of<'a>(
     name: &str,
     next: &mut dyn FnMut() -> Option<&'a str>,
     limit: usize,
 ) -> Vec<String> {
     let name = Name::new(&truncated(name));
-    // `limit` is small: inserting each name in place is faster than sorting all of them.
+    // `limit` is small, so inserting each name in place is faster than sorting all names.
     let mut best: Vec<(Similarity, &str)> = Vec::with_capacity(limit.saturating_add(1));
     while let Some(known) = next() {
         let Some(similarity) = name.similarity(known) else { continue };
@@ -52,29 +54,32 @@ fn nearest_of<'a>(
     best.into_iter().map(|(_, known)| known.to_owned()).collect()
 }
 
-/// The kind of resemblance between two names, weakest first.
+/// How two names resemble each other, from the weakest to the strongest resemblance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum MatchKind {
-    /// A part of the known name equals the requested name except for typos.
+    /// A part of the known name equals the requested name, except for typos.
     MistypedPart,
     /// A part of the requested name equals the known name.
     ContainsKnown,
-    /// The names are equal except for typos.
+    /// The names are equal, except for typos.
     Mistyped,
-    /// Each of several parts of the requested name begins a part of the known one.
+    /// The requested name has several parts, and each of them is a prefix of a part of the known
+    /// name.
     Parts,
-    /// One name begins with the other, or a part of the known name begins with the requested name.
+    /// One name is a prefix of the other, or the requested name is a prefix of a part of the known
+    /// name.
     Begins,
     /// A part of the known name equals the requested name.
     Part,
-    /// The names are equal except for case and separators.
+    /// The names are equal, except for case and separators.
     Same,
 }
 
-/// The kind, then, in thousandths, the ratio of the lengths or of correct letters.
+/// The kind of match, and the ratio of the lengths or of correct letters in thousandths.
 type Similarity = (MatchKind, usize);
 
-/// A name in lower case, whole and in parts: `identity_type` and `identityType` give the same name.
+/// A name in lower case, as a whole and in parts. `identity_type` and `identityType` result in the
+/// same name.
 struct Name {
     joined: String,
     parts: Vec<String>,
@@ -100,7 +105,7 @@ impl Name {
         Self { joined: parts.concat(), parts }
     }
 
-    /// The similarity of a known name to this one. Returns `None` when they do not resemble each other.
+    /// Compares a known name with this one. Returns `None` if they do not resemble each other.
     fn similarity(&self, known: &str) -> Option<Similarity> {
         let known = Self::new(known);
         let (sent, other) = (self.joined.as_str(), known.joined.as_str());
@@ -131,12 +136,12 @@ impl Name {
             return Some((MatchKind::ContainsKnown, per_mille));
         }
         let ratio = known.parts.iter().filter_map(|part| mistyped(sent, part)).max();
-        // Among equally close names, the shorter one is more likely.
+        // Of equally similar names, the shorter one is more likely.
         ratio.map(|ratio| (MatchKind::MistypedPart, ratio.saturating_mul(per_mille) / 1000))
     }
 }
 
-/// `part` of `whole` in thousandths.
+/// The ratio of `part` to `whole`, in thousandths.
 fn per_mille(part: usize, whole: usize) -> usize {
     part.saturating_mul(1000).checked_div(whole).unwrap_or(0)
 }
@@ -145,10 +150,11 @@ fn begins(text: &str, prefix: &str) -> bool {
     prefix.len() >= MIN_PREFIX_CHARS && text.starts_with(prefix)
 }
 
-/// The ratio of correct letters in a mistyped string, in thousandths. Returns `None` when the strings differ too much.
-/// One typo (an extra, missing or wrong letter, or two swapped) is accepted from three letters on, two from six, three
-/// from ten. Two or more are accepted only when the first letters agree: people rarely mistype the first letter and
-/// another one.
+/// The ratio of correct letters in a misspelled string, in thousandths. Returns `None` if the
+/// strings differ too much. A typo is an extra, missing or wrong letter, or two swapped letters.
+/// Accepts one typo in strings of three or more letters, two from six letters, and three from ten.
+/// Two or more are accepted only if the first letters are equal, because people rarely mistype the
+/// first letter and another one.
 pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
     let [sent_chars, known_chars] = [sent, known].map(|text| text.chars().count());
     let length = sent_chars.max(known_chars);
@@ -232,17 +238,17 @@ mod tests {
         }
     }
 
-    /// Each name with its expected suggestion; empty when it resembles nothing.
+    /// Each name with the expected suggestion. Empty if no known name is similar.
     #[test]
     fn suggests_similar_names() {
         let platforms = [
-            // The same name in another spelling.
+            // The same name in a different spelling.
             ("GitHub", "github"),
             ("git_hub", "github"),
             ("Git Hub", "github"),
             ("google-apis-gmail", "googleapis-gmail"),
             ("slack_web", "slack-web"),
-            // A whole part; among several, the shorter name.
+            // A whole part of the known name. If several names have this part, the shorter name.
             ("gmail", "googleapis-gmail"),
             ("Gmail", "googleapis-gmail"),
             ("slack", "slack-web"),
@@ -253,7 +259,7 @@ mod tests {
             ("preview", "twilio-preview"),
             ("github.com", "github"),
             ("twitter-v2", "twitter"),
-            // The beginning of the name or of a part.
+            // A prefix of the name or of a part of it.
             ("launch", "launchdarkly"),
             ("githubenterprise", "github"),
             ("googleapis", "googleapis-drive"),
@@ -269,7 +275,7 @@ mod tests {
             ("lanchdarkley", "launchdarkly"),
             ("microsft-graph", "microsoft-graph"),
             ("twiter", "twitter"),
-            // Nothing similar.
+            // No similar name.
             ("stripe", ""),
             ("notion", ""),
             ("hubspot", ""),

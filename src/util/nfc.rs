@@ -1,5 +1,6 @@
-//! Unicode normalization form C, in which canonically equivalent strings are equal. Its tables would be as large as the
-//! whole npm package, so wasm builds call JavaScript's `normalize`.
+//! Unicode Normalization Form C, in which canonically equivalent strings are identical. Its tables
+//! would be as large as the whole npm package, so WebAssembly builds call `normalize` of
+//! JavaScript.
 
 pub fn is_nfc(text: &str) -> bool {
     text.is_ascii() || is_normal(text)

@@ -1,7 +1,8 @@
-//! Matches strings with ECMAScript patterns from the catalog's documents, within a budget.
+//! Matches strings with ECMAScript patterns from catalog documents, within a budget of steps.
 //!
-//! The runtime's engine backtracks: `^(a|a|a|aa)+$` takes 45 seconds for a string of 20 letters. So it gets only what
-//! it can decide within the budget. `regex-lite`, which takes linear time, gets the rest.
+//! The runtime's regular expression engine backtracks: `^(a|a|a|aa)+$` takes 45 seconds for a
+//! string of 20 letters. So it is used only if the estimated cost is within the budget. Otherwise
+//! `regex-lite` is used, which takes linear time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,16 +11,17 @@ use regex_lite::{Regex, RegexBuilder};
 
 use crate::ports::Patterns;
 
-/// The budget of a [`Matcher`], in steps of the runtime's engine: less than 0.1 s.
+/// The budget of a [`Matcher`] in steps of the runtime's engine. They take less than 0.1 s.
 const BUDGET: u64 = 4_000_000;
-/// The maximum cost of a string for the runtime's engine; above it, `regex-lite` is preferred.
+/// The maximum cost of a match with the runtime's engine. For higher costs, `regex-lite` is
+/// preferred.
 const MAX_BACKTRACKING: u64 = 20_000;
-/// The cost of a step of `regex-lite`, in steps of the runtime's engine.
+/// The cost of a `regex-lite` step, in steps of the runtime's engine.
 const LINEAR_STEP: u64 = 8;
 /// The maximum size of a compiled pattern, in bytes.
 const MAX_COMPILED: usize = 256 * 1024;
 
-/// Matches strings with patterns until its budget is exhausted.
+/// Matches strings until the budget is exhausted.
 pub struct Matcher<'p, P> {
     patterns: &'p P,
     remaining: Cell<u64>,
@@ -32,12 +34,12 @@ impl<'p, P: Patterns> Matcher<'p, P> {
         Self { patterns, remaining: Cell::new(BUDGET), compiled }
     }
 
-    /// Whether the whole string matches. Returns `None` if the budget does not suffice to decide.
+    /// Whether the whole string matches. Returns `None` if the budget is too small to decide.
     pub fn is_match(&self, pattern: &str, text: &str) -> Option<bool> {
         self.decide(pattern, text, true)
     }
 
-    /// Whether a part of the string matches. Returns `None` if the budget does not suffice to decide.
+    /// Whether any part of the string matches. Returns `None` if the budget is too small to decide.
     pub fn contains_match(&self, pattern: &str, text: &str) -> Option<bool> {
         self.decide(pattern, text, false)
     }
@@ -57,7 +59,7 @@ impl<'p, P: Patterns> Matcher<'p, P> {
             if is_whole {
                 return self.patterns.is_match(pattern, text);
             }
-            // The port matches whole strings.
+            // The port matches only whole strings.
             self.patterns.is_match(&format!("[\\s\\S]*(?:{pattern})[\\s\\S]*"), text)
         })
     }
@@ -75,7 +77,7 @@ impl<'p, P: Patterns> Matcher<'p, P> {
         let mut compiled = self.compiled.borrow_mut();
         let pattern = if is_whole { &format!("^(?:{pattern})$") } else { pattern };
         if !compiled.contains_key(pattern) {
-            // With `crlf`, `.` excludes carriage returns, as in ECMAScript.
+            // With `crlf`, `.` does not match carriage returns, as in ECMAScript.
             let regex = RegexBuilder::new(pattern).crlf(true).size_limit(MAX_COMPILED).build();
             compiled.insert(pattern.to_owned(), regex.ok());
         }
@@ -83,28 +85,29 @@ impl<'p, P: Patterns> Matcher<'p, P> {
     }
 }
 
-/// Whether `regex-lite`'s character classes match the same characters of the string: it knows ASCII white space only.
+/// Whether `regex-lite` interprets the pattern's character classes in the same way for this string.
+/// Its `\s` matches only ASCII white space.
 fn has_same_meaning(pattern: &str, text: &str) -> bool {
     text.is_ascii() || !(pattern.contains("\\s") || pattern.contains("\\S"))
 }
 
-/// The maximum numbers of steps that matching a string takes.
+/// Upper bounds for the number of steps that matching a string takes.
 #[derive(Debug, PartialEq, Eq)]
 struct Cost {
     backtracking: u64,
     linear: u64,
 }
 
-/// A group whose end has not been read yet.
+/// A group whose closing parenthesis has not been read yet.
 #[derive(Default)]
 struct Group {
-    /// The number of ways in which the alternatives before the current one can match.
+    /// The number of ways in which the completed alternatives can match.
     other_ways: u64,
     /// The number of ways in which the current alternative can match, without its last part.
     ways: u64,
-    /// The number of characters and classes in an automaton of the group, without its last part.
+    /// The number of characters and classes in the group's automaton, without the last part.
     size: u64,
-    /// The last part, to which a quantifier applies.
+    /// The last part, to which a following quantifier applies.
     last: Part,
 }
 
@@ -115,7 +118,7 @@ struct Part {
 }
 
 impl Default for Part {
-    /// Matches the empty string, in one way.
+    /// A part that matches the empty string, in one way.
     fn default() -> Self {
         Self { ways: 1, size: 0 }
     }
@@ -143,7 +146,7 @@ impl Group {
         Part { ways: self.other_ways, size: self.size }
     }
 
-    /// Repeats the last part.
+    /// Applies a quantifier to the last part.
     fn repeat(&mut self, min: u64, max: Option<u64>, length: u64) {
         let last = &mut self.last;
         if max.is_some_and(|max| max <= 1) {
@@ -151,7 +154,7 @@ impl Group {
             return;
         }
         last.ways = match max {
-            // Each repetition multiplies the ways.
+            // Each repetition multiplies the number of ways.
             _ if last.ways > 1 => u64::MAX,
             Some(max) => max.saturating_sub(min).min(length).saturating_add(1),
             None => length.saturating_add(1),
@@ -161,7 +164,7 @@ impl Group {
 }
 
 impl Cost {
-    /// The cost of matching a string of this many bytes.
+    /// Estimates the cost of matching a string with `length` bytes.
     fn new(pattern: &str, length: usize) -> Self {
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         let mut letters = pattern.chars().peekable();
@@ -170,7 +173,7 @@ impl Cost {
         while let Some(letter) = letters.next() {
             match letter {
                 '(' => {
-                    // `(?:` and the like.
+                    // Skips the `?` of groups such as `(?:`.
                     letters.next_if_eq(&'?');
                     groups.push(std::mem::replace(&mut group, Group::new()));
                 }
@@ -192,7 +195,7 @@ impl Cost {
                 _ => {
                     match letter {
                         '\\' => {
-                            // `\p{L}` and `\u{1F600}` are one character.
+                            // `\p{L}` and `\u{1F600}` match a single character.
                             let escaped = letters.next();
                             if matches!(escaped, Some('p' | 'P' | 'u'))
                                 && letters.next_if_eq(&'{').is_some()
@@ -208,7 +211,7 @@ impl Cost {
             }
         }
         let Part { ways, size } = group.end();
-        // A match may begin at each position of the string.
+        // A match may start at any position of the string.
         let starts = length.saturating_add(1);
         Self {
             backtracking: starts.saturating_mul(ways),
@@ -240,7 +243,7 @@ mod tests {
     use super::{BUDGET, Cost, Matcher};
     use crate::ports::Patterns;
 
-    /// Counts the strings that it is given, and matches none.
+    /// Counts the strings to match. Matches none of them.
     #[derive(Default)]
     struct Counting(Cell<u32>);
 
@@ -286,7 +289,7 @@ mod tests {
             let expected = expected.map_or(u64::MAX, |ways| ways * 10);
             assert_eq!(Cost::new(pattern, 9).backtracking, expected, "{pattern}");
         }
-        // An invalid pattern has a cost, too.
+        // Invalid patterns must have a cost, too.
         for pattern in ["(", ")", "[", "{", "\\", "*", "a{", "(?", "((((", "))))+", ""] {
             assert!(Cost::new(pattern, 9).linear > 0, "{pattern}");
         }

@@ -1,8 +1,8 @@
-//! Strict percent-decoding, which rejects invalid input instead of guessing, and percent-encoding.
+//! Percent-encoding, and strict percent-decoding that rejects malformed input.
 
 use std::borrow::Cow;
 
-/// Decodes `%XX`. Returns `None` when an escape is incomplete or not hexadecimal, or the result is not UTF-8.
+/// Decodes `%XX`. Returns `None` if an escape is malformed, or if the result is not UTF-8.
 pub fn decode(text: &str) -> Option<Cow<'_, str>> {
     if text.bytes().any(|byte| byte == b'%') {
         decode_bytes(text, b'+')
@@ -11,7 +11,7 @@ pub fn decode(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Like [`decode`], for a query's name or value, where `+` stands for a space.
+/// Like [`decode`], but for a name or value in a query or form, where `+` represents a space.
 pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     if text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         decode_bytes(text, b' ')
@@ -20,8 +20,8 @@ pub fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Like [`decode_form`], for text that is only shown to people. Invalid UTF-8 becomes U+FFFD, and invalid escapes stay
-/// as they are.
+/// Like [`decode_form`], but for text that is only displayed. Replaces invalid UTF-8 with U+FFFD,
+/// and keeps malformed escapes unchanged.
 pub fn decode_form_lossy(text: &str) -> String {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -54,8 +54,8 @@ fn decode_bytes(text: &str, plus: u8) -> Option<Cow<'_, str>> {
     String::from_utf8(decoded).ok().map(Cow::Owned)
 }
 
-/// Encodes everything but letters, digits, `-`, `.`, `_` and `~`. The result is valid in a path segment and in a
-/// query's name or value.
+/// Encodes all characters except letters, digits, `-`, `.`, `_` and `~`. The result can be used as
+/// a path segment, and as a name or value in a query.
 pub fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

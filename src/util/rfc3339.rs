@@ -1,18 +1,20 @@
-//! RFC 3339 timestamps.
+//! Formats and parses RFC 3339 timestamps.
 
 use jiff::Timestamp;
 
-/// RFC 3339 in UTC with milliseconds and `Z`. Returns `None` from the last two days of the year 9999 on, the end of
-/// `jiff`'s range.
+/// Formats a time as RFC 3339 in UTC, with milliseconds and `Z`. Returns `None` for times after the
+/// range of `jiff`, which ends two days before the end of the year 9999.
 pub fn rfc3339(milliseconds: u64) -> Option<String> {
     let moment = Timestamp::from_millisecond(i64::try_from(milliseconds).ok()?).ok()?;
     Some(format!("{moment:.3}"))
 }
 
-// This module parses timestamps itself: `jiff`'s parsers would make the Worker 50 KB larger, gzipped.
+// This module parses timestamps itself, because the parsers of `jiff` would make the gzipped Worker
+// 50 KB larger.
 
-/// Parses a timestamp such as `2026-11-22T13:00:00.5+01:00` into milliseconds since 1970-01-01 UTC. Drops the fraction.
-/// Returns `None` for a string that is not RFC 3339, and for a time before 1970.
+/// Parses a timestamp such as `2026-11-22T13:00:00.5+01:00` into milliseconds since 1970-01-01 UTC.
+/// Ignores fractions of a second. Returns `None` if the string is malformed or the time is before
+/// 1970.
 pub fn parse(text: &str) -> Option<u64> {
     let (date, time) = (text.get(..10)?, text.get(11..19)?);
     if !matches!(text.get(10..11)?, "T" | "t" | " ") {
@@ -34,7 +36,7 @@ pub fn parse(text: &str) -> Option<u64> {
     u64::try_from(utc.checked_sub(minutes_ahead.checked_mul(60_000)?)?).ok()
 }
 
-/// Like [`parse`], with milliseconds. Further digits are truncated.
+/// Like [`parse`], but keeps milliseconds. Truncates smaller fractions.
 pub fn parse_to_millisecond(text: &str) -> Option<u64> {
     let seconds = parse(text)?;
     let fraction = text.get(19..)?.strip_prefix('.').unwrap_or_default();
@@ -45,7 +47,7 @@ pub fn parse_to_millisecond(text: &str) -> Option<u64> {
     Some(seconds.saturating_add(milliseconds))
 }
 
-/// Parses exactly `N` numbers, separated by `separator`, that consist of digits only.
+/// Parses exactly `N` numbers separated by `separator`. They must consist of digits only.
 pub(crate) fn numbers<const N: usize>(text: &str, separator: char) -> Option<[i16; N]> {
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let read = |part: &str| part.parse().ok().filter(|_| is_number(part));
@@ -53,7 +55,8 @@ pub(crate) fn numbers<const N: usize>(text: &str, separator: char) -> Option<[i1
     numbers.try_into().ok()
 }
 
-/// The milliseconds from 1970 to a date and time in UTC. Returns `None` when there is no such date or time.
+/// Converts a date and time in UTC to milliseconds since 1970-01-01. Returns `None` if the date or
+/// the time does not exist.
 pub(crate) fn milliseconds(date: [i16; 3], time: [i16; 3]) -> Option<i64> {
     let [year, month, day] = date;
     let [month, day] = [i8::try_from(month).ok()?, i8::try_from(day).ok()?];
@@ -82,7 +85,8 @@ mod tests {
         }
     }
 
-    /// The first millisecond outside of `jiff`'s range: the end of the year 9999 in every time zone.
+    /// The first millisecond outside `jiff`'s range, which ends with the year 9999 in every time
+    /// zone.
     const END: u64 = 253_402_207_200_001;
 
     #[test]

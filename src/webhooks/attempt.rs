@@ -1,37 +1,38 @@
-//! Decides the next state of a delivery and of its webhook after an attempt. Pure.
+//! Determines the next state of a delivery, and of its webhook, after an attempt. Pure: does no
+//! I/O.
 
 use crate::terms::named;
 
-/// The timeout of a receiver, in milliseconds.
+/// The timeout for a receiver's response, in milliseconds.
 pub const DEADLINE_MS: u32 = 15_000;
-/// The duration of the claim on a delivery, in milliseconds. Longer than any attempt takes.
+/// How long a delivery is claimed, in milliseconds. Longer than an attempt can take.
 pub const LEASE_MS: u64 = 60_000;
 /// The backoff after failed attempts, in milliseconds: 5 s, 5 min, 30 min, then 2, 5, 10, 14, 20 and 24 h.
 pub const BACKOFF_MS: [u64; 9] = [
     5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000,
     86_400_000,
 ];
-/// The maximum pause that a receiver can request, in milliseconds: a day.
+/// The maximum pause that a receiver can request, in milliseconds.
 const MAX_BACKOFF_MS: u64 = 86_400_000;
-/// The time for which a webhook may fail before it is disabled, in milliseconds: 5 days.
+/// How long a webhook may fail before it is disabled, in milliseconds: 5 days.
 pub const GRACE_PERIOD_MS: u64 = 5 * 86_400_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// A response with this status, and the pause that it requests, in milliseconds.
+    /// The status of the response, and the requested pause in milliseconds.
     Status(u16, Option<u64>),
-    /// No response.
+    /// There was no response.
     Failed(DeliveryError),
 }
 
 named! {
-    /// The reason why there is no response.
+    /// Why there was no response.
     DeliveryError:
-    /// The receiver is unreachable, or the connection broke.
+    /// The receiver can't be reached, or the connection broke.
     Unreachable = "unreachable",
     /// The receiver did not respond in time.
     TimedOut = "timed_out",
-    /// Nothing was sent, because the URL is not allowed.
+    /// No request was sent, because the service must not send requests to the URL.
     AddressRefused = "address_refused",
 }
 
@@ -39,28 +40,27 @@ named! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     Delivered,
-    /// It is retried at this time, in milliseconds since 1970-01-01 UTC.
+    /// The delivery is retried at this time, in milliseconds since 1970-01-01 UTC.
     At(u64),
-    /// There are no retries left.
+    /// No retries are left.
     Failed,
 }
 
 named! {
-    /// The reason why a webhook is disabled.
+    /// Why the service disabled a webhook.
     DisableReason:
-    /// The receiver is permanently gone (410).
+    /// The receiver responded with 410 (Gone).
     Gone = "gone",
-    /// Nothing was delivered in 5 days.
+    /// No delivery succeeded within 5 days.
     NoSuccess = "no_success",
 }
 
 impl AttemptOutcome {
-    /// Whether the receiver has accepted the event.
     pub const fn is_success(self) -> bool {
         matches!(self, Self::Status(200..=299, _))
     }
 
-    /// The status of the response.
+    /// The status of the response; `None` if there was no response.
     pub const fn status(self) -> Option<u16> {
         match self {
             Self::Status(status, _) => Some(status),
@@ -68,7 +68,7 @@ impl AttemptOutcome {
         }
     }
 
-    /// The error code without a response.
+    /// The error code if there was no response.
     pub const fn error(self) -> Option<&'static str> {
         match self {
             Self::Status(..) => None,
@@ -76,7 +76,7 @@ impl AttemptOutcome {
         }
     }
 
-    /// The next state of the delivery. `attempts` is the number of this attempt, from 1.
+    /// The next state of the delivery. `attempts` is the number of this attempt, starting at 1.
     pub fn next(self, attempts: u64, now: u64) -> Next {
         if self.is_success() {
             return Next::Delivered;
@@ -90,7 +90,8 @@ impl AttemptOutcome {
         Next::At(now.saturating_add(requested.max(*pause)))
     }
 
-    /// Whether this attempt disables the webhook. `failing_since` is the first failure since the last success.
+    /// The reason for disabling the webhook after this attempt, if any. `failing_since` is the time
+    /// of the first failure since the last success.
     pub fn disables(self, failing_since: Option<u64>, now: u64) -> Option<DisableReason> {
         if self.status() == Some(410) {
             return Some(DisableReason::Gone);

@@ -1,8 +1,9 @@
 //! Delivers events to webhooks.
 //!
-//! A request that writes an event starts its delivery after the response. If that isolate dies or the receiver fails,
-//! the next scheduled run delivers it. A delivery is claimed for a minute, sent, and its outcome stored. If the
-//! outcome can't be stored, the delivery is sent again.
+//! A request that writes an event starts the delivery after its response. If the isolate dies or
+//! the receiver fails, a later scheduled run delivers the event. Each run claims deliveries for a
+//! minute, sends them, and stores the outcomes. If an outcome can't be stored, the event is sent
+//! again.
 
 use std::cell::RefCell;
 use std::pin::pin;
@@ -28,16 +29,16 @@ use crate::webhooks::statements::deliveries::{
     select_if_more_due,
 };
 
-/// The number of deliveries that one run attempts concurrently. With its batches, a run needs at most twelve of the 50
-/// subrequests of Cloudflare's free plan.
+/// The number of deliveries that a run attempts concurrently. Including its batches, a run needs at
+/// most 12 of the 50 subrequests of Cloudflare's free plan.
 pub const BATCH_SIZE: usize = 8;
-/// The pauses after which a run stores the outcomes so far, in milliseconds. A webhook has few claims at a time, so a
-/// slow receiver must not hold those of others until it has responded.
+/// The pauses after which a run stores the outcomes so far, in milliseconds. The number of claims
+/// per webhook is limited, so the release of completed claims must not wait for a slow receiver.
 const STORE_AFTER_MS: [u32; 2] = [1_000, 3_000];
-/// The delay before a delivery that this service could not sign is retried, in milliseconds.
+/// The delay before retrying a delivery that this service could not sign, in milliseconds.
 const RETRY_MS: u64 = 60 * 60 * 1000;
 
-/// A claimed delivery: a row of [`select_claimed`].
+/// A claimed delivery, as selected by [`select_claimed`].
 #[derive(Deserialize)]
 struct Row {
     webhook_id: String,
@@ -50,29 +51,29 @@ struct Row {
     event_id: EventId,
 }
 
-/// A row of [`select_if_more_due`].
+/// A row that [`select_if_more_due`] selects.
 #[derive(Deserialize)]
 struct Due {}
 
-/// The result of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DeliveryRun {
     /// Whether a failed delivery is due again within seconds.
     pub retries_soon: bool,
-    /// The errors of this service, for the log.
+    /// Errors of this service for the log.
     pub faults: Vec<String>,
 }
 
 /// The outcomes that a run has not stored yet.
 #[derive(Default)]
 struct Unstored<'r> {
-    /// With the duration of the attempt in milliseconds.
+    /// Each with the duration of the attempt in milliseconds.
     attempts: Vec<(&'r Row, AttemptOutcome, u64)>,
     /// Deliveries that could not be attempted, with the cause.
     faults: Vec<(&'r Row, String)>,
 }
 
-/// Attempts deliveries that are due, concurrently. Calls `start_run` when more are due at receivers that do not fail.
+/// Attempts due deliveries concurrently. Calls `start_run` if more deliveries are due for webhooks
+/// that are not failing.
 pub async fn deliver<P: Ports>(
     service: &Service,
     ports: &P,
@@ -122,7 +123,7 @@ pub async fn deliver<P: Ports>(
 }
 
 impl DeliveryRun {
-    /// Stores outcomes, and starts another run if more deliveries are due.
+    /// Stores outcomes. Starts another run if more deliveries are due.
     async fn store<P: Ports>(
         &mut self,
         Unstored { attempts, faults }: Unstored<'_>,
@@ -177,20 +178,19 @@ impl Row {
     }
 }
 
-/// A message to a receiver.
+/// A message to the receiver of a webhook.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
-    /// Its id, the same in each attempt.
+    /// The message id, which is the same in each attempt.
     pub id: &'a str,
-    /// Its body, the same in each attempt.
+    /// The same in each attempt.
     pub body: &'a [u8],
-    /// The receiver's URL.
     pub url: &'a str,
-    /// The secrets that sign it.
+    /// The secrets that sign the message.
     pub secrets: &'a Secrets,
 }
 
-/// Sends a message once. Follows no redirect, and does not read the body of the response.
+/// Sends a message once. Does not follow redirects, nor read the body of the response.
 pub async fn send<P: Ports>(
     ports: &Metered<'_, P>,
     targets: Targets,

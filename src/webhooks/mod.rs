@@ -1,7 +1,8 @@
-//! Webhooks: events are sent to an account's URLs at least once, signed by Standard Webhooks.
+//! Webhooks: each event is sent to the subscribed URLs of the account at least once, signed
+//! according to Standard Webhooks.
 //!
-//! Triggers insert the deliveries (`schema/0001_init.sql`). This module decides when they are due, signs and sends
-//! them, and stores the outcome.
+//! Triggers in `schema/0001_init.sql` insert the deliveries. This module determines when they are
+//! due, signs and sends them, and stores the outcome.
 
 pub mod attempt;
 pub mod deliver;

@@ -1,4 +1,4 @@
-//! Rows of `webhooks` and `deliveries`, and their JSON documents.
+//! The rows of `webhooks` and `deliveries`, and their JSON representations.
 
 use std::fmt;
 
@@ -9,32 +9,32 @@ use crate::events::EventId;
 use crate::terms::{DeliveryState, Environment};
 use crate::util::rfc3339::rfc3339;
 
-/// A webhook. `Debug` shows only its id, since a URL may contain a secret.
+/// A row of `webhooks`. `Debug` prints only its id, because a URL may contain a secret.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct Webhook {
     pub account: String,
     pub environment: Environment,
     pub id: String,
-    /// The URL that events are sent to.
     pub url: String,
     pub description: Option<String>,
-    /// The types of events that are sent, a JSON array; empty for all.
+    /// The event types to send, as a JSON array. Empty for all types.
     pub types: String,
-    /// Whether events are sent: 1 or 0.
+    /// 1 if events are sent, otherwise 0.
     pub active: u8,
-    /// The sealed secrets.
+    /// The encrypted signing secrets.
     pub sealed: String,
-    /// The time of the first failed delivery since the last success.
+    /// The time of the first failed delivery since the last success, in milliseconds since
+    /// 1970-01-01 UTC.
     pub failing_since: Option<u64>,
-    /// The reason why the service has disabled it.
+    /// Why the service disabled the webhook.
     pub disabled_code: Option<String>,
-    /// The status of the response that disabled it.
+    /// The status of the response for which the service disabled the webhook.
     pub disabled_status: Option<u16>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub updated_at: u64,
-    /// The id of the request that wrote it last.
+    /// The id of the request that last wrote the row.
     pub written_by: String,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Debug for Webhook {
     }
 }
 
-/// The JSON document of a webhook.
+/// The JSON representation of a webhook.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WebhookView<'a> {
@@ -57,7 +57,7 @@ struct WebhookView<'a> {
     disabled: Option<Disabled<'a>>,
     created_at: Option<String>,
     updated_at: Option<String>,
-    /// The secret; only present when it was just generated.
+    /// Set only if the secret was just generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<&'a str>,
 }
@@ -70,7 +70,7 @@ struct Disabled<'a> {
 }
 
 impl Webhook {
-    /// Renders the webhook, with a secret that was just generated.
+    /// Renders the webhook. `secret` is set only if it was just generated.
     pub fn to_json(&self, secret: Option<&str>) -> serde_json::Result<Vec<u8>> {
         let http_status = self.disabled_status;
         serde_json::to_vec(&WebhookView {
@@ -88,25 +88,23 @@ impl Webhook {
     }
 }
 
-/// The delivery of an event to a webhook.
+/// A row of `deliveries`, joined with its event.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Delivery {
     pub event_id: EventId,
-    /// The event's type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// When it happened, in milliseconds since 1970-01-01 UTC.
+    /// When the event occurred, in milliseconds since 1970-01-01 UTC.
     pub occurred_at: u64,
     pub state: DeliveryState,
-    /// The number of attempts.
     pub attempts: u64,
-    /// The time of the next attempt; 0 for now, `None` for none.
+    /// Milliseconds since 1970-01-01 UTC; 0 for immediately, `None` if the delivery has ended.
     pub next_attempt_at: Option<u64>,
-    /// The time of the last attempt.
+    /// The time of the last attempt, in milliseconds since 1970-01-01 UTC.
     pub attempted_at: Option<u64>,
     /// The status of the last response.
     pub status: Option<u16>,
-    /// The error of the last attempt without a response.
+    /// The error of the last attempt, if there was no response.
     pub error: Option<String>,
     /// The duration of the last attempt, in milliseconds.
     pub duration_ms: Option<u64>,
@@ -129,7 +127,7 @@ struct DeliveryView<'a> {
 }
 
 impl Delivery {
-    /// Renders the delivery as the API returns it.
+    /// Renders the delivery for the API.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&DeliveryView {
             event: self.event_id,

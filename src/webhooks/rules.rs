@@ -1,5 +1,5 @@
-//! Rules for the fields of webhooks. Each rule returns `None` for a valid value, or else the fault, as the end of a
-//! sentence that begins with the field's name.
+//! Validation of the fields of webhooks. Each function returns `None` for a valid value, otherwise
+//! the fault, as the end of a sentence that begins with the field's name.
 
 use crate::events::EventId;
 
@@ -7,10 +7,11 @@ use crate::events::EventId;
 pub const MAX_URL: usize = 2048;
 /// The maximum length of a description, in characters.
 pub const MAX_DESCRIPTION: usize = 200;
-/// The maximum number of webhooks in an environment.
+/// The maximum number of webhooks per environment of an account.
 pub const MAX_WEBHOOKS: u64 = 20;
 
-/// Checks the form of a URL. Whether the service may send anything there is checked separately.
+/// Checks the length and the characters of a URL. Whether the service may send requests to it is
+/// checked separately.
 pub fn url(text: &str) -> Option<&'static str> {
     let is_valid =
         (1..=MAX_URL).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());

@@ -1,4 +1,4 @@
-//! Signatures of deliveries, by Standard Webhooks with symmetric secrets.
+//! Signs deliveries according to Standard Webhooks, with symmetric secrets.
 
 use std::fmt;
 
@@ -11,17 +11,18 @@ use crate::ports::Random;
 use crate::terms::Environment;
 use crate::util::json;
 
-/// The time for which a replaced secret still signs, in milliseconds: 24 hours.
+/// How long a replaced secret still signs, in milliseconds: 24 hours.
 pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
 
 const PREFIX: &str = "whsec_";
 
-/// The secrets of a webhook. `Debug` shows none.
+/// The signing secrets of a webhook. `Debug` prints none of them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Secrets {
-    /// `whsec_` and 32 random bytes in base64.
+    /// `whsec_` followed by 32 random bytes in base64.
     pub current: String,
-    /// The previous secret, and the time until which it also signs, in milliseconds since 1970-01-01 UTC.
+    /// The previous secret, and the time until which it also signs, in milliseconds since
+    /// 1970-01-01 UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous: Option<(String, u64)>,
 }
@@ -32,7 +33,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// The context of a webhook's secrets.
+/// The encryption context of a webhook's secrets.
 pub const fn seal_context<'a>(
     account: &'a str,
     environment: Environment,
@@ -42,20 +43,19 @@ pub const fn seal_context<'a>(
 }
 
 impl Secrets {
-    /// Generates a secret.
+    /// Generates a new secret.
     pub fn new(random: &impl Random) -> Self {
         let mut bytes = [0; 32];
         random.fill(&mut bytes);
         Self { current: format!("{PREFIX}{}", Base64::encode_string(&bytes)), previous: None }
     }
 
-    /// Replaces the secret. The old one signs for another 24 hours.
+    /// Replaces the secret. The old secret also signs for another 24 hours.
     pub fn rotated(self, now: u64, random: &impl Random) -> Self {
         let previous = Some((self.current, now.saturating_add(OVERLAP_MS)));
         Self { previous, ..Self::new(random) }
     }
 
-    /// Encrypts the secrets.
     pub fn seal(
         &self,
         keys: &VaultKeys,
@@ -65,7 +65,6 @@ impl Secrets {
         keys.seal(seal_context, &json::bytes(self), random)
     }
 
-    /// Decrypts the secrets.
     pub fn open(
         keys: &VaultKeys,
         seal_context: &SealContext<'_>,
@@ -75,8 +74,8 @@ impl Secrets {
         json::from_bytes(&plain).map_err(|_| OpenError::Damaged)
     }
 
-    /// The header `webhook-signature`: one signature by each valid secret. `seconds` since 1970-01-01 UTC is the value of
-    /// `webhook-timestamp`.
+    /// The value of the header `webhook-signature`: a signature with each valid secret. `seconds`
+    /// is the value of `webhook-timestamp`, in seconds since 1970-01-01 UTC.
     pub fn sign(&self, id: &str, seconds: u64, body: &[u8], now: u64) -> String {
         let previous = self.previous.as_ref().filter(|(_, until)| now < *until);
         let valid = [Some(&self.current), previous.map(|(secret, _)| secret)];

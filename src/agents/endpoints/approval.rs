@@ -1,5 +1,5 @@
-//! `/mcp/{endpointId}/approval`: the page on which a user approves or declines an agent's call. For its security, see
-//! [`crate::agents::approval`].
+//! `/mcp/{endpointId}/approval`: the page on which a user approves or declines an agent's call.
+//! [`crate::agents::approval`] explains its security.
 
 use std::fmt::Write as _;
 use std::slice;
@@ -36,14 +36,14 @@ use crate::util::invisible::visible;
 use crate::util::json;
 use crate::util::percent::encode;
 
-/// The lifetime of the token that runs an approved call, in milliseconds.
+/// The lifetime of the token for an approved call, in milliseconds.
 const TOKEN_MS: u64 = 60_000;
-/// The members of an input that concern only the response, and are not sent to the platform.
+/// Members of an input that only select parts of the response. They are not sent to the platform.
 const RESPONSE_OPTIONS: [&str; 2] = ["select", "maxBytes"];
 
 impl<P: Ports> AgentContext<'_, P> {
-    /// Handles a link that an agent gave to its user: starts the user's sign-in. Reveals nothing about what the link is for,
-    /// not even whether it exists.
+    /// Starts the sign-in of a user who opened an agent's link. Reveals nothing about the link, not
+    /// even whether it exists.
     pub(super) async fn approval(&self, request: &Request) -> Result<Response, Problem> {
         if request.method == "HEAD" {
             return Ok(head_response());
@@ -60,7 +60,7 @@ impl<P: Ports> AgentContext<'_, P> {
         self.sign_in(&endpoint, &signed, &cookie).await
     }
 
-    /// Shows the page to a user whom the OpenID provider has authenticated.
+    /// Shows the approval page to a user whom the OpenID provider has authenticated.
     pub(super) async fn ask_for_approval(
         &self,
         id: &str,
@@ -82,7 +82,8 @@ impl<P: Ports> AgentContext<'_, P> {
         BrowserStep { endpoint: self.id, browser_hash, claimed_by: self.request_id, now: self.now }
     }
 
-    /// The account that a call would use, and the agent's grant, if they still exist.
+    /// The account that the call would use, and the agent's grant. Either is `None` if it no longer
+    /// exists.
     async fn account_and_grant(
         &self,
         approval: &Approval,
@@ -96,7 +97,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok((first_row(&sets, 0)?, first_row(&sets, 1)?))
     }
 
-    /// Shows a pending call, returns the file of a download, or redirects to the link of a connect attempt.
+    /// Shows a pending call, sends the file of a download, or redirects to a connect attempt.
     pub(super) async fn approval_page(&self, approval: &Approval) -> Result<Response, Problem> {
         if approval.state == State::Download {
             let call = (&approval.seal_context(), &approval.sealed);
@@ -162,9 +163,10 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(page.response())
     }
 
-    /// Handles the decision, once, and only in the browser in which the user has signed in. An approved call runs immediately.
+    /// Handles the user's decision. Accepts it once, and only from the browser in which the user
+    /// signed in. An approved call runs immediately.
     pub(super) async fn decide(&self, request: &Request) -> Result<Response, Problem> {
-        // A form on another site must not decide for the user.
+        // Rejects forms that another site submits on the user's behalf.
         if !is_own_page(request) {
             let paragraphs = [&approvals::NOT_APPROVED_WHY];
             return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
@@ -198,7 +200,7 @@ impl<P: Ports> AgentContext<'_, P> {
             let (_, input) = approval.parts(&plain);
             let now = account.as_ref().map(|account| fingerprint(input, account));
             if now.as_deref() != form.get("shown") {
-                // The connection now belongs to a different account than the page showed.
+                // The connection was reconnected after the page was shown.
                 return self.approval_page(&approval).await;
             }
         }
@@ -229,9 +231,10 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(page.response())
     }
 
-    /// Runs an approved call with a token of the grant, or with the token that a session's call was stored with, so that
-    /// everything is checked again, and stores the response for the agent. Returns the outcome as a sentence, or `None` if the
-    /// grant no longer exists. If the service is interrupted, the call is not repeated.
+    /// Runs an approved call and stores the response for the agent. Returns the outcome as a
+    /// sentence, or `None` if the grant no longer exists. The call uses a new token of the grant,
+    /// or the session token that was stored with it, so that all permissions are checked again. If
+    /// the service crashes meanwhile, the call is not repeated.
     async fn run(
         &self,
         approval: &Approval,
@@ -298,7 +301,7 @@ impl<P: Ports> AgentContext<'_, P> {
             &sealed.map_err(encrypt_error)?,
             self.ports.now(),
         );
-        // The call was made, even if its response can't be stored.
+        // The call has been made, even if its response can't be stored.
         if self.ports.batch(vec![finish]).await.is_err() {
             return Ok(Some(format!(
                 "{outcome} {}",
@@ -308,7 +311,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(Some(outcome))
     }
 
-    /// Declines a call whose connection has got another account since the agent made it.
+    /// Declines a call whose connection was reconnected after the agent made it.
     async fn decline_for_other_account(&self, approval: &Approval) -> Result<Response, Problem> {
         let browser_hash = approval.browser_hash.as_deref().unwrap_or_default();
         self.batch(vec![approval::decide(self.step(browser_hash), &approval.id, false)]).await?;
@@ -316,15 +319,15 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(self.page(409, &approvals::ACCOUNT_REPLACED, &paragraphs, &[]).response())
     }
 
-    /// The page of a link that has expired, was used, or belongs to another user.
+    /// The page for a link that has expired, was used, or belongs to another user.
     pub(super) fn link_ended_page(&self) -> Response {
         let paragraphs = [&approvals::LINK_ENDED_WHY, &approvals::LINK_ENDED_NEXT];
         self.page(410, &approvals::LINK_ENDED, &paragraphs, &[]).response()
     }
 }
 
-/// A hash of the input and the account that the page shows. It changes when the account is connected again, even if the
-/// platform names the same account.
+/// A hash of the displayed input and account. A reconnect changes it even if the platform returns
+/// the same account.
 fn fingerprint(plain: &[u8], account: &Account) -> String {
     let id = account.platform_account_id.as_deref().unwrap_or_default();
     let name = account.platform_account_name.as_deref().unwrap_or_default();
@@ -333,7 +336,8 @@ fn fingerprint(plain: &[u8], account: &Account) -> String {
     hash(&format!("{} {connected_by} {id} {name} {input}", account.platform))
 }
 
-/// Formats an input for the approval page. Invisible characters are escaped, so that nothing is hidden.
+/// Formats an input for the approval page, with invisible characters escaped so that the user sees
+/// them.
 fn format_input(plain: &[u8]) -> String {
     let mut input: Value = json::from_bytes(plain).unwrap_or_default();
     if let Some(members) = input.as_object_mut() {

@@ -1,4 +1,5 @@
-//! `GET /mcp/{endpointId}/authorize`: validates an agent's request, and redirects its user to the sign-in.
+//! `GET /mcp/{endpointId}/authorize`: validates an agent's request and redirects its user to the
+//! sign-in.
 
 use super::{AgentContext, COOKIE, RESOURCE, describe, sign_in_cookie, with_query};
 use crate::agents::Access;
@@ -17,20 +18,21 @@ use crate::oidc::{challenge, is_challenge, verifier_and_nonce};
 use crate::ports::{Ports, Random as _};
 use crate::texts::agents as texts;
 
-/// The maximum length of a signed request, in characters: it is a parameter of URLs.
+/// The maximum length of a signed request, in characters. The request is a query parameter.
 const MAX_REQUEST: usize = 4096;
 
-/// An error that must not be sent to the redirect URI, because the client is not valid.
+/// An error for the user's browser. It must not be sent to the redirect URI, because the client is
+/// invalid.
 struct InvalidClient {
     status: u16,
     message: String,
 }
 
-/// An error for the redirect URI (RFC 6749, section 4.1.2.1): code and description.
+/// An error for the redirect URI (RFC 6749, section 4.1.2.1): its code and description.
 type AuthorizationError = (&'static str, &'static str);
 
 impl<P: Ports> AgentContext<'_, P> {
-    /// Starts a sign-in.
+    /// Handles the authorization request.
     pub(super) async fn authorize(&self, request: &Request) -> Result<Response, Problem> {
         let refuse = |invalid: InvalidClient| {
             let paragraphs = [&texts::CONTACT_DEVELOPERS];
@@ -80,8 +82,9 @@ impl<P: Ports> AgentContext<'_, P> {
         }
     }
 
-    /// Reports an invalid request to the client, before any sign-in. Anyone can register a website or a program and abuse a
-    /// link of this trusted service to send users there, so a page asks them first (RFC 9700, section 4.11.2).
+    /// Reports an invalid request to the client. The user must confirm the redirect first: anyone
+    /// can register a site or program and use this trusted service's URL to send users there (RFC
+    /// 9700, section 4.11.2).
     fn refuse(
         &self,
         uri: &str,
@@ -164,13 +167,13 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok((challenge, access))
     }
 
-    /// Whether a request is for this endpoint only (RFC 8707).
+    /// Whether every `resource` parameter is this endpoint (RFC 8707).
     pub(super) fn targets_this_endpoint(&self, parameters: &Form) -> bool {
         let issuer = self.issuer();
         parameters.all(RESOURCE).all(|resource| resource == issuer)
     }
 
-    /// Signs a request of this endpoint for the browser with this cookie.
+    /// Signs a request of this endpoint, bound to the browser with this cookie.
     pub(super) fn sign(
         &self,
         endpoint: &Endpoint,
@@ -188,7 +191,7 @@ impl<P: Ports> AgentContext<'_, P> {
         request.sign(self.secrets()).ok_or_else(no_session_secret)
     }
 
-    /// Redirects the user to the sign-in. Only this response sets the cookie.
+    /// Redirects the user to the sign-in. This is the only response that sets the cookie.
     pub(super) async fn sign_in(
         &self,
         endpoint: &Endpoint,
@@ -234,7 +237,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(response)
     }
 
-    /// Redirects the user to the agent with an error.
+    /// Redirects the user back to the agent with an error.
     pub(super) fn redirect_with_error(
         &self,
         uri: &str,
@@ -264,7 +267,6 @@ impl<P: Ports> AgentContext<'_, P> {
         )
     }
 
-    /// The page shown if the sign-in is not available.
     pub(super) fn sign_in_unavailable_page(&self) -> Response {
         let paragraphs = [&texts::SIGN_IN_UNAVAILABLE_WHY, &texts::SIGN_IN_UNAVAILABLE_NEXT];
         self.page(503, &texts::SIGN_IN_UNAVAILABLE, &paragraphs, &[]).response()

@@ -1,5 +1,6 @@
-//! The user returns from the sign-in: `GET /mcp/{endpointId}/callback` from the OpenID provider, `GET
-//! /mcp/{endpointId}/continue` from the account's own app. Both show the consent page.
+//! Handles users who return from the sign-in: `GET /mcp/{endpointId}/callback` from the OpenID
+//! provider, and `GET /mcp/{endpointId}/continue` from the account's own app. Both show the consent
+//! page.
 
 use super::{AgentContext, describe, sign_in_cookie};
 use crate::agents::approval::{self, Approval};
@@ -23,7 +24,7 @@ use crate::ports::{Ports, Random as _, first_row};
 use crate::texts::agents::SIGN_IN_EXPIRED_NEXT;
 use crate::texts::connect::INCOMPLETE;
 
-/// The response to `HEAD`, which link scanners send. It must not consume anything.
+/// The response to `HEAD`. Link scanners send `HEAD` requests, which must not use up a link.
 pub(super) fn head_response() -> Response {
     let mut response = Response::empty(200);
     response.add("cache-control", NO_STORE);
@@ -33,10 +34,10 @@ pub(super) fn head_response() -> Response {
 impl<P: Ports> AgentContext<'_, P> {
     /// Handles the redirect from the OpenID provider:
     ///
-    /// 1. Verify the agent's request, which is returned as `state`, and the cookie that belongs to it.
+    /// 1. Verify the agent's request, which the provider returns as `state`, and its cookie.
     /// 2. Exchange the provider's code.
     /// 3. Validate the ID token, which must belong to this sign-in.
-    /// 4. Insert the grant, and show the consent page.
+    /// 4. Insert the grant and show the consent page.
     pub(super) async fn callback(&self, request: &Request) -> Result<Response, Problem> {
         if request.method == "HEAD" {
             return Ok(head_response());
@@ -59,7 +60,7 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(self.sign_in_expired_page());
         }
         let Some(code) = query.get("code") else {
-            // The user did not sign in, or was not allowed to.
+            // The user canceled the sign-in, or the provider denied it.
             return Ok(match &agent_request.purpose {
                 Purpose::Approval { .. } => self.link_ended_page(),
                 Purpose::Grants { .. } => self.sign_in_expired_page(),
@@ -94,7 +95,7 @@ impl<P: Ports> AgentContext<'_, P> {
         self.ask_authenticated(&agent_request, requested, &identity, &endpoint).await
     }
 
-    /// Inserts the grant of a user whom the provider has authenticated, and shows the consent page.
+    /// Inserts a grant for a user whom the provider has authenticated, and shows the consent page.
     async fn ask_authenticated(
         &self,
         agent_request: &AgentRequest,
@@ -102,7 +103,8 @@ impl<P: Ports> AgentContext<'_, P> {
         identity: &str,
         endpoint: &Endpoint,
     ) -> Result<Response, Problem> {
-        // A request opens one grant, so returning again with the same `state` writes nothing.
+        // The grant has the id of the request, so a repeated callback with the same `state` inserts
+        // nothing.
         let id = &agent_request.id;
         let secret_hash = hash(&self.ports.secret());
         let new = NewGrant {
@@ -126,18 +128,20 @@ impl<P: Ports> AgentContext<'_, P> {
             statements::prune(self.now),
             statements::select_grant(self.id, id),
         ]);
-        // Nothing was written if the sign-in has changed, its key is no longer valid, or too many requests wait.
+        // Nothing was inserted if the sign-in has changed, its key is no longer valid, or too many
+        // requests are pending.
         match first_row::<Grant>(&sets.await?, 2)? {
             Some(grant) if grant.state == State::Opened && grant.identity == identity => {
                 self.ask_for_consent(&grant).await
             }
-            // The user has decided already, or another user has signed in.
+            // The user has already decided, or another user has signed in.
             Some(_) => Ok(self.sign_in_expired_page()),
             None => Ok(self.sign_in_unavailable_page()),
         }
     }
 
-    /// The identity of the user whom the provider has authenticated. The inner error is for the log.
+    /// The identity of the user whom the provider has authenticated. The inner error is only
+    /// logged.
     async fn identify(
         &self,
         endpoint: &Endpoint,
@@ -170,7 +174,8 @@ impl<P: Ports> AgentContext<'_, P> {
         }))
     }
 
-    /// Handles `continueUrl`, once, and only in the browser that has the cookie of the authorization endpoint.
+    /// Handles `continueUrl`. It works once, and only in the browser with the cookie of the
+    /// authorization endpoint.
     pub(super) async fn resume(&self, request: &Request) -> Result<Response, Problem> {
         if request.method == "HEAD" {
             return Ok(head_response());
@@ -207,7 +212,8 @@ impl<P: Ports> AgentContext<'_, P> {
         }
     }
 
-    /// Whether this request made the last change to the grant, perhaps on a first try whose response was lost.
+    /// Whether this request made the last change to the grant, including an earlier try whose
+    /// response was lost.
     pub(super) fn has_claimed(&self, grant: &Grant) -> bool {
         grant.claimed_by.as_deref() == Some(self.request_id)
     }

@@ -25,7 +25,8 @@ use crate::texts::{Text, Wording};
 use crate::util::name_set::Names;
 use crate::util::rfc3339::rfc3339;
 
-/// The maximum length of the platforms to which a user restricts a grant, in characters: each access token contains them.
+/// The maximum length of the platform names in a grant, in characters. Each access token contains
+/// them.
 const MAX_PLATFORMS: usize = 1200;
 
 /// The maximum number of platforms whose display names are read from the catalog.
@@ -37,7 +38,8 @@ struct Connected {
 }
 
 impl<P: Ports> AgentContext<'_, P> {
-    /// Shows the consent page. Verified facts come first; the client's own claims are marked as unverified.
+    /// Shows the consent page. Verified facts come first; the client's own claims are labelled as
+    /// unverified.
     pub(super) async fn ask_for_consent(&self, grant: &Grant) -> Result<Response, Problem> {
         let owner = GrantOwner {
             account: &grant.account,
@@ -63,7 +65,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let values = [("name", name.as_str()), ("identity", &grant.identity)];
         let mut paragraphs = vec![&texts::CONSENT_WHAT];
         let destination = Destination::from_redirect_uri(&grant.redirect_uri);
-        // The program's name is quoted. It can't contain quotation marks.
+        // The name is displayed in quotation marks. `display_name` has removed its own.
         let mut rows = vec![(&texts::PROGRAM, wording.say(&texts::NAME_NOT_VERIFIED, &values))];
         if grant.client_url.is_some() {
             rows.push((&texts::PUBLISHED_BY, client.clone()));
@@ -114,9 +116,10 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(page.response())
     }
 
-    /// Handles the decision, once, and only in the browser that has the cookie of the authorization endpoint.
+    /// Handles the user's decision. Accepts it once, and only from the browser with the cookie of
+    /// the authorization endpoint.
     pub(super) async fn consent(&self, request: &Request) -> Result<Response, Problem> {
-        // A form on another site must not decide for the user.
+        // Rejects forms that another site submits on the user's behalf.
         if !is_own_page(request) {
             let paragraphs = [&texts::NOT_GRANTED_WHY];
             return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
@@ -190,14 +193,14 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 }
 
-/// The host of a client's metadata document, or a description of a client without one.
+/// The host of the client's metadata document, or a description if the client has none.
 fn client_host(grant: &Grant, wording: &Wording<'_>) -> String {
     let rest = grant.client_url.as_deref().and_then(|url| url.strip_prefix("https://"));
     let host = rest.and_then(|rest| rest.split('/').next());
     host.map_or_else(|| wording.say(&texts::AN_UNNAMED_PROGRAM, &[]), str::to_ascii_lowercase)
 }
 
-/// The platforms to which the user restricts a grant. Returns `None` if the user does not restrict it.
+/// The platforms to which the user limits the grant. Returns `None` for all platforms.
 fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'static Text> {
     if form.get("accounts") == Some("all") {
         return Ok(None);
@@ -220,7 +223,7 @@ fn selected_platforms(form: &Form, grant: &Grant) -> Result<Option<Names>, &'sta
     Ok(Some(names))
 }
 
-/// The content of the form: facts, choices and two buttons.
+/// Renders the form's content: facts, choices and two buttons.
 fn controls(
     wording: &Wording<'_>,
     grant: &Grant,
@@ -293,7 +296,7 @@ pub(super) fn description_list(wording: &Wording<'_>, rows: &[(&Text, String)]) 
     html
 }
 
-/// Renders the user's earlier grants, each with a checkbox that revokes it.
+/// Renders the user's earlier grants, with checkboxes to revoke them.
 fn earlier_grants(wording: &Wording<'_>, existing_grants: &[Grant]) -> String {
     let mut html = String::new();
     if existing_grants.is_empty() {
@@ -306,7 +309,7 @@ fn earlier_grants(wording: &Wording<'_>, existing_grants: &[Grant]) -> String {
     html
 }
 
-/// Renders grants, each with a checkbox that revokes it.
+/// Renders a list of grants, with checkboxes to revoke them.
 pub(super) fn grant_list(wording: &Wording<'_>, grants: &[Grant]) -> String {
     let mut html = String::from("<ul>\n");
     for grant in grants {

@@ -1,4 +1,5 @@
-//! `/v1/agent-grants`: the grants of agents. The account's own app creates one after it has authenticated the user.
+//! `/v1/agent-grants`: the grants of agents. The account's own app creates a grant after it has
+//! authenticated the user.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -111,7 +112,8 @@ pub fn create<'a, P: Ports>(
                 identity: &identity,
                 identity_type,
                 platforms: platforms.as_ref().map(Names::as_str),
-                // The app can grant less than the agent requested, and the user can reduce it further.
+                // The app can reduce the access that the agent requested, and the user can reduce
+                // it further.
                 access: if access == Some(Access::Read) { Access::Read } else { requested.access },
                 actions: actions.as_ref().map(Names::as_str),
                 connections: connections.as_ref().map(Names::as_str),
@@ -138,7 +140,7 @@ pub fn create<'a, P: Ports>(
             if is_access {
                 return Err(too_many_requests());
             }
-            // The call no longer waits for this user's decision: without an id, the page says so.
+            // The approval is no longer pending. A URL without an id shows a page that says so.
             format!("{address}/approval")
         };
         Ok(continue_response(&url, now))
@@ -157,7 +159,7 @@ struct AppEndpoint {
     updated_at: u64,
 }
 
-/// Returns the URL of the page with the user's grants. Stores nothing.
+/// Returns the URL of the page with the user's grants. Does not store anything.
 fn continue_to_own_grants<'a>(
     context: &'a Context<'a>,
     request: AgentRequest,
@@ -183,7 +185,7 @@ fn continue_to_own_grants<'a>(
     })
 }
 
-/// Reads `platforms` and `actions`. A grant that is limited to actions is also restricted to their platforms.
+/// Reads `platforms` and `actions`. Limiting a grant to actions also limits it to their platforms.
 fn read_platforms_and_actions(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
     let without_indexes =
         |items: Vec<(usize, String)>| items.into_iter().map(|(_, text)| text).collect();
@@ -205,10 +207,10 @@ fn read_platforms_and_actions(body: &mut BodyReader) -> (Option<Names>, Option<N
     (Some(Names::new(&action_platforms)), Some(actions))
 }
 
-/// The maximum length of all actions of a grant, in characters: each access token contains them.
+/// The maximum length of a grant's actions, in characters. Each access token contains them.
 const MAX_ACTIONS_TEXT: usize = 4500;
 
-/// The error if the user has already made too many requests without a decision.
+/// The error if too many of the user's requests wait for consent.
 fn too_many_requests() -> Problem {
     let detail = "Too many requests of agents wait for this user's consent. The user can decide about them, or wait until they expire after 10 minutes.";
     Problem { retry_after: Some(600), ..Problem::new(Code::TooManyRequests, detail) }
@@ -216,7 +218,7 @@ fn too_many_requests() -> Problem {
 
 const NO_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` of the user's visit to your app, unchanged";
 
-/// The error if the request belongs to another account, or its sign-in is not of the type `app`.
+/// The error if the request is for another account, or if users do not sign in at an app.
 fn wrong_endpoint_problem() -> Problem {
     let message =
         "is not for this account and environment, or its sign-in is not of the type `app`";

@@ -1,4 +1,4 @@
-//! The metadata with which clients discover the sign-in.
+//! The metadata documents with which clients discover the authorization server.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::ports::Ports;
 use crate::util::json;
 
 impl<P: Ports> AgentContext<'_, P> {
-    /// The metadata of the protected resource (RFC 9728).
+    /// Returns the metadata of the protected resource (RFC 9728).
     pub(super) async fn resource(&self) -> Result<Response, Problem> {
         self.check_rate("metadata").await?;
         self.require_endpoint().await?;
@@ -25,7 +25,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(Response::json(json::bytes(&document), NO_STORE))
     }
 
-    /// The metadata of the authorization server (RFC 8414).
+    /// Returns the metadata of the authorization server (RFC 8414).
     pub(super) async fn server(&self) -> Result<Response, Problem> {
         self.check_rate("metadata").await?;
         self.require_endpoint().await?;

@@ -1,14 +1,17 @@
-//! Sign-in for agents: the OAuth endpoints of `/mcp/{endpointId}` and their metadata, the consent page, and the endpoints of
-//! the API that configure the sign-in and manage grants.
+//! Sign-in for agents: the OAuth endpoints of `/mcp/{endpointId}`, their metadata, the consent
+//! page, and the API endpoints that configure the sign-in and manage grants.
 //!
-//! The protection of each secret if it is leaked or forwarded:
+//! How each secret is protected if it is leaked or forwarded:
 //!
-//! - A **code** needs the PKCE verifier, works once and for 60 seconds, and revokes its grant if it is used again.
-//! - A **sign-in link**, forwarded in either direction, lacks the cookie that only the authorization endpoint sets.
-//! - A **refresh token** is rotated: using a copy revokes the grant, unless it follows the original immediately, like a retry. An
-//!   **access token** ends with its grant, and works only at its own `/mcp/{endpointId}`.
-//! - A **client** can claim anything. So the consent page shows what was verified: the host of its metadata document, and where
-//!   the code is sent.
+//! - A **code** requires the PKCE verifier, expires after 60 seconds and works once. Using it again
+//!   revokes the grant.
+//! - A **sign-in link** works only in a browser with the cookie that the authorization endpoint
+//!   sets.
+//! - A **refresh token** is rotated. Using an old one revokes the grant, except immediately after
+//!   the rotation, because clients retry.
+//! - An **access token** ends with its grant, and works only at its own `/mcp/{endpointId}`.
+//! - A **client** can claim any name. So the consent page also shows verified facts: the host of
+//!   the metadata document, and where the code is sent.
 
 mod approval;
 mod authorize;
@@ -44,14 +47,16 @@ use crate::storage::metering::Metered;
 use crate::texts::language::Language;
 use crate::texts::{Text, Values, Wording, agents as texts};
 
-/// Identifies a browser during a sign-in. With the prefix `__Host-`, only this host can set it.
+/// The name of the cookie that identifies a browser during a sign-in. Because of the prefix
+/// `__Host-`, no other host can set it.
 const COOKIE: &str = "__Host-agent";
-/// Agents may repeat this parameter (RFC 8707, section 2).
+/// The `resource` parameter, which a request may repeat (RFC 8707, section 2).
 const RESOURCE: &str = "resource";
 const METADATA: [&str; 2] =
     ["/.well-known/oauth-protected-resource/mcp/", "/.well-known/oauth-authorization-server/mcp/"];
 
-/// Whether an endpoint is below `/mcp/{endpointId}` or describes one. They exist only if the service knows its own URL.
+/// Whether an endpoint is below `/mcp/{endpointId}` or describes such an endpoint. These endpoints
+/// require `BASE_URL`.
 pub const fn is_own(open: Open) -> bool {
     matches!(
         open,
@@ -74,24 +79,25 @@ pub const fn is_own(open: Open) -> bool {
     )
 }
 
-/// The id of the MCP endpoint that a path belongs to.
+/// The id of the MCP endpoint in a path.
 pub fn endpoint_of(path: &str) -> Option<&str> {
     let mut prefixes = METADATA.into_iter().chain(["/mcp/"]);
     let rest = prefixes.find_map(|prefix| path.strip_prefix(prefix))?;
     rest.split('/').next().filter(|id| !id.is_empty())
 }
 
-/// The id of the MCP endpoint at exactly this path.
+/// The id of the MCP endpoint if the path is exactly `/mcp/{endpointId}`.
 pub fn endpoint_at(path: &str) -> Option<&str> {
     path.strip_prefix("/mcp/").filter(|id| !id.is_empty() && !id.contains('/'))
 }
 
-/// The shard of an endpoint.
+/// The shard of the MCP endpoint in a path.
 pub fn shard_of(path: &str) -> Option<Shard> {
     endpoint_of(path).map(Shard::from_secret)
 }
 
-/// The value of `WWW-Authenticate` for a request to an endpoint (RFC 6750, section 3; RFC 9728, section 5.1).
+/// The value of `WWW-Authenticate` in a response of an MCP endpoint (RFC 6750, section 3; RFC 9728,
+/// section 5.1).
 pub fn www_authenticate(base: &str, id: &str, error: Option<(&str, &str)>) -> String {
     let [resource, _] = METADATA;
     let metadata = format!("{base}{resource}{id}");
@@ -103,7 +109,7 @@ pub fn www_authenticate(base: &str, id: &str, error: Option<(&str, &str)>) -> St
     }
 }
 
-/// The context of the endpoints of one MCP endpoint.
+/// The context of a request to `/mcp/{endpointId}`.
 pub(super) struct AgentContext<'a, P> {
     service: &'a Service,
     ports: &'a Metered<'a, P>,
@@ -112,13 +118,13 @@ pub(super) struct AgentContext<'a, P> {
     id: &'a str,
     now: u64,
     request_id: &'a str,
-    /// The texts of the pages, in the language of the browser, with the name of the account's app.
+    /// The texts of the pages in the browser's language, with the name of the account's app.
     wording: Wording<'a>,
-    /// The endpoint as it was when the request arrived, if it was read then.
+    /// The stored endpoint, if it was read together with the branding.
     known: Option<Endpoint>,
 }
 
-/// Handles a request to one of the endpoints of an MCP endpoint.
+/// Handles a request to `/mcp/{endpointId}` or below.
 pub(crate) async fn respond<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
@@ -152,7 +158,7 @@ pub(crate) async fn respond<P: Ports>(
     }
 }
 
-/// The branding of the account and the endpoint, for pages, which need both.
+/// Reads the account's branding and the endpoint in one batch, for requests that show a page.
 async fn branding_and_endpoint<P: Ports>(
     ports: &Metered<'_, P>,
     open: Open,
@@ -170,7 +176,7 @@ async fn branding_and_endpoint<P: Ports>(
     Ok((first_row(&sets, 0)?.unwrap_or_default(), first_row(&sets, 1)?))
 }
 
-/// Runs statements in one batch, in the shard of the row that a URL names by its id.
+/// Runs statements in one batch, in the shard that the id from a URL selects.
 pub(crate) async fn run_for_id<P: Ports>(
     ports: &Metered<'_, P>,
     id: &str,
@@ -189,7 +195,7 @@ pub(crate) async fn run_for_id<P: Ports>(
 }
 
 impl<P: Ports> AgentContext<'_, P> {
-    /// The display names of platforms. A page does without them if the catalog can't be read.
+    /// The display names of platforms. If the catalog can't be read, pages show the keys instead.
     async fn platform_names(&self, platforms: &[String]) -> Vec<String> {
         let catalog = Catalog::open(self.service.catalog(), self.ports).await.ok();
         let mut names = Vec::with_capacity(platforms.len());
@@ -220,7 +226,7 @@ impl<P: Ports> AgentContext<'_, P> {
         address(self.base, self.id)
     }
 
-    /// Counts a request for the rate limit of a client, grant or browser at this endpoint.
+    /// Enforces the rate limit of a client, grant or browser at this endpoint.
     async fn check_rate(&self, rate_key: &str) -> Result<(), Problem> {
         let name = hash(&format!("agents {} {rate_key}", self.id));
         let allowed = self.ports.allow(&name).await;
@@ -232,9 +238,9 @@ impl<P: Ports> AgentContext<'_, P> {
         run_for_id(self.ports, self.id, statements).await
     }
 
-    /// The endpoint, if its sign-in is configured.
+    /// The endpoint. Returns `None` if its sign-in is not configured.
     async fn endpoint(&self) -> Result<Option<Endpoint>, Problem> {
-        // A malformed id needs no query.
+        // A malformed id does not need a query.
         if !is_secret(self.id) || !self.secrets().can_sign() {
             return Ok(None);
         }
@@ -245,29 +251,28 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(endpoint.filter(|endpoint| endpoint.r#type.is_some()))
     }
 
-    /// Like [`Self::endpoint`]. Fails with `route_not_found` if there is none.
+    /// The endpoint, or the problem `route_not_found` if its sign-in is not configured.
     async fn require_endpoint(&self) -> Result<Endpoint, Problem> {
         self.endpoint().await?.ok_or_else(Problem::no_route)
     }
 
-    /// A page with texts in the user's language.
+    /// A page in the user's language.
     fn page(&self, status: u16, heading: &Text, paragraphs: &[&Text], values: Values<'_>) -> Page {
         Page::new(&self.wording, status, heading, paragraphs, values)
     }
 
-    /// The page shown if a sign-in can't continue.
     fn sign_in_expired_page(&self) -> Response {
         let paragraphs = [&texts::SIGN_IN_EXPIRED_WHY, &texts::SIGN_IN_EXPIRED_NEXT];
         self.page(410, &texts::SIGN_IN_EXPIRED, &paragraphs, &[]).response()
     }
 }
 
-/// The cookie that identifies the browser. Returns `None` without a well-formed one.
+/// The cookie that identifies the browser. Returns `None` if it is missing or malformed.
 fn sign_in_cookie(request: &Request) -> Option<&str> {
     browser_cookie(request, COOKIE)
 }
 
-/// Adds parameters to a URL.
+/// Adds query parameters to a URL. Parameters without a value are left out.
 fn with_query(url: &str, parameters: &[(&str, Option<&str>)]) -> String {
     let mut url = url.to_owned();
     for (name, value) in parameters {
@@ -280,13 +285,13 @@ fn with_query(url: &str, parameters: &[(&str, Option<&str>)]) -> String {
     url
 }
 
-/// An OAuth error response (RFC 6749, section 5.2; RFC 7591, section 3.2.2).
+/// Creates an OAuth error response (RFC 6749, section 5.2; RFC 7591, section 3.2.2).
 fn oauth_error(status: u16, code: &str, description: &str) -> Response {
     let error = serde_json::json!({"error": code, "error_description": description});
     Response { status, ..Response::json(crate::util::json::bytes(&error), NO_STORE) }
 }
 
-/// Parses the form of a request. Only `repeatable` parameters may be repeated.
+/// Parses the form of a request. Only the parameters in `repeatable` may be repeated.
 fn form(request: &Request, repeatable: &[&str]) -> Result<Form, Box<Response>> {
     let invalid = |message: &str| Box::new(oauth_error(400, "invalid_request", message));
     let media_type = request.header("content-type").and_then(|value| value.split(';').next());

@@ -1,4 +1,5 @@
-//! `POST /mcp/{endpointId}/register`: dynamic registration of clients (RFC 7591). Nothing is stored.
+//! `POST /mcp/{endpointId}/register`: dynamic client registration (RFC 7591). Registrations are not
+//! stored.
 
 use super::{AgentContext, oauth_error};
 use crate::agents::client::{Client, MetadataError};

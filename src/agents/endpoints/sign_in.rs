@@ -17,7 +17,7 @@ use crate::storage::metering::Metered;
 use crate::storage::transaction::{ExistingRow, Statements};
 use crate::targets::origin;
 
-/// The error if the service does not know its own URL.
+/// The error if `BASE_URL` is not configured.
 pub(super) fn no_base_url() -> Problem {
     let detail = "Agents can't sign in: the service's operator must set `BASE_URL`, the service's own address.";
     let problem = Problem::unavailable("`BASE_URL` is missing or malformed");
@@ -29,7 +29,7 @@ fn not_configured() -> Problem {
     Problem::new(Code::AgentSignInNotFound, detail)
 }
 
-/// The id of the endpoint of the caller's account and environment, if it is not stored yet. It is always the same, so that the
+/// The id for the tenant's endpoint before it is stored. It is derived from the tenant, so that the
 /// redirect URI is known before the sign-in is configured.
 fn new_id<P: Ports>(
     context: &Context<'_>,
@@ -99,7 +99,8 @@ pub fn put<'a, P: Ports>(
     }))
 }
 
-/// Reports members that the type requires or does not have, and URLs to which the service must not send requests.
+/// Reports members that the sign-in type requires or does not support, and URLs that the service
+/// must not request.
 fn check(body: &mut BodyReader, context: &Context<'_>) {
     let Some(kind) = body.peek("type").map(str::to_owned) else { return };
     let (required, unexpected): (&[&str], &[&str]) = if kind == SignInType::App.as_str() {
@@ -117,7 +118,7 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     check_address(body, context, "url");
 }
 
-/// Reports members that a sign-in of this type requires or does not have.
+/// Reports members that a sign-in of this type requires or does not support.
 pub(crate) fn check_members(
     body: &mut BodyReader,
     kind: &str,
@@ -136,7 +137,7 @@ pub(crate) fn check_members(
     }
 }
 
-/// Reports the URL in a field if the service must not send requests or users there.
+/// Reports a URL to which the service must not send requests or users.
 pub(crate) fn check_address(body: &mut BodyReader, context: &Context<'_>, name: &str) {
     let Some(url) = body.peek(name).map(str::to_owned) else { return };
     let is_plain = url.len() <= crate::connect::rules::MAX_URL
@@ -154,7 +155,7 @@ pub(crate) fn check_address(body: &mut BodyReader, context: &Context<'_>, name: 
     }
 }
 
-/// Stores the sign-in, after checking that an OpenID provider has a discovery document.
+/// Stores the sign-in. For an OpenID provider, first checks its discovery document.
 async fn store<P: Ports>(
     context: &Context<'_>,
     base: &str,

@@ -1,4 +1,4 @@
-//! `POST /mcp/{endpointId}/token` and `/revoke`. Each costs one batch.
+//! `POST /mcp/{endpointId}/token` and `POST /mcp/{endpointId}/revoke`. Each runs one batch.
 
 use serde_json::json;
 
@@ -97,10 +97,10 @@ impl<P: Ports> AgentContext<'_, P> {
         let Some(token) = RefreshToken::verify(self.secrets(), self.id, text) else {
             return Ok(invalid_grant());
         };
-        // Each grant has its own rate limit: the ID of a client is public, so a limit by client would let one user block the
-        // others.
+        // The rate limit is per grant. Client IDs are public, so with a limit per client, one user
+        // could block the others.
         self.check_rate(&token.grant).await?;
-        // A client may request less than was granted, but not more (RFC 6749, section 6).
+        // A client may request less than the granted scope, but not more (RFC 6749, section 6).
         let too_much =
             || oauth_error(400, "invalid_scope", "`scope` is more than what was granted.");
         let access = match form.get("scope").map(|scope| Access::from_scope(Some(scope))) {
@@ -117,7 +117,7 @@ impl<P: Ports> AgentContext<'_, P> {
         self.issue(&grant, &token.successor(), access.unwrap_or(grant.access))
     }
 
-    /// The token response (RFC 6749, section 5.1).
+    /// Creates a token response (RFC 6749, section 5.1).
     fn issue(
         &self,
         grant: &Grant,
@@ -140,7 +140,7 @@ impl<P: Ports> AgentContext<'_, P> {
         Ok(Response::json(json::bytes(&document), NO_STORE))
     }
 
-    /// Revokes the grant of a token (RFC 7009). The response to an invalid token is the same.
+    /// Revokes the grant of a token (RFC 7009). An invalid token gets the same response.
     pub(super) async fn revoke(&self, request: &Request) -> Result<Response, Problem> {
         let form = match form(request, &[]) {
             Ok(form) => form,

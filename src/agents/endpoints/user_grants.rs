@@ -1,7 +1,8 @@
-//! `/mcp/{endpointId}/grants`: the page on which end users see the agents to which they gave access, and can revoke it.
+//! `/mcp/{endpointId}/grants`: the page on which end users see and revoke the access that they gave
+//! to agents.
 //!
-//! The user signs in as for a consent. The page then contains a signed statement of who has signed in, in which browser, so
-//! that no row is stored. It is useless in another browser, and after a change to the sign-in.
+//! Users sign in first. The page then contains a signed string with the user and the browser, so
+//! that no session is stored. It is invalid in another browser, and after the sign-in has changed.
 
 use super::callback::head_response;
 use super::consent::{description_list, grant_list};
@@ -24,7 +25,7 @@ use crate::ports::{Ports, Random as _, all_rows, first_row};
 use crate::texts::agents as texts;
 
 impl<P: Ports> AgentContext<'_, P> {
-    /// Starts the user's sign-in.
+    /// Redirects the user to the sign-in.
     pub(super) async fn user_grants(&self, request: &Request) -> Result<Response, Problem> {
         if request.method == "HEAD" {
             return Ok(head_response());
@@ -36,7 +37,7 @@ impl<P: Ports> AgentContext<'_, P> {
         self.sign_in(&endpoint, &signed, &cookie).await
     }
 
-    /// Shows the page to a user whom the OpenID provider has authenticated.
+    /// Shows the grants to a user whom the OpenID provider has authenticated.
     pub(super) async fn show_grants_of(
         &self,
         identity: String,
@@ -54,8 +55,8 @@ impl<P: Ports> AgentContext<'_, P> {
         self.grants_page(&user, &[]).await
     }
 
-    /// Shows the page to a user whom the app has authenticated: `secret` is from `continueUrl`. Returns `None` if it belongs to
-    /// another page.
+    /// Shows the grants to a user whom the app has authenticated. `secret` is from `continueUrl`.
+    /// Returns `None` if the secret is not for this page.
     pub(super) async fn resume_grants(
         &self,
         secret: &str,
@@ -71,9 +72,9 @@ impl<P: Ports> AgentContext<'_, P> {
         self.grants_page(&user, &[]).await.map(Some)
     }
 
-    /// Revokes the grants that the user has selected, and shows the others.
+    /// Revokes the selected grants and shows the remaining ones.
     pub(super) async fn revoke_grants(&self, request: &Request) -> Result<Response, Problem> {
-        // A form on another site must not decide for the user.
+        // Rejects forms that another site submits on the user's behalf.
         if !is_own_page(request) {
             let paragraphs = [&texts::NOT_GRANTED_WHY];
             return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
@@ -90,13 +91,14 @@ impl<P: Ports> AgentContext<'_, P> {
         self.grants_page(&user, &grant_ids).await
     }
 
-    /// The user in a signed text, if this is their browser.
+    /// Verifies the signed user of the page. Returns `None` in another browser.
     fn signed_in_user(&self, text: &str, cookie: &str) -> Option<SignedInUser> {
         let user = SignedInUser::verify(self.secrets(), text, self.now);
         user.filter(|user| user.endpoint == self.id && user.browser_hash == hash(cookie))
     }
 
-    /// Revokes the grants with these ids that are the user's, and shows the others, unless the sign-in has changed meanwhile.
+    /// Revokes those of the given grants that belong to the user, and shows the remaining ones. If
+    /// the sign-in has changed since, revokes nothing.
     async fn grants_page(
         &self,
         user: &SignedInUser,

@@ -1,4 +1,5 @@
-//! API keys in the API. A key can list, create and revoke only keys of its own account and environment.
+//! API keys, as the API manages them. A key can list, create and revoke only keys of its own
+//! tenant.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +8,10 @@ use crate::util::rfc3339::rfc3339;
 
 pub mod statements;
 
-/// The maximum number of valid keys of an environment. The API does not create more.
+/// The maximum number of valid keys per environment of an account. The API does not create more.
 pub const MAX_KEYS: u64 = 100;
 
-/// How long a rotated key stays valid, in milliseconds: the same as for `keys rotate`.
+/// How long a rotated key remains valid, in milliseconds. `keys rotate` uses the same period.
 pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -24,19 +25,19 @@ pub struct Key {
     scopes: String,
     /// Milliseconds since 1970-01-01 UTC.
     created_at: u64,
-    /// Milliseconds since 1970-01-01 UTC; `None` when it never expires.
+    /// Milliseconds since 1970-01-01 UTC; `None`: never.
     expires_at: Option<u64>,
-    /// Milliseconds since 1970-01-01 UTC; `None` when it was not revoked.
+    /// Milliseconds since 1970-01-01 UTC; `None`: not revoked.
     revoked_at: Option<u64>,
-    /// Days since 1970-01-01 UTC; `None` when no use was recorded.
+    /// Days since 1970-01-01 UTC; `None`: no recorded use.
     last_used_day: Option<u64>,
-    /// The id of the key that replaces it.
+    /// The id of the key that replaced this one in a rotation.
     pub replaced_by: Option<String>,
-    /// The id of the key that created it; `None` if the operator did.
+    /// The id of the key that created this one; `None`: created by the operator.
     created_by: Option<String>,
 }
 
-/// The JSON of a key in the API.
+/// The JSON representation of a key.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyView<'a> {
@@ -50,9 +51,9 @@ pub struct KeyView<'a> {
     last_used_on: Option<String>,
     replaced_by: Option<&'a str>,
     created_by: Option<&'a str>,
-    /// Whether the request was authenticated with it.
+    /// Whether the request was authenticated with this key.
     current: bool,
-    /// Only in the response that creates it.
+    /// Set only in the response that creates the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<&'a str>,
 }
@@ -68,13 +69,13 @@ impl Key {
         }
     }
 
-    /// The key's scopes, without those that this release does not know.
+    /// The key's scopes. Skips scopes that this release does not know.
     pub fn scopes(&self) -> Scopes {
         self.scopes.split_whitespace().filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// The JSON of the key. `caller` is the id of the key that sends the request. `secret` is set only if the key was just
-    /// generated.
+    /// The key as JSON. `caller` is the id of the key that sends the request. `secret` is set only
+    /// for a new key.
     pub fn view<'a>(&'a self, caller: &str, now: u64, secret: Option<&'a str>) -> KeyView<'a> {
         let day = self.last_used_day.and_then(|day| rfc3339(day.saturating_mul(DAY_MS)));
         KeyView {

@@ -10,11 +10,12 @@ use crate::terms::Scopes;
 /// The columns of [`super::Key`].
 const COLUMNS: &str = "o.id, o.name, o.scopes, o.created_at, o.expires_at, o.revoked_at, o.last_used_day, o.replaced_by, o.created_by";
 
-/// The caller's key `k`, and the keys `o` of its account and environment.
+/// Joins the caller's key `k` with the keys `o` of its tenant.
 const FROM_KEYS_OF_CALLER: &str = "FROM api_keys k CROSS JOIN api_keys o ON o.account = k.account AND o.environment = k.environment";
 
-/// Adds the condition that the caller has all of the scopes in a space-separated list, including scopes that this release does
-/// not know: the caller's key `k`, and the caller's token, if it is not a key. `push_list` adds the list.
+/// Adds the condition that the caller has every scope in a space-separated list, including scopes
+/// that this release does not know. For a token, both the token and its key must have them.
+/// `push_list` adds the list.
 fn push_has_all_scopes(sql: &mut Sql<'_>, guard: &Guard<'_>, push_list: impl Fn(&mut Sql<'_>)) {
     let scope_sources = [None].into_iter().chain(guard.signed_scopes.map(Some));
     for token_scopes in scope_sources {
@@ -29,7 +30,7 @@ fn push_has_all_scopes(sql: &mut Sql<'_>, guard: &Guard<'_>, push_list: impl Fn(
     }
 }
 
-/// Selects a page of keys, newest first, after the key with the id `before`.
+/// Selects a page of keys, newest first, that follow the key `before`.
 pub fn select_page(guard: &Guard<'_>, before: Option<&str>, limit: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT ").push(COLUMNS).push(" ").push(FROM_KEYS_OF_CALLER).push(" WHERE ").guard();
@@ -56,17 +57,18 @@ pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
 #[derive(Debug)]
 pub struct NewKey<'a> {
     pub id: &'a str,
-    /// The key. Only its hash is stored.
+    /// The key itself. Only its hash is stored.
     pub key: &'a ApiKey,
     pub name: Option<&'a str>,
     pub scopes: Scopes,
-    /// When it expires, in milliseconds since 1970-01-01 UTC; `None` for the expiry of the caller's key.
+    /// Milliseconds since 1970-01-01 UTC; `None` for the expiry of the caller's key.
     pub expires_at: Option<u64>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
 }
 
-/// Inserts a key, unless the caller's key lacks one of its scopes or expires earlier, or [`MAX_KEYS`] valid keys exist.
+/// Inserts a key. Inserts nothing if the caller's key lacks one of the scopes or expires earlier,
+/// or if [`MAX_KEYS`] valid keys exist.
 pub fn insert(guard: &Guard<'_>, new: &NewKey<'_>) -> Statement {
     let scopes = new.scopes.to_string();
     let mut sql = Sql::new(guard);
@@ -90,9 +92,10 @@ pub fn insert(guard: &Guard<'_>, new: &NewKey<'_>) -> Statement {
     sql.finish()
 }
 
-/// Replaces the key `old` with one that has the same scopes. The new key expires no later than the old one and the caller's
-/// key; the old one expires after [`OVERLAP_MS`]. Does nothing if the old key is not valid, was already replaced, or has a
-/// scope that the caller's key lacks.
+/// Replaces the key `old` with a key that has the same scopes. The new key expires when the old key
+/// or the caller's key does, whichever is first. The old key expires after [`OVERLAP_MS`]. Changes
+/// nothing if the old key is invalid or already replaced, or has a scope that the caller's key
+/// lacks.
 pub fn replace(
     guard: &Guard<'_>,
     old: &str,
@@ -105,8 +108,9 @@ pub fn replace(
     insert.push(", o.name, o.account, o.environment, o.scopes, ").integer(now);
     // In SQLite, `min` of a number and NULL is NULL.
     insert.push(", min(ifnull(o.expires_at, k.expires_at), ifnull(k.expires_at, o.expires_at)), ");
-    // If the old key created the caller's key, the new one gets the old one's parent. Otherwise the two would be each other's
-    // parents, and revoking a key above them would not reach them.
+    // If the old key created the caller's key, directly or indirectly, the new key gets the old
+    // key's parent. Otherwise the two keys would be each other's parents, and revoking their common
+    // ancestor would not reach them.
     insert.push("iif(o.id IN (WITH RECURSIVE own (id) AS (SELECT k.id UNION SELECT a.created_by FROM own CROSS JOIN api_keys a ON a.id = own.id) SELECT id FROM own), o.created_by, k.id) ");
     insert.push(FROM_KEYS_OF_CALLER).push(" AND o.id = ").text(old).push(" WHERE ").guard();
     insert.push(" AND o.replaced_by IS NULL AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > ");
@@ -128,7 +132,7 @@ pub fn replace(
     [insert.finish(), update.finish()]
 }
 
-/// Revokes a key. A trigger revokes the keys and grants that were created with it.
+/// Revokes a key. A trigger also revokes the keys and grants that the key created.
 pub fn revoke(guard: &Guard<'_>, id: &str, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("UPDATE api_keys SET revoked_at = ").integer(now).push(" WHERE id = ").text(id);

@@ -1,7 +1,7 @@
-//! `/v1/keys`: the API keys of the caller's account and environment.
+//! `/v1/keys`: the API keys of the caller's tenant.
 //!
-//! A key can't create a more powerful one: new keys belong to its account and environment, have only scopes that it has
-//! itself, and expire when it does or earlier.
+//! A key can't create a more powerful key: a new key belongs to the same tenant, has a subset of
+//! the scopes, and does not expire later.
 
 use crate::auth::api_keys::statements::{NewKey, insert, replace, revoke, select, select_page};
 use crate::auth::api_keys::{Key, MAX_KEYS};
@@ -121,7 +121,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let (guard, id) = (context.guard(), key_id(context));
     let mut statements = Statements::default();
-    // Selects the key before revoking it: a key that revokes itself can't read anything afterwards.
+    // Selects the key before revoking it, because a key that revokes itself can't read afterwards.
     let found = statements.ask::<Key>(select(&guard, &id));
     statements.run(revoke(&guard, &id, context.now));
     Ok(Handler::render(statements, move |results, _| {
@@ -130,12 +130,12 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// Normalizes the id of a key, a UUID.
+/// Parses the UUID of a key in canonical form.
 fn parse_id(text: &str) -> Option<String> {
     ConnectionId::parse(text).map(|id| id.as_str().to_owned())
 }
 
-/// The id in the path. Returns an id that no key has if it is not a UUID.
+/// The id in the path. If it is not a UUID, returns an id that does not exist.
 fn key_id(context: &Context<'_>) -> String {
     context.connection_id().as_str().to_owned()
 }
@@ -145,7 +145,7 @@ fn no_key(context: &Context<'_>) -> Problem {
     Problem::new(Code::KeyNotFound, detail)
 }
 
-/// Generates a key of the caller's environment and shard.
+/// Generates a key for the caller's environment and shard.
 fn generate<P: Ports>(context: &Context<'_>, ports: &Metered<'_, P>) -> ApiKey {
     let shard = Shard::new(ports.number()).unwrap_or_default();
     ApiKey::generate(context.caller.environment(), shard, |bytes| ports.fill(bytes))

@@ -1,4 +1,4 @@
-//! The endpoints of API keys, session tokens and `whoami`.
+//! Endpoints for API keys, session tokens and `whoami`.
 
 pub mod api_keys;
 pub mod session;

@@ -1,4 +1,4 @@
-//! `GET /v1/whoami`: the permissions of the caller.
+//! `GET /v1/whoami`: the caller's tenant, scopes and restrictions.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +23,14 @@ struct Whoami<'a> {
     environment: Environment,
     scopes: Scopes,
     expires_at: Option<String>,
-    /// Only for a person in the console.
+    /// Set only for a person in the console.
     #[serde(skip_serializing_if = "Option::is_none")]
     person: Option<&'a str>,
     #[serde(flatten)]
     restriction: Option<RestrictionView<'a>>,
 }
 
-/// Additional members for tokens.
+/// The additional members for tokens.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RestrictionView<'a> {

@@ -1,4 +1,4 @@
-//! `/sign-in/{signInId}`: a browser signs in, and the console exchanges the result for a token.
+//! `/sign-in/{signInId}`: signs a person in, and exchanges the resulting code for a token.
 
 use serde_json::{Map, Value, json};
 
@@ -25,23 +25,25 @@ use crate::ports::{Db as _, Ports, Random as _, first_row};
 use crate::util::json;
 use crate::util::rfc3339::rfc3339;
 
-/// The header with the signed identity that Cloudflare Access adds to requests.
+/// The request header with which Cloudflare Access passes the signed identity.
 pub const ACCESS_HEADER: &str = "cf-access-jwt-assertion";
 
-/// The name under which requests for the pages are rate-limited: anyone who knows the address can send them. Browsers that
-/// have started a sign-in are limited separately, so that these requests can't lock them out.
+/// The rate-limit key for requests that have not started a sign-in. Anyone who knows the URL can
+/// send them. Browsers that have started a sign-in have their own keys, so that such requests can't
+/// lock them out.
 const PAGE_RATE_KEY: &str = "page";
 
-/// The body of the exchange.
+/// The body of a request that exchanges a code.
 const EXCHANGE_FIELDS: [Field; 1] =
     [Field::required("code", FieldCheck::Text(|_| None), "The code of the sign-in.")];
 
 impl<P: Ports> ConsoleContext<'_, P> {
-    /// Asks whether to sign in to the account. Asks even if a page of this host linked here, because the consent page of
-    /// agents and the end of a connect attempt redirect to addresses that strangers can choose.
+    /// Asks the person to confirm the sign-in to the account. Links from pages of this host must
+    /// also be confirmed, because the consent page of agents and the end of a connect attempt
+    /// redirect to URLs that strangers can choose.
     pub(super) async fn show(&self, request: &Request) -> Result<Response, Problem> {
         if request.origin != self.base {
-            // The cookie must be that of the host to which the provider redirects.
+            // The browser's cookie must belong to the host to which the provider redirects.
             return Ok(Response::see_other(address(self.base, self.id)));
         }
         Ok(match self.sign_in(PAGE_RATE_KEY).await? {
@@ -50,7 +52,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         })
     }
 
-    /// Handles the button of the page that [`Self::show`] returns.
+    /// Handles the confirmation of the page from [`Self::show`].
     pub(super) async fn start(&self, request: &Request) -> Result<Response, Problem> {
         match self.sign_in(PAGE_RATE_KEY).await? {
             Err(page) => Ok(page.response()),
@@ -59,7 +61,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         }
     }
 
-    /// Starts the sign-in of this browser.
+    /// Starts this browser's sign-in.
     async fn redirect(&self, sign_in: &SignIn, request: &Request) -> Result<Response, Problem> {
         let known = browser_cookie(request, COOKIE).map(str::to_owned);
         let cookie = known.unwrap_or_else(|| self.ports.secret());
@@ -102,7 +104,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         })))
     }
 
-    /// Signs in the person whom Access has authenticated in front of the service.
+    /// Signs in a person whom Cloudflare Access has authenticated.
     async fn read_access(
         &self,
         sign_in: &SignIn,
@@ -131,13 +133,13 @@ impl<P: Ports> ConsoleContext<'_, P> {
 
     /// Handles the redirect from the OpenID provider:
     ///
-    /// 1. Verify the request, which is returned as `state`, and the cookie that belongs to it.
+    /// 1. Verify the console's request, which the provider returns as `state`, and its cookie.
     /// 2. Exchange the provider's code.
     /// 3. Validate the ID token, which must belong to this sign-in.
-    /// 4. Insert the session, and redirect to the console with a code for it.
+    /// 4. Insert the session, and redirect to the console with a code.
     pub(super) async fn callback(&self, request: &Request) -> Result<Response, Problem> {
         if request.method == "HEAD" {
-            // Link scanners send `HEAD`, which must not consume anything.
+            // Link scanners send `HEAD` requests, which must not use up the sign-in.
             let mut response = Response::empty(200);
             response.add("cache-control", NO_STORE);
             return Ok(response);
@@ -176,7 +178,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         }
     }
 
-    /// Creates the session of a person whom the provider has authenticated.
+    /// Creates a session for a person whom the provider has authenticated.
     async fn finish(
         &self,
         sign_in: &SignIn,
@@ -211,11 +213,12 @@ impl<P: Ports> ConsoleContext<'_, P> {
         if first_row::<Session>(&sets.await?, 2)?.is_none() {
             return Ok(self.expired_page().response());
         }
-        // The fragment never reaches a server, and the console removes it from the address at once.
+        // The fragment is never sent to a server, and the console immediately removes it from the
+        // URL.
         Ok(Response::see_other(format!("{}/#sign-in={}.{id}.{code}", self.base, self.id)))
     }
 
-    /// `POST /sign-in/{signInId}/token`: the console exchanges the code for a token, once.
+    /// `POST /sign-in/{signInId}/token`: exchanges the console's code for a token, once.
     pub(super) async fn exchange(&self, request: &Request) -> Result<Response, Problem> {
         let refused = || Problem::from(AuthenticationError::BadToken);
         let cookie = browser_cookie(request, COOKIE).filter(|_| is_own_page(request));

@@ -1,14 +1,15 @@
-//! The endpoints of the console's sign-in: the configuration and the sessions in the API, and `/sign-in/{signInId}` for
-//! browsers.
+//! The endpoints of the console's sign-in: configuration and sessions in the API, and
+//! `/sign-in/{signInId}` for browsers.
 //!
-//! The protection of each secret if it is leaked or forwarded:
+//! How each secret is protected if it is leaked or forwarded:
 //!
-//! - A **sign-in link** shows a page that names the account, and continues only when the person agrees.
-//!   So a link can't sign someone in to another account unnoticed.
-//! - A **redirect** from the provider, in either direction, lacks the cookie of the browser in which the sign-in started, and
-//!   so do the PKCE verifier and the nonce, which are derived from it.
-//! - A **code** needs the same cookie, works once and for 60 seconds.
-//! - A **cookie** alone authorizes nothing: `/v1` accepts only the token, which the console keeps in the tab.
+//! - A **sign-in link** shows the account's name and requires a confirmation. So a link can't sign
+//!   people in to another account without their knowledge.
+//! - A **redirect** from the provider works only in the browser in which the sign-in started,
+//!   because the PKCE verifier and the nonce are derived from its cookie.
+//! - A **code** requires the same cookie, expires after 60 seconds and works once.
+//! - A **cookie** alone authorizes nothing: `/v1` accepts only tokens, which the console stores per
+//!   tab.
 //! - A **token** ends with its session, and works only on pages of this host.
 
 pub mod browser;
@@ -31,21 +32,22 @@ use crate::oidc::relying_party::RelyingParty;
 use crate::ports::{Clock as _, Ports, RateLimit as _, ResultSet, Statement, first_row};
 use crate::storage::metering::Metered;
 
-/// Identifies a browser during a sign-in. With the prefix `__Host-`, only this host can set it.
+/// The name of the cookie that identifies a browser during a sign-in. Because of the prefix
+/// `__Host-`, no other host can set it.
 const COOKIE: &str = "__Host-console";
 
-/// Whether an endpoint is below `/sign-in/{signInId}`. They exist only if the service knows its own URL.
+/// Whether an endpoint is below `/sign-in/{signInId}`. These endpoints require `BASE_URL`.
 pub const fn is_own(open: Open) -> bool {
     matches!(open, Open::SignInPage | Open::SignInStart | Open::SignInCallback | Open::SignInToken)
 }
 
-/// The shard of a sign-in.
+/// The shard of the sign-in in a path.
 pub fn shard_of(path: &str) -> Option<Shard> {
     let id = path.strip_prefix("/sign-in/")?.split('/').next()?;
     Some(Shard::from_secret(id))
 }
 
-/// The context of the endpoints of one sign-in.
+/// The context of a request to `/sign-in/{signInId}`.
 struct ConsoleContext<'a, P> {
     service: &'a Service,
     ports: &'a Metered<'a, P>,
@@ -56,7 +58,7 @@ struct ConsoleContext<'a, P> {
     request_id: &'a str,
 }
 
-/// Handles a request to one of the endpoints of a sign-in.
+/// Handles a request to `/sign-in/{signInId}` or below.
 pub(crate) async fn respond<P: Ports>(
     service: &Service,
     ports: &Metered<'_, P>,
@@ -85,7 +87,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         }
     }
 
-    /// Counts a request with this key for the rate limit of this sign-in.
+    /// Enforces the rate limit of this sign-in for requests with this key.
     async fn check_rate(&self, rate_key: &str) -> Result<(), Problem> {
         let name = hash(&format!("console {} {rate_key}", self.id));
         let allowed = self.ports.allow(&name).await;
@@ -97,9 +99,10 @@ impl<P: Ports> ConsoleContext<'_, P> {
         run_for_id(self.ports, self.id, statements).await
     }
 
-    /// The sign-in, if it is configured and its key is valid; otherwise a page that explains why it is not available.
+    /// The sign-in. If it is not configured or its key is invalid, returns a page that explains
+    /// this.
     async fn sign_in(&self, rate_key: &str) -> Result<Result<SignIn, Page>, Problem> {
-        // A malformed id needs no query.
+        // A malformed id does not need a query.
         if !is_secret(self.id) || !self.service.config().sessions.can_sign() {
             return Ok(Err(pages::unknown_page()));
         }

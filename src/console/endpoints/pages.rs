@@ -1,4 +1,4 @@
-//! The pages of the sign-in. They say what happened, and what to do.
+//! The pages of the sign-in to the console. Each explains what happened and what to do next.
 
 use super::ConsoleContext;
 use crate::connect::endpoints::pages::Page;
@@ -39,13 +39,13 @@ pub(super) fn key_ended_page() -> Page {
 }
 
 impl<P: Ports> ConsoleContext<'_, P> {
-    /// A page with a link that starts the sign-in again.
+    /// A page with a link for signing in again.
     fn retry_page(&self, status: u16, heading: &str, paragraphs: &[&str]) -> Page {
         let retry_link = (address(self.base, self.id), "Sign in again".to_owned());
         Page { links: vec![retry_link], ..page(status, heading, paragraphs) }
     }
 
-    /// Asks whether to sign in to this account.
+    /// The page that asks the person to confirm the sign-in to this account.
     pub(super) fn start_page(&self, sign_in: &SignIn) -> Response {
         let heading = format!("Sign in to {}", sign_in.account);
         let environment = sign_in.environment.as_str();
@@ -100,7 +100,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         self.retry_page(403, "You are not signed in", &[&explanation, advice])
     }
 
-    /// The page shown if the provider does not respond as it should. `reason` is for the log.
+    /// The page shown if the provider fails or responds incorrectly. `reason` is only logged.
     pub(super) fn unavailable_page(&self, sign_in: &SignIn, reason: &str) -> Response {
         let explanation = format!("Signing in at {} does not work at the moment.", sign_in.host());
         let advice = "Try again later. If that does not help, ask the people who manage your account to check the settings of the sign-in.";

@@ -1,4 +1,4 @@
-//! `/v1/console-sessions`: the people who are signed in to the console.
+//! `/v1/console-sessions`: the sessions of people in the console.
 
 use crate::connections::model::ConnectionId;
 use crate::console::session::Session;
@@ -9,7 +9,7 @@ use crate::http::paging::{Paging, cursor_page};
 use crate::http::problem::{Code, Problem};
 use crate::storage::transaction::{ExistingRow, Statements};
 
-/// The id of the session of a caller who is a person.
+/// The id of the caller's session. Returns `None` if the caller is not a person.
 fn own_id<'a>(context: &Context<'a>) -> Option<&'a str> {
     context.caller.person()?.grant.as_ref().map(|session| session.id.as_str())
 }
@@ -46,7 +46,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     Ok(end(context, context.connection_id().as_str()))
 }
 
-/// `DELETE /v1/console-sessions/current`: a person signs out.
+/// `DELETE /v1/console-sessions/current`: signs out the person.
 pub fn delete_own<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.no_query()?;
     let Some(id) = own_id(context) else {

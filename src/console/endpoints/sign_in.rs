@@ -82,7 +82,7 @@ pub fn put<'a, P: Ports>(
     }))
 }
 
-/// Reports members that the type requires or does not have, and invalid ones.
+/// Reports members that the sign-in type requires or does not support, and malformed values.
 fn check(body: &mut BodyReader, context: &Context<'_>) {
     let Some(kind) = body.peek("type").map(str::to_owned) else { return };
     let oidc_members = ["issuer", "clientId", "clientSecret", "scopes"];
@@ -113,7 +113,7 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     }
 }
 
-/// Reads `roles`: the scopes of each value of the claim.
+/// Reads `roles`: a map from each role to its scopes.
 fn read_roles(body: &mut BodyReader) -> Roles {
     let Some(value) = body.value("roles") else { return Roles::new() };
     let members = if let Value::Object(members) = value { members } else { Vec::new() };
@@ -151,7 +151,7 @@ fn read_roles(body: &mut BodyReader) -> Roles {
     roles
 }
 
-/// Stores the sign-in, after checking that the provider has what people need to sign in.
+/// Stores the sign-in, after checking that the provider's configuration can be fetched.
 async fn store<P: Ports>(
     context: &Context<'_>,
     base: &str,
@@ -159,7 +159,8 @@ async fn store<P: Ports>(
     principal: &Principal,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
-    // The caller must have all of these scopes. Otherwise it could give scopes that it lacks to others, or to itself.
+    // The caller must have all scopes of the roles. Otherwise it could grant scopes that it lacks,
+    // even to itself.
     let granted = roles.values().flat_map(|scopes| scopes.iter());
     context.ensure_holds(principal.scopes, granted)?;
     let keeps_sealed = !body.has("clientSecret");

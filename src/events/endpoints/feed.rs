@@ -12,8 +12,8 @@ use crate::ports::StorageError;
 use crate::storage::transaction::Statements;
 use crate::terms::EventType;
 
-/// The maximum number of events that are scanned for a page of some types. The page may then have fewer rows than
-/// `limit`, or none, although more follow.
+/// The maximum number of events that a request scans to find events of the requested types. The
+/// page may then contain fewer than `limit` events, or none, although more follow.
 const MAX_SCANNED: u64 = 1000;
 
 pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
@@ -48,7 +48,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
             next = event.id;
             let is_requested =
                 types.is_empty() || types.iter().any(|one| one.as_str() == event.kind);
-            // Expired events are not returned, even if they are not pruned yet.
+            // Expired events are not returned, even if they have not been pruned yet.
             if is_requested && event.occurred_at >= oldest {
                 rows.push(document(&event, names)?);
             }
@@ -57,7 +57,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     }))
 }
 
-/// Renders an event. `names`: whether to include the names of accounts at platforms.
+/// Renders an event. `names` is whether to include the names of connected accounts.
 fn document(event: &Event, names: bool) -> Result<Vec<u8>, StorageError> {
     event.to_json(names).map_err(|error| StorageError::new(format!("event {}: {error}", event.id)))
 }

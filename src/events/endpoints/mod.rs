@@ -1,3 +1,3 @@
-//! The endpoint that lists events.
+//! The endpoint of the event feed.
 
 pub mod feed;

@@ -1,4 +1,4 @@
-//! The tools, and the API request that each of them sends.
+//! The MCP tools and the API requests that they send.
 
 use std::slice;
 
@@ -11,14 +11,13 @@ use crate::util::collect::by_insertion;
 use crate::util::json;
 use crate::util::percent::encode;
 
-/// A tool of agents.
 pub struct Tool {
     pub name: &'static str,
     title: &'static str,
     about: &'static str,
-    /// The arguments: name, type, whether it is required, description.
+    /// The arguments: name, type, whether the argument is required, description.
     arguments: &'static [(&'static str, Kind, bool, &'static str)],
-    /// The scope that a caller needs.
+    /// The scope that a caller must have.
     pub scope: Scope,
     is_read_only: bool,
     is_destructive: bool,
@@ -30,9 +29,9 @@ pub struct Tool {
 enum Kind {
     /// A non-empty string.
     Text,
-    /// One of these strings.
+    /// One of the listed strings.
     OneOf(&'static [&'static str]),
-    /// A whole number from 1 to this maximum.
+    /// A whole number from 1 to the given maximum.
     UpTo(u64),
     /// The maximum size of a result, in bytes.
     Budget,
@@ -47,7 +46,8 @@ enum Kind {
 use Kind::{Any, Boolean, Budget, Object, OneOf, Text, Texts, UpTo};
 
 impl Kind {
-    /// The error of a value, which completes a sentence that begins with the argument's name. Returns `None` when it is valid.
+    /// Validates a value. Returns the fault as the end of a sentence that begins with the
+    /// argument's name, or `None` if the value is valid.
     fn value_error(self, value: &Value) -> Option<String> {
         match self {
             Text => match value.as_str() {
@@ -76,8 +76,8 @@ impl Kind {
         }
     }
 
-    /// Parses a value that was sent as a string: some clients send all values as strings. Also turns one string into a list,
-    /// and ignores the case of known strings.
+    /// Converts a value that was sent as a string, because some clients send all values as strings.
+    /// Also wraps a single string in a list, and ignores the case of enumerated strings.
     fn read(self, value: Value) -> Value {
         let Value::String(text) = value else { return value };
         let parsed = match self {
@@ -113,25 +113,26 @@ impl Kind {
     }
 }
 
-/// A whole number, also written as `5.0`.
+/// Parses a whole number. Accepts `5.0`, too.
 fn whole_number(value: &Value) -> Option<u64> {
     let text = value.as_number()?.to_string();
     text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
-/// A sentence of the description of [`RUN_ACTION`], and its replacement for callers that may only read.
+/// A sentence in the description of [`RUN_ACTION`], and its replacement if the caller may only
+/// read.
 const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
 const ONLY_READS: &str = "You may only read: methods other than GET and HEAD are refused.";
 pub const DESCRIBE_ACTION: &str = "describe_action";
 pub const LIST_CONNECTIONS: &str = "list_connections";
 pub const RUN_ACTION: &str = "run_action";
-/// The arguments of [`RUN_ACTION`] with the action's input: in its structured form, or flat.
+/// The arguments of [`RUN_ACTION`] with the action's input: structured, or flat.
 const INPUT: &str = "input";
 const ARGUMENTS: &str = "arguments";
-/// The argument of [`RUN_ACTION`] with the id of a call that has waited for approval.
+/// The argument of [`RUN_ACTION`] with the id of a call that waited for approval.
 pub const APPROVAL: &str = "approval";
 pub const CALL_PLATFORM: &str = "call_platform";
-/// The methods of [`CALL_PLATFORM`].
+/// The HTTP methods that [`CALL_PLATFORM`] accepts.
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 pub const START_CONNECT: &str = "start_connect";
 
@@ -280,7 +281,7 @@ pub const TOOLS: [Tool; 6] = [
     },
 ];
 
-/// A request: method, path, query, body, and the value of the header `AGENT`.
+/// A request to the API: method, path, query, body, and the value of the header `AGENT`.
 pub type ApiRequest = (&'static str, String, String, Option<Vec<u8>>, String);
 
 /// The agent's limits on a platform's response: `select` and `maxBytes`.
@@ -290,7 +291,7 @@ pub fn response_limits(given: &Map<String, Value>) -> Map<String, Value> {
     by_insertion(select.into_iter().chain([("maxBytes".to_owned(), Value::from(max))]))
 }
 
-/// A path, encoded for a URL, and the query that follows it.
+/// Splits a path from its query, and encodes the path for a URL.
 fn path_and_query(text: &str) -> (String, &str) {
     let (path, query) = text.split_once('?').unwrap_or((text, ""));
     let mut encoded = String::new();
@@ -306,18 +307,18 @@ fn path_and_query(text: &str) -> (String, &str) {
     (encoded, query.split('#').next().unwrap_or_default())
 }
 
-/// A query value as a string.
+/// Converts a value to a string for a query.
 fn query_value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The request that starts a connect attempt. The response has a link for every auth method.
+/// The request that starts a connect attempt. Its response contains a link for every auth method.
 pub fn connect_request(mut body: Map<String, Value>) -> ApiRequest {
     body.insert("link".to_owned(), Value::Bool(true));
     ("POST", "/v1/vault/connect".to_owned(), String::new(), Some(json::bytes(&body)), String::new())
 }
 
-/// The request for the description of an action.
+/// The request that describes an action.
 pub fn describe_request(platform: &str, key: &str) -> ApiRequest {
     let path = format!("/v1/available-actions/{}/{}", encode(platform), encode(key));
     ("GET", path, String::new(), None, String::new())
@@ -330,7 +331,8 @@ pub fn attempt_request(attempt: &str) -> ApiRequest {
 }
 
 impl Tool {
-    /// The tool's entry in `tools/list`. `only_reads`: the caller may only read from platforms.
+    /// The tool's entry in `tools/list`. `only_reads` is whether the caller may only read from
+    /// platforms.
     pub fn description(&self, only_reads: bool) -> Value {
         let schema = |(name, kind, _, about): &(&str, Kind, bool, &str)| {
             ((*name).to_owned(), kind.schema(about))
@@ -358,7 +360,7 @@ impl Tool {
         })
     }
 
-    /// Normalizes arguments: parses values that were sent as strings, and drops nulls.
+    /// Normalizes arguments: converts values that were sent as strings, and removes nulls.
     pub fn read(&self, arguments: Option<&Value>) -> Value {
         let arguments = match arguments {
             None | Some(Value::Null) => json!({}),
@@ -374,7 +376,7 @@ impl Tool {
         Value::Object(by_insertion(given.map(read)))
     }
 
-    /// The request that the tool sends. Fails with a message about the arguments.
+    /// The API request of the tool. Fails with a message if the arguments are invalid.
     pub fn request(&self, arguments: &Value) -> Result<ApiRequest, String> {
         let Value::Object(given) = arguments else {
             return Err("`arguments` must be an object.".to_owned());

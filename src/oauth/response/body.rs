@@ -1,4 +1,4 @@
-//! Parses response bodies, JSON or a form, and finds errors in them.
+//! Parses response bodies, as JSON or as a form, and extracts errors from them.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,8 @@ use crate::oauth::error::{is_code, is_known};
 use crate::util::collect::by_insertion;
 use crate::util::percent::decode_form;
 
-/// Parses JSON or a form, regardless of the content type. Some servers put the object into an array, or its JSON into a string.
+/// Parses JSON or a form, whatever the content type. Some servers wrap the object in an array, or
+/// its JSON in a string.
 pub fn parse(text: &str) -> Option<Value> {
     let text = text.trim();
     if text.starts_with('[') {
@@ -33,15 +34,15 @@ pub fn parse(text: &str) -> Option<Value> {
     (!members.is_empty()).then_some(Value::Object(members))
 }
 
-/// The text of a body that is neither JSON nor a form, such as `Invalid refresh token`. Returns `None` for HTML, which comes
-/// from a proxy in front of the authorization server.
+/// A body that is neither JSON nor a form but plain text, such as `Invalid refresh token`. Returns
+/// `None` for HTML, which a proxy in front of the authorization server sent.
 pub fn plain_text(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_words = !text.is_empty() && text.len() <= 400 && !text.contains(['<', '{']);
     is_words.then_some(text)
 }
 
-/// Whether a body contains an error. The status does not matter.
+/// Whether a body contains an error, whatever the status.
 pub fn has_error(body: &Value) -> bool {
     let is_error = |name: &str| match body.get(name) {
         Some(Value::String(text)) => !text.is_empty(),
@@ -55,18 +56,18 @@ pub fn has_error(body: &Value) -> bool {
         || ["error", "errors", "error_code", "errorCode"].into_iter().any(is_error)
 }
 
-/// Whether a body reports a failure with a known code, so that it contains no new tokens. Without a known code it may contain
-/// tokens, which must not be lost.
+/// Whether a body reports a failure with a known code. Such a body contains no new tokens. With an
+/// unknown code, it might, and these tokens must not be lost.
 pub fn is_refusal(body: &Value) -> bool {
     reports_slack_failure(body) && code(body).is_some_and(is_known)
 }
 
-/// Whether a body reports a failure in Slack's format.
+/// Whether a body reports a failure in the format of Slack.
 fn reports_slack_failure(body: &Value) -> bool {
     ["ok", "success"].into_iter().any(|name| body.get(name) == Some(&Value::Bool(false)))
 }
 
-/// JSON Pointers to error codes.
+/// JSON Pointers at which platforms return error codes.
 const CODES: [&str; 17] = [
     "/error",
     "/error/code",
@@ -87,7 +88,7 @@ const CODES: [&str; 17] = [
     "/errors/0/errorType",
 ];
 
-/// JSON Pointers to error descriptions.
+/// JSON Pointers at which platforms return error descriptions.
 const DESCRIPTIONS: [&str; 18] = [
     "/error_description",
     "/errorDescription",
@@ -109,7 +110,7 @@ const DESCRIPTIONS: [&str; 18] = [
     "/error",
 ];
 
-/// JSON Pointers to the parameter that an error concerns.
+/// JSON Pointers at which platforms return the name of an invalid parameter.
 const PARAMETERS: [&str; 8] = [
     "/errors/0/resource",
     "/errors/0/field",
@@ -121,7 +122,8 @@ const PARAMETERS: [&str; 8] = [
     "/field",
 ];
 
-/// The error code: preferably a known one, then the one for the parameter that the error concerns, then any code.
+/// The error code: preferably a known code, otherwise the code for the invalid parameter, otherwise
+/// any code.
 pub fn code(body: &Value) -> Option<&str> {
     let texts = || CODES.into_iter().filter_map(|pointer| body.pointer(pointer)?.as_str());
     texts()
@@ -130,8 +132,8 @@ pub fn code(body: &Value) -> Option<&str> {
         .or_else(|| texts().find(|code| is_code(code)))
 }
 
-/// The code for an error that names a parameter instead. Strava reports the field `refresh_token` of the resource
-/// `RefreshToken`, and web frameworks list errors by parameter.
+/// The error code for an invalid parameter. For example, Strava reports the field `refresh_token`
+/// of the resource `RefreshToken`, and web frameworks list errors by parameter.
 fn code_of_parameter(body: &Value) -> Option<&'static str> {
     let code_of = |name: &str| match name.to_ascii_lowercase().replace('_', "").as_str() {
         "refreshtoken" => Some("invalid_refresh_token"),
@@ -139,7 +141,7 @@ fn code_of_parameter(body: &Value) -> Option<&'static str> {
         "clientid" | "clientsecret" => Some("invalid_client"),
         _ => None,
     };
-    // Reddit's response to a refresh token that is no longer valid.
+    // Reddit sends this body if a refresh token is no longer valid.
     let is_bare = body.as_object().is_some_and(|members| members.len() == 2)
         && body.get("error").and_then(Value::as_u64) == Some(400)
         && body.get("message").and_then(Value::as_str) == Some("Bad Request");
@@ -155,7 +157,7 @@ fn code_of_parameter(body: &Value) -> Option<&'static str> {
         faults.find_map(|(name, _)| code_of(name))
     };
     let found = named().or_else(listed)?;
-    // A missing parameter is an error of the request.
+    // A missing parameter is an error in the request, not in the token.
     let text = body.to_string().to_lowercase();
     let is_absent = ["missing", "required", "blank"].into_iter().any(|word| text.contains(word));
     (!is_absent).then_some(found)

@@ -1,5 +1,5 @@
-//! Token responses (RFC 6749, 5), in all the forms that platforms use. [`body`] parses bodies and errors, [`times`] parses
-//! times.
+//! Parses token responses (RFC 6749, section 5) in all formats that platforms use. [`body`] parses
+//! bodies and errors, [`times`] parses expiry times.
 
 pub mod body;
 #[cfg(test)]
@@ -25,27 +25,27 @@ pub const MAX_TOKEN: usize = 16_384;
 /// The maximum length of a stored member, in bytes of JSON.
 pub const MAX_MEMBER: usize = 4096;
 
-/// The tokens of a response. `Debug` shows no secret.
+/// The tokens of a response. `Debug` prints no secrets.
 #[derive(Clone, PartialEq)]
 pub struct Tokens {
-    /// The access token: visible ASCII, so that it fits in a header.
+    /// The access token. Visible ASCII, so that it can be sent in a header.
     pub access_token: String,
-    /// The platform's token type, such as Slack's `bot`. Calls use `Bearer` for all of them.
+    /// The platform's token type, such as Slack's `bot`. Platform calls always use `Bearer`.
     pub token_type: String,
-    /// When the access token expires, in milliseconds since 1970-01-01 UTC, if known.
+    /// Milliseconds since 1970-01-01 UTC, if known.
     pub expires_at: Option<u64>,
-    /// `None` if there is none, or the previous one stays valid.
+    /// `None` if there is no refresh token, or if the previous one remains valid.
     pub refresh_token: Option<String>,
     /// The granted scopes, if the response contains them.
     pub scopes: Option<Vec<String>>,
-    /// The user: `sub` of the ID token. Its signature is not checked, since it comes directly from the token endpoint (`OpenID`
-    /// Connect Core, 3.1.3.7).
+    /// The user's id: `sub` of the ID token. The signature is not verified, because the ID token
+    /// comes directly from the token endpoint (`OpenID` Connect Core, section 3.1.3.7).
     pub subject: Option<String>,
     /// The user's name, from the ID token.
     pub subject_name: Option<String>,
-    /// The members that the catalog selects, by their names.
+    /// The members that the catalog selects, by name.
     pub members: BTreeMap<String, Value>,
-    /// Values for the method's fields.
+    /// Values from the response for fields of the auth method.
     pub field_values: Vec<(String, String)>,
 }
 
@@ -59,8 +59,8 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// Parses the response to a request of [`super::token`]. If a successful response has tokens and an error, the tokens count,
-/// since a new refresh token must not be lost.
+/// Parses the response to a token request. If a successful response contains both tokens and an
+/// error, returns the tokens, because a new refresh token must not be lost.
 pub fn read(
     oauth: &OAuth2,
     response: &Result<HttpResponse, HttpError>,
@@ -78,7 +78,7 @@ pub fn read(
     Err(failure(response, now_ms).unwrap_or_else(unreadable))
 }
 
-/// The error in a response. Returns `None` for a success, with or without tokens.
+/// The error in a response. Returns `None` for a success, even without tokens.
 pub fn failure(response: &Result<HttpResponse, HttpError>, now_ms: u64) -> Option<TokenError> {
     let response = match response {
         Ok(response) => response,
@@ -97,7 +97,7 @@ pub fn failure(response: &Result<HttpResponse, HttpError>, now_ms: u64) -> Optio
     }
     let words = if parsed.is_none() { body::plain_text(&text) } else { None };
     let description = body::description(&body).or(words);
-    // Some platforms write the code as the description.
+    // Some platforms put the error code into the description.
     let code = body::code(&body).or_else(|| description.filter(|text| is_known(text)));
     let mut error = TokenError::new(Some(response.status), code, description);
     if parsed.is_none() && is_from_intermediary(response, &error, words.is_some()) {
@@ -107,8 +107,9 @@ pub fn failure(response: &Result<HttpResponse, HttpError>, now_ms: u64) -> Optio
     Some(error)
 }
 
-/// Whether a refusal that is neither JSON nor a form comes from a proxy or firewall in front of the authorization server, which
-/// itself refuses with 400 or 401 (RFC 6749, 5.2).
+/// Whether a refusal that is neither JSON nor a form was sent by a proxy or firewall in front of
+/// the authorization server. The server itself would respond with 400 or 401 (RFC 6749, section
+/// 5.2).
 fn is_from_intermediary(response: &HttpResponse, error: &TokenError, has_words: bool) -> bool {
     let is_vague =
         matches!(error.kind, TokenErrorKind::RequestRejected | TokenErrorKind::Unauthorized);
@@ -124,13 +125,14 @@ fn is_success(response: &HttpResponse) -> bool {
     (200..300).contains(&response.status)
 }
 
-/// The object with the tokens. Refresh responses are often less nested than the first response.
+/// The object that contains the tokens. After a refresh, it is often less nested than after a code
+/// exchange.
 fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
     let value_at =
         |pointer: &Option<String>| pointer.as_deref().and_then(|pointer| body.pointer(pointer));
     let first = value_at(&oauth.token_pointer).unwrap_or(body);
     let fallback = value_at(&oauth.token_fallback);
-    // If the catalog does not define where the tokens are, look in the usual places.
+    // If the catalog does not define where the tokens are, tries the usual pointers.
     let is_stated = oauth.token_pointer.is_some() || oauth.token_fallback.is_some();
     let usual_pointers = USUAL_POINTERS.iter().filter(|_| !is_stated);
     let usual_grants = usual_pointers.filter_map(|pointer| body.pointer(pointer));
@@ -138,13 +140,13 @@ fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
     grants.find(|grant| text(grant, ACCESS_TOKEN).is_some())
 }
 
-/// JSON Pointers to the usual places of nested tokens.
+/// JSON Pointers at which platforms commonly nest tokens.
 const USUAL_POINTERS: [&str; 8] =
     ["/data", "/data/0", "/authed_user", "/body", "/result", "/response", "/token", "/tokens"];
 
 const ACCESS_TOKEN: [&str; 2] = ["access_token", "accessToken"];
 
-/// Parses tokens. Returns `None` if one of them is unusable.
+/// Parses tokens. Returns `None` if any of them is unusable.
 fn tokens(oauth: &OAuth2, body: &Value, grant: &Value, now_ms: u64) -> Option<Tokens> {
     let access_token = text(grant, ACCESS_TOKEN).filter(|token| is_token(token))?.to_owned();
     let refresh_token = match text(grant, ["refresh_token", "refreshToken"]) {
@@ -169,7 +171,7 @@ fn tokens(oauth: &OAuth2, body: &Value, grant: &Value, now_ms: u64) -> Option<To
     })
 }
 
-/// The first of these members that is a string and not empty.
+/// The first of the named members that is a non-empty string.
 fn text<'a, const N: usize>(object: &'a Value, names: [&str; N]) -> Option<&'a str> {
     let texts = names.into_iter().filter_map(|name| object.get(name)?.as_str());
     texts.map(str::trim).find(|text| !text.is_empty())
@@ -180,7 +182,8 @@ fn is_token(text: &str) -> bool {
     text.len() <= MAX_TOKEN && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Whether a refresh token is valid (RFC 6749, appendix A.17). It is sent in a body, so spaces are allowed.
+/// Whether a refresh token is valid (RFC 6749, appendix A.17). Spaces are allowed, because it is
+/// sent in a body.
 fn is_refresh_token(text: &str) -> bool {
     text.len() <= MAX_TOKEN && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -195,7 +198,8 @@ fn token_type(raw: Option<&str>) -> String {
     }
 }
 
-/// Parses scopes: an array or a string, with the platform's separator, commas or spaces.
+/// Parses scopes from an array, or from a string in which they are separated by the platform's
+/// separator, commas or spaces.
 fn scopes(oauth: &OAuth2, grant: &Value) -> Option<Vec<String>> {
     let raw = ["scope", "scopes"]
         .into_iter()
@@ -229,8 +233,8 @@ fn subject(claims: &Value) -> Option<String> {
     is_valid.then(|| subject.to_owned())
 }
 
-/// The members that the catalog selects: by name, beside the tokens or around them, or by JSON Pointer. The API returns
-/// members, so refresh tokens are removed from them, wherever they are.
+/// The members that the catalog selects: by a name beside or around the tokens, or by JSON Pointer.
+/// Refresh tokens are removed from their values, because the API returns members.
 fn members(oauth: &OAuth2, body: &Value, grant: &Value) -> BTreeMap<String, Value> {
     let mut secrets = Vec::new();
     collect_refresh_tokens(body, &mut secrets);
@@ -246,7 +250,8 @@ fn members(oauth: &OAuth2, body: &Value, grant: &Value) -> BTreeMap<String, Valu
     by_insertion(oauth.token_members.iter().filter_map(find))
 }
 
-/// Whether the name of a member is that of a refresh token: `refresh_token`, `refreshToken`, `user_refresh_token`.
+/// Whether a member's name means a refresh token: `refresh_token`, `refreshToken`,
+/// `user_refresh_token`.
 fn names_refresh_token(name: &str) -> bool {
     let name: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
@@ -270,7 +275,7 @@ fn collect_refresh_tokens<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// Removes these secrets from a value. Returns `None` if it is one of them.
+/// Removes secrets from a value. Returns `None` if the value is a string that contains one.
 fn redact(value: &Value, secrets: &[&str]) -> Option<Value> {
     Some(match value {
         Value::String(text) if secrets.iter().any(|secret| text.contains(secret)) => return None,
@@ -285,8 +290,9 @@ fn redact(value: &Value, secrets: &[&str]) -> Option<Value> {
     })
 }
 
-/// The values at a JSON Pointer. A step such as `?is_default=true` selects the items of a list that have this member. Its
-/// value can be a template, such as `{site}`: without a value for that field, the step selects all items.
+/// The values at an extended JSON Pointer. A step such as `?is_default=true` selects the items of a
+/// list that have this member. Its value can be a template with a field, such as `{site}`. If the
+/// field has no value, the step selects all items.
 fn find<'a>(body: &'a Value, pointer: &str, fields: &BTreeMap<String, String>) -> Vec<&'a Value> {
     let field = |name: &str| fields.get(name).map(String::as_str);
     let mut found = vec![body];
@@ -297,7 +303,7 @@ fn find<'a>(body: &'a Value, pointer: &str, fields: &BTreeMap<String, String>) -
             let expected = match fill_text(&template, &field) {
                 Ok(text) => Some(text),
                 Err(FillError::Missing(_)) => None,
-                // The value is invalid at its position in the template, so no item can have it.
+                // The template rejects the field's value, so no item can match.
                 Err(_) => return Vec::new(),
             };
             let is_selected = |item: &&Value| {
@@ -317,12 +323,13 @@ fn find<'a>(body: &'a Value, pointer: &str, fields: &BTreeMap<String, String>) -
     found
 }
 
-/// The items of a list. Other values are their own only item.
+/// The items of a list. Any other value is treated as a list of one item.
 fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
 }
 
-/// The method's sources of this kind, each with its different values in a response. `fields` are the known values.
+/// The field sources of this kind, each with its distinct values in a response. `fields` are the
+/// known field values.
 pub fn field_values<'a>(
     oauth: &'a OAuth2,
     from: SourceKind,

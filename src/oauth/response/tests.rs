@@ -91,7 +91,7 @@ fn parses_bodies_in_many_charsets() {
     let utf_16 = json.encode_utf16().flat_map(u16::to_le_bytes);
     for (content_type, body) in [
         ("application/json; charset=utf-8", json.as_bytes().to_vec()),
-        // The body is in Latin-1, but does not declare it.
+        // The body is in Latin-1, but its content type does not declare this.
         ("application/json", latin_1(json)),
         ("application/json; charset=ISO-8859-1", latin_1(json)),
         ("application/json; charset=utf-16le", utf_16.clone().collect()),
@@ -156,7 +156,7 @@ fn parses_times_in_many_formats() {
         (json!({ "expires_in": "2026-11-22T13:00:00Z" }), later),
         (json!({ "expires_in": "never", "expires_at": "2026-11-22T13:00:00Z" }), later),
         (json!({ "expires_in": "2026-11-22" }), None),
-        // A lifetime is more exact than a time, since clocks differ.
+        // A lifetime is more accurate than a time, because clocks differ.
         (json!({ "expires_in": 3600, "expires_at": 1 }), later),
     ] {
         let mut body = member.clone();
@@ -232,9 +232,9 @@ fn tokens_may_be_nested() {
     for (pointer, body, expected) in [
         ("/body", json!({ "status": 0, "body": { "access_token": "a" } }), Some("a")),
         ("/authed_user", nested.clone(), Some("user")),
-        // A refresh response is not nested.
+        // Tokens of a refresh response are not nested.
         ("/authed_user", json!({ "access_token": "user" }), Some("user")),
-        // The user's object has no token. The app's token must not be used instead.
+        // The user object has no token. The app's token must not be used instead.
         ("/authed_user", json!({ "access_token": "bot", "authed_user": { "id": "U1" } }), None),
         ("/body", json!({ "status": 601, "body": {}, "error": "Too Many Requests" }), None),
         ("", nested, Some("bot")),
@@ -351,7 +351,7 @@ fn reads_field_values_from_the_methods_sources() {
 fn keeps_selected_members() {
     let names =
         ["userid", "team", "/authed_user/id", "big", "bigger", "missing", "nothing", "status"];
-    // With its quotes, the JSON has the maximum length.
+    // With its quotes, this string has the maximum length.
     let biggest = "x".repeat(4094);
     let oauth = OAuth2 {
         token_pointer: Some("/body".to_owned()),
@@ -485,7 +485,7 @@ fn finds_errors_in_all_known_members() {
         (200, r#"{"error":"bad_verification_code","error_description":"The code passed is incorrect or expired."}"#,
             GrantRejected, Some("bad_verification_code"), Some("The code passed is incorrect or expired.")),
         (200, r#"{"ok":false,"error":"invalid_refresh_token"}"#, GrantRejected, Some("invalid_refresh_token"), None),
-        // With a known error, a response contains no new tokens.
+        // A response with a known error code contains no new tokens.
         (200, r#"{"ok":false,"error":"token_expired","access_token":"old"}"#, GrantRejected, Some("token_expired"), None),
         (200, r#"{"error":"invalid_code"}"#, GrantRejected, Some("invalid_code"), None),
         (200, r#"{"status":503,"body":{},"error":"Invalid Params: invalid refresh_token"}"#,
@@ -578,7 +578,7 @@ fn debug_shows_no_secret() {
     assert_eq!(shown, r#"Tokens { token_type: "Bearer", expires_at: None, scopes: None, .. }"#);
 }
 
-/// Bodies that resemble token responses.
+/// Random bodies that resemble token responses.
 fn body() -> impl Strategy<Value = Vec<u8>> {
     let value = || {
         prop_oneof![

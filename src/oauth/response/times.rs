@@ -4,22 +4,26 @@ use crate::catalog::detail::ExpiresUnit;
 use crate::util::rfc3339::{milliseconds, numbers, parse};
 use serde_json::Value;
 
-/// The maximum lifetime of a token: 100 years. A longer one means that it does not expire.
+/// The maximum lifetime of a token, in seconds: 100 years. A longer one means that the token does
+/// not expire.
 const MAX_SECONDS: u64 = 3_155_760_000;
-/// The maximum `Retry-After`: a week.
+/// The maximum wait for `Retry-After`, in milliseconds: a week.
 const MAX_WAIT_MS: u64 = 604_800_000;
 
-/// The smallest value of `expires`, in seconds, that is a time (in 2001). A smaller value is a lifetime.
+/// The smallest value of `expires` that is interpreted as a time, in seconds (in 2001). Smaller
+/// values are lifetimes.
 const MIN_TIMESTAMP: u64 = 1_000_000_000;
 
-/// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. Returns `None` for a lifetime of zero or
-/// less, and for a time in the past. `unit` is the unit of the lifetime. Some servers send a time in place of a lifetime.
+/// When the access token of `grant` expires, in milliseconds since 1970-01-01 UTC. Returns `None`
+/// if the lifetime is not positive or the time has passed. `unit` is the unit of the lifetime. Some
+/// servers send a time instead of a lifetime.
 pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> {
     let member = |names: [&str; 2]| names.into_iter().find_map(|name| grant.get(name));
     let expires = grant.get("expires");
     let expires_in = member(["expires_in", "expiresIn"]);
     let lifetime = expires_in.and_then(integer);
-    // `expires` is an older name for the lifetime (Facebook, Stack Exchange). Other platforms use it for a time.
+    // Facebook and Stack Exchange use `expires` for the lifetime; other platforms use it for a
+    // time.
     let lifetime =
         lifetime.or_else(|| expires.and_then(integer).filter(|number| *number < MIN_TIMESTAMP));
     if let Some(lifetime) = lifetime {
@@ -33,7 +37,7 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
     let moment = member(["expires_at", "expiresAt"]).or_else(|| grant.get("expires_on"));
     let moment = moment.or(expires).or(expires_in)?;
     let moment = match integer(moment) {
-        // The number is in seconds, or in milliseconds if seconds would mean the far future.
+        // Larger numbers are already in milliseconds: as seconds, they would be implausibly late.
         Some(number) if number < 100_000_000_000 => number.saturating_mul(1000),
         Some(number) => number,
         None => date(moment.as_str()?.trim())?,
@@ -42,12 +46,14 @@ pub fn expires_at(grant: &Value, unit: ExpiresUnit, now_ms: u64) -> Option<u64> 
     (now_ms < moment && moment <= last).then_some(moment)
 }
 
-/// A time as text. Without a time zone it is UTC: with another one, the platform rejects the token earlier, and it is refreshed.
+/// Parses a time. Without a time zone, assumes UTC: if that is wrong, the platform rejects the
+/// token before this time, and the token is refreshed.
 fn date(text: &str) -> Option<u64> {
     parse(text).or_else(|| parse(&format!("{text}Z"))).or_else(|| http_date(text))
 }
 
-/// A JSON number, or a string with one, truncated. Negative numbers count as 0.
+/// Parses a JSON number, or a string that contains one, and truncates it. Negative numbers become
+/// 0.
 fn integer(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64().or_else(|| number.as_f64().map(truncated)),
@@ -68,11 +74,12 @@ const fn truncated(number: f64) -> u64 {
     number as u64
 }
 
-/// The wait of the header `Retry-After` (RFC 9110, 10.2.3), in milliseconds, at most a week.
+/// The delay in the header `Retry-After` (RFC 9110, section 10.2.3), in milliseconds. At most a
+/// week.
 pub fn retry_after(header: Option<&str>, now_ms: u64) -> Option<u64> {
     let field_value = header?.trim();
     let wait = match integer(&Value::from(field_value)) {
-        // Some servers write the time at which the wait ends.
+        // Some servers send the time at which the delay ends.
         Some(moment) if moment >= MIN_TIMESTAMP => {
             moment.saturating_mul(1000).saturating_sub(now_ms)
         }
@@ -82,7 +89,7 @@ pub fn retry_after(header: Option<&str>, now_ms: u64) -> Option<u64> {
     Some(wait.min(MAX_WAIT_MS))
 }
 
-/// Parses `Sun, 22 Nov 2026 12:00:00 GMT` (RFC 9110, 5.6.7).
+/// Parses an HTTP date, such as `Sun, 22 Nov 2026 12:00:00 GMT` (RFC 9110, section 5.6.7).
 fn http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -1,4 +1,4 @@
-//! `clients list`: the OAuth clients, without their secrets.
+//! `clients list`: lists OAuth clients without their secrets.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ pub struct List {
     json: bool,
 }
 
-/// A client as JSON: the members that the API returns, and the client's tenant.
+/// A client as JSON: the members of the API, and the tenant.
 fn to_json(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<String, Value>> {
     let mut members = Map::new();
     members.insert("account".into(), client.account.as_str().into());
@@ -41,7 +41,7 @@ fn to_json(client: &OauthClient, redirect_uri: &str) -> serde_json::Result<Map<S
     Ok(members)
 }
 
-/// A client, and whether its account is being moved to this database.
+/// A client, and whether its account is moving to this database.
 #[derive(Deserialize)]
 struct LocatedClient {
     #[serde(flatten)]
@@ -49,8 +49,8 @@ struct LocatedClient {
     arrives: u8,
 }
 
-/// The clients of all databases, or of one account, without duplicates: old copies of moved accounts are skipped, and
-/// accounts in transit are read where they are served.
+/// Reads the clients of all databases, or of one account. Skips the copies that a move leaves
+/// behind or has not completed.
 fn read_clients(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClient>> {
     let only = account.map(|name| format!(" AND account = {}", StringLiteral(name)));
     let sql = format!(
@@ -60,7 +60,8 @@ fn read_clients(shards: &Shards, account: Option<&str>) -> Result<Vec<OauthClien
     Ok(deduplicate(shards.rows(&sql)?))
 }
 
-/// Removes duplicates: of two copies of a client, keeps the one in the database that serves its account.
+/// Removes duplicates. Of two copies of a client, keeps the one in the database that currently
+/// serves the account.
 fn deduplicate(mut found: Vec<LocatedClient>) -> Vec<OauthClient> {
     let owner = |client: &OauthClient| {
         let OauthClient { account, environment, platform, name, .. } = client;
@@ -96,7 +97,7 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
-/// One line per client, grouped by account.
+/// Formats one line per client, grouped by account.
 fn table(clients: &[OauthClient], redirect_uri: &str) -> String {
     let mut text = line(["PLATFORM", "NAME", "ENV", "SECRET", "METHOD", "CLIENT ID"]);
     let mut last = None;

@@ -1,10 +1,10 @@
-//! The commands under `clients`: the registrations of an account's apps at platforms. They use the code of
+//! The commands under `clients`, which manage OAuth clients of accounts. They use the code of
 //! `/v1/oauth-clients`.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`set`], [`list`] | one command each; `clients remove` is here |
-//! | [`secret`] | the source of a client's secret |
+//! | [`set`], [`list`] | a command each; `clients remove` is in this file |
+//! | [`secret`] | reading a client's secret |
 
 use std::process::ExitCode;
 
@@ -104,7 +104,7 @@ fn client_name(text: &str) -> Result<String, String> {
     rules::client_name(text).map_or_else(|| Ok(text.to_owned()), |what| Err(what.to_owned()))
 }
 
-/// The client in a message, such as "OAuth client bot for slack".
+/// Describes a client in messages, such as "OAuth client bot for slack".
 fn client_noun(platform: &str, name: &str) -> String {
     if name == DEFAULT_CLIENT {
         return format!("OAuth client for {platform}");
@@ -112,7 +112,7 @@ fn client_noun(platform: &str, name: &str) -> String {
     format!("OAuth client {name} for {platform}")
 }
 
-/// The origin of the service, a part of the redirect URI.
+/// Parses the origin of the service, which the redirect URI contains.
 pub(super) fn url(text: &str) -> Result<String, String> {
     let text = text.strip_suffix('/').unwrap_or(text);
     let authority =
@@ -124,8 +124,8 @@ pub(super) fn url(text: &str) -> Result<String, String> {
     }
 }
 
-/// The URL of the service: the option, or the URL that `npm start` or `npm run deploy` recorded on this machine.
-/// Empty when neither is known: a guess would be registered at a platform.
+/// The URL of the service: from the option, or as `npm start` or `npm run deploy` recorded it on
+/// this machine. Empty if unknown, because a wrong URL could get registered at a platform.
 pub(super) fn service_url(
     requested: Option<&String>,
     storage_target: &StorageTarget,

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use console::Term;
 use zeroize::Zeroizing;
 
-/// The maximum length of a secret. No platform issues longer ones.
+/// The maximum length of a secret. No platform issues longer secrets.
 const MAX_BYTES: u64 = 64 * 1024;
 
 pub fn read() -> Result<Zeroizing<String>> {

@@ -1,4 +1,4 @@
-//! `clients set`: sets an OAuth client, as `PUT /v1/oauth-clients/{platform}` does.
+//! `clients set`: sets an OAuth client, like `PUT /v1/oauth-clients/{platform}`.
 
 use std::fmt::Write as _;
 
@@ -134,7 +134,8 @@ pub fn set(args: &Set) -> Result<()> {
         request: &request,
         endpoint: Keyed::SetOauthClient,
         arguments: std::slice::from_ref(platform),
-        // `Context` requires a caller, but the operator needs no key: this one is never checked.
+        // `Context` requires a caller, although the operator needs no key. This key is never
+        // authenticated.
         caller: &Caller::Key(key),
         service: &service,
         capacity_error: None,
@@ -184,7 +185,7 @@ fn put(
     wait(oauth_clients::store(context, oauth_clients::body_and_name(context)?, principal, &metered))
 }
 
-/// An error as shown in a terminal, with all faults.
+/// Formats a problem for the terminal, with all faults.
 fn problem_message(problem: &Problem) -> anyhow::Error {
     let mut lines: Vec<&str> = problem.errors.iter().map(|fault| fault.detail.as_str()).collect();
     if lines.is_empty() {

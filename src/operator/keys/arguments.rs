@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::terms::{Environment, Scope, Scopes};
 
-/// Parses a value. The error lists the accepted `names`.
+/// Parses one of `names`. The error lists them.
 fn one_of<T: FromStr>(text: &str, names: &[&str]) -> Result<T, String> {
     text.parse().map_err(|_| format!("expected {}", names.join(", ")))
 }
@@ -21,7 +21,7 @@ pub fn scope(text: &str) -> Result<Scope, String> {
     one_of(text, &Scope::ALL.map(Scope::as_str))
 }
 
-/// The requested scopes, or the default ones.
+/// The requested scopes. If none are requested, the default scopes.
 pub fn scopes(requested: &[Scope]) -> Scopes {
     let is_default = |scope: &Scope| requested.is_empty() && scope.is_default();
     Scope::ALL.into_iter().filter(|scope| is_default(scope) || requested.contains(scope)).collect()
@@ -47,7 +47,7 @@ pub fn account(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a key's id. The error never repeats the input, which may be a secret.
+/// Parses a key's id. The error does not repeat the input, which may be a secret.
 pub fn key_id(text: &str) -> Result<String> {
     if let Ok(id) = text.parse::<Uuid>() {
         return Ok(id.to_string());

@@ -1,4 +1,4 @@
-//! `keys create`: creates a key.
+//! `keys create`: creates an API key.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -71,7 +71,7 @@ pub fn create(args: &Create) -> Result<()> {
     Ok(())
 }
 
-/// Creates a key and stores its hash.
+/// Creates an API key and stores its hash.
 pub fn add(
     table: &KeyTable,
     account: &str,

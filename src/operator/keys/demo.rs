@@ -1,4 +1,5 @@
-//! `keys demo`: the key that `npm start` shows. It is valid only with local storage, so storing it in a file is safe.
+//! `keys demo`: prints the demo key for `npm start`. The key is valid only with local storage, so
+//! it can safely be stored in a file.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,7 +19,8 @@ use crate::operator::time::Moment;
 use crate::terms::{Environment, Scope};
 
 const ACCOUNT: &str = "demo";
-/// The file of the demo key. It is next to the database with the key's hash, so that both are deleted together.
+/// The file with the demo key. It is in the folder of the local database, so that both are deleted
+/// together.
 const FILE: &str = "v3/d1/demo-key.json";
 
 #[derive(Debug, Clone, Args)]
@@ -27,14 +29,14 @@ pub struct Demo {
     storage_target: StorageTarget,
 }
 
-/// The content of the file. It holds a secret, so it has no `Debug`.
+/// The content of the demo key's file. No `Debug`, because it contains a secret.
 #[derive(Serialize, Deserialize)]
 struct DemoKey {
     id: String,
     secret: String,
 }
 
-/// Prints the demo key. Creates one if there is none, or if it is no longer valid.
+/// Prints the demo key. Creates a new key if there is none or if it is no longer valid.
 pub fn demo(args: &Demo) -> Result<()> {
     if args.storage_target.remote {
         bail!(
@@ -63,13 +65,13 @@ pub fn demo(args: &Demo) -> Result<()> {
     Ok(())
 }
 
-/// Whether the key is in a database and active.
+/// Whether the demo key exists in a database and is active.
 fn is_valid(shards: &Shards, key: &DemoKey) -> Result<bool> {
     let found = KeyTable::find(shards, &key.id)?;
     Ok(found.is_some_and(|(_, found)| found.row.state(Moment::now()) == "active"))
 }
 
-/// Writes the file atomically, readable by its owner only.
+/// Writes the demo key's file atomically, readable only by its owner.
 fn store(file: &Path, key: &DemoKey) -> Result<()> {
     let new = file.with_extension("new");
     let mut options = fs::OpenOptions::new();

@@ -1,13 +1,13 @@
-//! The usage of a key, and warnings about it.
+//! Warnings about API keys, based on their expiry and use.
 
 use serde::Serialize;
 
 use super::table::KeyWithUsage;
 use crate::operator::time::{Day, Moment};
 
-/// The list warns this many days before a key expires.
+/// `keys list` warns this many days before a key expires.
 const SOON_DAYS: i64 = 14;
-/// The list warns after this many days without use.
+/// `keys list` warns after this many days without use.
 const UNUSED_DAYS: i64 = 90;
 
 const MINUTE_MS: i64 = 60_000;
@@ -17,12 +17,13 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 /// A reason why a key may need attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warning {
-    /// The remaining time, in milliseconds.
+    /// The key will expire after this many milliseconds.
     ExpiresSoon(i64),
     Expired,
-    /// The number of days without use.
+    /// The key has not been used for this many days.
     Unused(i64),
-    /// The key's secret names a database that its account has left, so that each request queries two databases.
+    /// The key's secret contains the number of a database that the account has left, so each
+    /// request queries two databases.
     Forwarded,
 }
 
@@ -36,7 +37,7 @@ impl Warning {
         }
     }
 
-    /// The warning in words.
+    /// The warning as text.
     pub fn words(self) -> String {
         match self {
             Self::ExpiresSoon(millis) => format!("expires in {}", format_duration(millis)),
@@ -49,7 +50,7 @@ impl Warning {
     }
 }
 
-/// A duration in the largest whole unit.
+/// Formats a duration in the largest unit that fits.
 fn format_duration(millis: i64) -> String {
     let in_units = |unit| millis.checked_div(unit).unwrap_or_default();
     match millis {
@@ -65,17 +66,17 @@ fn format_count(number: i64, unit: &str) -> String {
 }
 
 impl KeyWithUsage {
-    /// The day of the key's last use. Returns `None` when none has been recorded.
+    /// The day of the key's last use. Returns `None` if no use has been recorded.
     pub fn last_used(&self) -> Option<Day> {
         self.last_used_day.map(Day::from_days)
     }
 
-    /// The day of the key's last use, or `never` when none has been recorded.
+    /// The day of the key's last use, or `never`.
     pub fn last_used_in_words(&self) -> String {
         self.last_used().map_or_else(|| "never".into(), |day| day.to_string())
     }
 
-    /// The warnings about the key; none if it is revoked.
+    /// The warnings about the key. Empty if the key is revoked.
     pub fn warnings(&self, now: Moment) -> Vec<Warning> {
         match self.row.state(now) {
             "active" => {
@@ -95,7 +96,7 @@ impl KeyWithUsage {
     }
 }
 
-/// The members of the list's JSON about a key's usage.
+/// The members in the JSON of `keys list` that describe a key's use.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyHealth<'a> {
@@ -170,7 +171,7 @@ mod tests {
             (listed(old, None, Some(20_779)), None),
             (listed(old, None, Some(20_779 - 89)), None),
             (listed(old, None, Some(20_779 - 90)), Some("not used for 90 days")),
-            // Never used: counted from its creation.
+            // The days of an unused key are counted from its creation.
             (listed(NOW - 89 * DAY_MS, None, None), None),
             (listed(NOW - 90 * DAY_MS, None, None), Some("not used for 90 days")),
         ] {

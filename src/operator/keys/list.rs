@@ -1,4 +1,4 @@
-//! `keys list`: the keys, their last use and warnings.
+//! `keys list`: lists API keys with their last use and warnings.
 
 use std::fmt::Write as _;
 
@@ -61,7 +61,8 @@ pub fn list(args: &List) -> Result<()> {
 
 const SCOPES_PER_LINE: usize = 4;
 
-/// The keys grouped by account, at most 100 columns wide: a line per key, and a line per warning.
+/// Formats keys grouped by account, with a line per key and a line per warning. At most 100 columns
+/// wide.
 fn table(keys: &[KeyWithUsage], now: Moment) -> String {
     let mut accounts: Vec<&str> = keys.iter().map(|key| key.row.account.as_str()).collect();
     accounts.sort_unstable();

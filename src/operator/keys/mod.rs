@@ -1,9 +1,9 @@
-//! The commands under `keys`: API keys.
+//! The commands under `keys`, which manage API keys.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`create`], [`list`], [`rotate`], [`demo`] | one command each; `keys revoke` is here |
-//! | [`arguments`], [`output`] | parsing of arguments; a key in the output |
+//! | [`create`], [`list`], [`rotate`], [`demo`] | a command each; `keys revoke` is in this file |
+//! | [`arguments`], [`output`] | parsing of arguments; formatting of a key |
 //! | [`health`] | a key's last use and warnings |
 //! | [`table`] | the SQL |
 

@@ -1,4 +1,4 @@
-//! A key in the output of the commands.
+//! API keys in the output of commands.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::table::Row;
 use crate::operator::storage_target::StorageTarget;
 use crate::operator::time::Moment;
 
-/// A key as JSON. It may hold a secret, so it has no `Debug`.
+/// An API key as JSON. No `Debug`, because it may contain a secret.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyOutput<'a> {
@@ -23,7 +23,7 @@ pub struct KeyOutput<'a> {
 }
 
 impl<'a> KeyOutput<'a> {
-    /// `secret` is known for a new key only.
+    /// `secret` is `None` for an existing key, because only its hash is stored.
     pub fn new(row: &'a Row, secret: Option<&'a str>, now: Moment) -> Self {
         let moment = |millis: i64| Moment::from_millis(millis).to_string();
         Self {

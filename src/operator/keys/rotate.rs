@@ -1,4 +1,4 @@
-//! `keys rotate`: replaces a key with a new one. The old key stays valid for a while.
+//! `keys rotate`: replaces an API key. The old key remains valid for a while.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -38,7 +38,8 @@ struct RotationOutput<'a> {
     replaces: KeyOutput<'a>,
 }
 
-/// Finds the key to replace, and its table. Fails when it does not exist, is not active or has already been replaced.
+/// Returns the key to replace and its table. Fails if the key does not exist, is not active, or has
+/// already been replaced.
 fn find_replaceable<T>(
     found: Option<(T, KeyWithUsage)>,
     id: &str,
@@ -64,7 +65,7 @@ fn find_replaceable<T>(
     Ok((table, row))
 }
 
-/// When the new key expires; `None` for never.
+/// When the new key expires; `None` if never.
 fn expiry(requested: Option<NewExpiry>, old: &Row, now: Moment) -> Result<Option<Moment>> {
     if let Some(requested) = requested {
         return requested.from(now).context("--expires");

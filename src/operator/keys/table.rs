@@ -1,4 +1,4 @@
-//! The SQL of API keys.
+//! The SQL of the commands for API keys.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ pub struct Row {
     pub account: String,
     /// `test` or `live`.
     pub environment: String,
-    /// Space-separated.
+    /// Separated by spaces.
     pub scopes: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: i64,
-    /// Milliseconds since 1970-01-01 UTC; `None` for never.
+    /// Milliseconds since 1970-01-01 UTC; `None`: never.
     pub expires_at: Option<i64>,
-    /// Milliseconds since 1970-01-01 UTC; `None` unless revoked.
+    /// Milliseconds since 1970-01-01 UTC; `None`: not revoked.
     pub revoked_at: Option<i64>,
 }
 
@@ -47,11 +47,11 @@ impl Row {
 pub struct KeyWithUsage {
     #[serde(flatten)]
     pub row: Row,
-    /// Days since 1970-01-01 UTC; `None` when no use has been recorded.
+    /// Days since 1970-01-01 UTC; `None`: no recorded use.
     pub last_used_day: Option<i64>,
-    /// The id of the key that replaces it.
+    /// The id of the key that replaced this one in a rotation.
     pub replaced_by: Option<String>,
-    /// Whether its secret names another database, which its account has left.
+    /// Whether the key's secret contains the number of a database that the account has left.
     #[serde(skip)]
     pub is_forwarded: bool,
 }
@@ -85,8 +85,9 @@ fn find(id: &str) -> String {
     format!("SELECT {COLUMNS}, {USAGE_COLUMNS} FROM api_keys WHERE id = {}", StringLiteral(id))
 }
 
-/// The SQL that replaces a key, unless it has changed since it was read. The first statement returns the new row, the
-/// second the old one. D1 runs both in one transaction; if the first one changes nothing, neither does the second.
+/// The SQL that replaces a key if it has not changed since it was read. The first statement returns
+/// the new row, the second the old one. D1 runs both in one transaction; if the first changes
+/// nothing, neither does the second.
 fn replace(replacement: &Replacement<'_>) -> [String; 2] {
     let Replacement { old, new, hash, ends } = *replacement;
     let (id, new_id, now) = (StringLiteral(&old.id), StringLiteral(&new.id), new.created_at);
@@ -112,18 +113,18 @@ fn replace(replacement: &Replacement<'_>) -> [String; 2] {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Replacement<'a> {
-    /// The row of the old key, as it was read.
+    /// The row of the old key as it was read.
     pub old: &'a Row,
-    /// The row of the new key, with the account, environment and scopes of the old one.
+    /// The row of the new key, which must have the account, environment and scopes of the old key.
     pub new: &'a Row,
-    /// The SHA-256 of the new secret, in hexadecimal.
+    /// The SHA-256 of the new key's secret, in hexadecimal.
     pub hash: &'a str,
     /// When the old key expires; `None` to revoke it immediately.
     pub ends: Option<Moment>,
 }
 
-/// The SQL that revokes a key. The first statement returns the row if it revoked the key, the second the row in any
-/// case.
+/// The SQL that revokes a key. The first statement returns the row only if it has revoked the key;
+/// the second always returns the row.
 fn revoke(id: &str, now: Moment) -> [String; 2] {
     let id = StringLiteral(id);
     let now = now.millis();
@@ -137,11 +138,11 @@ fn revoke(id: &str, now: Moment) -> [String; 2] {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revoked {
-    /// The key was active.
+    /// The key was active and is now revoked.
     Now(Row),
     /// The key had already been revoked.
     Before(Row),
-    /// There is no such key.
+    /// No key has this id.
     Unknown,
 }
 
@@ -149,12 +150,12 @@ pub enum Revoked {
 pub struct KeyTable(pub Database);
 
 impl KeyTable {
-    /// Inserts a key. `hash` is the SHA-256 of the secret, in hexadecimal.
+    /// Inserts a key. `hash` is the SHA-256 of its secret, in hexadecimal.
     pub fn insert(&self, row: &Row, hash: &str) -> Result<()> {
         self.0.change(&[insert(row, hash)]).map(drop)
     }
 
-    /// The keys of all databases, or of one account, oldest first.
+    /// Lists the keys of all databases, or of one account, oldest first.
     pub fn list(shards: &Shards, account: Option<&str>) -> Result<Vec<KeyWithUsage>> {
         #[derive(Deserialize)]
         struct Forward {
@@ -170,7 +171,7 @@ impl KeyTable {
         Ok(keys)
     }
 
-    /// The key with this id, and its table.
+    /// Finds a key by its id. Also returns its table.
     pub fn find(shards: &Shards, id: &str) -> Result<Option<(Self, KeyWithUsage)>> {
         for database in &shards.0 {
             if let Some(key) = database.query(&[find(id)])?.rows(0)?.pop() {
@@ -180,14 +181,14 @@ impl KeyTable {
         Ok(None)
     }
 
-    /// Replaces a key. Returns the new and the old row, or `None`, without a change, if the old key has changed since
-    /// it was read.
+    /// Replaces a key and returns the new and the old row. Changes nothing and returns `None` if
+    /// the old key has changed since it was read.
     pub fn replace(&self, replacement: &Replacement<'_>) -> Result<Option<(Row, Row)>> {
         let results = self.0.change(&replace(replacement))?;
         Ok(results.rows(0)?.pop().zip(results.rows(1)?.pop()))
     }
 
-    /// Revokes a key in whichever database has it.
+    /// Revokes a key in the database that contains it.
     pub fn revoke(shards: &Shards, id: &str, now: Moment) -> Result<Revoked> {
         for database in &shards.0 {
             let results = database.change(&revoke(id, now))?;
@@ -291,7 +292,7 @@ mod tests {
         assert_eq!(read(), (Some(2), Some("b".to_owned())));
     }
 
-    /// Replaces the key `a` by `b` at time 100. Returns the rows of each statement.
+    /// Replaces the key `a` by `b` at time 100. Returns the rows from each statement.
     fn replaced(db: &rusqlite::Connection, old: &Row, ends: Option<i64>) -> (Vec<Row>, Vec<Row>) {
         let new = Row { id: "b".into(), created_at: 100, expires_at: Some(900), ..old.clone() };
         let ends = ends.map(Moment::from_millis);
@@ -338,7 +339,7 @@ mod tests {
             assert_eq!(replaced(&db, &old, Some(200)), (vec![], vec![]), "{change}");
             assert_eq!(read(&db, &select(None)), before, "{change}");
         }
-        // A key that has expired since it was read, or that does not exist, is not replaced either.
+        // A key that has since expired, or that does not exist, is not replaced either.
         let db = database();
         let old = Row { expires_at: Some(100), ..row("a", "acme", 1) };
         assert_eq!(replaced(&db, &old, Some(200)), (vec![], vec![]));

@@ -1,4 +1,4 @@
-//! Generates connections that resemble real ones: a few platforms have most of them, and an identity has one or
+//! Generates realistic connections: a few platforms have most of them, and an identity has one or
 //! several.
 
 use uuid::{Builder, Uuid};
@@ -7,7 +7,7 @@ use super::platforms::{Platform, Platforms};
 use super::words::{DOMAINS, LABELS, LANGUAGES, Language, SLUGS, TAGS};
 use crate::operator::time::Moment;
 
-/// A connection to store.
+/// A generated connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row<'a> {
     /// A random UUID.
@@ -15,48 +15,48 @@ pub struct Row<'a> {
     pub active: bool,
     pub platform: &'a Platform,
     pub platform_version: String,
-    /// Distinguishes connections of one identity to one platform.
+    /// Distinguishes several connections of an identity to a platform.
     pub label: &'static str,
     pub identity: String,
     pub identity_type: &'static str,
     pub name: Option<String>,
     pub state: &'static str,
-    /// Distinct.
+    /// Without duplicates.
     pub tags: Vec<&'static str>,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: i64,
 }
 
-/// The age of the oldest connection, in milliseconds.
+/// The maximum age of a connection, in milliseconds.
 const TWO_YEARS: u64 = 2 * 365 * 24 * 60 * 60 * 1_000;
 
 /// The maximum length of a name, in characters.
 const NAME_CHARS: usize = 128;
 
-/// Identity types, each with its percentage and the maximum number of connections of one identity.
+/// Identity types, with their percentages and the maximum number of connections of an identity.
 const KINDS: [(&str, u64, u64); 4] =
     [("user", 72, 6), ("team", 14, 10), ("organization", 9, 20), ("project", 5, 8)];
 
-/// The states, each with its percentage of connections.
+/// Connection states, with their percentages.
 const STATES: [(&str, u64); 4] =
     [("operational", 88), ("degraded", 5), ("failed", 4), ("unknown", 3)];
 
-/// The identity whose connections are being generated.
+/// The identity for which connections are being generated.
 #[derive(Debug, Default)]
 struct IdentityState<'a> {
     identity: String,
     identity_type: &'static str,
     name: String,
-    /// The number of connections still to generate.
+    /// The number of connections still to be generated.
     remaining: u64,
-    /// The platform and label of each connection so far.
+    /// The platform and label of each connection generated so far.
     combinations: Vec<(&'a str, &'static str)>,
 }
 
-/// Generates connections, oldest first. The same seed, number, count and time give the same connections.
+/// Generates connections, oldest first. Equal arguments generate equal connections.
 ///
-/// The order makes inserting a million of them fast: most indexes end in the creation time, so they grow in a few
-/// places instead of everywhere.
+/// This order makes it fast to insert a million of them: most indexes end with the creation time,
+/// so new entries are adjacent.
 #[derive(Debug)]
 pub struct Generator<'a> {
     random: fastrand::Rng,
@@ -69,10 +69,11 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    /// Generates `count` connections. `number` must be higher than in any earlier run on the database: every identity
-    /// contains the number of its first connection, which keeps keys unique.
+    /// Generates `count` connections. Every identity contains the number of its first connection,
+    /// so `number` must be higher than in any earlier run on the database. This keeps identities
+    /// unique.
     pub fn new(platforms: &'a Platforms, seed: u64, number: u64, count: u64, now: Moment) -> Self {
-        // Each number must give a different sequence, or ids would repeat.
+        // Each number must start a different sequence, otherwise ids would repeat.
         let start =
             fastrand::Rng::with_seed(seed).u64(..) ^ fastrand::Rng::with_seed(number).u64(..);
         let random = fastrand::Rng::with_seed(start);
@@ -100,14 +101,14 @@ impl<'a> Generator<'a> {
         self.random.choice(items).copied().unwrap_or_default()
     }
 
-    /// One of the items; earlier ones are more likely.
+    /// Picks a random item; earlier items are more likely.
     fn pick_favouring_first<T: Copy + Default>(&mut self, items: &[T]) -> T {
         let index =
             self.random.usize(..items.len().max(1)).min(self.random.usize(..items.len().max(1)));
         items.get(index).copied().unwrap_or_default()
     }
 
-    /// One of the items, chosen by weight.
+    /// Picks a random item by weight.
     fn pick_weighted<T>(
         &mut self,
         items: &'static [T],
@@ -122,7 +123,7 @@ impl<'a> Generator<'a> {
         })
     }
 
-    /// The next identity, with the number of its connections.
+    /// The next identity and the number of its connections.
     fn next_identity(&mut self) -> Option<IdentityState<'a>> {
         let (identity_type, _, max) = *self.pick_weighted(&KINDS, |kind| kind.1)?;
         let language = self.pick_weighted(LANGUAGES, |language| language.weight)?;
@@ -142,8 +143,8 @@ impl<'a> Generator<'a> {
             |between| format!("{}{between}{}", given.0, family.0),
         );
         let (number, domain) = (self.number, self.pick(DOMAINS));
-        // The number is at the end or right before the `@`, and no word ends with a digit, so identities with different
-        // numbers differ.
+        // The number is at the end or directly before the `@`, and no word ends with a digit. So
+        // identities with different numbers are different.
         let identity = match self.random.u8(..100) {
             0..50 => format!("{}.{}{number}@{domain}", given.1, family.1),
             50..72 => format!("usr_{number}"),
@@ -168,7 +169,7 @@ impl<'a> Generator<'a> {
         format!("{} {}", self.pick(language.topics), self.pick(language.places))
     }
 
-    /// The display name of a connection; `None` for some.
+    /// The name of a connection. Some connections have none.
     fn name(&mut self, platform: &Platform) -> Option<String> {
         if self.percent(12) {
             return None;
@@ -191,16 +192,18 @@ impl<'a> Generator<'a> {
         tags
     }
 
-    /// The age of the next connection in milliseconds: random within its share of the two years.
+    /// The age of the next connection, in milliseconds. The two years are divided by the count; the
+    /// age is random within the connection's share.
     fn age(&mut self) -> Option<u64> {
         let share = TWO_YEARS.checked_div(self.count)?;
         let oldest = TWO_YEARS.checked_mul(self.remaining)?.checked_div(self.count)?;
         Some(oldest.saturating_sub(self.random.u64(..=share)))
     }
 
-    /// A platform and a label for which the identity has no connection yet. Returns `None` when none is found quickly.
+    /// A platform and label for which the identity has no connection yet. Returns `None` if a few
+    /// random draws find none.
     fn unused_combination(&mut self) -> Option<(&'a Platform, &'static str)> {
-        // An identity with nearly all combinations rarely draws a new one.
+        // If an identity already has nearly all combinations, a random draw rarely finds a new one.
         (0..20).find_map(|_| {
             let platform = self.platforms.pick(&mut self.random)?;
             let label =
@@ -235,7 +238,8 @@ impl<'a> Iterator for Generator<'a> {
         };
         Some(Row {
             id: self.uuid(),
-            // A failed connection has to be reconnected by its user, and many are abandoned.
+            // Only the user can reconnect a failed connection, and many such connections are
+            // abandoned.
             active: !self.percent(if state == "failed" { 30 } else { 1 }),
             platform,
             platform_version,

@@ -1,8 +1,8 @@
-//! `seed`: fills an account with generated connections, to try the vault at a realistic size.
+//! `seed`: fills an account with generated connections, to test the vault at a realistic size.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`platforms`] | the platforms to connect to, from the catalog |
+//! | [`platforms`] | the connected platforms, from the catalog |
 //! | [`generate`], [`words`] | random connections |
 //! | [`statements`] | the SQL |
 
@@ -34,12 +34,14 @@ pub mod platforms;
 pub mod statements;
 pub mod words;
 
-/// Connections per transaction. It blocks other writers, on this machine for a second or less.
+/// The number of connections per transaction in local storage. A transaction blocks other writers
+/// for at most a second.
 const BATCH_LOCAL: u64 = 5_000;
-/// Like [`BATCH_LOCAL`], through wrangler: each batch is an import, with an overhead of several seconds.
+/// The number of connections per transaction through wrangler. It is larger because each import has
+/// an overhead of several seconds.
 const BATCH_WRANGLER: u64 = 50_000;
 
-/// 128 plus the number of SIGINT: the exit code that shells expect after Ctrl-C.
+/// The exit code that shells expect after Ctrl-C: 128 plus the number of SIGINT.
 const INTERRUPTED: u8 = 130;
 
 /// Fill an account with generated connections, to try the vault at the size you expect
@@ -95,7 +97,8 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
         eprintln!("Nothing to do: {tenant} has {}.", format_count(before.connections));
         return Ok(ExitCode::SUCCESS);
     }
-    // A row's number is never below the one in its identity, so numbers after the last row are unused.
+    // The number of a row is at least the number in its identity, so numbers after the last row are
+    // unused.
     let first = before.last.saturating_add(1);
     let seed = args.start.map_or_else(random, Ok)?;
     let mut generator = Generator::new(&platforms, seed, first, args.connections, Moment::now());
@@ -135,12 +138,12 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Formats a count, as `1 connection` or `1,000 connections`.
+/// Formats a count: `1 connection` or `1,000 connections`.
 fn format_count(connections: u64) -> String {
     format!("{} connection{}", HumanCount(connections), if connections == 1 { "" } else { "s" })
 }
 
-/// Adds to an error how many connections were stored before it.
+/// Adds to an error the number of connections that were stored before it.
 fn with_progress(error: anyhow::Error, done: u64) -> anyhow::Error {
     let is_concurrent = format!("{error:#}").contains("UNIQUE constraint failed");
     let why = if is_concurrent {

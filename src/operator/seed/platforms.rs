@@ -1,4 +1,4 @@
-//! The platforms to connect to, some of them much more often than others.
+//! The platforms of generated connections. Some are much more common than others.
 
 use anyhow::{Result, bail};
 
@@ -7,7 +7,7 @@ use crate::catalog::model::Status;
 use crate::importer::check::{self, ConnectorEntry};
 use crate::importer::folder::Folder;
 
-/// The members of a connector that a connection needs.
+/// The properties of a connector that a connection needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Platform {
     pub platform: String,
@@ -16,18 +16,19 @@ pub struct Platform {
     pub description: String,
 }
 
-/// The weight of the most popular platform: among 900, about a seventh of the connections.
+/// The weight of the most popular platform. With 900 platforms, it has about a seventh of the
+/// connections.
 const TOP_WEIGHT: u64 = 1_000_000;
 
-/// Platforms, the most popular first.
+/// Platforms in descending order of popularity.
 #[derive(Debug)]
 pub struct Platforms {
-    /// Each platform with the sum of its weight and all weights before it.
+    /// Each platform, with the sum of its weight and all weights before it.
     platforms: Vec<(u64, Platform)>,
 }
 
 impl Platforms {
-    /// The platforms of a catalog folder.
+    /// Reads the platforms of a catalog folder.
     pub fn read(folder: &Folder) -> Result<Self> {
         let platforms = Self::new(check::connectors(folder)?);
         if platforms.platforms.is_empty() {
@@ -36,8 +37,8 @@ impl Platforms {
         Ok(platforms)
     }
 
-    /// Sorts platforms by popularity: those enabled for hosted authorization, then well-known brands, whose logos the
-    /// service has, then those with the most actions.
+    /// Sorts platforms by popularity: those enabled for hosted authorization first, then well-known
+    /// brands, for which the catalog has a logo, then by the number of actions.
     fn new(mut entries: Vec<ConnectorEntry>) -> Self {
         entries.retain(|ConnectorEntry { connector, .. }| {
             connector.active && connector.status != Status::NotAvailable
@@ -58,7 +59,8 @@ impl Platforms {
         }))
     }
 
-    /// Gives the second platform half the weight of the first, the third a third, and so on.
+    /// Assigns weights by rank: the second platform gets half the weight of the first, the third a
+    /// third, and so on.
     fn weighted_by_rank(platforms: impl IntoIterator<Item = Platform>) -> Self {
         let mut sum = 0_u64;
         let weighted = (1..).zip(platforms).map(|(rank, platform)| {
@@ -68,14 +70,14 @@ impl Platforms {
         Self { platforms: weighted.collect() }
     }
 
-    /// A random platform, by weight. Returns `None` only when there is none.
+    /// Picks a random platform by weight. Returns `None` if there are no platforms.
     pub fn pick(&self, random: &mut fastrand::Rng) -> Option<&Platform> {
         let weight = random.u64(..self.platforms.last()?.0);
         let found = self.platforms.partition_point(|(sum, _)| *sum <= weight);
         self.platforms.get(found).map(|(_, platform)| platform)
     }
 
-    /// `count` platforms, for tests.
+    /// Creates `count` platforms for tests.
     #[cfg(test)]
     pub fn numbered(count: u64) -> Self {
         Self::weighted_by_rank((1..=count).map(|number| Platform {

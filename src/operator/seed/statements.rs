@@ -1,4 +1,4 @@
-//! The SQL of seeding.
+//! The SQL of `seed`.
 
 use std::fmt::Write as _;
 
@@ -10,15 +10,15 @@ use crate::operator::sql::StringLiteral;
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
 
-/// The maximum length of a statement. D1 accepts 100,000 bytes.
+/// The maximum length of a statement, in bytes. D1 accepts 100,000.
 const STATEMENT_BYTES: usize = 95_000;
 
-/// The state of the database before a seed.
+/// What the database contains before `seed` runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct StateBefore {
-    /// The number of connections of the tenant.
+    /// The number of the tenant's connections.
     pub connections: u64,
-    /// The number of the last row of `connections`.
+    /// The highest `seq` in `connections`.
     pub last: u64,
 }
 
@@ -33,12 +33,12 @@ pub fn before(account: &str, environment: Environment) -> String {
     )
 }
 
-/// The tenant that gets the connections.
+/// The tenant that gets the generated connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
     pub account: &'a str,
     pub environment: Environment,
-    /// Stored as the id of the request that wrote them.
+    /// Stored in the column `written_by` instead of a request id.
     pub written_by: Uuid,
 }
 
@@ -46,7 +46,7 @@ const INSERT: &str = "INSERT INTO connections (id, account, environment, active,
      identity, identity_folded, identity_type, name, name_folded, description, state, tags, version, created_at, \
      written_by) VALUES\n";
 
-/// Inserts connections, in as few statements as the limit allows.
+/// The SQL that inserts connections, in as few statements as the length limit allows.
 pub fn insert<'a>(rows: impl IntoIterator<Item = Row<'a>>, owner: Owner<'_>) -> Vec<String> {
     let mut full = Vec::new();
     let mut open = String::new();

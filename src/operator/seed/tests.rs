@@ -1,4 +1,5 @@
-//! Generated connections follow the rules of the API, look realistic, and are all stored and counted.
+//! Tests that generated connections are valid in the API, look realistic, and are all stored and
+//! counted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +25,7 @@ fn key(row: &Row<'_>) -> (String, &'static str, String) {
     (row.platform.platform.clone(), row.label, row.identity.clone())
 }
 
-/// Whether a client could send this string: at most `max` characters, without control characters.
+/// Whether the API accepts this string: at most `max` characters, without control characters.
 fn is_text(text: &str, max: usize) -> bool {
     (1..=max).contains(&text.chars().count()) && !text.contains(char::is_control)
 }
@@ -75,7 +76,7 @@ fn names_of_people() -> Vec<&'static str> {
     LANGUAGES.iter().flat_map(names).map(|(name, _)| *name).collect()
 }
 
-/// The percentage of rows that have each value.
+/// The percentage of rows with each value.
 fn shares<'a>(rows: &[Row<'a>], value: impl Fn(&Row<'a>) -> String) -> HashMap<String, usize> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for row in rows {

@@ -1,18 +1,20 @@
-//! The words for the names, tags and labels of generated connections, in many scripts. All are valid wherever they are
-//! used: no comma, no control character, no white space at the ends.
+//! Words in many scripts for the names, tags and labels of generated connections. All are valid in
+//! every field: they contain no commas or control characters, and do not begin or end with white
+//! space.
 
-/// A name as it is written, and in ASCII letters for an e-mail address.
+/// A name, and its form in ASCII letters for email addresses.
 pub type Name = (&'static str, &'static str);
 
 #[derive(Debug)]
 pub struct Language {
-    /// The approximate percentage of connections that use it.
+    /// The approximate percentage of connections in this language.
     pub weight: u64,
     pub given: &'static [Name],
     pub family: &'static [Name],
-    /// The separator between given and family name. `None` when the family name comes first, without a separator.
+    /// The separator between given and family name. `None` if the family name comes first, without
+    /// a separator.
     pub given_first: Option<&'static str>,
-    /// The topics of teams, organizations and projects.
+    /// Topics of teams, organizations and projects.
     pub topics: &'static [&'static str],
     pub places: &'static [&'static str],
 }
@@ -189,7 +191,7 @@ pub const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// Tags, the most frequent first.
+/// Tags in descending order of frequency.
 #[rustfmt::skip]
 pub const TAGS: &[&str] = &[
     "production", "crm", "eu", "us", "billing", "staging", "internal", "priority", "read-only", "marketing",
@@ -198,19 +200,19 @@ pub const TAGS: &[&str] = &[
     "πελάτες", "営業", "마케팅", "财务", "مبيعات", "מכירות", "परीक्षण", "ทดสอบ", "🚀 launch", "50% off", "c++", "a/b_test",
 ];
 
-/// Labels other than `default`, the most frequent first.
+/// Labels other than `default`, in descending order of frequency.
 #[rustfmt::skip]
 pub const LABELS: &[&str] =
     &["work", "personal", "sandbox", "eu", "us", "backup", "read-only", "v2"];
 
-/// Domains that can't be registered.
+/// Domains that nobody can register.
 #[rustfmt::skip]
 pub const DOMAINS: &[&str] = &[
     "example.com", "example.org", "example.net", "mail.example.com", "acme.example", "globex.example",
     "initech.example",
 ];
 
-/// The names of projects and teams in identifiers.
+/// Names of projects and teams in identifiers.
 #[rustfmt::skip]
 pub const SLUGS: &[&str] = &[
     "billing", "crm", "data", "mobile", "web", "growth", "search", "payments", "onboarding", "infra", "ml", "docs",

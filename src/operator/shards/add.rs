@@ -1,4 +1,4 @@
-//! `shards add`: creates databases and their tables, and binds them in wrangler.toml.
+//! `shards add`: creates databases with their tables, and adds their bindings to wrangler.toml.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ pub struct Add {
     storage_target: StorageTarget,
 }
 
-/// A database of the account at Cloudflare.
+/// A D1 database of the Cloudflare account.
 #[derive(Deserialize)]
 struct ListedDatabase {
     uuid: String,
@@ -36,7 +36,7 @@ pub fn add(args: &Add) -> Result<()> {
     let started = earlier_progress(&project, &args.storage_target)?;
     let total = match args.total {
         Some(total) => usize::from(total),
-        // Finishes an interrupted run first.
+        // If an earlier run was interrupted, only completes it.
         None if started.is_complete => started.count.saturating_add(1),
         None => started.count,
     };
@@ -75,10 +75,10 @@ pub fn add(args: &Add) -> Result<()> {
     Ok(())
 }
 
-/// The progress of earlier runs.
+/// What earlier runs have done.
 struct AddProgress {
     count: usize,
-    /// Whether every database was created, with its tables.
+    /// Whether all databases have been created, with their tables.
     is_complete: bool,
 }
 
@@ -94,7 +94,7 @@ fn earlier_progress(project: &Project, storage_target: &StorageTarget) -> Result
     Ok(AddProgress { count: all.len(), is_complete })
 }
 
-/// Creates the databases that wrangler.toml names and Cloudflare does not have yet.
+/// Creates the databases that are in wrangler.toml but not yet at Cloudflare.
 fn create_named(project: &Project, storage_target: &StorageTarget) -> Result<()> {
     for (shard, id) in project.ids()?.databases {
         if is_placeholder(&id) {
@@ -108,7 +108,7 @@ fn create_named(project: &Project, storage_target: &StorageTarget) -> Result<()>
     Ok(())
 }
 
-/// The id of the database with this name at Cloudflare. Creates it if there is none.
+/// Returns the id of the D1 database with this name. Creates the database if it does not exist.
 fn create(project: &Project, storage_target: &StorageTarget, name: &str) -> Result<String> {
     let wrangler = Wrangler::new(project.clone(), storage_target)?;
     let find = || {

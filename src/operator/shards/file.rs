@@ -1,4 +1,4 @@
-//! Edits databases in wrangler.toml and leaves the rest of the file unchanged.
+//! Adds and changes databases in wrangler.toml, without changing the rest of the file.
 
 use anyhow::{Result, ensure};
 
@@ -9,7 +9,8 @@ const TABLE: &str = "[[d1_databases]]";
 /// The prefix of the id of a database that has not been created at Cloudflare.
 const PLACEHOLDER: &str = "00000000-0000-0000-0000-";
 
-/// The id of a database until it is created at Cloudflare: local databases need distinct ids.
+/// The temporary id of a database that has not been created at Cloudflare. Local databases need
+/// distinct ids.
 pub fn placeholder(shard: Shard) -> String {
     format!("{PLACEHOLDER}{:012}", shard.number())
 }
@@ -18,7 +19,7 @@ pub fn is_placeholder(id: &str) -> bool {
     id.starts_with(PLACEHOLDER)
 }
 
-/// The lines of a database's table.
+/// The lines of the TOML table with the shard's database.
 fn lines_of(text: &str, shard: Shard) -> Option<Vec<&str>> {
     let expected = format!("\"{}\"", shard.binding());
     tables(text).into_iter().map(|(_, lines)| lines).find(|lines| {
@@ -26,13 +27,13 @@ fn lines_of(text: &str, shard: Shard) -> Option<Vec<&str>> {
     })
 }
 
-/// The raw value of a line `name = value`.
+/// The raw value in a line `name = value`.
 fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (key, value) = line.split_once('=')?;
     (key.trim() == name).then(|| value.split('#').next().unwrap_or_default().trim())
 }
 
-/// The tables of databases: the number of the line after each one, and its lines.
+/// The TOML tables of databases. For each, returns the index of the line after it, and its lines.
 fn tables(text: &str) -> Vec<(usize, Vec<&str>)> {
     let mut tables: Vec<(usize, Vec<&str>)> = Vec::new();
     let mut is_within = false;
@@ -50,14 +51,14 @@ fn tables(text: &str) -> Vec<(usize, Vec<&str>)> {
     tables
 }
 
-/// The name of a shard's database. Returns `None` when the file does not state it.
+/// The name of a shard's database. Returns `None` if the file does not contain it.
 pub fn name(text: &str, shard: Shard) -> Option<String> {
     let lines = lines_of(text, shard)?;
     let name = lines.iter().find_map(|line| value(line, "database_name"))?;
     Some(name.trim_matches('"').to_owned())
 }
 
-/// Adds a database with the schema of the first one.
+/// Adds a database, with the same schema as the first one.
 pub fn with_database(text: &str, shard: Shard, name: &str, id: &str) -> Result<String> {
     let end = tables(text).last().map_or(0, |(end, _)| *end);
     let first = lines_of(text, Shard::FIRST).unwrap_or_default();
@@ -82,7 +83,7 @@ pub fn with_id(text: &str, shard: Shard, old: &str, id: &str) -> Result<String> 
     ensure_id(text.replacen(&format!("\"{old}\""), &format!("\"{id}\""), 1), shard, id)
 }
 
-/// Returns the file if it gives the shard's database this id.
+/// Returns the text if the shard's database has this id in it. Otherwise fails.
 fn ensure_id(text: String, shard: Shard, id: &str) -> Result<String> {
     let found = ids(&text).ok().and_then(|ids| ids.databases.get(&shard).cloned());
     ensure!(

@@ -1,4 +1,4 @@
-//! `shards list`: the databases, their size and content.
+//! `shards list`: lists the databases with their size and content.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -23,7 +23,7 @@ struct DatabaseContent {
     connections: u64,
 }
 
-/// A database in the list's JSON.
+/// The JSON representation of a database.
 #[derive(Serialize)]
 struct DatabaseView {
     shard: u16,
@@ -63,7 +63,7 @@ pub fn list(args: &List) -> Result<()> {
     Ok(())
 }
 
-/// One line per database; a database can have at most `limit` bytes.
+/// Formats one line per database. `limit` is the maximum size of a database, in bytes.
 fn table(all: &[DatabaseView], limit: u64) -> String {
     let head = ["BINDING", "SIZE", "FULL", "ACCOUNTS", "CONNECTIONS", "ROWS READ IN 24 H"];
     let line = |[binding, size, full, accounts, connections, read]: [String; 6]| {

@@ -1,10 +1,11 @@
-//! The databases of a project and the accounts in each; the commands under `shards`.
+//! The databases of a project, the accounts in them, and the commands under `shards`.
 //!
 //! | file | contents |
 //! |---|---|
 //! | [`list`], [`add`], [`moves`] | the commands |
 //! | [`moving`] | the steps of a move |
-//! | [`file`] | databases in wrangler.toml |
+//! | [`tables`] | the SQL that copies an account's rows |
+//! | [`file`] | the databases in wrangler.toml |
 
 use std::process::ExitCode;
 
@@ -55,11 +56,11 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The databases of all shards, the first one first.
+/// The databases of all shards, in order of their shard numbers.
 #[derive(Debug)]
 pub struct Shards(pub Vec<Database>);
 
-/// The load of a database, which determines where a new account goes.
+/// The load of a database. A new account is placed in the database with the lowest load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 struct DatabaseLoad {
     /// 1 if the account is in this database, otherwise 0.
@@ -69,15 +70,16 @@ struct DatabaseLoad {
     size: u64,
 }
 
-/// Accounts with a key, connection or OAuth client, except those in transit.
+/// Selects accounts with a key, connection or OAuth client, except those in transit.
 const ACCOUNTS: &str = "SELECT account FROM api_keys UNION SELECT account FROM connection_counts UNION SELECT account FROM oauth_clients EXCEPT SELECT account FROM account_moves WHERE step IN ('left', 'arriving')";
 
-/// The condition that excludes old copies: rows whose account is in another database now.
+/// The condition that excludes the rows of accounts that have moved to another database.
 pub const NOT_MOVED_AWAY: &str =
     "account NOT IN (SELECT account FROM account_moves WHERE step = 'left')";
 
-/// The index of the database for an account: the one that has it, or else the smallest one; of equally small
-/// ones, the one with the fewest accounts. Returns `None` for a new account when every database has `full` bytes.
+/// The index of the account's database. For a new account, the index of the smallest database or,
+/// among equally small ones, of the one with the fewest accounts. Returns `None` if all databases
+/// have at least `full` bytes.
 fn choose(loads: &[DatabaseLoad], full: u64) -> Result<Option<usize>> {
     let mut holders = loads.iter().enumerate().filter(|(_, load)| load.has_account > 0);
     if let Some((home, _)) = holders.next() {
@@ -92,7 +94,7 @@ fn choose(loads: &[DatabaseLoad], full: u64) -> Result<Option<usize>> {
 }
 
 impl Shards {
-    /// The databases of the project around the current folder.
+    /// Opens the databases of the project in the current folder.
     pub fn open(storage_target: &StorageTarget) -> Result<Self> {
         Ok(Self::from_storage(Storage::open(storage_target)?))
     }
@@ -101,13 +103,13 @@ impl Shards {
         Self(storage.databases())
     }
 
-    /// The maximum size of a database.
+    /// The maximum size of a database, in bytes.
     pub fn max_bytes(&self) -> Result<u64> {
         let project = self.0.first().map(|database| &database.storage.project);
         project.context("there is no database")?.max_database_bytes()
     }
 
-    /// The rows of a query, from all databases.
+    /// Runs a query in all databases and returns all rows.
     pub fn rows<T: DeserializeOwned>(&self, sql: &str) -> Result<Vec<T>> {
         let mut rows = Vec::new();
         for database in &self.0 {
@@ -116,7 +118,7 @@ impl Shards {
         Ok(rows)
     }
 
-    /// The database of an account; for a new account, the one with the most free space.
+    /// The database of an account; for a new account, the smallest one.
     pub fn database_for(&self, account: &str) -> Result<Database> {
         if let [only] = self.0.as_slice() {
             return Ok(only.clone());

@@ -1,4 +1,4 @@
-//! `shards move` and `shards clean`: moving accounts between databases.
+//! `shards move` and `shards clean`: move accounts between databases, and remove old copies.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::operator::sql::StringLiteral;
 use crate::operator::storage_target::StorageTarget;
 use crate::storage::capacity::FULL_PERCENT;
 
-/// The size of a connection with everything that belongs to it, and of an event, in bytes, as measured in
-/// docs/scaling.md.
+/// The size of a connection with all data that belongs to it, and the size of an event, in bytes.
+/// Measured in docs/scaling.md.
 const CONNECTION_BYTES: u64 = 2_600;
 const EVENT_BYTES: u64 = 800;
 
@@ -46,13 +46,12 @@ pub struct Clean {
     storage_target: StorageTarget,
 }
 
-/// A row with only the name of an account.
 #[derive(Deserialize)]
 struct AccountRow {
     account: String,
 }
 
-/// The size of an account, to check that it fits into the target.
+/// The size of an account, for checking that it fits into the target database.
 #[derive(Deserialize)]
 struct Size {
     has_account: u8,
@@ -133,8 +132,8 @@ impl ProgressReport {
     }
 }
 
-/// The database that serves the account or, if a move stopped before the account arrived in the target, the one that it
-/// comes from.
+/// The database that currently serves the account. If a move was interrupted before the account
+/// arrived in the target, the source of that move.
 fn source<'a>(shards: &'a Shards, account: &str, target: &Database) -> Result<&'a Database> {
     if let Some(row) = move_state(target, account)?.filter(|row| row.step == "arriving") {
         let from = shards.0.iter().find(|database| database.shard.number() == row.other);

@@ -1,4 +1,5 @@
-//! The rows of an account, and the SQL that reads, writes and counts them in any database.
+//! The tables with rows of accounts, and the SQL that reads, writes and counts these rows in both
+//! databases of a move.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -8,20 +9,20 @@ use serde_json::Value;
 use super::moving::MoveDatabase;
 use crate::operator::sql::StringLiteral;
 
-/// The maximum length of a statement. D1 allows 100,000 bytes.
+/// The maximum length of a statement, in bytes. D1 accepts 100,000.
 const MAX_SQL: usize = 90_000;
 
 /// A table with rows of accounts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    /// The columns that identify a row of an account.
+    /// The columns that identify a row within an account.
     pub(super) key: &'static [&'static str],
-    /// The column with the id of an event.
+    /// The column that contains an event id.
     event: Option<&'static str>,
 }
 
-/// The tables, in the order in which their rows are written.
+/// The tables in the order in which their rows are written.
 pub(super) const TABLES: [Table; 17] = [
     Table { name: "webhooks", key: &["environment", "id"], event: None },
     Table { name: "oauth_clients", key: &["environment", "platform", "name"], event: None },
@@ -39,18 +40,20 @@ pub(super) const TABLES: [Table; 17] = [
     Table { name: "branding", key: &["environment"], event: None },
     Table { name: "audit", key: &["environment", "id"], event: None },
     Table { name: "usage", key: &["environment", "id"], event: None },
-    // Last: while an account moves back, the keys that it had here lead to its current database.
+    // Last, because if an account moves back, its old keys in this database forward to its current
+    // database.
     Table { name: "api_keys", key: &["hash"], event: None },
 ];
 
-/// Tables whose rows are derived by triggers, each with the SQL that counts an account's rows.
+/// Tables whose rows are derived by triggers, with the SQL aggregate that counts an account's rows.
 const DERIVED: [(&str, &str); 3] = [
     ("connection_tags", "count(*)"),
     ("connection_counts", "count(*)"),
     ("connection_counts", "ifnull(sum(n), 0)"),
 ];
 
-/// The database in which rows are read, with the number by which ids of events are larger in the target.
+/// The database from which rows are read. The number is the shift: event ids in the target are
+/// larger by it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RowView {
     Source(u64),
@@ -58,7 +61,7 @@ pub(super) enum RowView {
 }
 
 impl RowView {
-    /// The number to add to an id of this database to get the id in the target.
+    /// The number to add to an event id of this database to get the id in the target.
     fn to_target(self) -> i64 {
         match self {
             Self::Source(shift) => to_signed(shift),
@@ -66,7 +69,7 @@ impl RowView {
         }
     }
 
-    /// The number to add to an id of this database to get the id in the source.
+    /// The number to add to an event id of this database to get the id in the source.
     fn to_source(self) -> i64 {
         match self {
             Self::Source(_) => 0,
@@ -74,13 +77,13 @@ impl RowView {
         }
     }
 
-    /// The number to add to an id of the source to get the id in this database.
+    /// The number to add to an event id of the source to get the id in this database.
     fn offset_from_source(self) -> i64 {
         self.to_source().saturating_neg()
     }
 }
 
-/// Ids are far below `i64::MAX`.
+/// Never saturates, because ids are far below `i64::MAX`.
 fn to_signed(shift: u64) -> i64 {
     i64::try_from(shift).unwrap_or(i64::MAX)
 }
@@ -88,9 +91,9 @@ fn to_signed(shift: u64) -> i64 {
 /// A row as SQL literals.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct RowCopy {
-    /// Its key in the source: a JSON array.
+    /// The primary key of the row in the source, as a JSON array.
     pub(super) key: String,
-    /// Its values: comma-separated literals.
+    /// The values of the row, as comma-separated literals.
     pub(super) row: String,
 }
 
@@ -106,7 +109,7 @@ pub(super) fn one<T: DeserializeOwned>(responses: &[Value], at: usize) -> Result
     rows(responses, at)?.pop().context("the database returned no counts")
 }
 
-/// The columns to copy, for each table.
+/// The columns to copy from each table.
 pub(super) fn columns(database: &impl MoveDatabase) -> Result<Vec<Vec<String>>> {
     #[derive(Deserialize)]
     struct Column {
@@ -117,7 +120,7 @@ pub(super) fn columns(database: &impl MoveDatabase) -> Result<Vec<Vec<String>>> 
     let responses = database.run(&sql)?;
     let columns_of = |(at, table): (usize, &Table)| {
         let names = rows::<Column>(&responses, at)?.into_iter().map(|column| column.name);
-        // Each database numbers its connections and audit entries itself.
+        // Each database assigns its own numbers to connections and audit entries.
         let is_numbered = matches!(table.name, "connections" | "audit");
         let names: Vec<String> = names.filter(|name| !(is_numbered && name == "seq")).collect();
         ensure!(!names.is_empty(), "the database has no table {}", table.name);
@@ -132,7 +135,7 @@ pub(super) struct Number {
 }
 
 impl Table {
-    /// The condition on the account's rows.
+    /// The SQL condition that selects the account's rows.
     pub(super) fn account_condition(self, account: &str) -> String {
         let account = StringLiteral(account);
         if self.name == "deliveries" {
@@ -142,7 +145,7 @@ impl Table {
         }
     }
 
-    /// A column as SQL, with `shift` added if it holds the id of an event.
+    /// A column as SQL. Adds `shift` if the column contains an event id.
     fn shifted_column(self, column: &str, shift: i64) -> String {
         if self.event == Some(column) && shift != 0 {
             format!("{column} + ({shift})")
@@ -151,14 +154,14 @@ impl Table {
         }
     }
 
-    /// The condition on the account's rows among rows found by key. `SQLite` would prefer an index over the account to
-    /// a key of one column, and scan all rows of the account.
+    /// The SQL condition that selects the account's rows among those found by key. The unary plus
+    /// keeps `SQLite` from using an index on the account, which would scan all of its rows.
     pub(super) fn account_condition_after_lookup(self, account: &str) -> String {
         let plus = if self.lookup_columns().len() == 1 { "+" } else { "" };
         format!("{plus}{}", self.account_condition(account))
     }
 
-    /// The table, with a hint for the index over its key where `SQLite` may choose another one.
+    /// The table as SQL, with an index hint where `SQLite` might choose a worse index.
     pub(super) fn source(self) -> &'static str {
         match self.name {
             "connections" => "connections INDEXED BY connections_by_id",
@@ -172,7 +175,7 @@ impl Table {
         self.rows(&self.values(columns, view), view, condition)
     }
 
-    /// The columns as SQL expressions, which give the values that the row has in the target.
+    /// SQL expressions for the values that the columns have in the target.
     fn values(self, columns: &[String], view: RowView) -> Vec<String> {
         let value =
             |column: &String| format!("quote({})", self.shifted_column(column, view.to_target()));
@@ -191,7 +194,8 @@ impl Table {
         )
     }
 
-    /// The SQL that selects the next `limit` rows of the account after the key `after`, in the order of keys.
+    /// The SQL that selects the next `limit` rows of the account after the key `after`, in key
+    /// order.
     pub(super) fn page(
         self,
         columns: &[String],
@@ -202,8 +206,9 @@ impl Table {
         self.range(&self.values(columns, view), view, (account, after, None), Some(limit))
     }
 
-    /// The SQL that selects the account's rows between two keys, the second one inclusive, to compare them with those
-    /// of the other database. For connections, it includes the number of tag rows.
+    /// The SQL that selects the account's rows between two keys, including the second key, for
+    /// comparing them with those of the other database. For connections, this includes the number
+    /// of tag rows.
     pub(super) fn select_for_comparison(
         self,
         columns: &[String],
@@ -238,8 +243,9 @@ impl Table {
         Ok(format!("{}{limit}", parts.join(" UNION ALL ")))
     }
 
-    /// The conditions that select the keys after `after` and up to `until`, both keys of the source: consecutive ranges in
-    /// the order of keys. A comparison of row values would not use the index of a key that ends in the row's number.
+    /// The SQL conditions that select the keys after `after` and up to `until`, as consecutive
+    /// ranges in key order. Both are keys of the source. A comparison of row values would not use
+    /// the index if the key ends with the rowid.
     fn key_range(
         self,
         view: RowView,
@@ -276,7 +282,8 @@ impl Table {
         })
     }
 
-    /// The values of a key of the source, as literals. A key has one or two values; the second is empty if there is none.
+    /// The values of a key of the source as literals. A key has one or two values; without a second
+    /// value, that literal is empty.
     fn literals(self, key: &str, view: RowView) -> Result<[String; 2]> {
         let parsed: Vec<Value> = serde_json::from_str(key)?;
         let literal = |at: usize| -> Result<String> {
@@ -294,13 +301,13 @@ impl Table {
         Ok([literal(0)?, literal(1)?])
     }
 
-    /// The last columns of the key, by which rows are looked up. `SQLite` (3.40) does not use an index over several
-    /// columns when one of them is the row's number.
+    /// The last columns of the key, which are used for looking up rows. `SQLite` 3.40 does not use
+    /// an index on several columns if one of them is the rowid.
     pub(super) fn lookup_columns(&self) -> &[&'static str] {
         if self.name == "events" { &["id"] } else { self.key }
     }
 
-    /// The condition that selects rows by keys of the source, with `shift` added to ids of events.
+    /// The SQL condition that selects rows by their keys in the source. Adds `shift` to event ids.
     pub(super) fn with_keys(self, account: &str, keys: &[&str], shift: u64) -> Result<String> {
         let parsed: Vec<Value> =
             keys.iter().map(|key| serde_json::from_str(key)).collect::<Result<_, _>>()?;
@@ -322,8 +329,8 @@ impl Table {
             StringLiteral(&all)
         );
         if let ("deliveries", Some(event)) = (self.name, parts.last()) {
-            // SQLite uses the index only for the first column of the pair above, so this adds a condition on the second
-            // one.
+            // For a pair of columns, SQLite uses only the index's first column. This condition
+            // makes it use the second one, too.
             let keys = StringLiteral(&all);
             condition =
                 format!("{condition} AND event_id IN (SELECT {event} FROM json_each({keys}))");
@@ -331,7 +338,7 @@ impl Table {
         Ok(condition)
     }
 
-    /// The SQL that upserts rows.
+    /// The SQL that inserts or updates rows.
     pub(super) fn write(self, columns: &[String], copies: &[RowCopy]) -> Result<Vec<String>> {
         let set: Vec<String> =
             columns.iter().map(|column| format!("{column} = excluded.{column}")).collect();
@@ -376,7 +383,7 @@ impl Table {
     }
 }
 
-/// The SQL that counts the account's rows, table by table.
+/// The SQL statements that count the account's rows in each table.
 pub(super) fn count(account: &str) -> Vec<String> {
     let copied =
         TABLES.iter().map(|table| (table.name, "count(*)", table.account_condition(account)));
@@ -388,13 +395,13 @@ pub(super) fn count(account: &str) -> Vec<String> {
         .collect()
 }
 
-/// The results of the statements of [`count`], the first of which is the statement `first`.
+/// Reads the results of the statements of [`count`]. `first` is the index of their first result.
 pub(super) fn read_counts(responses: &[Value], first: usize) -> Result<Vec<u64>> {
     let tables = TABLES.len().saturating_add(DERIVED.len());
     (first..first.saturating_add(tables)).map(|at| Ok(one::<Number>(responses, at)?.n)).collect()
 }
 
-/// The tables, each with the columns that identify a row of an account.
+/// The tables with their key columns.
 pub fn tables() -> [(&'static str, &'static [&'static str]); 17] {
     TABLES.map(|table| (table.name, table.key))
 }

@@ -1,5 +1,5 @@
-//! The file that contains the vault keys: the variable `VAULT_KEYS` in a file such as `.dev.vars`, or a file with only
-//! its value.
+//! The file with the vault keys: a file such as `.dev.vars` with the variable `VAULT_KEYS`, or a
+//! file with only its value.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -12,16 +12,17 @@ use crate::credentials::VaultKeys;
 
 const NAME: &str = "VAULT_KEYS";
 
-/// A file with keys. A missing file counts as empty.
+/// A file with vault keys. A missing file is treated as empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyFile {
-    /// The variable `VAULT_KEYS` of a file such as `.dev.vars`.
+    /// A file such as `.dev.vars`, with the variable `VAULT_KEYS`.
     Variable(PathBuf),
-    /// A file with only the value.
+    /// A file that contains only the value.
     Value(PathBuf),
 }
 
-/// The content of a file around the value. It holds secrets, so it has no `Debug`.
+/// The content of a file, split around the value of `VAULT_KEYS`. No `Debug`, because it contains
+/// secrets.
 #[derive(PartialEq, Eq)]
 struct Parts {
     before: Zeroizing<String>,
@@ -30,7 +31,7 @@ struct Parts {
 }
 
 impl KeyFile {
-    /// The name of the file, for messages.
+    /// The path of the file, for messages.
     pub fn name(&self) -> String {
         self.path().display().to_string()
     }
@@ -44,7 +45,8 @@ impl KeyFile {
         self.parsed(&self.parts()?)
     }
 
-    /// Inserts an entry before the others, so that its key encrypts from now on. Replaces the file atomically.
+    /// Inserts an entry before the others, so that its key encrypts new data. Replaces the file
+    /// atomically.
     pub fn put_first(&self, entry: &str) -> Result<()> {
         let mut parts = self.parts()?;
         let value = parts.value.trim();
@@ -76,7 +78,8 @@ impl KeyFile {
     }
 }
 
-/// Splits a file of variables around the quoted value of `VAULT_KEYS`. Adds the variable at the end if it is missing.
+/// Splits a file of variables around the value of `VAULT_KEYS`. If the variable is missing, adds it
+/// at the end.
 fn split_variable(text: &str) -> Result<Parts> {
     let mut found = None;
     let mut before = String::new();
@@ -109,7 +112,7 @@ fn split_variable(text: &str) -> Result<Parts> {
     }))
 }
 
-/// Splits the rest of a line into the value, without quotes, and the text after it.
+/// Splits the rest of a line into the value, without its quotes, and what follows.
 fn split_value(rest: &str) -> Result<(&str, &str)> {
     let given = rest.trim_start();
     if let Some(quote) = given.chars().next().filter(|first| "\"'`".contains(*first)) {
@@ -122,9 +125,9 @@ fn split_value(rest: &str) -> Result<(&str, &str)> {
     Ok((value.trim(), tail))
 }
 
-/// Writes a file atomically, readable by its owner only.
+/// Writes a file atomically, readable only by its owner.
 fn replace(path: &Path, text: &[u8]) -> Result<()> {
-    // Writes to the target of a symbolic link, so that the link stays.
+    // Replaces the target of a symbolic link instead of the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = path.file_name().context("the path does not name a file")?.to_owned();
     name.push(".new");
@@ -191,7 +194,7 @@ mod tests {
             file.put_first(&format!("old:{KEY}")).unwrap();
             file.put_first(NEW).unwrap();
             assert_eq!(file.read().unwrap().ids().collect::<Vec<_>>(), ["new", "old"]);
-            // An invalid result is never written.
+            // An invalid result is not written.
             assert!(file.put_first(NEW).is_err());
             assert_eq!(file.read().unwrap().ids().count(), 2);
             #[cfg(unix)]

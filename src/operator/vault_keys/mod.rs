@@ -1,14 +1,15 @@
-//! The commands under `vault-keys`: the keys that encrypt credentials.
+//! The commands under `vault-keys`, which manage the keys that encrypt credentials.
 //!
-//! Cloudflare does not reveal the value of a secret. These commands therefore read the keys from a file: on this
-//! machine from `.dev.vars`, for a deployment from the copy that its operator stores. They print no key.
+//! Cloudflare does not reveal the values of secrets, so these commands read the keys from a file:
+//! on this machine from `.dev.vars`, for a deployment from the operator's copy. They never print a
+//! key.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`status`], [`rotate`], [`reseal`] | one command each |
-//! | [`usage`] | the SQL that finds which keys the encrypted rows need |
-//! | [`reported`] | the keys of the running services |
-//! | [`file`] | where the keys are stored: a variable of `.dev.vars`, or a file with only the value |
+//! | [`status`], [`rotate`], [`reseal`] | a command each |
+//! | [`usage`] | the SQL that counts the rows that each key encrypted |
+//! | [`reported`] | the keys of running services |
+//! | [`file`] | the file with the keys |
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,7 +57,7 @@ pub struct KeySource {
 }
 
 impl KeySource {
-    /// Returns `None` when the file is not known: for Cloudflare, without `--file`.
+    /// Returns `None` if the file is unknown: for Cloudflare without `--file`.
     pub fn keys(&self, project: &Project) -> Option<KeyFile> {
         match &self.file {
             Some(path) => Some(KeyFile::Value(path.clone())),

@@ -1,4 +1,4 @@
-//! The keys of the running services, as they report them.
+//! The keys of the running services, according to their reports.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -8,9 +8,9 @@ use crate::operator::shards::Shards;
 use crate::operator::sql::interpolate;
 
 const MINUTE_MS: u64 = 60_000;
-/// The maximum delay of a running service's report: a single report may be delayed or lost.
+/// The maximum delay of a running service's report. A single report may be late or get lost.
 const MAX_DELAY_MS: u64 = 5 * MINUTE_MS;
-/// The number of databases that a service visits per minute (`src/edge/shards.js`).
+/// The number of shards that a service processes per minute (`src/edge/shards.js`).
 const DATABASES_PER_MINUTE: usize = 10;
 
 #[derive(Deserialize)]
@@ -18,11 +18,12 @@ struct DatabaseTime {
     now: u64,
 }
 
-/// The reports of running services, for each database. The time is that of the database, not of this machine.
+/// Reads the reports of running services from each database. Ages are based on the database's
+/// clock, not on this machine's.
 pub fn read_reports(shards: &Shards) -> Result<Vec<Vec<Report>>> {
     let minutes_per_cycle =
         u64::try_from(shards.0.len().div_ceil(DATABASES_PER_MINUTE)).unwrap_or(u64::MAX);
-    // A service that has not reported for this long is not running.
+    // A service that has not reported for this long is considered stopped.
     let max_age_ms =
         REPORT_INTERVAL_MS.saturating_add(MAX_DELAY_MS.saturating_mul(minutes_per_cycle));
     let read = |database: &crate::operator::d1::Database| {
@@ -36,7 +37,7 @@ pub fn read_reports(shards: &Shards) -> Result<Vec<Vec<Report>>> {
     shards.0.iter().map(read).collect()
 }
 
-/// The distinct ids of the reported keys.
+/// The distinct ids of the reported keys, for messages.
 pub fn names(reports: &[Report]) -> String {
     let mut ids: Vec<String> = Vec::new();
     for key in reports.iter().flat_map(Report::keys) {
@@ -48,7 +49,7 @@ pub fn names(reports: &[Report]) -> String {
     if ids.is_empty() { "no keys".into() } else { ids.join(", ") }
 }
 
-/// The reported keys, in a sentence.
+/// Describes the reported keys in a sentence.
 pub fn describe(reports: &[Report]) -> String {
     if reports.is_empty() {
         return "No running service has reported its keys in the last hour.".into();

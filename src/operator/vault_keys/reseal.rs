@@ -1,4 +1,4 @@
-//! `vault-keys reseal`: re-encrypts with the first key everything that the others have encrypted.
+//! `vault-keys reseal`: re-encrypts, with the first key, everything that other keys have encrypted.
 
 use std::process::ExitCode;
 
@@ -18,9 +18,10 @@ use crate::operator::shards::Shards;
 use crate::operator::storage::{Backend, Storage};
 use crate::operator::time::Moment;
 
-/// The number of rows that are encrypted at a time.
+/// The number of rows per batch in local storage.
 const BATCH_SIZE: u64 = 100;
-/// Like [`BATCH_SIZE`], for wrangler: all of them go into one command line.
+/// The number of rows per batch through wrangler. It is smaller because a batch must fit into one
+/// command line.
 const BATCH_SIZE_WRANGLER: u64 = 10;
 
 #[derive(Debug, Clone, Args)]
@@ -37,7 +38,7 @@ fn reseal_database(database: Database, keys: &VaultKeys) -> Result<Progress> {
     let mut all = Progress::default();
     while !all.is_done {
         let run = match wait(some(&ports, keys, batch_size)) {
-            // Several large rows together may be too long for a command line.
+            // Large rows may together be too long for a command line.
             Err(_) if batch_size == BATCH_SIZE_WRANGLER => {
                 batch_size = 1;
                 continue;
@@ -53,7 +54,7 @@ fn reseal_database(database: Database, keys: &VaultKeys) -> Result<Progress> {
     Ok(all)
 }
 
-/// Fails, with instructions, unless every service that runs on a database has the key.
+/// Fails with instructions if a running service of the database does not have the key.
 fn ensure_key_deployed(
     reports: &[Report],
     key: &str,

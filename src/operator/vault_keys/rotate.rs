@@ -1,4 +1,4 @@
-//! `vault-keys rotate`: generates a key that encrypts from now on. The others still decrypt.
+//! `vault-keys rotate`: generates a key that encrypts new data. The other keys still decrypt.
 
 use anyhow::{Context, Result, bail};
 use base64ct::{Base64, Encoding as _};
@@ -72,7 +72,7 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     Ok(())
 }
 
-/// Fails when a required key is missing and was not declared lost.
+/// Fails if a needed key is missing and was not declared lost.
 fn ensure_no_key_missing(keys: &VaultKeys, needs: &KeyUsages, lost: &[String]) -> Result<()> {
     let lines = missing(keys, needs, lost);
     if lines.is_empty() {
@@ -84,7 +84,7 @@ fn ensure_no_key_missing(keys: &VaultKeys, needs: &KeyUsages, lost: &[String]) -
     )
 }
 
-/// A line for each required key that is missing and was not declared lost.
+/// Formats a line for each needed key that is missing and was not declared lost.
 pub fn missing(keys: &VaultKeys, needs: &KeyUsages, lost: &[String]) -> Vec<String> {
     let is_missing = |id: &str| !keys.ids().any(|known| known == id);
     let missing = needs.iter().filter(|(id, _)| is_missing(id) && !lost.contains(id));
@@ -92,7 +92,8 @@ pub fn missing(keys: &VaultKeys, needs: &KeyUsages, lost: &[String]) -> Vec<Stri
     missing.map(|(id, need)| line(id, &need.in_words())).collect()
 }
 
-/// The id of the new key. No row may need it, since such a row was encrypted with another key.
+/// The id of the new key. It must not be an id that rows need, because those rows were encrypted
+/// with another key.
 fn new_id(
     requested: Option<&str>,
     keys: &VaultKeys,

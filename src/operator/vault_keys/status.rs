@@ -1,4 +1,4 @@
-//! `vault-keys status`: what each key has encrypted, and which keys are missing.
+//! `vault-keys status`: shows what each key has encrypted, and which keys are missing.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -24,21 +24,21 @@ pub struct Status {
     json: bool,
 }
 
-/// The role of a key.
+/// What a key is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Role {
-    /// Encrypts and decrypts.
+    /// The key encrypts and decrypts.
     Seals,
-    /// Decrypts.
+    /// The key only decrypts.
     Opens,
-    /// Needed and missing.
+    /// Rows need the key, but it is missing.
     Missing,
-    /// Needed; the available keys are not known.
+    /// Rows need the key; whether it is available is unknown.
     Needed,
 }
 
-/// A key as JSON.
+/// The JSON representation of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct KeyStatus {
     id: String,
@@ -46,7 +46,7 @@ struct KeyStatus {
     needed: KeyUsage,
 }
 
-/// The available keys in their order, then the missing ones.
+/// The available keys in order, followed by the missing ones.
 fn key_statuses(keys: Option<&VaultKeys>, mut needs: KeyUsages) -> Vec<KeyStatus> {
     let available = keys.into_iter().flat_map(VaultKeys::ids).enumerate();
     let mut all: Vec<KeyStatus> = available
@@ -78,7 +78,7 @@ pub fn status(args: &Status) -> Result<ExitCode> {
     Ok(if is_missing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// A line per key, then instructions.
+/// Formats a line per key, followed by instructions.
 fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String {
     let mut text = String::new();
     if all.is_empty() {

@@ -1,6 +1,6 @@
-//! Finds which keys the encrypted rows need. The old copy of a moved account needs none, because it is never decrypted.
-//! The new copy of an account in transit counts, since its database can't tell whether the account has left the other
-//! one.
+//! Counts the rows that each key has encrypted. Rows that a moved account left behind do not count,
+//! because they are never decrypted. Rows of an arriving account count, because the database can't
+//! tell whether the account has already left the source.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 use crate::operator::shards::{NOT_MOVED_AWAY, Shards};
 use crate::operator::time::Moment;
 
-/// The number of rows that a key has encrypted, by their content.
+/// The number of rows that a key has encrypted, by type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyUsage {
     /// Credentials of connections.
     pub connections: u64,
-    /// Secrets of OAuth clients.
+    /// Client secrets of OAuth clients.
     pub oauth_clients: u64,
     /// Connect attempts that have not expired.
     pub attempts: u64,
-    /// Credentials of deleted connections that still have to be revoked.
+    /// Credentials of deleted connections that must still be revoked.
     pub revocations: u64,
-    /// Secrets of webhooks.
+    /// Signing secrets of webhooks.
     pub webhooks: u64,
-    /// Secrets of the OAuth clients for agent sign-in.
+    /// Client secrets of agent sign-ins.
     pub agent_sign_ins: u64,
     /// Calls of agents: inputs and responses of approvals, and requests of downloads.
     pub agent_calls: u64,
-    /// Secrets of the OAuth clients for the sign-in to the console.
+    /// Client secrets of console sign-ins.
     pub console_sign_ins: u64,
 }
 
 impl KeyUsage {
-    /// The counts, in the order of the columns of `status`.
+    /// The counts in the order of the columns of `vault-keys status`.
     pub const fn counts(&self) -> [u64; 8] {
         [
             self.connections,
@@ -51,7 +51,7 @@ impl KeyUsage {
         self.counts().iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// Subject and verb of a sentence: the rows that need the key.
+    /// The subject and verb of a sentence about the rows that need the key.
     pub fn in_words(&self) -> String {
         match self.rows() {
             1 => "1 row needs".into(),
@@ -102,7 +102,7 @@ fn count(now: Moment) -> String {
             "SELECT '{table}' AS kind, sealed_key, count(*) AS rows FROM {table} WHERE sealed IS NOT NULL AND {NOT_MOVED_AWAY}{condition} GROUP BY sealed_key"
         )
     });
-    // D1 takes at most five terms in one compound SELECT.
+    // D1 allows at most five terms in a compound SELECT.
     let parts =
         tables.chunks(3).map(|terms| format!("SELECT * FROM ({})", terms.join(" UNION ALL ")));
     parts.collect::<Vec<_>>().join(" UNION ALL ")
@@ -118,7 +118,7 @@ fn sum(rows: Vec<Row>) -> KeyUsages {
     needs
 }
 
-/// Counts what each key has encrypted, in all databases.
+/// Counts the rows that each key has encrypted in all databases.
 pub fn key_usages(shards: &Shards, now: Moment) -> Result<KeyUsages> {
     Ok(sum(shards.rows(&count(now))?))
 }

@@ -1,4 +1,4 @@
-//! The endpoints of webhooks. [`deliver`] sends the events.
+//! The API endpoints of webhooks. [`deliver`](crate::webhooks::deliver) sends events to them.
 
 pub mod read;
 pub mod signed;
@@ -13,7 +13,7 @@ use crate::targets::origin;
 use crate::util::nearest::shown;
 use crate::webhooks::{Webhook, rules};
 
-/// Renders a webhook, with a secret that was just generated.
+/// Renders a webhook. `secret` is set only if it was just generated.
 fn response(webhook: &Webhook, secret: Option<&str>) -> Result<Response, Problem> {
     Ok(Response::json(document(webhook, secret)?, NO_STORE))
 }
@@ -28,10 +28,10 @@ fn no_webhook(id: &str) -> Problem {
     Problem::new(Code::WebhookNotFound, format!("There is no webhook `{}`.", shown(id)))
 }
 
-/// Reports a URL that the service must not send anything to.
+/// Reports a URL to which the service must not send requests.
 fn check_url(body: &mut BodyReader, url: &str, context: &Context<'_>) {
     if rules::url(url).is_some() {
-        // The malformed URL has already been reported.
+        // A malformed URL has already been reported.
     } else if let Err(error) = context.config().targets().check(url) {
         body.invalid(&["url"], error.as_str());
     } else if origin(url) == origin(&context.request.origin) {

@@ -1,4 +1,4 @@
-//! Reads webhooks and deliveries.
+//! The endpoints that read webhooks and deliveries.
 
 use super::{document, no_webhook, response};
 use crate::events::EventId;

@@ -1,4 +1,5 @@
-//! Creating a webhook, rotating its secret, and sending a test: the requests that need its secrets.
+//! The endpoints that need the secrets of a webhook: create it, rotate its secret, and send a test
+//! event.
 
 use serde::Serialize;
 
@@ -22,7 +23,7 @@ use crate::webhooks::rules::MAX_WEBHOOKS;
 use crate::webhooks::secret::{Secrets, seal_context};
 use crate::webhooks::statements::{self, NewWebhook};
 
-/// A webhook to be stored.
+/// The values of a webhook from the request body.
 struct NewWebhookInput {
     url: String,
     description: Option<String>,
@@ -129,13 +130,14 @@ async fn rotate_secret<P: Ports>(
     if webhook.written_by == context.request_id {
         return response(&webhook, Some(&new.current));
     }
-    // Another request was faster, perhaps a double click of the same user. One new secret is enough, and the old one,
-    // which receivers still have, stays valid.
+    // Another request has already rotated the secret, perhaps because of a double click. Returns
+    // that request's new secret: a second rotation would invalidate the old secret, which receivers
+    // still use.
     let newest = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
     response(&webhook, Some(&newest.current))
 }
 
-/// The document of a test.
+/// The JSON of the response to a test.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct TestResult<'a> {
@@ -145,7 +147,6 @@ struct TestResult<'a> {
     duration_ms: u64,
 }
 
-/// The event that a test sends.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Example<'a> {

@@ -1,4 +1,4 @@
-//! Changes to webhooks that do not need the secret.
+//! The endpoints that change webhooks without needing their secrets.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::util::json;
 use crate::webhooks::Webhook;
 use crate::webhooks::statements::{self, Changes, Replay};
 
-/// The maximum number of pending deliveries of a webhook, up to which a replay adds more.
+/// A replay adds deliveries until a webhook has this many pending ones.
 const MAX_REPLAYED: u64 = 1000;
 
 /// `PATCH /v1/webhooks/{id}`
@@ -52,15 +52,14 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     Ok(Handler::delete(batch, deleted, move || no_webhook(id)))
 }
 
-/// A replayed event.
 #[derive(Deserialize)]
 struct ReplayedEvent {
     id: EventId,
-    /// The number of events that the request may replay.
+    /// The maximum number of events that the request can replay.
     room: usize,
 }
 
-/// The document of a replay.
+/// The JSON of the response to a replay.
 #[derive(Serialize)]
 struct ReplayResult {
     queued: usize,

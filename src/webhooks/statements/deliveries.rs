@@ -1,4 +1,4 @@
-//! The SQL of due deliveries: claims them for a run, and records the outcome of each attempt.
+//! The SQL that claims due deliveries for a run, and records the outcomes of attempts.
 
 use super::statement;
 use crate::events::EventId;
@@ -7,7 +7,7 @@ use crate::ports::{Param, Statement};
 use crate::terms::DeliveryState;
 use crate::webhooks::attempt::{AttemptOutcome, DisableReason, LEASE_MS, Next};
 
-/// Selects a row when a delivery is due.
+/// Selects a row if any delivery is due.
 pub fn select_if_due(now: u64) -> Statement {
     statement(
         "SELECT 1 AS due \
@@ -18,7 +18,7 @@ pub fn select_if_due(now: u64) -> Statement {
     )
 }
 
-/// Counts the deliveries that are due, up to `limit`.
+/// Counts due deliveries, up to `limit`.
 pub fn count_due(now: u64, limit: u64) -> Statement {
     statement(
         "SELECT count(*) AS total \
@@ -28,9 +28,10 @@ pub fn count_due(now: u64, limit: u64) -> Statement {
     )
 }
 
-/// The webhooks with pending deliveries. `taken` and `busy` are the numbers of deliveries that are being attempted for the
-/// webhook and for its account, and `most` is the maximum for the webhook: a failing receiver gets one at a time. `?1` is
-/// the time, `?2` the end of a claim that begins now, `?3` the limit.
+/// The webhooks with pending deliveries. `taken` and `busy` are the numbers of deliveries that are
+/// being attempted for the webhook and for its account. `most` is the maximum number for the
+/// webhook: one while its receiver fails. `?1` is the current time, `?2` the end of a claim that
+/// starts now, `?3` the limit.
 macro_rules! with_capacity {
     ($rest:literal) => {
         concat!(
@@ -49,8 +50,9 @@ macro_rules! with_capacity {
     };
 }
 
-/// Claims deliveries that are due, for a minute. The accounts take turns, and the webhooks of an account, each with its oldest
-/// deliveries first: slow receivers of one account must not delay those of others.
+/// Claims due deliveries for a minute. Alternates between accounts, and between the webhooks of an
+/// account, starting with the oldest deliveries, so that slow receivers of one account do not delay
+/// those of others.
 pub fn claim(now: u64, lease: &str, limit: usize) -> Statement {
     statement(
         concat!(
@@ -79,7 +81,7 @@ pub fn claim(now: u64, lease: &str, limit: usize) -> Statement {
     )
 }
 
-/// Selects a row when [`claim`] would find more deliveries to receivers that do not fail.
+/// Selects a row if [`claim`] would find more deliveries to receivers that are not failing.
 pub fn select_if_more_due(now: u64, limit: usize) -> Statement {
     statement(
         with_capacity!(
@@ -181,7 +183,6 @@ impl ClaimedDelivery<'_> {
     }
 }
 
-/// Marks a webhook as working.
 pub fn mark_working(webhook: &str) -> Statement {
     statement(
         "UPDATE webhooks SET failing_since = NULL WHERE id = ?1 AND failing_since IS NOT NULL",
@@ -189,7 +190,6 @@ pub fn mark_working(webhook: &str) -> Statement {
     )
 }
 
-/// Marks a webhook as failing.
 pub fn mark_failing(webhook: &str, now: u64) -> Statement {
     statement(
         "UPDATE webhooks SET failing_since = ?2 WHERE id = ?1 AND failing_since IS NULL",

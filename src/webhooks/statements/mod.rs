@@ -1,4 +1,5 @@
-//! The SQL of the endpoints of webhooks, and of replays. `deliveries` contains that of the background job.
+//! The SQL of the webhook endpoints and of replays. The SQL of the background job is in
+//! [`deliveries`].
 
 use crate::auth::Principal;
 use crate::auth::statements::Guard;
@@ -15,10 +16,10 @@ fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
     Statement { sql: sql.into(), params }
 }
 
-/// The webhooks of the key's account and environment.
+/// Joins the caller's key with the webhooks of its tenant.
 const OF_KEY: &str = "FROM api_keys k CROSS JOIN webhooks w ON w.account = k.account AND w.environment = k.environment";
 
-/// Selects all webhooks, the oldest first. There are few.
+/// Selects all webhooks, oldest first. Not paginated, because their number is limited.
 pub fn select_all(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT w.* ").push(OF_KEY).push(" WHERE ").guard();
@@ -32,25 +33,24 @@ pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
     sql.finish()
 }
 
-/// A webhook to be stored.
+/// A webhook to be inserted.
 #[derive(Debug)]
 pub struct NewWebhook<'a> {
     pub id: &'a str,
-    /// The URL that events are sent to.
     pub url: &'a str,
     pub description: Option<&'a str>,
-    /// A JSON array of types.
+    /// The event types to send, as a JSON array.
     pub types: &'a str,
     /// Whether events are sent.
     pub active: bool,
-    /// The encrypted secrets.
+    /// The encrypted signing secrets.
     pub sealed: &'a Sealed,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
     pub request: &'a str,
 }
 
-/// Stores a webhook, unless the environment already has `limit` webhooks.
+/// Inserts a webhook, unless the tenant already has `limit` webhooks.
 pub fn insert(principal: &Principal, new: &NewWebhook<'_>, limit: u64) -> Statement {
     statement(
         "INSERT INTO webhooks (account, environment, id, url, description, types, active, sealed, created_at, \
@@ -74,7 +74,7 @@ pub fn insert(principal: &Principal, new: &NewWebhook<'_>, limit: u64) -> Statem
     )
 }
 
-/// Selects a webhook of the caller's account and environment.
+/// Selects a webhook of the caller's tenant.
 pub fn select_own(principal: &Principal, id: &str) -> Statement {
     statement(
         "SELECT * FROM webhooks WHERE account = ?1 AND environment = ?2 AND id = ?3",
@@ -86,20 +86,19 @@ pub fn select_own(principal: &Principal, id: &str) -> Statement {
     )
 }
 
-/// The changes of a request; `None` for what is unchanged.
+/// The fields to change. `None` leaves a field unchanged.
 #[derive(Debug, Default)]
 pub struct Changes<'a> {
-    /// The URL that events are sent to.
     pub url: Option<&'a str>,
-    /// The description; `Some(None)` removes it.
+    /// `Some(None)` removes the description.
     pub description: Option<Option<&'a str>>,
-    /// A JSON array of types.
+    /// The event types to send, as a JSON array.
     pub types: Option<&'a str>,
     /// Whether events are sent.
     pub active: Option<bool>,
 }
 
-/// Updates a webhook, and returns its row. Enabling it resets its failures.
+/// Updates a webhook and returns its row. Enabling it resets `failing_since`.
 pub fn update(
     guard: &Guard<'_>,
     id: &str,
@@ -143,7 +142,8 @@ pub fn delete(guard: &Guard<'_>, id: &str) -> Statement {
     sql.finish()
 }
 
-/// Replaces the secrets of a webhook, unless another request has done so since they were read.
+/// Replaces the secrets of a webhook, unless another request has replaced them since they were
+/// read.
 pub fn rotate(
     principal: &Principal,
     id: &str,
@@ -167,18 +167,17 @@ pub fn rotate(
     )
 }
 
-/// A selection of a webhook's deliveries.
+/// Which deliveries of a webhook to select.
 #[derive(Debug, Clone, Copy)]
 pub struct DeliveryQuery {
-    /// Only deliveries in this state.
+    /// Selects only deliveries in this state.
     pub state: Option<DeliveryState>,
-    /// Only deliveries of events before this one.
+    /// Selects only deliveries of events before this one.
     pub before: Option<EventId>,
-    /// The maximum number of rows.
     pub limit: u64,
 }
 
-/// Selects deliveries of a webhook, the latest events first.
+/// Selects deliveries of a webhook, newest events first.
 pub fn select_deliveries(guard: &Guard<'_>, id: &str, query: DeliveryQuery) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push(
@@ -201,18 +200,17 @@ pub fn select_deliveries(guard: &Guard<'_>, id: &str, query: DeliveryQuery) -> S
     sql.finish()
 }
 
-/// A range of events to replay.
 #[derive(Debug, Clone, Copy)]
 pub struct Replay {
     /// The first event to replay.
     pub from: EventId,
-    /// The last event; `None` for all events so far.
+    /// The last event to replay; `None` for all events so far.
     pub to: Option<EventId>,
-    /// The maximum number of rows.
+    /// The maximum number of pending deliveries after the replay.
     pub limit: u64,
 }
 
-/// Adds the events of a replay that match the webhook's types.
+/// Adds the condition that selects events of a replay that match the webhook's types.
 fn push_events(sql: &mut Sql<'_>, id: &str, replay: Replay) {
     sql.push(OF_KEY).push(" AND w.id = ").text(id).push(" AND w.active = 1");
     sql.push(
@@ -227,7 +225,7 @@ fn push_events(sql: &mut Sql<'_>, id: &str, replay: Replay) {
     sql.push(" AND (w.types = '[]' OR EXISTS (SELECT 1 FROM json_each(w.types) WHERE value = e.type)) ORDER BY e.id");
 }
 
-/// Adds an expression for the number of events that a replay may add to the pending ones.
+/// Adds an expression for the number of events that a replay can add to the pending deliveries.
 fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
     sql.push("max(0, ").integer(limit);
     sql.push(
@@ -237,8 +235,8 @@ fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
     sql.push(" AND state = 'pending'))");
 }
 
-/// Makes events due again, regardless of the state of their deliveries. New events are delivered first, because their due
-/// time is 0.
+/// Makes events due again, whatever the state of their deliveries. New events have the due time 0,
+/// so they are delivered first.
 pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("INSERT INTO deliveries (webhook_id, event_id, next_attempt_at) SELECT w.id, e.id, ")
@@ -252,8 +250,8 @@ pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statemen
     sql.finish()
 }
 
-/// Selects the ids of the events that [`replay`] makes due, and of one more if there is one, each with the number of
-/// events that may become due.
+/// Selects the ids of the events that [`replay`] makes due, plus one more if there is one. Each row
+/// also contains the maximum number of events that may become due.
 pub fn select_replayed(guard: &Guard<'_>, id: &str, replay: Replay) -> Statement {
     let mut sql = Sql::new(guard);
     push_remaining(sql.push("SELECT e.id, "), id, replay.limit);

@@ -1,4 +1,5 @@
-//! `POST /v1/sessions`: creates a token for one identity, which is safe to give to a browser.
+//! `POST /v1/sessions`: creates a session token for an identity. An app can safely pass it to a
+//! browser.
 
 pub mod new;
 
@@ -11,7 +12,8 @@ use crate::ports::Ports;
 use crate::storage::metering::Metered;
 use crate::storage::transaction::Statements;
 
-/// Reads the request. Once the key is known to be valid, looks up the platforms in the catalog and creates the token.
+/// Validates the body. After the key is authenticated, looks up the platforms in the catalog and
+/// creates the token.
 pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,

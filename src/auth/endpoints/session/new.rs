@@ -1,4 +1,5 @@
-//! Creates a session token: checks the request against the catalog and the key, then signs the token.
+//! Creates a session token: validates the request against the catalog and the key, then signs the
+//! token.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ use crate::util::rfc3339::rfc3339;
 /// The default lifetime of a token, in seconds.
 pub const DEFAULT_TTL: u64 = 900;
 
-/// The JSON of a new token.
+/// The JSON representation of a new token.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Session<'a> {
@@ -47,7 +48,8 @@ struct Session<'a> {
     fields: Option<&'a BTreeMap<String, String>>,
     fixed_fields: Option<&'a BTreeMap<String, String>>,
     lang: Option<&'a str>,
-    /// Opens the connect window, once; only if the token has the scope `connections:connect`.
+    /// A URL that opens the connect window once. Only if the token has the scope
+    /// `connections:connect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     connect_url: Option<String>,
 }
@@ -77,7 +79,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Creates the token. `can_confirm` says whether its user can sign in to approve calls.
+/// Creates the token. `can_confirm` is whether its user can sign in to approve calls.
 pub(super) async fn create<P: Ports>(
     context: &Context<'_>,
     mut body: BodyReader,
@@ -130,7 +132,7 @@ pub(super) async fn create<P: Ports>(
         may_connect.then(|| context.config().sessions.sign_code(&token, &ports.secret())).flatten();
     if text.len() > MAX_TOKEN {
         let message = format!("make the token longer than {MAX_TOKEN} characters: send fewer");
-        // The members that make tokens long, the one with the greatest maximum length first.
+        // The members that make tokens long, in descending order of their maximum length.
         let lists = ["fields", "fixedFields", "actions", "connections", "origins"];
         let longest = lists.into_iter().find(|name| sent.contains(name));
         body.invalid(&[longest.unwrap_or("origins")], &message);
@@ -144,8 +146,8 @@ pub(super) async fn create<P: Ports>(
     Ok(response)
 }
 
-/// Reads `platforms` and `actions`, without duplicates, and reports each platform that is not in the catalog. A token that is
-/// limited to actions is also restricted to their platforms.
+/// Reads `platforms` and `actions`, removes duplicates, and reports platforms that the catalog does
+/// not contain. Limiting a token to actions also limits it to their platforms.
 async fn read_platforms_and_actions<P: Ports>(
     body: &mut BodyReader,
     catalog: &CatalogCache,
@@ -157,7 +159,7 @@ async fn read_platforms_and_actions<P: Ports>(
     }
     let platform_names = Catalog::open(catalog, ports).await?.platforms().await?;
     let mut platforms: Vec<String> = Vec::new();
-    // Arrays that are too long and invalid names were already reported.
+    // Invalid names and arrays that are too long have already been reported.
     for (index, text) in sent_platforms.iter().take(MAX_PLATFORMS) {
         let platform = text.to_ascii_lowercase();
         if !platform_names.lines().any(|known| known == platform) {
@@ -194,7 +196,7 @@ async fn read_platforms_and_actions<P: Ports>(
     Ok((Some(Names::new(&platforms)), actions))
 }
 
-/// Reads `lang`, and `fields` and `fixedFields`, which belong to the only platform of the token.
+/// Reads `lang`, `fields` and `fixedFields`. The fields require a token with exactly one platform.
 async fn presets<P: Ports>(
     body: &mut BodyReader,
     context: &Context<'_>,
@@ -219,19 +221,19 @@ async fn presets<P: Ports>(
         return Ok(presets);
     };
     let catalog = Catalog::open(context.service.catalog(), ports).await?;
-    // `None` only if the platform was removed from the catalog since it was looked up.
+    // `None` only if the platform was removed from the catalog after it was looked up.
     if let Some(connector) = connector(&catalog, platform).await? {
         presets.check(&connector, connector.auth_methods.iter(), body, ports);
     }
     Ok(presets)
 }
 
-/// Reads `access`, by default `write`.
+/// Reads `access`. The default is `write`.
 fn access(body: &mut BodyReader) -> Access {
     body.text("access").and_then(|name| name.parse().ok()).unwrap_or_default()
 }
 
-/// Ids in lower case, as they are stored, without duplicates.
+/// Converts connection ids to lower case, as they are stored, and removes duplicates.
 pub fn lower_case_ids(ids: &[String]) -> Names {
     let mut distinct: Vec<String> = Vec::new();
     for id in ids.iter().map(|id| id.to_ascii_lowercase()) {
@@ -242,7 +244,7 @@ pub fn lower_case_ids(ids: &[String]) -> Names {
     Names::new(&distinct)
 }
 
-/// The requested scopes. By default, the read scopes that the key has.
+/// The requested scopes. By default, the key's read scopes.
 fn scopes(
     context: &Context<'_>,
     principal: &Principal,
@@ -257,7 +259,7 @@ fn scopes(
     Ok(requested)
 }
 
-/// The error if the service has no secret to sign tokens.
+/// The error if the service has no signing secret.
 pub fn no_session_secret() -> Problem {
     let detail = "The service can't create tokens: its operator must set `SESSION_SECRET` to at least 32 characters.";
     let problem = Problem::unavailable("`SESSION_SECRET` is missing or too short");

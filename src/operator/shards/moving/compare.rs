@@ -1,4 +1,4 @@
-//! Comparing: reads every row again from both databases.
+//! The comparison step of a move: reads every row again from both databases.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::operator::sql::StringLiteral;
 const ROWS_PER_COMPARISON: usize = 2_000;
 
 impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
-    /// Compares every row of both databases, page by page. Rows that the source has logged as changed at that moment
-    /// are compared when they are copied.
+    /// Compares all rows of the source and the target, page by page. Skips rows that the source has
+    /// logged as changed: they are compared when they are copied again.
     pub(super) fn compare(
         &self,
         state: &MoveState,
@@ -63,7 +63,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
     }
 }
 
-/// The first key whose row differs and is not logged as changed.
+/// The key of the first row that differs and is not logged as changed.
 fn first_difference(
     source_rows: Vec<RowCopy>,
     target_rows: Vec<RowCopy>,

@@ -1,4 +1,4 @@
-//! Copying: the rows, page by page, then the changes since.
+//! The copy step of a move: copies rows page by page, then the changes that were logged meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,13 @@ use crate::operator::sql::StringLiteral;
 
 /// The maximum number of rounds of logged changes before the command gives up.
 const ROUNDS: usize = 50;
-/// A round that takes less time than this leaves few enough changes to apply behind the fence.
+/// If a round takes less time than this, the changes that it leaves can be applied behind the
+/// fence.
 const SHORT_ROUND: Duration = Duration::from_secs(1);
 
 impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
-    /// Copies page by page, from where the last run stopped. Returns the number of rows.
+    /// Copies rows page by page, from where the last run stopped. Returns the number of copied
+    /// rows.
     pub(super) fn copy(
         &self,
         state: &MoveState,
@@ -46,7 +48,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
                 let keys: Vec<&str> = page.iter().map(|copied| copied.key.as_str()).collect();
                 let written = self.write(*table, own, (&keys, &page), state, Some(progress));
                 if let Err(error) = written {
-                    // A row may have the unique values of a row that was copied and has since been deleted from the source.
+                    // A row may have the same unique values as an already copied row that has since
+                    // been deleted from the source.
                     if tries == 0 {
                         return Err(error);
                     }
@@ -65,7 +68,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         Ok(copied)
     }
 
-    /// Writes the source's rows with these keys into the target, and reads them back.
+    /// Writes rows with these keys to the target, reads them back, and compares them.
     fn write(
         &self,
         table: Table,
@@ -106,7 +109,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         Ok(())
     }
 
-    /// Reads logged changes of the source, and the current rows of the changed keys. Returns `None` when no change is left.
+    /// Reads logged changes from the source, and the current rows of their keys. Returns `None` if
+    /// no changes are logged.
     fn changes(&self, state: &MoveState, columns: &[Vec<String>]) -> Result<Option<Changes>> {
         #[derive(Deserialize)]
         struct LoggedChange {
@@ -148,10 +152,11 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         Ok(Some(changes))
     }
 
-    /// Applies up to [`PAGE`] logged changes. Returns how many there were.
+    /// Applies up to [`PAGE`] logged changes. Returns their number.
     pub(super) fn catch_up(&self, state: &MoveState, columns: &[Vec<String>]) -> Result<usize> {
         let Some(changes) = self.changes(state, columns)? else { return Ok(0) };
-        // Deletions first: another row may have the unique values of a deleted one.
+        // Deletions must come first, because another row may have the same unique values as a
+        // deleted row.
         for TableChanges { table, columns, keys, copies } in changes.tables.iter().rev() {
             let deleted: Vec<&str> = keys
                 .iter()
@@ -176,8 +181,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         Ok(changes.count)
     }
 
-    /// Applies logged changes until few are left, or until a round is so short that the rest can be applied behind the
-    /// fence.
+    /// Applies logged changes until few remain, or until a round is so short that the rest can be
+    /// applied behind the fence.
     pub(super) fn catch_up_until_few(
         &self,
         state: &MoveState,
@@ -208,6 +213,6 @@ struct TableChanges {
     table: Table,
     columns: Vec<String>,
     keys: Vec<String>,
-    /// The current rows, without those that were deleted.
+    /// The current rows. Deleted rows are missing.
     copies: Vec<RowCopy>,
 }

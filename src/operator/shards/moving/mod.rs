@@ -1,58 +1,65 @@
-//! Moves an account from one database to another while it is in use.
+//! Moves an account from one database to another while the account is in use.
 //!
 //! # Routing
 //!
-//! An account lives in exactly one database, its shard. Every secret carries the number of its shard as two base62
-//! digits (see [`Shard`](crate::auth::shard::Shard)), so the Worker picks the database from the secret itself: no
-//! directory to ask, no cache to invalidate, no extra round trip. A request with a secret of another account cannot
-//! reach this one by accident, since a database only knows the hashes of its own secrets.
+//! An account is stored in exactly one database, its shard. Every secret contains the number of its
+//! shard as two base62 digits (see [`Shard`](crate::auth::shard::Shard)), so the Worker selects the
+//! database from the secret itself, without a directory, a cache or another round trip. A secret of
+//! another account can't reach this account, because a database contains only the hashes of its own
+//! secrets.
 //!
-//! The price is that a secret cannot change when its account moves: clients hold it, and the service has only its hash.
-//! The source database therefore keeps a row in `forwards` for every name by which a request may arrive: the hash and
-//! the id of each key, links and OAuth states of pending connect attempts, agent endpoints and grants. A request that
-//! finds a forward is repeated in the target. That is one more round trip until the key is rotated, which is why `keys
-//! list` warns about such keys.
+//! The disadvantage is that a secret can't change when its account moves: clients have it, and the
+//! service has only its hash. The source database therefore keeps a row in `forwards` for every
+//! name that a request may contain: the hash and the id of each key, the links and OAuth states of
+//! pending connect attempts, agent endpoints, and grants. A request that finds a forward is
+//! repeated in the target. This costs another round trip until the key is rotated, so `keys list`
+//! warns about such keys.
 //!
 //! # Requirements
 //!
-//! Reads must work throughout a move. Writes may be refused for a few seconds at most, with a retryable status. No row
-//! may be lost or served twice, whatever fails: the command, the network, or either database. D1 has no transaction
-//! over two databases, so a move is a sequence of steps, each one transaction in one database. The state of a move is a
-//! row in `account_moves` in both databases, and each step can be repeated.
+//! Reads must work throughout a move. Writes may be rejected for a few seconds at most, with a
+//! retryable status. No row may be lost or served twice, even if the command, the network or either
+//! database fails. D1 has no transactions across databases, so a move is a sequence of steps, and
+//! each step is a transaction in one database. Both databases store the state of the move in a row
+//! of `account_moves`, and each step can be repeated.
 //!
 //! | step | source | target |
 //! |---|---|---|
 //! | 1. copy | `copying`: triggers log changes | `arriving`: pages of rows are written and read back |
-//! | 2. catch up | logged changes are read, then deleted from the log | they are applied and read back |
+//! | 2. catch up | logged changes are read, then deleted from the log | the changes are applied and read back |
 //! | 3. compare | every row is read again, except those logged as changed | every row is read again |
-//! | 4. fence | `fenced`: triggers refuse changes, for 5 seconds at most | the last changes are applied; rows are counted |
-//! | 5. switch | `left`, if the fence still stands; forwards lead to the target | |
-//! | 6. arrive | | its row is deleted: the account is served here |
+//! | 4. fence | `fenced`: triggers reject changes, for 5 seconds at most | the last changes are applied; rows are counted |
+//! | 5. switch | `left`, if the fence is still up; forwards lead to the target | |
+//! | 6. arrive | | the row in `account_moves` is deleted: this database serves the account |
 //!
-//! # Why it is safe
+//! # Correctness
 //!
-//! *The source serves the account until step 5.* Its secrets name the source, so no request reaches the copy, and
-//! triggers reject any write to the copy except this command's.
+//! *The source serves the account until step 5.* The account's secrets lead to the source, so no
+//! request reaches the copy, and triggers reject all writes to the copy except those of the
+//! command.
 //!
-//! *Triggers log every change*, so no code path can forget it. The log names keys, not values: step 2 reads the current
-//! row, so that a repeated or reordered entry does no harm.
+//! *Triggers log every change*, so no code path can skip the log. The log contains keys, not
+//! values: step 2 reads the current row, so repeated or reordered entries are harmless.
 //!
-//! *Both sides are equal at the switch.* Every row is compared after it was copied. A row that changes after its
-//! comparison is in the log, and is read back when it is applied.
+//! *Source and target are equal at the switch.* Every row is compared after it was copied. If a row
+//! changes after its comparison, the change is logged, and the row is read back when it is copied
+//! again.
 //!
-//! *The fence expires by itself.* It is a timestamp, so a command that crashes behind it blocks the account for at most
-//! 5 seconds. The switch checks in its own transaction that the fence still stands and that the log is empty; otherwise
-//! nothing has happened, and the next attempt catches up again. No fence is put up during a token refresh or a code
-//! exchange, because the platform's response to those must be stored: it may contain the only valid refresh token.
+//! *The fence expires.* It is a timestamp, so a command that crashes while the fence is up blocks
+//! the account for at most 5 seconds. The switch checks in its own transaction that the fence is
+//! still up and that the log is empty; otherwise it changes nothing, and the next attempt catches
+//! up again. The fence is not put up during a token refresh or a code exchange, because the
+//! platform's response must be stored: it may contain the only valid refresh token.
 //!
-//! *A crash between 5 and 6 blocks the account only briefly.* The first request that follows a forward completes the arrival
-//! before it is served.
+//! *A crash between steps 5 and 6 blocks the account only briefly.* The first request that follows
+//! a forward completes the arrival before it is served.
 //!
-//! Ids of events are larger in the target by a constant, so that a reader's cursor still works after the move:
-//! `event_shifts` maps it. Old copies stay for a day, in case a move has to be investigated, and are then removed.
+//! Event ids in the target are larger by a constant, so that cursors of the feed still work after
+//! the move: `event_shifts` maps them. An old copy is kept for a day, in case the move has to be
+//! investigated, and is then removed.
 //!
-//! [`copy`], [`compare`] and [`switch`] implement these steps; [`remove`] deletes old copies, and new ones when a move
-//! is undone.
+//! [`copy`], [`compare`] and [`switch`] implement these steps. [`remove`] deletes old copies, and
+//! new copies if a move is undone.
 
 mod compare;
 mod copy;
@@ -68,25 +75,24 @@ use crate::operator::sql::StringLiteral;
 
 pub use remove::clean;
 
-/// Rows per page.
+/// The number of rows per page.
 const PAGE: usize = 500;
-/// The maximum number of logged changes that may be left when the fence is put up.
+/// The maximum number of logged changes that may remain when the fence is put up.
 const MAX_PENDING_CHANGES: usize = 50;
-/// The maximum number of events that all accounts of the source may write during a move.
+/// The maximum number of events that all accounts of the source can write during a move.
 const MAX_EVENTS_DURING_MOVE: u64 = 10_000_000;
-/// The current time, in SQL.
+/// The SQL expression for the current time, in milliseconds since 1970-01-01 UTC.
 const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /// One of the two databases of a move.
 pub trait MoveDatabase {
-    /// Runs statements in one transaction. Returns the rows of each.
+    /// Runs statements in one transaction. Returns the rows of each statement.
     fn run(&self, sql: &[String]) -> Result<Vec<Value>>;
 
-    /// The shard number of this database.
     fn number(&self) -> u16;
 }
 
-/// A row of `account_moves`: the state of a move in one database.
+/// A row of `account_moves`: the state of a move in one of its databases.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct MoveState {
     /// `copying`, `fenced`, `left` or `arriving`.
@@ -96,7 +102,7 @@ pub struct MoveState {
     event_end: u64,
     copied: Option<String>,
     copied_key: Option<String>,
-    /// Milliseconds since the account left.
+    /// The time since the account left, in milliseconds.
     pub left_for: Option<u64>,
 }
 
@@ -108,13 +114,14 @@ pub enum Phase {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveResult {
-    /// Copied rows, including repeated copies.
+    /// The number of copied rows, including repeated copies.
     pub rows: u64,
-    /// Rows of the account, counted on both sides.
+    /// The number of the account's rows, which is equal in both databases.
     pub total: u64,
 }
 
-/// The state of an account's move in a database. Returns `None` when it is not moving and no old copy is left.
+/// The state of an account's move in a database. Returns `None` if the account is not moving and
+/// the database has no old copy.
 pub fn move_state(database: &impl MoveDatabase, account: &str) -> Result<Option<MoveState>> {
     let sql = format!(
         "SELECT step, other, event_shift, event_end, copied, copied_key, {NOW} - left_at AS left_for FROM account_moves WHERE account = {}",
@@ -131,8 +138,8 @@ pub struct Move<'a, S, T> {
 }
 
 impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
-    /// Moves the account, or continues where it was interrupted. Before the first page and after each one, reports
-    /// the phase, the number of rows that it has processed, and their total.
+    /// Moves the account, or continues an interrupted move. Before the first page and after each
+    /// page, calls `report` with the phase, the number of processed rows, and their total.
     pub fn run(&self, mut report: impl FnMut(Phase, u64, u64)) -> Result<MoveResult> {
         let row = self.begin()?;
         let mut copied = 0;
@@ -148,8 +155,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         Ok(MoveResult { rows: copied, total })
     }
 
-    /// Records the move in both databases: in the target first, because a source that logs changes without a copy would
-    /// log them for nothing.
+    /// Records the move in both databases. The target comes first: while the move is recorded only
+    /// in the source, the source logs changes unnecessarily.
     fn begin(&self) -> Result<MoveState> {
         let account = StringLiteral(self.account);
         let [source, target] =
@@ -182,8 +189,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
                 let end = shift.saturating_add(here.n).saturating_add(MAX_EVENTS_DURING_MOVE);
                 self.target.run(&[
                     format!("INSERT INTO account_moves (account, step, other, event_shift, event_end, writing, began_at) VALUES ({account}, 'arriving', {from}, {shift}, {end}, 'events', {NOW})"),
-                    // A placeholder without an account. It makes new events of other accounts come after the reserved
-                    // ids.
+                    // A placeholder that belongs to no account. It makes new events of other
+                    // accounts get ids after the reserved range.
                     format!("INSERT INTO events (id, account, environment, type, occurred_at, subject) VALUES ({end}, '', '', 'reserved', {NOW}, '{{}}')"),
                     format!("UPDATE account_moves SET writing = NULL WHERE account = {account}"),
                 ])?;
@@ -199,7 +206,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         move_state(self.target, self.account)?.context("the move was undone in the meantime")
     }
 
-    /// Completes the arrival. Returns the number of rows of the account.
+    /// Completes the arrival. Returns the number of the account's rows.
     fn arrive(&self) -> Result<u64> {
         let account = StringLiteral(self.account);
         self.target.run(&[
@@ -209,7 +216,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         total(self.target, self.account)
     }
 
-    /// Undoes a move before its switch: the source stops logging, and the copy is removed.
+    /// Undoes a move before its switch: stops logging in the source, and removes the copy.
     pub fn undo(&self) -> Result<()> {
         let account = StringLiteral(self.account);
         let results = self.source.run(&[

@@ -6,11 +6,11 @@ use super::super::tables::{Number, TABLES, one};
 use super::{MoveDatabase, PAGE, move_state};
 use crate::operator::sql::StringLiteral;
 
-/// The retention of an old copy, in milliseconds.
+/// How long an old copy is kept, in milliseconds.
 const RETENTION_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Removes the old copy of an account that left more than a day ago, or at any time with `at_once`. Returns whether it
-/// was removed.
+/// Removes the old copy of an account if it left more than a day ago; with `at_once`, at any time.
+/// Returns whether the copy was removed.
 pub fn clean(database: &impl MoveDatabase, account: &str, at_once: bool) -> Result<bool> {
     let row = move_state(database, account)?.filter(|row| row.step == "left");
     let Some(row) = row else { return Ok(false) };
@@ -21,8 +21,8 @@ pub fn clean(database: &impl MoveDatabase, account: &str, at_once: bool) -> Resu
     Ok(true)
 }
 
-/// Removes the rows of an account that is not served from this database, page by page, and finally the state of its
-/// move.
+/// Removes the rows of an account that this database does not serve, page by page, and finally the
+/// state of the move.
 pub(super) fn remove(database: &impl MoveDatabase, account: &str, step: &str) -> Result<()> {
     let named = StringLiteral(account);
     for table in TABLES.iter().rev() {
@@ -45,7 +45,8 @@ pub(super) fn remove(database: &impl MoveDatabase, account: &str, step: &str) ->
             );
         }
     }
-    // Triggers have already subtracted the deleted rows; any derived rows that remain are obsolete.
+    // Triggers have already updated derived rows for the deleted rows. Those that remain are
+    // obsolete.
     let derived = |table: &str| {
         format!(
             "DELETE FROM {table} WHERE account = {named} AND EXISTS (SELECT 1 FROM account_moves WHERE account = {named} AND step = '{step}')"

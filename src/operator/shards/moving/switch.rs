@@ -1,4 +1,5 @@
-//! The switch: refuses changes, applies the last ones, and releases the account from the source.
+//! The switch step of a move: rejects changes, applies the last ones, and releases the account from
+//! the source.
 
 use std::time::Duration;
 
@@ -9,14 +10,15 @@ use super::super::tables::{Number, RowCopy, RowView, TABLES, count, one, read_co
 use super::{Move, MoveDatabase, MoveState, NOW};
 use crate::operator::sql::StringLiteral;
 
-/// The duration of a fence, which refuses changes, in milliseconds.
+/// How long a fence rejects changes, in milliseconds.
 const FENCE_MS: u64 = 5_000;
-/// The maximum number of fences in a move. The command pauses and retries if a fence would interrupt a token refresh.
+/// The maximum number of times that the command puts up the fence. It pauses and retries if the
+/// fence would interrupt a token refresh.
 const MAX_FENCES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
-    /// Catches up, fences, compares and switches.
+    /// Catches up, puts up the fence, compares row counts and switches.
     pub(super) fn switch(
         &self,
         state: &MoveState,
@@ -38,16 +40,16 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
                 return Ok(());
             }
         }
-        // Later writes are logged as before: the next run applies them.
+        // Without the fence, changes are logged again. The next run applies them.
         self.lower_fence()?;
         bail!(
             "the account could not be switched within 5 seconds: run the command again when there are fewer writes, or undo the move"
         )
     }
 
-    /// Refuses changes from now on, and reads the rows that are final from then on. Returns `None` during a token
-    /// refresh or a code exchange, since the platform's response must be stored. All of this is one query, because
-    /// through wrangler each query takes two of the five seconds.
+    /// Puts up the fence, and reads the rows that can't change behind it. Returns `None` during a
+    /// token refresh or a code exchange, because the platform's response must be stored. This is a
+    /// single query, because each query through wrangler takes two of the fence's five seconds.
     fn fence(&self, columns: &[String]) -> Result<Option<FenceSnapshot>> {
         let account = StringLiteral(self.account);
         let [.., keys] = TABLES;
@@ -132,7 +134,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         read_counts(&self.source.run(&count(self.account))?, 0)
     }
 
-    /// Releases the account, if the fence still stands and no change was logged since.
+    /// Releases the account from the source, if the fence is still up and no changes have been
+    /// logged since.
     fn release_source(&self, state: &MoveState) -> Result<bool> {
         let (account, to) = (StringLiteral(self.account), self.target.number());
         let left = format!(
@@ -154,7 +157,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         ] {
             sql.push(format!("INSERT INTO forwards (name, account, shard, is_key) SELECT {name}, account, {to}, {is_key} FROM {table} WHERE {left} ON CONFLICT DO UPDATE SET shard = excluded.shard"));
         }
-        // Redirects the forwards that earlier moves of the account into this database have left.
+        // Redirects the forwards from earlier moves of the account into this database.
         sql.push(format!("UPDATE forwards SET shard = {to} WHERE {left}"));
         for table in [
             "api_keys",
@@ -176,7 +179,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
     }
 }
 
-/// The rows and numbers that were read when the fence was set.
+/// The rows and numbers that were read when the fence was put up.
 struct FenceSnapshot {
     logged: u64,
     newest: u64,
@@ -185,7 +188,7 @@ struct FenceSnapshot {
     counts: Vec<u64>,
 }
 
-/// The shift of event ids from an earlier database.
+/// How the event ids of an earlier database are mapped: see `event_shifts`.
 #[derive(Deserialize)]
 struct Shift {
     through: u64,
