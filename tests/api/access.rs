@@ -1,4 +1,5 @@
-//! Access to the vault: scopes, invalid keys, the order of checks, methods, and one database call per request.
+//! Access control of the vault endpoints: scopes, invalid keys, methods, the order of checks, and
+//! one database call per request.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::message::Body;
@@ -9,7 +10,7 @@ use serde_json::json;
 use crate::support::{Api, anonymous, as_key, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, minimal, name, state};
 
-/// Each kind of vault request for this connection, with the scope that it needs.
+/// Returns one request to each vault endpoint for this connection, with the scope that it needs.
 fn requests(key: &ApiKey, id: &str) -> Vec<(Request, Scope)> {
     let (read, write) = (Scope::ConnectionsRead, Scope::ConnectionsWrite);
     let changed = |method: &str, path: &str, sent: &str| with_body(as_key(key, method, path), sent);
@@ -68,7 +69,7 @@ fn keys_without_the_scope_read_and_write_nothing() {
             assert_eq!(api.env.dump(), before, "{request:?}");
         }
     }
-    // Each scope is enough for the requests that it covers.
+    // A key with only the required scope can send each request.
     for (index, _) in requests(&api.key, "").iter().enumerate() {
         let id = api.create(&minimal(&format!("id-{index}")))["id"].as_str().unwrap().to_owned();
         let scope = requests(&api.key, &id)[index].1;
@@ -131,7 +132,7 @@ fn revocation_and_expiry_take_effect_in_the_same_batch() {
     let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let ask = |key: &ApiKey| api.send(&requests(key, &id)[3].0).status;
     assert_eq!((ask(&expiring), ask(&revoked)), (200, 200));
-    // This must hold regardless of what another path of this isolate has cached about the keys.
+    // Make the isolate cache both keys: cached keys must not delay revocation or expiry.
     for key in [&expiring, &revoked] {
         assert_eq!(api.send(&as_key(key, "GET", "/v1/available-connectors")).status, 200);
     }

@@ -1,4 +1,5 @@
-//! The audit records each change and each read of credentials with the right actor, and contains no secret.
+//! The audit records every change and every read of credentials with the right actor, and contains
+//! no secret.
 
 mod random;
 
@@ -17,12 +18,11 @@ use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, minimal};
 
 const AUDIT: &str = "/v1/audit";
 
-/// The id of a key.
 fn id_of(api: &Api, key: &ApiKey) -> String {
     api.env.texts(&format!("SELECT id FROM api_keys WHERE hash = '{}'", key.hash())).remove(0)
 }
 
-/// The entries of the request that got this response: action, type of actor, actor and target.
+/// The audit entries of the request with this response: action, type of actor, actor and target.
 fn entries_of(api: &Api, response: &Response) -> Vec<String> {
     let request = response.header("x-request-id").unwrap();
     api.env.texts(&format!(
@@ -313,7 +313,7 @@ fn filters_combine_with_paging() {
         actions
     };
     let rows = walk("");
-    // The creations of the two keys of this environment have entries, too.
+    // Creating the two keys of this environment wrote entries, too.
     assert_eq!(rows.len(), 30 + 6 + 2);
     let sorted: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert!(sorted.windows(2).all(|pair| pair[0] > pair[1]));

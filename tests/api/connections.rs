@@ -101,7 +101,7 @@ fn filters_match_exactly_and_combine_with_and() {
         ("tags=red,green&tagsMatch=any", "c1 c2 c7 c11"),
         ("tags=blue,Red,none&tagsMatch=any", "c1 c4"),
         ("tags=none,nothing&tagsMatch=any", ""),
-        // More tags than D1 merges in one statement, with and without other filters.
+        // More tags than one statement merges in D1, with and without other filters.
         ("tags=1,2,3,4,5,6", ""),
         ("tags=1,2,3,4,5&platform=alpha", ""),
         ("tags=1,2,3,4,5,6&platform=alpha&identityType=user", ""),
@@ -176,7 +176,7 @@ fn filters_match_exactly_and_combine_with_and() {
             "",
         ),
     ] {
-        // Braces mark text that is percent-encoded here.
+        // Text in braces is percent-encoded in this loop.
         let encoded = query.split('{').map(|part| match part.split_once('}') {
             Some((raw, rest)) => encode(raw) + rest,
             None => part.to_owned(),
@@ -202,7 +202,7 @@ fn filters_match_exactly_and_combine_with_and() {
             "{query}"
         );
         assert_eq!(response.header("link"), None, "{query}");
-        // The pages together are the same list.
+        // The pages together equal the full list.
         let pages: Vec<Value> = (1..=total + 1)
             .flat_map(|page| {
                 body(&api.get(&format!("{CONNECTIONS}?{encoded}&limit=1&page={page}")))["rows"]
@@ -272,7 +272,8 @@ fn accepts_up_to_a_hundred_keys_and_twenty_tags() {
     let mut expected = keys.clone();
     expected.sort_unstable();
     assert_eq!(got, expected);
-    // Longer than a pattern may be in D1, and more values than a statement may have parameters.
+    // A value longer than D1's longest pattern, and more values than a statement may have
+    // parameters.
     let long = vec![format!("test::alpha::default::{}", "x".repeat(256)); 100].join(",");
     assert_eq!(body(&api.get(&format!("{CONNECTIONS}?key={long}")))["total"], 0);
     let tags: Vec<String> = (0..20).map(|tag| format!("t{tag}")).collect();

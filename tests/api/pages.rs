@@ -202,7 +202,7 @@ fn pages_have_exact_totals_and_the_last_one_has_no_link() {
     );
 }
 
-/// Follows the links of a list. Returns the rows of each page.
+/// Follows the `next` links of a list. Returns the rows of each page.
 fn walk(api: &Api, path: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut path) = (Vec::new(), Some(path.to_owned()));
     while let Some(at) = path {
@@ -253,7 +253,7 @@ fn link_headers_walk_every_list() {
             );
         }
     }
-    // The first request may be for any page.
+    // The first request may name any page.
     let response = api.get(&format!("{CONNECTIONS}?limit=2&page=3"));
     let rest = api.get(&next(&response).unwrap());
     assert_eq!(body(&rest)["page"], 4);
@@ -276,7 +276,7 @@ fn link_repeats_the_request_with_another_position() {
         let after = cursor(&response).unwrap();
         assert_eq!(link, format!("<{ORIGIN}{CONNECTIONS}?{kept}&after={after}>; rel=\"next\""));
         assert!(after.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{after}");
-        // The filters may be in a different order and encoding.
+        // A request with the cursor may repeat the filters in another order and encoding.
         let turned: Vec<&str> = kept.split('&').rev().collect();
         let turned = turned.join("&").replace("%6E", "n").replace("limit", "li%6dit");
         let pages = [format!("after={after}&{turned}"), format!("{kept}&after={after}")];
@@ -284,7 +284,7 @@ fn link_repeats_the_request_with_another_position() {
         assert_eq!(pages[0], pages[1]);
         assert_eq!(pages[0]["rows"].as_array().unwrap().len(), 1);
     }
-    // The link keeps the path of the request.
+    // The link repeats the path of the request unchanged.
     let response = api.get("/v1/vault/%63onnections?limit=1");
     assert!(response.header("link").unwrap().contains("/v1/vault/%63onnections?limit=1&after="));
 }
@@ -322,12 +322,12 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         "limit=1&name=ann&tags=red&q=a",
         "limit=1&name=ann%0Atags=red",
         "limit=1&name=red&tags=ann",
-        // A value that contains a line break and `limit=1` remains one value.
+        // A line break followed by `limit=1` is part of this value, not another parameter.
         "limit=1&tags=red%0Alimit=1&name=ann",
     ] {
         assert_eq!(ask(&api.key, query, &after), refused, "{query}");
     }
-    // The same list in another spelling.
+    // The same list with the parameters in another order or encoding.
     for query in [
         "tags=red&name=ann&limit=1",
         "limit=01&name=ANN&tags=r%65d",
@@ -340,7 +340,7 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         let digit = if altered.as_bytes()[index] == b'0' { "1" } else { "0" };
         altered.replace_range(index..=index, digit);
         assert_eq!(ask(&api.key, list, &altered), refused, "{index}");
-        // Other errors are reported together with it.
+        // Errors of other parameters are reported as well.
         let both = ask(&api.key, "limit=0", &altered);
         assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{index}");
     }

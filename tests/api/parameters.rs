@@ -1,4 +1,4 @@
-//! Query parameters.
+//! Errors in the query parameters of the catalog's lists.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::{Api, body};
 const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions/alpha";
 
-/// The problem's code, then each error as `parameter` or `parameter>suggestion`.
+/// The status and the problem's code, then each error as `parameter` or `parameter>suggestion`.
 fn faults(api: &Api, path: &str) -> (u16, String, Vec<String>) {
     let response = api.get(path);
     let document = body(&response);
@@ -76,7 +76,8 @@ fn reports_wrong_parameters() {
         (&format!("name={}", "x".repeat(257)), "invalid_parameter", vec!["name"]),
         (&format!("key={}", "x".repeat(257)), "invalid_parameter", vec!["key"]),
         (&format!("platform={}", "x".repeat(65)), "invalid_parameter", vec!["platform"]),
-        // all together, in the order of the query; the first error determines the problem's code
+        // Several errors are listed in the order of the query. The first one determines the
+        // problem's code.
         (
             "limit=x&foo=1&page=0&authkit=no&key=a&key=b",
             "unknown_parameter",

@@ -18,7 +18,7 @@ fn forwarded_sign_in_links_do_not_work() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (attacker, victim) = (Browser::default(), Browser::default());
-    // The attacker's request is forwarded to a victim who signs in at the app.
+    // The attacker's authorization request is forwarded to a victim, who signs in at the app.
     let request = sent_to_app(&api, &id, &attacker, &client);
     let url = authenticated(&api, &request, &json!({"identity": "victim"}));
     assert_eq!(victim.open(&api, &url).status, 410);
@@ -28,7 +28,7 @@ fn forwarded_sign_in_links_do_not_work() {
     // The attacker signs in, and forwards the link to the victim.
     let url = authenticated(&api, &request, &json!({"identity": "attacker"}));
     assert_eq!(victim.open(&api, &url).status, 410);
-    // The failed attempts used up neither request.
+    // The failed attempts did not invalidate either request.
     assert_eq!(attacker.open(&api, &url).status, 200);
     let url = authenticated(&api, &own, &json!({"identity": "victim"}));
     let page = victim.open(&api, &url);

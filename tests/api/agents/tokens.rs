@@ -144,7 +144,7 @@ fn concurrent_refreshes_and_retries_stay_in_one_generation() {
     api.env.wait(24 * 3_600_000);
     assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
     let third = new_refresh_token(&ask(&second));
-    // After that, it stays valid for a minute.
+    // Then the predecessor stays valid for another minute.
     api.env.wait(59_999);
     assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
     assert_eq!(new_refresh_token(&ask(&second)), third);

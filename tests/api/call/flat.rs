@@ -1,4 +1,4 @@
-//! Input as one flat object, the form that the tool definitions of models use.
+//! Action input as one flat object, the format of language models' tool definitions.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn an_actions_tool_definition_suits_language_models() {
     let mut all = body(&nested);
     all["input"] = expected;
     assert_eq!(body(&flat), all);
-    // Each form has its own entity tag.
+    // Each input format has its own entity tag.
     assert_ne!(flat.header("etag"), nested.header("etag"));
     let request = api.request("GET", &format!("{ACTION}?for=model"));
     let tag = flat.header("etag").unwrap();

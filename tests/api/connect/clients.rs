@@ -1,4 +1,4 @@
-//! OAuth clients.
+//! The endpoints of OAuth clients.
 
 use super::*;
 use crate::support::{DbFault, as_key};

@@ -9,7 +9,7 @@ use crate::vault::code as code_of;
 
 const CONNECTIONS: &str = "/v1/vault/connections";
 
-/// A token of an identity that has one connection fewer than its tokens may create.
+/// Returns a service, and a token of an identity that may create one more connection.
 fn identity_near_limit() -> (Api, String) {
     let api = api();
     for label in 1..MAX_CONNECTIONS_PER_IDENTITY {
