@@ -361,7 +361,7 @@ fn reports_damaged_row_and_does_not_switch() {
     assert!(error.starts_with("the databases have different numbers of rows: "), "{error}");
     api.env.wait(5_001);
     with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
-    // Without damage, the account moves.
+    // Without a damaged row, the account moves.
     let before = rows_of(&api, *HOME);
     move_account(&api);
     assert_eq!(rows_of(&api, other_shard()), before);

@@ -304,7 +304,7 @@ fn other_errors_are_not_mistaken_for_an_unknown_bookmark() {
     api.env.db_faults.borrow_mut().push_back(DbFault::Before);
     assert_eq!(get(&api, CONNECTIONS, Some(&since)).status, 200);
     assert_eq!(api.env.pauses.borrow().len(), 1);
-    // If the database fails for requests without a bookmark, the batch is not sent to the primary
+    // If the database fails for requests without a bookmark, the primary does not get the batch
     // again.
     api.env.db_fails.set(true);
     for since in [ANY_REPLICA, "first-primary"] {

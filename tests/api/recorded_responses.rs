@@ -1,4 +1,4 @@
-//! The responses to more than a thousand malformed or hostile requests, compared with the recorded
+//! The responses to more than a thousand malformed or malicious requests, compared with the recorded
 //! ones. A change of behaviour shows in the diff of `tests/fixtures/answers.txt`.
 
 use std::fmt::Write as _;

@@ -344,7 +344,7 @@ fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
     let token = tokens["access_token"].as_str().unwrap();
     let seen = super::call(&api, &format!("/mcp/{id}"), token, "list_connections", &json!({}));
     assert_eq!(body(&seen)["result"]["structuredContent"]["total"], 0, "{}", text(&seen));
-    // Contradictory fields are refused.
+    // Contradictory fields are rejected.
     let request = sent_to_app(&api, &id, &Browser::default(), &client);
     for (more, pointer) in [
         (json!({"actions": ["beta/a"], "platforms": ["acme"]}), "/actions"),

@@ -712,7 +712,7 @@ impl Simulation {
     }
 
     /// Sends one of an agent's refresh tokens, sometimes an old one, from the agent's client or
-    /// another one. The request may ask for more access than the agent has.
+    /// another one. The request may name more access than the agent has.
     fn refresh(&mut self, caller_index: usize) {
         let now = now(&self.api);
         let is_thief = self.rng.percent(10);

@@ -25,7 +25,7 @@ fn users_see_and_end_their_own_grants() {
     assert_eq!(agents.iter().filter(|agent| has_access(&api, &id, agent)).count(), 1);
     let entry = "SELECT json_array(actor_type, actor) AS row FROM audit WHERE action = 'agent_grant.revoked'";
     assert_eq!(api.env.texts(entry), ["[\"person\",\"ann\"]"]);
-    // Submitting the same form again does not end another grant.
+    // Submitting the same form twice does not end another grant.
     let again = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(text(&again).matches("name=\"end\"").count(), 1);
     let last = api.send(&browser.end_first_grant(&id, &again));

@@ -380,7 +380,7 @@ fn the_grant_decides_which_calls_need_approval() {
             "{confirm} {key}"
         );
     }
-    // Invalid input is refused before a user is asked.
+    // Invalid input fails before a user is asked.
     let approval_fixture = approval_fixture();
     let refused = approval_fixture.run("createThing", &json!({"input": {}}));
     assert_eq!(refused["code"], "invalid_body", "{refused}");
@@ -551,7 +551,7 @@ fn an_openid_user_can_only_approve_as_the_same_identity() {
     assert_eq!(page.status, 200, "{}", text(&page));
     assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 200);
     assert_eq!(sent(&approval_fixture.api).len(), 1);
-    // A user who does not sign in has nothing to decide and is not redirected.
+    // A user who does not sign in has nothing to decide and gets no redirect.
     let browser = Browser::default();
     let response = approval_fixture.api.send(&browser.request("GET", &url));
     let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();

@@ -597,7 +597,7 @@ fn an_agent_has_the_permissions_of_its_caller() {
             );
         }
     }
-    // Requests from pages of other origins are refused.
+    // Requests from pages of other origins are rejected.
     let message = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     for (origin, status) in [
         ("https://app.example", 200),

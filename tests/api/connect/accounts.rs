@@ -171,7 +171,7 @@ fn an_id_token_names_the_account_where_no_request_does() {
         );
         assert_eq!(account(&api, &path), expected, "{claims}");
     }
-    // The account request is sent for the name only; the id comes from the ID token.
+    // The account request is needed only for the name; the id comes from the ID token.
     let claims = json!({"sub": "s"});
     let profile = json!({"id": 7, "email": "e@acme.example"});
     let path = connect_with_oauth(

@@ -156,7 +156,7 @@ fn changing_where_a_secret_is_sent_requires_the_secret() {
     assert_eq!(body(&refused)["errors"][0]["pointer"], "/clientSecret");
     let stored = body(&api.get(path));
     assert_eq!((&stored["variables"]["host"], &stored["hasSecret"]), (&json!(eu), &json!(true)));
-    // The secret's destination does not change if the hosts stay, if the secret is sent again or removed, or if the
+    // The secret's destination does not change if the hosts stay, if the secret is set again or removed, or if the
     // client has no secret.
     for (host, secret, has_secret) in [
         (eu, json!("omitted"), true),

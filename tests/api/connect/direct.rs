@@ -37,7 +37,7 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
     assert_eq!(credentials, expected);
     assert!(!dump_tables(&api).contains("k-secret"));
 
-    // A second connection of the account is refused. A reconnection is checked, and one to another
+    // A second connection of the account fails. A reconnection is checked, and one to another
     // account changes nothing.
     script(&api, &[(200, json!({})), (200, json!({"id": "u-2"}))]);
     assert_eq!(body(&connect(&api, &sent))["code"], "connection_exists");

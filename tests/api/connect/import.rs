@@ -78,7 +78,7 @@ fn a_repeated_import_changes_nothing() {
         assert_eq!(stored(&api), before);
         api.env.wait(60_000);
     }
-    // Importing again after the cut-over changes nothing either.
+    // A second import after the cut-over changes nothing either.
     assert_eq!(outcomes(&import(&api, &items, true)), ["updated"; 5]);
     let before = stored(&api);
     for cut_over in [false, true] {

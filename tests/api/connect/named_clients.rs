@@ -36,7 +36,7 @@ fn tokens(suffix: &str) -> Value {
     json!({"access_token": format!("at-{suffix}"), "refresh_token": format!("rt-{suffix}"), "expires_in": 3600})
 }
 
-/// The ids of the clients that authenticated requests to the platform since the last call.
+/// The client ids in the platform's requests since the last call.
 fn authenticated(api: &Api) -> Vec<String> {
     let client = |request: connector_vault::ports::HttpRequest| {
         let (_, value) = request.headers.into_iter().find(|(name, _)| name == "authorization")?;
@@ -374,7 +374,7 @@ fn a_rejected_client_does_not_affect_the_others() {
     let expected = json!({"platform": "revoked", "name": "bot", "clientId": "bot"});
     assert_eq!(events["rows"][0]["data"]["oauthClient"], expected, "{events}");
 
-    // Setting a client again clears its rejection and makes its own connections due, but not those
+    // Setting a client a second time clears its rejection and makes its own connections due, but not those
     // of other clients.
     let later = api.env.now.get() + 24 * HOUR;
     let sql = "UPDATE credentials SET reason_code = 'client_rejected', failing_since = 1, next_attempt_at = ?1";

@@ -247,8 +247,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     *platform.platform_fault.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
     ticks(&api, 2 * 24 * 60);
     let requested = platform.take();
-    // Refreshes that were in progress at the first refusal have been sent. From then on, there is
-    // one probe an hour.
+    // Refreshes that were in progress at the first refusal have ended. From then on, there is one
+    // probe an hour.
     let probes: Vec<u64> =
         requested.iter().copied().filter(|minute| *minute > requested[0]).collect();
     assert!(probes.len() <= 48, "{} probes", probes.len());

@@ -206,7 +206,7 @@ fn agent_case(open: Open) -> Option<Case> {
             get(format!("/mcp/{id}/{link}?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1"))
         }
         Open::AgentToken => {
-            // A code that is sent twice may have been stolen, so its grant is revoked.
+            // A code that is used twice may have been stolen, so its grant is revoked.
             ends = &[400];
             let client = agents::register(&api, &id);
             let code = agents::consent_code(&api, &id, &client, &agents::ALL);

@@ -237,7 +237,7 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/etsyish", &public).status, 200);
     let (response, _) = requests(&api, &format!("{path}/proxy/users"), &[]);
     assert_eq!((response.status, code(&response).as_str()), (409, "oauth_client_missing"));
-    // Connecting is refused, because the connection would not work without a secret.
+    // Connecting fails, because the connection would not work without a secret.
     let bob = json!({"platform": "etsyish", "identity": "bob", "identityType": "user"});
     let refused = connect(&api, &bob);
     assert_eq!((refused.status, code(&refused).as_str()), (409, "oauth_client_missing"));

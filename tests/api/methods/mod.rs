@@ -51,8 +51,8 @@ fn operation(id: &str, more: &Value) -> Value {
     operation
 }
 
-/// Returns a service with these imported documents and this `providers.toml`. `name` is the
-/// import's folder, and must be unique.
+/// Imports these documents with this `providers.toml`. Returns a service with the result. `name` is
+/// the import's folder, and must be unique.
 fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     let settings = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&settings));

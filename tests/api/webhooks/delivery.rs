@@ -381,7 +381,7 @@ fn a_replay_delivers_a_range_of_events_again() {
     let first = body(&send(&api, "POST", &path(&webhook, "/replay"), &json!({"from": id(1)})));
     assert_eq!(first, json!({"queued": 1000, "next": id(1002)}));
     let rest = json!({"from": first["next"]});
-    // Further replays are refused until some of these deliveries are done.
+    // Further replays fail until some of these deliveries are done.
     let refused = send(&api, "POST", &path(&webhook, "/replay"), &rest);
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("60")));
     assert_eq!(body(&refused)["code"], "too_many_requests");

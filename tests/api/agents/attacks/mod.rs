@@ -1,5 +1,5 @@
 //! Attacks on the sign-in endpoints, each with the expected refusal. After each attack, the database is unchanged, no
-//! token was issued, the user was redirected only to the client, and no other server was called.
+//! token was issued, redirects led only to the client, and no other server was called.
 
 mod authorization;
 mod calls;
