@@ -269,13 +269,13 @@ fn checks_have_a_fixed_order() {
         (weak("GET", &format!("{}/", at(&id))), true, 404, "route_not_found"),
         (weak("GET", "/v1/vault/connections/a%00"), true, 404, "route_not_found"),
         (weak("PUT", &format!("{}?x", at(&id))), true, 405, "method_not_allowed"),
-        // 403 comes before 429.
+        // A missing scope (403) is reported before the rate limit (429).
         (stale(large(weak("PATCH", &format!("{}?x", at(&id))))), true, 403, "insufficient_scope"),
         (weak("GET", &format!("{CONNECTIONS}?x")), true, 403, "insufficient_scope"),
         (large(weak("POST", CONNECTIONS)), true, 403, "insufficient_scope"),
         (weak("DELETE", &at("x")), true, 403, "insufficient_scope"),
         (weak("GET", SUMMARY), true, 403, "insufficient_scope"),
-        // 429 comes before 400.
+        // The rate limit (429) is reported before errors of the request (400).
         (stale(large(patch(&format!("{}?x", at(&id))))), true, 429, "too_many_requests"),
         (api.request("GET", &format!("{CONNECTIONS}?x")), true, 429, "too_many_requests"),
         (api.request("POST", CONNECTIONS), true, 429, "too_many_requests"),
@@ -299,7 +299,7 @@ fn checks_have_a_fixed_order() {
         (large(api.request("POST", CONNECTIONS)), false, 415, "unsupported_media_type"),
         (large(typed(api.request("POST", CONNECTIONS))), false, 413, "body_too_large"),
         (with_body(patch(&at(&foreign)), "[]"), false, 400, "invalid_body"),
-        // 404 comes before 412.
+        // An unknown connection (404) is reported before a failed precondition (412).
         (stale(with_body(patch(&at(&foreign)), "{}")), false, 404, "connection_not_found"),
         (stale(api.request("DELETE", &at(&foreign))), false, 404, "connection_not_found"),
         (stale(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),

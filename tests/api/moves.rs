@@ -43,8 +43,8 @@ struct CommandDatabase<'a> {
 /// The database calls of the command, any of which can be interrupted.
 struct Calls<'a> {
     made: Cell<usize>,
-    /// The number of the call at which the command is killed, and whether it is killed before the
-    /// call takes effect.
+    /// The number of the call during which the command is killed, and whether it is killed before
+    /// the call takes effect.
     killed_at: Option<(usize, bool)>,
     /// Runs before each call, to simulate other callers.
     before_each_call: Box<dyn Fn() + 'a>,
@@ -165,7 +165,7 @@ fn api() -> Api {
     for shard in [*HOME, other_shard()] {
         let key = api.env.key_in(shard, "zoo", Environment::Test, &Scope::ALL, None);
         for name in ["a", "b", "c"] {
-            // Uses another platform, since `acme` is the name of the account that moves.
+            // Uses another platform, because `acme` is the name of the account that moves.
             let sent = json!({"platform": "revoked", "identity": name, "identityType": "user"});
             api.create_as(&key, &sent);
         }
@@ -327,20 +327,20 @@ fn reports_damaged_row_and_does_not_switch() {
     let shifted =
         format!("id = {event} + (SELECT event_shift FROM account_moves WHERE account = 'acme')");
     for (sql, table, key) in [
-        // A changed row.
+        // A row of the copy differs.
         (format!("UPDATE connections SET description = 'Another.' WHERE id = '{bob}'"), "connections", of_bob.clone()),
         ("UPDATE webhooks SET url = 'https://evil.example/in' WHERE account = 'acme'".into(), "webhooks", json!(["test", hook]).to_string()),
         ("UPDATE oauth_clients SET client_id = 'x' WHERE account = 'acme' AND platform = 'revoked'".into(), "oauth_clients", json!(["test", "revoked", "default"]).to_string()),
         ("UPDATE credentials SET sealed = sealed || 'x' WHERE account = 'acme'".into(), "credentials", json!(["test", ann]).to_string()),
         (format!("UPDATE connect_attempts SET identity = 'eve' WHERE id = '{attempt}'"), "connect_attempts", json!([attempt]).to_string()),
         (format!("UPDATE events SET reason = '{{}}' WHERE {shifted}"), "events", format!("[\"test\",{event}]")),
-        // A missing row.
+        // A row of the copy is missing.
         (format!("DELETE FROM connections WHERE id = '{bob}'"), "connections", of_bob.clone()),
         (format!("DELETE FROM events WHERE {shifted}"), "events", format!("[\"test\",{event}]")),
-        // A missing row that is derived from another one.
+        // A row that is derived from another row is missing.
         (format!("DELETE FROM connection_tags WHERE id = '{bob}' AND tag = 'x'"), "connections", of_bob.clone()),
         (format!("UPDATE connection_tags SET seq = seq + 1 WHERE id = '{bob}' AND tag = 'y'"), "connections", of_bob),
-        // An additional row.
+        // The copy contains an additional row.
         (format!("INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, refreshable, revocable, scopes, missing_scopes, written_by) SELECT account, environment, '{bob}', auth_method, type, sealed, version, 0, 0, scopes, missing_scopes, written_by FROM credentials WHERE account = 'acme'"), "credentials", json!(["test", bob]).to_string()),
     ] {
         let error = format!("{:#}", move_damaged(&api, &sql).unwrap_err());

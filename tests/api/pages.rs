@@ -19,7 +19,7 @@ fn reports_wrong_parameters() {
     let (tags, long) = (format!("tags={twenty},t"), "x".repeat(101));
     let cut = "x".repeat(64) + "…";
     for (query, code_, errors) in [
-        // unknown
+        // Unknown parameters
         ("environment=test", "unknown_parameter", vec!["environment"]),
         ("State=failed", "unknown_parameter", vec!["State>state"]),
         ("Platform=x", "unknown_parameter", vec!["Platform>platform"]),
@@ -27,11 +27,11 @@ fn reports_wrong_parameters() {
         ("offset=3", "unknown_parameter", vec!["offset"]),
         ("id=x", "unknown_parameter", vec!["id"]),
         ("authkit=true", "unknown_parameter", vec!["authkit"]),
-        // repeated
+        // Repeated parameters
         ("key=a&key=b", "repeated_parameter", vec!["key"]),
         ("tags=a&tags=b", "repeated_parameter", vec!["tags"]),
         ("active=true&activ%65=true&active=false", "repeated_parameter", vec!["active"]),
-        // empty
+        // Empty values
         ("key=", "invalid_parameter", vec!["key"]),
         ("platformVersion", "invalid_parameter", vec!["platformVersion"]),
         ("name=", "invalid_parameter", vec!["name"]),
@@ -42,18 +42,18 @@ fn reports_wrong_parameters() {
         ("q=", "invalid_parameter", vec!["q"]),
         ("active=", "invalid_parameter", vec!["active"]),
         ("after=", "invalid_parameter", vec!["after"]),
-        // empty items
+        // Lists with an empty item
         ("key=,", "invalid_parameter", vec!["key"]),
         ("key=a,,b", "invalid_parameter", vec!["key"]),
         ("key=a,", "invalid_parameter", vec!["key"]),
         ("tags=,", "invalid_parameter", vec!["tags"]),
         ("tags=a,,b", "invalid_parameter", vec!["tags"]),
         ("tags=,a", "invalid_parameter", vec!["tags"]),
-        // too many
+        // Lists with too many items
         (&keys, "invalid_parameter", vec!["key"]),
         (&tags, "invalid_parameter", vec!["tags"]),
         (&format!("q={long}"), "invalid_parameter", vec!["q"]),
-        // values
+        // Values of the wrong format
         ("active=1", "invalid_parameter", vec!["active"]),
         ("active=True", "invalid_parameter", vec!["active"]),
         ("active=all", "invalid_parameter", vec!["active"]),
@@ -74,7 +74,7 @@ fn reports_wrong_parameters() {
         ("page=1000000001", "invalid_parameter", vec!["page"]),
         ("name=%zz", "invalid_parameter", vec!["name"]),
         ("identity=%ff", "invalid_parameter", vec!["identity"]),
-        // impossible values
+        // Values that no connection can have
         ("platformVersion=aaa", "invalid_parameter", vec!["platformVersion"]),
         ("platformVersion=V1", "invalid_parameter", vec!["platformVersion"]),
         ("platformVersion=v", "invalid_parameter", vec!["platformVersion"]),
@@ -88,7 +88,7 @@ fn reports_wrong_parameters() {
         ("after=x", "invalid_parameter", vec!["after"]),
         ("after=%00", "invalid_parameter", vec!["after"]),
         ("after=x&page=1", "invalid_parameter", vec!["after", "after"]),
-        // all together
+        // Errors of several types
         (
             "limit=x&foo=1&page=0&active=no&key=a&key=b&tags=,&identityType=x&q=",
             "unknown_parameter",
@@ -340,7 +340,7 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         let digit = if altered.as_bytes()[index] == b'0' { "1" } else { "0" };
         altered.replace_range(index..=index, digit);
         assert_eq!(ask(&api.key, list, &altered), refused, "{index}");
-        // Errors of other parameters are reported as well.
+        // Errors of other parameters are reported in the same response.
         let both = ask(&api.key, "limit=0", &altered);
         assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{index}");
     }

@@ -249,9 +249,9 @@ fn checks_have_a_fixed_order() {
         // 404 and 405 come before 403.
         (as_powerless("GET", "/v1/nope?x"), true, 404, "route_not_found"),
         (as_powerless("POST", "/v1/available-connectors?x"), true, 405, "method_not_allowed"),
-        // 403 comes before 429.
+        // A missing scope (403) is reported before the rate limit (429).
         (as_powerless("GET", "/v1/available-connectors?x"), true, 403, "insufficient_scope"),
-        // 429 comes before 400.
+        // The rate limit (429) is reported before errors of the request (400).
         (api.request("GET", "/v1/available-connectors?x"), true, 429, "too_many_requests"),
         // 400 comes before 404 of the resource.
         (api.request("GET", "/v1/available-actions/nope?x"), false, 400, "unknown_parameter"),

@@ -14,7 +14,7 @@ use crate::vault::{CONNECTIONS, comparable, post_as};
 
 const WHOAMI: &str = "/v1/whoami";
 
-/// Shards other than [`HOME`].
+/// Shards other than [`HOME`], in which other accounts can be.
 fn shards() -> [Shard; 3] {
     [1, 62, 3843].map(|number| Shard::new(number).unwrap())
 }
@@ -168,7 +168,8 @@ fn secrets_of_the_first_shard_have_no_shard_digits() {
         let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
         assert_eq!(api.service.shard(&request).number(), number, "{code}");
     }
-    // A link is looked up in its own database, regardless of other secrets in the request.
+    // A link is looked up in the shard that the link itself names, regardless of other secrets in
+    // the request.
     let path = format!("/connect/go/0A{random}");
     assert_eq!(api.service.shard(&as_secret(key.reveal(), "GET", &path)).number(), 10);
     assert_eq!(api.service.shard(&api.request("GET", WHOAMI)), *HOME);

@@ -111,7 +111,7 @@ pub struct TestEnv {
     pub methods: RefCell<Vec<String>>,
     /// The body of the current request, as far as it has been received.
     pub streamed_body: RefCell<Option<Vec<u8>>>,
-    /// Responds for other services.
+    /// Returns the responses of other services.
     pub platform: RefCell<Platforms>,
     /// The messages in the queue, each with the time of its delivery in milliseconds.
     messages: RefCell<Vec<(u64, String)>>,
@@ -592,7 +592,7 @@ impl Http for TestEnv {
         };
         self.methods.borrow_mut().push(request.method.to_owned());
         if request.url.starts_with(SLOW_ORIGIN) {
-            // This is longer than any pause.
+            // Needs more polls than any pause.
             nth_poll(30).await;
         }
         let response = self.ask(&HttpRequest {

@@ -329,7 +329,7 @@ fn details() -> Units {
 struct Requests {
     /// The rows of each list.
     rows: Value,
-    /// Single documents.
+    /// Responses that are single documents.
     documents: Value,
     problems: Value,
 }

@@ -307,7 +307,7 @@ fn if_match_guards_changes_and_deletions() {
         }
         assert_eq!(api.env.dump(), before, "{value}");
     }
-    // The precondition no longer holds after the change.
+    // After the change, the same precondition fails.
     assert_eq!(send("PATCH", &format!("\"{id}-7\""), &json!(["late"])).status, 412);
     assert_eq!(body(&api.get(&at(&id)))["tags"], json!(["v8"]));
     let response = send("DELETE", &format!("\"{id}-8\""), &json!([]));
@@ -430,7 +430,7 @@ fn every_unknown_connection_gets_the_same_response() {
         }
     }
     assert_eq!(api.env.dump(), before);
-    // Ids ignore case.
+    // The case of ids is ignored.
     for id in [own_id.to_uppercase(), own_id.replace('a', "A"), own_id.replace('-', "%2D")] {
         let response = api.get(&at(&id));
         assert_eq!((response.status, body(&response)["id"].clone()), (200, json!(own_id)));

@@ -83,7 +83,7 @@ fn requests_are_counted_by_day_endpoint_and_status() {
         (text("endpoint"), text("status"), text("platform"))
     });
     assert_eq!(found, expected);
-    // Requests to the usage endpoint are counted, too. Without `groupBy`, each day has one row.
+    // Requests to the usage endpoint are counted as well. Without `groupBy`, each day has one row.
     api.env.wait(DAY_MS);
     let all = usage(&api, "");
     let day = |day: &str, requests: u64| {

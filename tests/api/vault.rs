@@ -8,7 +8,7 @@ use crate::support::{Api, as_key, body, with_body, with_header};
 
 pub const CONNECTIONS: &str = "/v1/vault/connections";
 pub const SUMMARY: &str = "/v1/vault/summary";
-/// An id that no connection has.
+/// A valid id that belongs to no connection.
 pub const UNKNOWN_ID: &str = "00000000-0000-4000-8000-000000000000";
 
 /// The path of a connection.
@@ -119,7 +119,8 @@ impl Api {
 /// Creates eleven connections with the labels `c1` to `c11`, in list order.
 pub fn fixture(api: &Api) -> Vec<Value> {
     let rows = [
-        // label, platform, version, identity, type, name, tags, active, milliseconds since the previous one
+        // Label, platform, version, identity, type, name, tags, whether it is active, and the
+        // milliseconds since the previous connection.
         json!(["c1", "alpha", "v1", "ann", "user", "Ann", ["red", "blue"], true, 0]),
         json!(["c2", "alpha", "v2", "Ann", "team", "ANN", ["red"], true, 0]),
         json!(["c3", "alpha", "v1", "bob", "user", null, ["blue"], false, 0]),

@@ -266,7 +266,7 @@ impl VaultAndModel {
 
     /// The value of `If-Match`, and whether the connection matches it.
     fn if_match(&self, id: &str, condition: &Match) -> (Option<String>, bool) {
-        // Another tenant's connection has an entity tag too.
+        // Connections of other tenants have entity tags as well.
         let row = self.tenants.iter().flat_map(|tenant| &tenant.rows).find(|row| row.id == id);
         let revision = row.map_or(1, |row| row.revision);
         match condition {

@@ -363,7 +363,7 @@ impl<'a> Journey<'a> {
         let accepted = self.standin.borrow().secrets.clone();
         let wrong = secrets(self.inputs, 9);
         let fields = self.fields();
-        // The user enters a key that the platform does not know.
+        // The user enters a key that the platform rejects.
         self.standin.borrow_mut().secrets = wrong;
         let wrong_fields = self.fields();
         self.standin.borrow_mut().secrets = accepted;

@@ -54,8 +54,8 @@ impl Watch for NoProgress {
     fn file_read(&self, _: u64) {}
 }
 
-/// The values that users enter: `[platform.oauth]` and `[platform.key]`, by field name.
-/// `journey.rs` interprets names that begin with `=`.
+/// The values that users enter, from `inputs.toml`: `[platform.oauth]` and `[platform.key]`, by
+/// field name. `journey.rs` interprets names that begin with `=`.
 fn inputs() -> BTreeMap<String, BTreeMap<String, Inputs>> {
     toml::from_str(include_str!("inputs.toml")).unwrap()
 }

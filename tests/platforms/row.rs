@@ -16,7 +16,7 @@ pub struct Row {
     pub docs: Vec<String>,
     /// The sources that the row's author has read, and the fields that they do not cover.
     pub checked: String,
-    /// How users consent.
+    /// The OAuth support of the platform, if any.
     pub oauth: Option<OAuth>,
     /// How a key is sent.
     pub key: Option<Key>,
@@ -210,7 +210,7 @@ pub struct RestApi {
     /// Headers that every request must have, as `name: regular expression`.
     #[serde(default)]
     pub headers: Vec<String>,
-    /// Headers that only the app can know, and that the app must send with its call.
+    /// Headers whose values only the app knows, which the app sends with its call.
     #[serde(default)]
     pub app_headers: Pairs,
     /// Required parameters of requests to a path.

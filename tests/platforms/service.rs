@@ -31,7 +31,7 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 pub trait Service {
     /// The service's address for users.
     fn origin(&self) -> &str;
-    /// The app's key.
+    /// The API key of the app.
     fn key(&self) -> &str;
     fn send(&self, request: &Request) -> Response;
     /// Advances the clock of the service and of the platform.

@@ -38,7 +38,7 @@ struct Code {
 }
 
 struct Token {
-    /// The expiry, in milliseconds.
+    /// The expiry, in milliseconds since 1970-01-01 UTC.
     expires_at: u64,
     grant: usize,
     is_long: bool,

@@ -48,7 +48,7 @@ fn invalid_registrations_get_the_errors_of_rfc_7591() {
     }
     let plain = with_header(anonymous("POST", &path), "content-type", "text/plain");
     assert_eq!(error(&api.send(&plain)), (400, "invalid_client_metadata".to_owned()));
-    // A client that requests a secret is registered without one; the response says so.
+    // A client that requests a secret is registered without one, and the response contains `none`.
     let sent =
         json!({"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_post"});
     let response = api.send(&with_body(anonymous("POST", &path), &sent.to_string()));

@@ -156,7 +156,7 @@ struct Simulation {
 }
 
 enum RequestOutcome {
-    /// The endpoint does not know the token.
+    /// The endpoint does not recognize the token.
     Stranger,
     /// The request was refused. Contains the message, without the request id.
     Refused(Value),
@@ -692,7 +692,7 @@ impl Simulation {
         caller.grant.is_none() && (key.is_revoked || key.scopes.len() < SCOPES.len())
     }
 
-    /// Sends an agent's token to another endpoint, which does not know it.
+    /// Sends an agent's token to another endpoint, which must not recognize it.
     fn use_token_elsewhere(&mut self, caller_index: usize) {
         let mut paths: Vec<String> =
             self.tenants.iter().map(|tenant| format!("/mcp/{}", tenant.endpoint)).collect();

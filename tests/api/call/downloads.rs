@@ -167,7 +167,7 @@ fn only_files_that_an_agent_reads_become_links() {
     platform(&api, |_| Ok(image(404)));
     let returned = call_tool(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!((&returned["status"], returned["body"]["base64"].is_string()), (&json!(404), true));
-    // Text is not treated as a file either.
+    // A text response is not treated as a file.
     platform(&api, |_| Ok(platform_response(200, &[("content-type", "text/csv")], "a,b")));
     let returned = call_tool(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!(returned["body"], "a,b");
@@ -273,7 +273,7 @@ fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
         let link = link_in(&run(&api, &id, &agent, &get_file(&path)));
         assert!(link.starts_with(&format!("/mcp/{id}/download?id=")), "{link}");
         sent(&api);
-        // Another user can't download it.
+        // Another user can't download the file.
         assert_eq!(signed_in(&api, &link, "bob").status, 410);
         assert_eq!(sent(&api).len(), 0);
         for _ in 0..2 {

@@ -102,7 +102,7 @@ fn an_agent_runs_an_action_with_flat_arguments() {
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         mcp::tool(&api, "run_action", &all)
     };
-    // Values that clients write as strings are accepted here, too.
+    // Flat input also accepts values that clients write as strings.
     let returned =
         given(&json!({"owner": "a", "name": "b", "size": "3", "parts": "[]"}), &json!({}));
     assert_eq!(mcp::content(&returned)["body"], json!({"id": 7}), "{returned}");

@@ -347,7 +347,7 @@ fn redirects_to_other_origins_are_not_followed() {
         (302, "GET", "https://files.acme.example:8443/", None),
         (302, "GET", "/\\evil.example", None),
         (302, "GET", "http://169.254.169.254/latest", None),
-        // This service's own endpoints.
+        // Redirects to this service's own endpoints are not followed.
         (307, "DELETE", "https://vault.example/v1/vault/connections", None),
     ] {
         sent(&api);
@@ -460,7 +460,7 @@ fn a_401_refreshes_the_credentials_once() {
     // The next call uses the new token without a refresh.
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
-    // A token that still works is not refreshed, however old it is.
+    // A token that still works is not refreshed, even if it is old.
     api.env.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);

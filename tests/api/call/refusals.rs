@@ -82,7 +82,7 @@ fn assert_refused(api: &Api, cases: Vec<Case>) {
             (status, &json!(code)),
             "{request:?}"
         );
-        // A request to an unknown route reaches no platform either.
+        // A request to an unknown route does not reach a platform.
         let source = (code != "route_not_found").then_some("vault");
         assert_eq!(response.header("x-vault-source"), source, "{request:?}");
         assert_eq!(

@@ -136,7 +136,7 @@ fn an_action_runs_with_validated_input() {
     let called = &events["rows"][0]["data"]["call"];
     assert_eq!((&called["action"], &called["status"]), (&json!("createThing"), &json!(201)));
     assert_eq!((called.get("path"), events["rows"].as_array().unwrap().len()), (None, 1));
-    // An action with its own server.
+    // This action declares a server of its own.
     assert_eq!(run(&api, &path, "upload", r#"{"body":"aGk="}"#).status, 200);
     let requests = sent(&api);
     assert_eq!(

@@ -88,7 +88,7 @@ fn pages_of_a_link_show_the_app_of_its_account() {
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.contains(&format!("style-src 'self' 'sha256-{hash}';")), "{policy}");
     assert!(policy.contains("img-src 'self' data:;"), "{policy}");
-    // The pages after the link show the app, too. A page in another browser never names another
+    // The pages after the link also show the app. A page in another browser never names another
     // account's app.
     follow(&api, &link);
     let other = Browser::default().get(&api, &link);

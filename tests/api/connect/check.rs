@@ -253,7 +253,7 @@ fn unverifiable_connections_stay_unknown() {
     }
     let query = api.send(&api.request("POST", &format!("{}/check?now=1", at(&plain))));
     assert_eq!(query.status, 400);
-    // Nothing was written.
+    // No attempt was recorded.
     assert_eq!(status(&api, &plain)["attempts"], 0);
 }
 

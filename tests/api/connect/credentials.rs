@@ -253,7 +253,7 @@ fn apps_without_stored_credentials_report_the_state() {
         json!({"code": "reported", "detail": "They said no.", "httpStatus": null})
     );
     assert_eq!((&status["actor"], &status["holdsCredentials"]), (&json!("user"), &json!(false)));
-    // If the vault holds credentials, it determines the state itself.
+    // The vault stores credentials, so it determines the state itself.
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
     let mut sent = of_ann("keyed");
     sent["fields"] = json!({"apiKey": "k"});

@@ -242,7 +242,8 @@ fn the_feed_is_filtered_and_restricted() {
         assert_eq!(read("&order=newest"), ["degraded", "failed", "created", "created"]);
         assert_eq!(read(&format!("&order=newest&connection={}", ids[0])), ["failed", "created"]);
     }
-    // Callers who must not see them: another account, the other environment, a key without the scope.
+    // These callers must not see the events: another account, the other environment, and a key
+    // without the scope.
     let test = Environment::Test;
     for (key, expected) in [
         (api.env.key("other", test, &Scope::ALL, None), 200),

@@ -29,7 +29,7 @@ fn forged_secrets_cost_no_query() {
     let (_, link) = begin(&api, &of_ann("acme"));
     let (browser, state) = follow(&api, &link);
     let secret = link.rsplit('/').next().unwrap();
-    // Changes a letter in the middle, because the beginning may name a database.
+    // Changes a character in the middle, because the first characters may be shard digits.
     let changed = |text: &str| -> String {
         let middle = text.len() / 2;
         let other = |letter: char| if letter == 'A' { 'B' } else { 'A' };

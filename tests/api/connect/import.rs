@@ -4,7 +4,7 @@ use super::*;
 
 const IMPORT: &str = "/v1/vault/connections/import";
 
-/// An hour after the tests' time begins.
+/// One hour after the start time of tests.
 const LATER: &str = "2027-01-15T09:00:00Z";
 
 fn item(platform: &str, identity: &str, credentials: &Value) -> Value {
@@ -195,7 +195,7 @@ fn an_import_fills_connections_without_credentials_and_keeps_those_of_users() {
         import_one(&api, &ann, cut_over, "skipped");
     }
     assert_eq!(body(&api.get(&connection_path(&id, "/credentials")))["accessToken"], "own");
-    // The same holds for credentials that the app sets.
+    // An import does not replace credentials that the app has set.
     again = item("keyed", "ann", &json!({"type": "api_key", "apiKey": "k"}));
     let keyed = import_one(&api, &again, false, "created");
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);

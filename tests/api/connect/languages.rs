@@ -155,7 +155,7 @@ fn the_window_has_the_same_texts_and_values_in_each_language() {
     };
     let read = |language: &Language| read_file(language.code());
     let mut english = read(&Language::English);
-    // The console shows fields as well, in English only.
+    // The console also shows fields, in English only.
     english.extend(read_file("en-fields"));
     let mut labels: Option<BTreeSet<String>> = None;
     for language in &Language::ALL[1..] {

@@ -140,7 +140,7 @@ fn damaged_rows_are_skipped() {
     assert_eq!(good, 2);
 }
 
-/// Storage in which another writer acts between a run's read and its write.
+/// Storage in which another request writes between the job's read and write.
 struct RacedStorage<'a> {
     env: &'a TestEnv,
     other_writer: RefCell<Option<Box<dyn FnOnce() + 'a>>>,

@@ -267,7 +267,8 @@ pub fn response(status: u16, document: &Value) -> Result<HttpResponse, HttpError
     })
 }
 
-/// Makes other services respond in turn, with these statuses and documents. Returns the requests that they receive.
+/// Makes other services return these statuses and documents, one per request. Returns the requests
+/// that they receive.
 pub fn script(api: &Api, responses: &[(u16, Value)]) {
     let mut responses = VecDeque::from(responses.to_vec());
     *api.env.platform.borrow_mut() = Box::new(move |request| {

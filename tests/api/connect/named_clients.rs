@@ -95,7 +95,7 @@ fn a_client_has_a_limited_size() {
             json!({"clientId": "id", "scopes": scopes, "authorizationParameters": parameters});
         send(&api, "PUT", "/v1/oauth-clients/acme", &sent)
     };
-    // As JSON, 80 scopes take 8,001 bytes, and the parameter takes 13 in addition to its value.
+    // The JSON of 80 scopes has 8,001 bytes, and the parameter adds 13 bytes to its value.
     assert_eq!(put(80, 176).status, 201);
     let refused = put(80, 177);
     assert_eq!(code_of(&refused), (400, "invalid_body".into()));

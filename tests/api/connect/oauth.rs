@@ -135,7 +135,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     let (_, parameters) = browser.follow(&api, &link);
     let state = value_of(&parameters, "state").unwrap();
 
-    // Another browser is rejected with or without a cookie of its own, and so is the link in it.
+    // Another browser is rejected with and without a cookie, at the callback and at the link.
     for page in [
         other.back(&api, &format!("code=c&state={state}")),
         other.confirm_link(&api, &link),

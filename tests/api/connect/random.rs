@@ -32,7 +32,7 @@ struct ModelConnection {
 struct Tenant {
     name: String,
     key: ApiKey,
-    /// Client ids by platform.
+    /// The OAuth client's id for each platform.
     clients: BTreeMap<String, String>,
     connections: Vec<ModelConnection>,
     /// The id and the identity of each attempt.

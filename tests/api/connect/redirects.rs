@@ -63,7 +63,7 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
         "only the last attempt of the browser ends"
     );
     assert_eq!(api.env.sent.borrow().len(), 0);
-    // Without a state, the redirect is treated as a refusal, whatever error code the platform uses.
+    // Without a state, the redirect counts as a refusal with any error code.
     let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     browser.back(&api, "error=invalid_scope");
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
@@ -159,7 +159,7 @@ fn the_code_can_have_a_platform_specific_name() {
     assert!(text(&page).contains("is connected"), "{}", text(&page));
     assert_eq!(value_of(&form(&api, 0), "code").as_deref(), Some("X"));
     assert_eq!(error_of(&api, &id), (json!("succeeded"), Value::Null));
-    // The usual parameter name applies unless the method declares another one.
+    // The default parameter name applies unless the method declares its own.
     let api = api_with_method(&json!({}));
     let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     assert_eq!(browser.back(&api, &format!("state={state}&spapi_oauth_code=X")).status, 400);

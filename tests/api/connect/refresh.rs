@@ -224,7 +224,7 @@ fn a_refresh_needs_the_lease() {
 fn a_refresh_with_an_expired_lease_sends_no_request() {
     let (api, path) = api_with_connection();
     advance(&api, HOUR - 60_000);
-    // The platform may take 20 of the lease's 30 seconds.
+    // The platform's timeout is 20 of the lease's 30 seconds.
     api.env.batch_ms.set(10_001);
     assert_eq!(access_token(&api, &path), "at-1", "it is still valid");
     advance(&api, HOUR);

@@ -131,7 +131,7 @@ fn every_connection_is_checked_once_a_day_and_evenly() {
     ticks(&api, 24 * 60);
     let first = platform.take();
     assert_eq!(states(&api), HashMap::from([("operational".into(), 300)]), "each was checked");
-    // A few connections are checked twice, since a check can be due up to a tenth of a day early.
+    // A few connections are checked twice, because a check can be due up to a tenth of a day early.
     assert!((300..=330).contains(&first.len()), "{}", first.len());
     ticks(&api, 24 * 60);
     let second = platform.take();
@@ -192,7 +192,7 @@ fn claims_of_a_crashed_run_expire() {
     import(&api, "acme", 20);
     api.env.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
     pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
-    // The messages are lost.
+    // Drop the messages of the queue.
     api.env.messages();
     minutes(&api, 9);
     assert_eq!(platform.take().len(), 0, "no other run claims them for ten minutes");
@@ -274,7 +274,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let corrected = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
     let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &corrected);
     assert_eq!((saved.status, &body(&saved)["rejectedSince"]), (200, &Value::Null));
-    // A read of credentials refreshes at once; the other refreshes are spread over the next ten minutes.
+    // Reading credentials refreshes them immediately; all other refreshes are spread over the next
+    // ten minutes.
     let id = api.env.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
@@ -404,7 +405,8 @@ fn an_idle_minute_writes_nothing() {
         minutes(&api, 1);
         assert_ne!(report_times("<>"), before);
     }
-    // Both are reported until that isolate has not reported for more than an hour.
+    // Both are reported until the isolate with the other keys has been silent for more than an
+    // hour.
     minutes(&api, 70);
     let before = reports();
     minutes(&api, 5);

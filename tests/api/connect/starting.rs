@@ -231,12 +231,12 @@ fn user_input_cannot_choose_the_token_host() {
     let (_, link) = begin(&api, &of_ann("hosted"));
     let (address, _) = Browser::default().follow(&api, &link);
     assert_eq!(address, "https://id.hosted.example/authorize");
-    // Only a host that the catalog itself names is accepted.
+    // Only a host in the catalog is accepted.
     set_client(&api, "standard");
     begin(&api, &of_ann("standard"));
     assert_eq!(sent("standard", "host", "id.standard.example").status, 202);
     assert_eq!(sent("standard", "host", "evil.example").status, 409);
-    // Only one of the listed hosts is accepted.
+    // Only one of the hosts that the catalog lists is accepted.
     set_client(&api, "regional");
     let of_region = |host: &str| {
         let mut sent = of_ann("regional");

@@ -408,7 +408,7 @@ fn redirect_values_override_user_input() {
 
 #[test]
 fn redirect_values_are_not_required_before_the_redirect() {
-    // The rule applies even if the catalog says that the field is required.
+    // A required field can be left out before the redirect if the redirect returns its value.
     let fields =
         json!([{"name": "realmId", "label": "Company", "required": true, "pattern": "^[0-9]+$"}]);
     let sources = json!([{"field": "realmId", "from": "callback", "at": "realmId"}]);
@@ -497,7 +497,7 @@ fn token_and_refresh_responses_set_the_server() {
     script(&api, &[(200, tokens("https://moved.acme.example/"))]);
     credentials(&api, &path, "?refresh=true");
     assert_eq!(called_url(&api, &path, "v1/deals"), "https://moved.acme.example/v1/deals");
-    // Only labels before the domain that the method declares are accepted.
+    // Only subdomains of the domain that the method declares are accepted.
     for evil in [
         "https://acme.example.evil.example",
         "https://evil.example/.acme.example",
@@ -552,7 +552,7 @@ fn platforms_can_choose_only_listed_hosts() {
             "{location}"
         );
     }
-    // The host in the OAuth client's variables takes precedence.
+    // The host in the OAuth client's variables overrides the platform's host.
     let fields = json!([optional_field("host", None)]);
     let sources = json!([
         {"field": "host", "from": "callback", "at": "host"}, {"field": "host", "from": "token", "at": "/host"},

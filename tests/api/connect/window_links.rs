@@ -42,7 +42,7 @@ fn a_window_link_keeps_the_key_from_the_caller() {
     let url = started["authorizationUrl"].as_str().unwrap();
     assert!(url.starts_with(&format!("{ORIGIN}/connect/go/")) && !url.contains('#'), "{url}");
     assert_eq!(outcome(&api, &started)["status"], "pending");
-    // Every opening of the link leads to the same code, which works once.
+    // Opening the link several times returns the same code, which works once.
     let (code, rest) = window(&api, &started);
     assert_eq!((&window(&api, &started).0, rest.as_str()), (&code, "platform=keyed"));
     let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
@@ -67,7 +67,7 @@ fn a_window_link_keeps_the_key_from_the_caller() {
         json!({"platform": "keyed", "identity": "bob", "identityType": "user", "fields": fields});
     assert_eq!(connect(&api, &of_bob).status, 201);
     assert_eq!(outcome(&api, &started)["status"], "pending");
-    // An attempt with rejected credentials does not end the link either.
+    // An attempt with rejected credentials does not end the link.
     let own = json!({"platform": "keyed", "fields": fields});
     script(&api, &[(401, json!({}))]);
     let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
@@ -228,7 +228,7 @@ fn errors(response: &Response) -> Vec<(String, String)> {
     .collect()
 }
 
-/// Otherwise the holder of a token could extend its access by starting one link after another.
+/// Otherwise the holder of a token could extend its access with a chain of links.
 #[test]
 fn the_window_of_a_link_is_not_open_longer_than_the_token_that_started_it() {
     let api = api();

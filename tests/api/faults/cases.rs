@@ -14,7 +14,7 @@ use crate::openapi::fixture::{self, Fixture};
 use crate::support::{Api, anonymous, as_key, config, with_body, with_header};
 use crate::vault::at;
 
-/// A request that succeeds.
+/// A request that succeeds without a fault.
 pub struct Case {
     pub name: String,
     pub endpoint: Endpoint,

@@ -32,7 +32,7 @@ static RECORDED: LazyLock<RecordedResponses> =
 /// The error of local D1 while another program writes. No statement was executed.
 const BUSY: &str = "D1_ERROR: database is locked: SQLITE_BUSY";
 
-/// Errors that Cloudflare documents for D1, and undocumented ones.
+/// The documented and some undocumented error messages of D1.
 const REPORTS: [&str; 20] = [
     "D1_ERROR: Network connection lost.",
     "D1_ERROR: D1 DB reset because its code was updated.",

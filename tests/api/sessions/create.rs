@@ -195,7 +195,7 @@ fn the_longest_token_fits_a_header() {
     let origins = origins(10, fits + 1);
     input["origins"] = json!(origins);
     let exact = (200..=512).find_map(|bytes| {
-        // A quote takes two bytes.
+        // In JSON, a quote takes two bytes.
         input["identity"] = json!("\"".repeat(bytes / 2) + &"a".repeat(bytes % 2));
         let response = api.send(&token_request(&api.key, &input));
         let session = body(&response);

@@ -131,7 +131,7 @@ fn refuses_malformed_claims() {
         claims[member] = value;
         assert_eq!(api.get_as(&sign(&claims.to_string()), CONNECTORS).status, 401, "{claims}");
     }
-    // No bit mask gives a token the scope to create tokens.
+    // No value of the scope claim gives a token the scope to create tokens.
     let mut claims = good.clone();
     claims["s"] = json!(255);
     claims["k"] = json!(api.env.texts("SELECT id FROM api_keys")[0]);

@@ -169,8 +169,8 @@ impl Simulation {
         self.api.env.now.get()
     }
 
-    /// Creates a token with a key that has the scope. From a certain number on, the new token
-    /// replaces the oldest one.
+    /// Creates a token with a key that has the scope. Above the maximum number, it replaces the
+    /// oldest token.
     fn create_token(&mut self) {
         let index = self.rng.below(self.keys.len());
         let now = self.now();
@@ -301,8 +301,8 @@ impl Simulation {
         }
         let says_own = self.rng.percent(10);
         if says_own {
-            // This header marks a request of the service's own page. A request with an `Origin`
-            // ignores it.
+            // This header marks a request of the service's own page. The service ignores it if
+            // there is an `Origin`.
             request = with_header(request, "sec-fetch-site", "same-origin");
         }
         self.sent += 1;

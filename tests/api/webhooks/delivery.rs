@@ -525,7 +525,7 @@ fn deliveries_are_paged_and_deleted_with_their_events() {
     assert_eq!(read(&api, &path(&webhook, "/deliveries?limit=5"))["next"], Value::Null);
     api.env.wait(31 * DAY);
     minute(&api);
-    // The most recent event is kept.
+    // The newest event is never deleted, so its delivery remains.
     assert_eq!(deliveries(&api, &webhook).len(), 1);
     assert_eq!(api.send(&api.request("DELETE", &path(&webhook, ""))).status, 204);
     assert_eq!(api.env.texts("SELECT state FROM deliveries").len(), 0);

@@ -120,7 +120,7 @@ fn pause(attempts: usize) -> u64 {
     [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR][attempts.min(5) - 1]
 }
 
-/// The process was killed.
+/// The error of a step during which the process was killed.
 pub struct Crashed;
 
 /// A process that may be killed.
