@@ -114,7 +114,7 @@ fn client_credentials_get_a_token() {
     set_client(&api, "app");
     script(&api, &[(401, json!({"error": "invalid_client"}))]);
     assert_eq!(body(&connect(&api, &of_ann("app")))["code"], "credentials_rejected");
-    // The platform returned a token, so the connection works, even if the check is redirected.
+    // The platform returned a token, so the connection works, even if the check returns a redirect.
     script(&api, &[(200, json!({"access_token": "t", "expires_in": "60"})), (302, json!({}))]);
     let response = connect(&api, &of_ann("app"));
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
