@@ -33,7 +33,7 @@ fn other_shard() -> Shard {
     Shard::new(HOME.number() + 1).unwrap()
 }
 
-/// A database as the operator's command accesses it, which may fail.
+/// A database that the operator's command reads and writes. Its calls can be interrupted.
 struct CommandDatabase<'a> {
     api: &'a Api,
     shard: Shard,

@@ -515,8 +515,7 @@ impl TestEnv {
     }
 }
 
-/// Converts a parameter to a type of `SQLite` in the same way as D1, to which all numbers are
-/// JavaScript numbers.
+/// Converts a parameter to a `SQLite` type as D1 does, where every number is a JavaScript number.
 #[expect(clippy::cast_precision_loss, reason = "whole numbers are below 2^53")]
 pub fn to_sqlite(param: &Param) -> rusqlite::types::Value {
     match param {

@@ -427,7 +427,7 @@ impl<'a> Journey<'a> {
     }
 }
 
-/// The path of a documented URL below a server. Returns `None` if the URL is not below it.
+/// The path of a documented URL relative to a server. Returns `None` for a URL of another server.
 fn path_below(server: &str, documented: &str) -> Option<String> {
     let mut server = server.to_owned();
     for name in variables(&server.clone()) {

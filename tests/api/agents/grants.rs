@@ -1,4 +1,4 @@
-//! `GET` and `DELETE /v1/agent-grants`.
+//! The endpoints of agents' grants: `GET` and `DELETE /v1/agent-grants`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `PUT`, `GET` and `DELETE /v1/agent-sign-in`.
+//! The configuration of agents' sign-in: `PUT`, `GET` and `DELETE /v1/agent-sign-in`.
 
 use serde_json::{Value, json};
 

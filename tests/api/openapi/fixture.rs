@@ -174,7 +174,7 @@ impl Fixture {
         self.store_credentials(
             r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
         );
-        // Two minutes before the token expires.
+        // The access token expires in two minutes.
         self.api.env.now.set(1_800_028_680_000);
         script(&self.api, &[(503, json!({}))]);
         assert_eq!(self.api.get(&self.credentials()).status, 200);

@@ -295,7 +295,7 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             fixture.store_credentials(
                 r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
             );
-            // Two minutes after the token expired.
+            // The access token expired two minutes ago.
             fixture.api.env.now.set(1_800_028_920_000);
             script(&fixture.api, &[(503, json!({}))]);
         }

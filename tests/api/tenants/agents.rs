@@ -46,7 +46,7 @@ struct Agent {
     tenant: usize,
     /// The user of a token, and the platform to which the token is restricted.
     user: Option<(&'static str, Option<&'static str>)>,
-    /// The scopes of a token. A key has all of them.
+    /// The scopes of a token, or all scopes for a key.
     scopes: Vec<&'static str>,
 }
 

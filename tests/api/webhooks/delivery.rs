@@ -92,7 +92,7 @@ fn failed_deliveries_are_retried() {
     receiver.respond(|_| status(500));
     connect(&api, "eve");
     assert_eq!(receiver.take().len(), 1);
-    // The queue delivers it five seconds later.
+    // The queue retries the delivery after five seconds.
     api.env.wait(5 * SECOND - 1);
     queue(&api);
     assert_eq!(receiver.take().len(), 0);
