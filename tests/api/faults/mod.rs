@@ -263,7 +263,7 @@ impl RecordedCase {
             wrong.push(format!("half written: {:?}", rows.collect::<Vec<_>>()));
         }
         wrong.extend(inconsistencies(api));
-        // Repeats the request. If the response requests a pause, repeats it once more after that.
+        // Repeats the request. If the response requests a pause, repeats it again afterwards.
         let is_untouched = state == recording.states[0];
         let may_be = |status| {
             let is_end =
