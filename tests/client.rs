@@ -1,5 +1,5 @@
-//! The client's WebAssembly, in Node and in a browser: makes the calls of `npm/src` from Rust. `npm test` runs it in
-//! both.
+//! The client's WebAssembly in Node and in a browser. The tests make the same calls as `npm/src`;
+//! `npm test` runs them in both.
 #![cfg(all(target_arch = "wasm32", feature = "client"))]
 #![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests fail by panicking")]
 
@@ -15,7 +15,7 @@ const BASE: &str = "https://vault.example/below";
 const ID: &str = "0190c0de-0000-7000-8000-00000000000a";
 const KEY: &str = "sk_test_00000000000000000000000000000000127lYz";
 
-/// A value as JSON, for comparison.
+/// Formats a value as JSON, for comparison.
 fn json(value: &JsValue) -> String {
     JSON::stringify(value).unwrap().into()
 }
@@ -48,7 +48,7 @@ fn member(value: &JsValue, name: &str) -> JsValue {
     Reflect::get(value, &name.into()).unwrap()
 }
 
-/// The status and code of a failure, and the location and suggestion of each error.
+/// The status and code of an error, and the location and suggestion of each detail.
 fn refusal(call: Result<Call, JsValue>) -> String {
     let failure = call.err().unwrap();
     let faults = Array::from(&member(&failure, "errors")).into_iter().map(|fault| {

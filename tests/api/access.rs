@@ -1,4 +1,5 @@
-//! Access to the vault: scopes, invalid keys, the order of checks, methods, and one database call per request.
+//! Access control of the vault endpoints: scopes, invalid keys, methods, the order of checks, and
+//! one database call per request.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::message::Body;
@@ -9,7 +10,7 @@ use serde_json::json;
 use crate::support::{Api, anonymous, as_key, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, minimal, name, state};
 
-/// Each kind of vault request for this connection, with the scope that it needs.
+/// Returns one request to each vault endpoint for this connection, with the scope that it needs.
 fn requests(key: &ApiKey, id: &str) -> Vec<(Request, Scope)> {
     let (read, write) = (Scope::ConnectionsRead, Scope::ConnectionsWrite);
     let changed = |method: &str, path: &str, sent: &str| with_body(as_key(key, method, path), sent);
@@ -68,7 +69,7 @@ fn keys_without_the_scope_read_and_write_nothing() {
             assert_eq!(api.env.dump(), before, "{request:?}");
         }
     }
-    // Each scope is enough for the requests that it covers.
+    // A key with only the required scope can send each request.
     for (index, _) in requests(&api.key, "").iter().enumerate() {
         let id = api.create(&minimal(&format!("id-{index}")))["id"].as_str().unwrap().to_owned();
         let scope = requests(&api.key, &id)[index].1;
@@ -131,7 +132,7 @@ fn revocation_and_expiry_take_effect_in_the_same_batch() {
     let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let ask = |key: &ApiKey| api.send(&requests(key, &id)[3].0).status;
     assert_eq!((ask(&expiring), ask(&revoked)), (200, 200));
-    // This must hold regardless of what another path of this isolate has cached about the keys.
+    // Make the isolate cache both keys: cached keys must not delay revocation or expiry.
     for key in [&expiring, &revoked] {
         assert_eq!(api.send(&as_key(key, "GET", "/v1/available-connectors")).status, 200);
     }
@@ -268,13 +269,13 @@ fn checks_have_a_fixed_order() {
         (weak("GET", &format!("{}/", at(&id))), true, 404, "route_not_found"),
         (weak("GET", "/v1/vault/connections/a%00"), true, 404, "route_not_found"),
         (weak("PUT", &format!("{}?x", at(&id))), true, 405, "method_not_allowed"),
-        // 403 comes before 429.
+        // A missing scope (403) is reported before the rate limit (429).
         (stale(large(weak("PATCH", &format!("{}?x", at(&id))))), true, 403, "insufficient_scope"),
         (weak("GET", &format!("{CONNECTIONS}?x")), true, 403, "insufficient_scope"),
         (large(weak("POST", CONNECTIONS)), true, 403, "insufficient_scope"),
         (weak("DELETE", &at("x")), true, 403, "insufficient_scope"),
         (weak("GET", SUMMARY), true, 403, "insufficient_scope"),
-        // 429 comes before 400.
+        // The rate limit (429) is reported before errors of the request (400).
         (stale(large(patch(&format!("{}?x", at(&id))))), true, 429, "too_many_requests"),
         (api.request("GET", &format!("{CONNECTIONS}?x")), true, 429, "too_many_requests"),
         (api.request("POST", CONNECTIONS), true, 429, "too_many_requests"),
@@ -298,7 +299,7 @@ fn checks_have_a_fixed_order() {
         (large(api.request("POST", CONNECTIONS)), false, 415, "unsupported_media_type"),
         (large(typed(api.request("POST", CONNECTIONS))), false, 413, "body_too_large"),
         (with_body(patch(&at(&foreign)), "[]"), false, 400, "invalid_body"),
-        // 404 comes before 412.
+        // An unknown connection (404) is reported before a failed precondition (412).
         (stale(with_body(patch(&at(&foreign)), "{}")), false, 404, "connection_not_found"),
         (stale(api.request("DELETE", &at(&foreign))), false, 404, "connection_not_found"),
         (stale(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),

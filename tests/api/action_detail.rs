@@ -1,4 +1,4 @@
-//! Reading one action with its details.
+//! The endpoint that returns one action with its details.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
@@ -13,7 +13,7 @@ use crate::support::{Api, action, body, connector, units, with_header};
 
 const PATH: &str = "/v1/available-actions";
 
-/// A stored action with only its required members.
+/// An action with only the required members.
 fn minimal_action(key: &str) -> Value {
     json!({
         "title": key, "key": key, "method": "GET", "modelName": "", "facts": {"path": format!("/{key}")},
@@ -59,7 +59,8 @@ fn detail() -> ConnectorDetail {
     .unwrap()
 }
 
-/// `gmail`, formerly `mail`, has one action with every member; `acme` has four actions in two units.
+/// Returns a service with two platforms: `gmail`, formerly `mail`, has one action with every
+/// member; `acme` has four actions in two units.
 fn api(sizes: Sizes) -> Api {
     let api = Api::new(Config::default());
     let platform = |name: &str, alias: &str, rows: Vec<Action>, units| Platform {

@@ -37,7 +37,7 @@ fn revoke(api: &Api, by: &ApiKey, id: &Value) -> u16 {
     api.send(&as_key(by, "DELETE", &format!("{KEYS}/{}", id.as_str().unwrap()))).status
 }
 
-/// The status of a request that every valid key may send.
+/// The status of `GET /v1/whoami`, which every valid key may send.
 fn whoami(api: &Api, key: &ApiKey) -> u16 {
     api.send(&as_key(key, "GET", "/v1/whoami")).status
 }
@@ -55,7 +55,7 @@ fn timestamp_after(api: &Api, milliseconds: u64) -> String {
     connector_vault::util::rfc3339::rfc3339(api.env.now.get() + milliseconds).unwrap()
 }
 
-/// A service, and its key that expires in 10 days.
+/// Returns a service, and a key that expires in 10 days.
 fn api_with_expiring_key() -> (Api, ApiKey) {
     let api = Api::with_catalog();
     let end = api.env.now.get() + 10 * DAY_MS;
@@ -232,7 +232,7 @@ fn pages_of_keys_neither_repeat_nor_skip() {
     assert_eq!(rows, all_rows);
 }
 
-/// Revokes a key as the operator's command does, which needs no key itself.
+/// Revokes a key like the operator's command, which needs no API key.
 fn operator_revokes(api: &Api, id: &Value) {
     let now = api.env.now.get();
     let id = id.as_str().unwrap();

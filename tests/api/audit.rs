@@ -1,4 +1,5 @@
-//! The audit records each change and each read of credentials with the right actor, and contains no secret.
+//! The audit records every change and every read of credentials with the right actor, and contains
+//! no secret.
 
 mod random;
 
@@ -17,12 +18,11 @@ use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, minimal};
 
 const AUDIT: &str = "/v1/audit";
 
-/// The id of a key.
 fn id_of(api: &Api, key: &ApiKey) -> String {
     api.env.texts(&format!("SELECT id FROM api_keys WHERE hash = '{}'", key.hash())).remove(0)
 }
 
-/// The entries of the request that got this response: action, type of actor, actor and target.
+/// The audit entries of the request with this response: action, type of actor, actor and target.
 fn entries_of(api: &Api, response: &Response) -> Vec<String> {
     let request = response.header("x-request-id").unwrap();
     api.env.texts(&format!(
@@ -211,7 +211,7 @@ fn actors_are_people_tokens_and_agents() {
     let revoke = anonymous("POST", &format!("/mcp/{endpoint}/revoke"));
     let revoke = agents::with_form(revoke, &agents::form(&[("token", &agent.refresh)]));
     assert_eq!(api.send(&revoke).status, 200);
-    // A user declines.
+    // A user declines to give an agent access.
     let client = agents::register(&api, &endpoint);
     let (browser, page) = agents::at_consent(&api, &endpoint, &client, &json!({}));
     let declined = agents::hidden_field(&page, "grant");
@@ -270,7 +270,7 @@ fn background_jobs_have_no_actor() {
         &api,
         &[(400, json!({"error": "invalid_grant"})), (400, json!({"error": "invalid_grant"}))],
     );
-    // The caller is the actor of the read. It is not the actor of the failure, since the platform ended the grant.
+    // The caller is the actor of the read, but not of the failure: the platform ended the grant.
     for _ in 0..2 {
         api.get(&format!("{}/credentials", at(&id)));
         api.env.wait(120_000);
@@ -313,7 +313,7 @@ fn filters_combine_with_paging() {
         actions
     };
     let rows = walk("");
-    // The creations of the two keys of this environment have entries, too.
+    // The audit also contains the creation of this environment's two keys.
     assert_eq!(rows.len(), 30 + 6 + 2);
     let sorted: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert!(sorted.windows(2).all(|pair| pair[0] > pair[1]));

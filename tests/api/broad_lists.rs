@@ -1,4 +1,5 @@
-//! Lists that would read too many rows are refused before they are read; the refusal names the cause and a remedy.
+//! Lists that would read too many rows are refused before any row is read. The problem names the
+//! cause and a remedy.
 
 use connector_vault::http::Service;
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{Api, as_key, as_secret, body, config, to_sqlite};
 use crate::vault::{CONNECTIONS, code, minimal, next};
 
-/// A vault of 60 connections, whose lists may read this many rows.
+/// Returns a service with 60 connections, whose lists may read this many rows.
 fn vault(max_rows_read: &str) -> Api {
     let api = Api::with_sessions(crate::sessions::SECRET, "");
     for index in 0..60 {
@@ -25,7 +26,7 @@ fn with_most(api: Api, max_rows_read: &str) -> Api {
     Api { service: Service::new(config(&variables)), ..api }
 }
 
-/// The detail of a refusal, and the parameter and detail of each error.
+/// The detail of a refused list, and the parameter and detail of each error.
 fn refusal(api: &Api, query: &str) -> (String, Vec<(String, String)>) {
     let response = api.get(&format!("{CONNECTIONS}?{query}"));
     assert_eq!((response.status, code(&response).as_str()), (400, "query_too_broad"), "{query}");
@@ -124,7 +125,7 @@ fn a_rejected_list_reads_no_rows() {
     ] {
         api = with_most(api, max);
         assert_eq!(refusal(&api, query).1[0].0, cause, "{query}");
-        // After the statements for the key and the estimate, none returns totals or rows.
+        // No statement after those for the key and the estimate returns totals or rows.
         for statement in api.env.statements.borrow().iter().skip(2) {
             if !statement.sql.starts_with("SELECT") {
                 continue;
@@ -164,7 +165,7 @@ fn a_selective_list_is_returned() {
     }
 }
 
-/// A page near the end is read from the end, regardless of its number.
+/// A page near the end is read from the end of the index, regardless of its number.
 #[test]
 fn the_last_pages_can_be_requested_by_number() {
     let api = vault("20");

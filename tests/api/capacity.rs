@@ -1,4 +1,4 @@
-//! A database that is nearly full: additions are refused, and everything else works.
+//! A database that is nearly full refuses additions and accepts everything else.
 
 use connector_vault::auth::Shard;
 use connector_vault::http::Request;
@@ -15,7 +15,7 @@ use crate::vault::{CONNECTIONS, at, code, name, patch_as, post_as, state};
 const LIMIT: u64 = 1_000_000;
 const FULL: u64 = 950_000;
 
-/// An API whose databases can hold [`LIMIT`] bytes.
+/// Returns a service whose databases can hold [`LIMIT`] bytes.
 fn api() -> Api {
     connect::api_with(&[
         ("VAULT_KEYS", KEYS),
@@ -24,7 +24,7 @@ fn api() -> Api {
     ])
 }
 
-/// Makes the database report this size from now on, and sends a request so that the isolate knows it.
+/// Makes the database report this size, and sends a request so that the isolate reads it.
 fn report_size(api: &Api, bytes: u64) {
     api.env.size.set(bytes);
     assert_eq!(api.get("/v1/whoami").status, 200);
@@ -95,13 +95,13 @@ fn refuses_additions_and_allows_everything_else() {
             "{method} {path}"
         );
         assert_eq!(response.header("retry-after"), None);
-        // Whether a client exists is known only after the statement that inserts it.
+        // Only the insert shows whether the OAuth client already exists.
         let batches = if path.starts_with("/v1/oauth-clients") { 2 } else { 1 };
         assert_eq!(api.env.db_calls.get(), calls + batches, "{method} {path}");
         assert!(response.log.unwrap().contains("950000 of 1000000 bytes (95 %)"));
         assert_eq!(api.env.dump(), before, "{method} {path}");
     }
-    // All endpoints that add rows are among these cases.
+    // These cases cover all endpoints that add rows.
     let added: Vec<Keyed> = Endpoint::ALL
         .iter()
         .filter_map(|endpoint| match endpoint {
@@ -110,7 +110,7 @@ fn refuses_additions_and_allows_everything_else() {
         })
         .collect();
     assert_eq!(added.len() + 5, adding().len());
-    // A reconnection is accepted if it repairs the connection and adds nothing else.
+    // A reconnection that repairs the connection without adding rows is accepted.
     let fail = || {
         let sql = "UPDATE connections SET state = 'failed' WHERE id = ?1";
         api.env.current_database().execute(sql, [&kept]).unwrap();

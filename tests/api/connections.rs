@@ -1,4 +1,4 @@
-//! The list of connections.
+//! The list of connections: filters and rows.
 
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn filters_match_exactly_and_combine_with_and() {
         ("", ALL),
         ("active=true", ALL),
         ("active=false", "c3 c10"),
-        // platform: exact, ignoring case
+        // `platform` matches exactly, ignoring case.
         ("platform=alpha", "c1 c2"),
         ("platform=ALPHA", "c1 c2"),
         ("platform=alpha-two", "c4"),
@@ -43,11 +43,11 @@ fn filters_match_exactly_and_combine_with_and() {
         ("platform=alpha%25", ""),
         ("platform=alpha::", ""),
         ("platform=unknown", ""),
-        // platformVersion: exact
+        // `platformVersion` matches exactly.
         ("platformVersion=v1", "c1 c4 c5 c6 c7 c9 c11"),
         ("platformVersion=v10", "c8"),
         ("platformVersion=v3", ""),
-        // name: exact, ignoring case
+        // `name` matches exactly, ignoring case.
         ("name=ann", "c1 c2 c11"),
         ("name=aNN", "c1 c2 c11"),
         ("name=an", ""),
@@ -60,7 +60,7 @@ fn filters_match_exactly_and_combine_with_and() {
         ("name=null", ""),
         ("name=*", ""),
         ("name=%25", ""),
-        // identity: exact
+        // `identity` matches exactly, including its case.
         ("identity=ann", "c1"),
         ("identity=Ann", "c2"),
         ("identity=ANN", ""),
@@ -73,12 +73,12 @@ fn filters_match_exactly_and_combine_with_and() {
         ("identity=bob", ""),
         ("identity=%25", ""),
         ("identity=_", ""),
-        // identityType
+        // `identityType` matches exactly.
         ("identityType=user", "c1 c7 c8 c9 c11"),
         ("identityType=team", "c2"),
         ("identityType=organization", "c4"),
         ("identityType=project", "c5 c6"),
-        // tags: all of them, exact
+        // `tags` matches connections with all of the tags, exactly.
         ("tags=red", "c1 c2 c7 c11"),
         ("tags=Red", "c4"),
         ("tags=re", "c8"),
@@ -101,14 +101,14 @@ fn filters_match_exactly_and_combine_with_and() {
         ("tags=red,green&tagsMatch=any", "c1 c2 c7 c11"),
         ("tags=blue,Red,none&tagsMatch=any", "c1 c4"),
         ("tags=none,nothing&tagsMatch=any", ""),
-        // More tags than D1 merges in one statement, with and without other filters.
+        // More tags than one statement merges in D1, with and without other filters.
         ("tags=1,2,3,4,5,6", ""),
         ("tags=1,2,3,4,5&platform=alpha", ""),
         ("tags=1,2,3,4,5,6&platform=alpha&identityType=user", ""),
         ("tags=1,2,3,4,5,red&tagsMatch=any", "c1 c2 c7 c11"),
         ("tags=1,2,3,4,5,6,7,8,9,10,red,blue&tagsMatch=any&platform=alpha", "c1 c2"),
         ("tags=blue,Red&tagsMatch=any&active=false", "c3"),
-        // q: a prefix of the name or the identity, ignoring case
+        // `q` matches a prefix of the name or the identity, ignoring case.
         ("q=ann", "c1 c2 c4 c11"),
         ("q=ANN", "c1 c2 c4 c11"),
         ("q=nn", ""),
@@ -128,7 +128,7 @@ fn filters_match_exactly_and_combine_with_and() {
         ("q=zoe&active=false", "c10"),
         ("q=annabel&active=false", "c10"),
         ("q=%F4%8F%BF%BF", ""),
-        // key: one of several, exact
+        // `key` matches one of several keys exactly.
         ("key=test::alpha::c1::ann", "c1"),
         ("key=test::alpha::c1::Ann", ""),
         ("key=test::ALPHA::c1::ann", ""),
@@ -143,7 +143,7 @@ fn filters_match_exactly_and_combine_with_and() {
         ("key=test::alpha::c1::ann%20", ""),
         ("key={test::zeta::c5::100%}", "c5"),
         ("key={test::epsilon::c9::x'y\"z\\*}", "c9"),
-        // combinations
+        // Filters are combined with "and".
         ("platform=alpha&platformVersion=v1", "c1"),
         ("platform=alpha&platformVersion=v1&active=false", "c3"),
         ("platform=zeta&identityType=user", "c7 c8"),
@@ -176,7 +176,7 @@ fn filters_match_exactly_and_combine_with_and() {
             "",
         ),
     ] {
-        // Braces mark text that is percent-encoded here.
+        // Text in braces is percent-encoded in this loop.
         let encoded = query.split('{').map(|part| match part.split_once('}') {
             Some((raw, rest)) => encode(raw) + rest,
             None => part.to_owned(),
@@ -202,7 +202,7 @@ fn filters_match_exactly_and_combine_with_and() {
             "{query}"
         );
         assert_eq!(response.header("link"), None, "{query}");
-        // The pages together are the same list.
+        // The pages together equal the full list.
         let pages: Vec<Value> = (1..=total + 1)
             .flat_map(|page| {
                 body(&api.get(&format!("{CONNECTIONS}?{encoded}&limit=1&page={page}")))["rows"]
@@ -272,7 +272,8 @@ fn accepts_up_to_a_hundred_keys_and_twenty_tags() {
     let mut expected = keys.clone();
     expected.sort_unstable();
     assert_eq!(got, expected);
-    // Longer than a pattern may be in D1, and more values than a statement may have parameters.
+    // A value longer than D1's longest pattern, and more values than a statement may have
+    // parameters.
     let long = vec![format!("test::alpha::default::{}", "x".repeat(256)); 100].join(",");
     assert_eq!(body(&api.get(&format!("{CONNECTIONS}?key={long}")))["total"], 0);
     let tags: Vec<String> = (0..20).map(|tag| format!("t{tag}")).collect();

@@ -1,4 +1,4 @@
-//! Reading one connector with its details.
+//! The endpoint that returns one connector with its details.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
@@ -23,7 +23,7 @@ fn detail() -> ConnectorDetail {
     .unwrap()
 }
 
-/// A catalog of two platforms; `gmail` was called `googleapis-gmail` and `mail`.
+/// Returns a service with two platforms; `gmail` was called `googleapis-gmail` and `mail`.
 fn api(sizes: Sizes) -> Api {
     let api = Api::new(Config::default());
     let platform = |name: &str, detail, aliases: &[&str], actions| Platform {
@@ -77,7 +77,7 @@ fn detail_contains_the_row() {
     assert_eq!(reply["authMethods"][0]["fields"][0]["pattern"], Value::Null);
     let bare = body(&api.get(&format!("{PATH}/acme")));
     assert_eq!((&bare["authMethods"], &bare["servers"]), (&json!([]), &json!([])));
-    // The platform's name ignores case.
+    // The platform's name in the path ignores case.
     assert_eq!(api.get(&format!("{PATH}/GMAIL")).body, response.body, "case does not matter");
 }
 
@@ -103,7 +103,8 @@ fn former_names_resolve_to_the_platform() {
     }
 }
 
-/// A search always uses the platform's current name, so that current and former names share cached responses.
+/// A search always uses the current name, so that requests with current and former names share
+/// cached responses.
 #[test]
 fn former_name_gives_the_same_response_as_the_current_one() {
     for first in ["mail", "gmail"] {

@@ -1,4 +1,4 @@
-//! The list of connectors.
+//! The list of connectors: filters and rows.
 
 use connector_vault::http::Config;
 

@@ -1,8 +1,8 @@
-//! Checks the counters and the table of tags against the connections.
+//! Checks the counters and the tags table against the connections.
 
 use crate::support::TestEnv;
 
-/// The correct contents of `connection_counts`, counted from the connections.
+/// Computes the correct contents of `connection_counts` from the connections.
 const COUNTS: &str = "
     SELECT account, environment, active, 'all', '', count(*) FROM connections GROUP BY account, environment, active
     UNION ALL SELECT account, environment, active, 'platform', platform, count(*) FROM connections GROUP BY account, environment, active, platform
@@ -18,10 +18,11 @@ const COUNTS: &str = "
     UNION ALL SELECT account, environment, active, 'platform/platformVersion/identityType/state', platform || '/' || platform_version || '/' || identity_type || '/' || state, count(*) FROM connections GROUP BY account, environment, active, platform, platform_version, identity_type, state
     UNION ALL SELECT account, environment, active, 'tag', j.value, count(DISTINCT seq) FROM connections, json_each(tags) j GROUP BY account, environment, active, j.value";
 
-/// The correct contents of `connection_tags`.
+/// Computes the correct contents of `connection_tags` from the connections.
 const TAGS: &str = "SELECT DISTINCT account, environment, active, j.value, created_at, c.id, seq FROM connections c, json_each(tags) j";
 
-/// The sorted rows of several queries, which run one at a time because D1 accepts only a few in one statement.
+/// The sorted rows of several queries. They run one at a time, because D1 limits the number of
+/// queries in one statement.
 fn rows(env: &TestEnv, queries: &str) -> Vec<String> {
     let mut rows: Vec<String> =
         queries.split("UNION ALL").flat_map(|sql| rows_of(env, sql)).collect();
@@ -42,7 +43,7 @@ fn rows_of(env: &TestEnv, sql: &str) -> Vec<String> {
     statement.query_map([], row).unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// The wrong rows of the counters and tags, each with its actual and its correct contents.
+/// The wrong rows of counters and tags, each with its actual and its correct contents.
 pub fn miscounts(env: &TestEnv) -> Vec<String> {
     let tables = [
         ("SELECT account, environment, active, dimension, value, n FROM connection_counts", COUNTS),

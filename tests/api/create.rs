@@ -1,4 +1,4 @@
-//! `POST /v1/vault/connections`.
+//! Creating connections: `POST /v1/vault/connections`.
 
 use connector_vault::http::message::Body;
 use connector_vault::http::{Config, Request};
@@ -45,7 +45,7 @@ fn create_stores_the_body_and_defaults() {
     }
     assert_eq!(created["key"], "test::zeta::l-1::a::b %_*\"'\\ é");
     assert_eq!(created["createdAt"], "2027-01-15T08:01:01.042Z");
-    // The case of a platform is ignored in requests; the catalog's form is stored.
+    // The platform's case is ignored; the connection gets the catalog's spelling.
     let mut upper_case = minimal("eve");
     upper_case["platform"] = json!("ALPHA-Two");
     created = api.create(&upper_case);
@@ -255,7 +255,7 @@ fn rejects_a_key_that_exists() {
         assert_eq!(api.on("DELETE", first["id"].as_str().unwrap(), None).status, 204);
         api.create(&document);
     }
-    // Another API key of the same account and environment sees the same connections.
+    // Other keys of the same account and environment see the same connections.
     let second = api.env.key("acme", Environment::Test, &[Scope::ConnectionsWrite], None);
     let response = api.send(&post_as(&second, &minimal("ann true")));
     assert_eq!((response.status, code(&response).as_str()), (409, "connection_exists"));
@@ -270,7 +270,7 @@ fn creates_nothing_without_the_catalog() {
         let response = api.send(&post_as(&api.key, &minimal("ann")));
         assert_eq!((response.status, code(&response).as_str()), (503, "unavailable"));
         assert_eq!(api.env.dump(), before);
-        // A caller without a valid key does not see the failure.
+        // A caller without a valid key gets a 401 even while storage fails.
         api.env.blob_failures.set(3);
         let reader = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
         assert_eq!(api.send(&post_as(&reader, &minimal("ann"))).status, 403);

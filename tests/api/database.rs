@@ -1,5 +1,6 @@
-//! In-memory databases that behave like D1. A test gets one that an earlier test has used, without that test's changes:
-//! `SQLite` parses the schema and prepares each statement once per connection, which takes longer than most tests.
+//! In-memory databases that behave like D1. Tests reuse them after a rollback, because creating a
+//! connection is slower than most tests: `SQLite` parses the schema and prepares each statement
+//! again.
 
 use std::fs;
 use std::ops::{Deref, DerefMut};
@@ -14,7 +15,7 @@ use rusqlite::limits::Limit;
 
 use crate::support::{SPLITMIX_GAMMA, START, splitmix};
 
-/// D1's limits (`src/workerd/util/sqlite.c++` of workerd), where they are lower than `SQLite`'s own.
+/// D1's limits that are lower than `SQLite`'s own, from `src/workerd/util/sqlite.c++` of workerd.
 const LIMITS: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_LENGTH, 2_200_000),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
@@ -28,13 +29,13 @@ const LIMITS: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
 ];
 
-/// Connections that no test uses, each with the tables and without rows.
+/// Connections that no test uses at the moment. Each has the service's tables, without rows.
 static IDLE: Mutex<Vec<Connection>> = Mutex::new(Vec::new());
 
 static MIGRATIONS: LazyLock<Vec<String>> = LazyLock::new(migrations);
 
 pub struct Database {
-    /// `None` only while the database is dropped.
+    /// `None` only during `drop`.
     connection: Option<Connection>,
     /// Whether another test may use the connection afterwards.
     is_reusable: bool,
@@ -42,9 +43,9 @@ pub struct Database {
 
 struct Connection {
     sqlite: rusqlite::Connection,
-    /// The result of `unixepoch`, in milliseconds.
+    /// The current time of the SQL function `unixepoch`, in milliseconds.
     now: Arc<AtomicU64>,
-    /// The state of `random`, and what each call adds to it.
+    /// The state of the SQL function `random`, and the increment per call.
     seed: Arc<AtomicU64>,
     step: Arc<AtomicU64>,
 }
@@ -72,7 +73,7 @@ impl Database {
         Self { connection: Some(Connection::open()), is_reusable: false }
     }
 
-    /// A database with the same tables and rows.
+    /// Copies the tables and rows into another in-memory database.
     pub fn duplicate(&mut self, is_read_only: bool) -> Self {
         let bytes = self.serialize("main").unwrap().to_vec();
         let mut copy = Connection::open();
@@ -81,7 +82,7 @@ impl Database {
         Self { connection: Some(copy), is_reusable: false }
     }
 
-    /// Moves the database into a file, which other connections can open.
+    /// Moves the database to a file, which other connections can open.
     pub fn move_to(&mut self, path: &Path) {
         fs::write(path, &*self.serialize("main").unwrap()).unwrap();
         *self = Self {
@@ -95,12 +96,12 @@ impl Database {
         self.connection().step.store(0, Ordering::Relaxed);
     }
 
-    /// Sets the time for triggers, in milliseconds since 1970-01-01 UTC.
+    /// Sets the time that triggers read, in milliseconds since 1970-01-01 UTC.
     pub fn set_now(&self, now: u64) {
         self.connection().now.store(now, Ordering::Relaxed);
     }
 
-    /// Keeps the changes of `work` only if it succeeds.
+    /// Runs `work` in a transaction. Rolls its changes back if it fails.
     pub fn transaction<T, E>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         self.execute_batch("SAVEPOINT batch").unwrap();
         let result = work();
@@ -135,7 +136,8 @@ impl Connection {
             Ok(seconds)
         };
         sqlite.create_scalar_function("unixepoch", 1, flags, unixepoch).unwrap();
-        // SQLite seeds its own generator from the operating system, so a test that spreads checks would differ in each run.
+        // `SQLite` seeds `random` from the operating system, so tests that spread checks would
+        // differ in each run.
         let seed = Arc::new(AtomicU64::new(SPLITMIX_GAMMA));
         let step = Arc::new(AtomicU64::new(SPLITMIX_GAMMA));
         let (state, added) = (Arc::clone(&seed), Arc::clone(&step));
@@ -168,7 +170,8 @@ impl Drop for Database {
         if !self.is_reusable || thread::panicking() {
             return;
         }
-        // Rolling back restores tables, triggers and rows, but no pragmas; setting one makes SQLite prepare all statements again.
+        // A rollback restores tables, triggers and rows, but not pragmas. Setting a pragma makes
+        // `SQLite` prepare all statements again, so only changed ones are set.
         let is_set = |pragma: &str| -> bool {
             let mut statement = connection.sqlite.prepare_cached(pragma).unwrap();
             statement.query_row([], |row| row.get(0)).unwrap()

@@ -1,10 +1,10 @@
-//! Files in the repository that are derived from the code.
+//! Checks files in the repository that are derived from the code.
 
 use std::fmt::Write as _;
 use std::{env, fs};
 
-/// Compares a file with the code's current output. If the environment variable `write` is set, the file is written
-/// instead. `test` is the filter of the calling test.
+/// Compares a file with the code's current output. If the environment variable `write` is set, the
+/// file is written instead. `test` is the calling test's filter.
 pub fn assert_current(path: &str, now: &str, write: &str, test: &str) {
     if env::var_os(write).is_some() {
         fs::write(path, now).unwrap();

@@ -1,5 +1,6 @@
-//! The due work of many connections, minute by minute, by the service's own rules for margins, checks and pauses: its
-//! amount per second and its evenness. The ignored test prints the tables of the documentation.
+//! Simulates the due work of many connections minute by minute, with the service's own margins,
+//! checks and pauses. Measures its amount per second and its evenness. The ignored test prints the
+//! tables of the documentation.
 
 use std::collections::VecDeque;
 
@@ -17,12 +18,13 @@ const DAY: u64 = 24 * HOUR;
 const MINUTES_PER_DAY: usize = 24 * 60;
 /// The maximum number of connections that one run of the schedule enqueues.
 const MAX_PER_RUN: usize = 4_008;
-/// Lifetimes of access tokens, and the share of each in percent. Other tokens do not expire and are only checked.
+/// Lifetimes of access tokens, and the percentage of connections with each. All other tokens do not
+/// expire and are only checked.
 const TOKEN_LIFETIMES: [(u64, &str, u64); 3] =
     [(50, "an hour", HOUR), (20, "a day", DAY), (10, "60 days", 60 * DAY)];
 
-/// The due work by minute: a run finds the work that was due before it began. Work that is due after the end is left
-/// out.
+/// The due work by minute. A run finds only work that was due before it began. Work that is due
+/// after the last minute is dropped.
 struct Calendar(Vec<Vec<usize>>);
 
 impl Calendar {
@@ -47,7 +49,7 @@ impl Calendar {
     }
 }
 
-/// A number below `end`.
+/// Returns a random number below `end`.
 fn below(rng: &mut TestRng, end: u64) -> u64 {
     rng.next() % end
 }
@@ -61,7 +63,7 @@ fn ratio(one: usize, other: usize) -> f64 {
     one as f64 / other as f64
 }
 
-/// The maximum per minute, and its ratio to the mean.
+/// The maximum per minute, and the ratio of the maximum to the mean.
 fn unevenness(minutes: &[usize]) -> (usize, f64) {
     let max = minutes.iter().copied().max().unwrap();
     (max, ratio(max * minutes.len(), minutes.iter().sum()))
@@ -69,21 +71,21 @@ fn unevenness(minutes: &[usize]) -> (usize, f64) {
 
 /// A connection whose platform is up.
 struct WorkingConnection {
-    /// The lifetime of its access tokens, as an index.
+    /// The index of its access tokens' lifetime in [`TOKEN_LIFETIMES`].
     kind: Option<usize>,
     issued: u64,
     check_at: u64,
 }
 
-/// The work of a minute: refreshes on use, by the token's lifetime, and checks by the schedule.
+/// The work done in a minute: refreshes on use, by token lifetime, and checks by the schedule.
 #[derive(Debug, Clone, Default)]
 struct MinuteWork {
     refreshes: [usize; TOKEN_LIFETIMES.len()],
     checks: usize,
 }
 
-/// Simulates days of connections, each used this many times a day at random. `pause` is the minute at which the schedule
-/// pauses, and for how many hours.
+/// Simulates connections for several days. Each is used this many times a day, at random. `pause`
+/// is the minute at which the schedule stops, and the number of hours until it resumes.
 fn simulate_days(
     connections: usize,
     uses: u64,
@@ -127,7 +129,7 @@ fn simulate_days(
             pause.is_some_and(|(from, hours)| (from..from + hours * 60).contains(&minute));
         while !is_paused && done.checks < MAX_PER_RUN {
             let Some(one) = waiting.pop_front() else { break };
-            // A refresh may have postponed the check.
+            // A refresh may have postponed this check.
             if all[one].check_at <= now {
                 let check_at = next_check(now, DAY, byte(&mut rng));
                 all[one] = WorkingConnection { issued: now, check_at, ..all[one] };
@@ -140,8 +142,9 @@ fn simulate_days(
     (0..minutes).map(&mut run).collect()
 }
 
-/// Simulates connections whose platform is down for four days. Returns the attempts by minute, and the minutes until all
-/// work again. `together`: all first fail in the same minute instead of over a day.
+/// Simulates connections whose platform is down for four days. Returns the attempts per minute, and
+/// the minutes until all work again. With `together`, all first fail in the same minute; otherwise
+/// the failures are spread over a day.
 fn simulate_outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
     let mut rng = TestRng(1);
     let down = 4 * MINUTES_PER_DAY;
@@ -170,7 +173,7 @@ fn simulate_outage(connections: usize, together: bool) -> (Vec<usize>, usize) {
             all[one].attempts = after.attempts;
             let [at, alternative_at] =
                 [after.next_attempt_at, after.alternative_at].map(Option::unwrap);
-            // The same rule as in the statement that writes the failure.
+            // This is the rule of the statement that records the failure.
             let is_quieter = due.count(alternative_at).min(12) < due.count(at).min(12);
             due.add(if is_quieter { alternative_at } else { at }, one);
         }

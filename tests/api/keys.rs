@@ -1,4 +1,4 @@
-//! API keys and tenants.
+//! Authentication with API keys.
 
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
@@ -75,7 +75,7 @@ fn revocation_and_expiry_take_effect_within_a_minute() {
     let key = api.env.key("acme", Environment::Live, &Scope::ALL, Some(api.env.now.get() + 50_000));
     let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
-    // Storage is not needed to detect the expiry.
+    // Detecting the expiry needs no query.
     api.env.wait(49_999);
     assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
     api.env.wait(1);

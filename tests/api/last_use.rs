@@ -1,4 +1,5 @@
-//! The day of a key's last use is written once a day, with a request of that key, and never makes a request fail.
+//! The day of a key's last use is written once a day, together with a request, and a failed write
+//! never fails the request.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::{Config, Request, Response, Service};
@@ -12,7 +13,7 @@ const CONNECTORS: &str = "/v1/available-connectors";
 const WHOAMI: &str = "/v1/whoami";
 const DAY_MS: u64 = 86_400_000;
 
-/// The day of a key's last use, as stored.
+/// The stored day of a key's last use.
 fn last_used(env: &TestEnv, key: &ApiKey) -> Option<u64> {
     let sql = "SELECT last_used_day FROM api_keys WHERE hash = ?1";
     let day: Option<i64> =
@@ -24,7 +25,7 @@ fn today(env: &TestEnv) -> u64 {
     env.now.get() / DAY_MS
 }
 
-/// The number of database calls, and of rows written.
+/// The number of database calls and of written rows.
 fn cost(response: &Response) -> (u32, u32) {
     let timing = response.header("server-timing").unwrap();
     let number = |name: &str| {
@@ -41,7 +42,7 @@ fn ask(api: &Api, request: &Request) -> (u32, u32) {
     cost(&response)
 }
 
-/// Another isolate of the same service, with empty caches.
+/// Returns another isolate of the same service, with empty caches.
 fn another_isolate(api: Api) -> Api {
     Api { service: Service::new(Config::default()), ..api }
 }
@@ -63,7 +64,7 @@ fn a_use_is_written_once_a_day() {
         assert_eq!(get(CONNECTIONS), (1, 1), "the first request of day {day}");
         assert_eq!(last_used(&api.env, &api.key), Some(today(&api.env)));
         assert_eq!((get(CONNECTIONS), get(SUMMARY), get(WHOAMI)), ((1, 0), (1, 0), (1, 0)));
-        // The other requests only read, so they need no write access.
+        // The other requests only read, so their batches need no write access.
         let statements = api.env.statements.borrow();
         assert!(
             statements.iter().all(|statement| statement.sql.starts_with("SELECT")),
@@ -98,12 +99,13 @@ fn every_kind_of_request_counts_as_a_use() {
         assert_eq!((response.status, cost(&response)), (status, (1, 1)), "{request:?}");
         assert_eq!(last_used(&api.env, &key), Some(today(&api.env)), "{request:?}");
     }
-    // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.
+    // A deletion writes its actor first and erases the actor at the end, even if the connection
+    // does not exist.
     let key = full();
     let unknown = api.send(&as_key(&key, "DELETE", &at(UNKNOWN_ID)));
     assert_eq!((unknown.status, cost(&unknown)), (404, (1, 3)));
     assert_eq!(last_used(&api.env, &key), Some(today(&api.env)));
-    // A change also writes its own row and its actor.
+    // A change also writes the connection and its actor.
     for make in [
         |key: &ApiKey, _: &str| post_as(key, &minimal("new")),
         |key: &ApiKey, id: &str| patch_as(key, id, &json!({"tags": ["y"]})),
@@ -123,7 +125,8 @@ fn a_warm_catalog_read_makes_no_query() {
     let until_midnight = DAY_MS - api.env.now.get() % DAY_MS;
     api.env.wait(until_midnight - 1);
     assert_eq!((get(), get()), ((1, 0), (0, 0)));
-    // The key remains cached past midnight; the day is written with the next request that asks the database anyway.
+    // The key is still cached after midnight; the next request that queries the database writes the
+    // day.
     api.env.wait(1);
     let yesterday = today(&api.env) - 1;
     assert_eq!((get(), last_used(&api.env, &api.key)), ((0, 0), Some(yesterday)));
@@ -154,7 +157,8 @@ fn an_invalid_key_is_not_marked_as_used() {
         assert!(again.iter().all(|(status, ..)| *status == 401));
         again
     });
-    // Neither the response nor its cost reveals which case it is, the first time or later.
+    // Neither the response nor its cost reveals why the key is invalid, at the first request or
+    // later.
     assert!(responses.iter().all(|reply| *reply == responses[0]), "{responses:?}");
     assert_eq!(api.env.dump(), before);
     assert_eq!((last_used(&api.env, &expiring), last_used(&api.env, &revoked)), (used, used));
@@ -245,16 +249,18 @@ fn a_failed_write_of_a_use_does_not_fail_the_request() {
         assert_eq!(ask(api, &as_key(&key, "GET", path)), (1, 0));
         assert_eq!(last_used(&api.env, &key), None);
     }
-    // Writes happen once, and an unknown connection is not mistaken for one that an earlier attempt deleted.
+    // The retried batch writes once, and an unknown connection is not mistaken for one that the
+    // first batch deleted.
     let key = || api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let unknown = api.send(&as_key(&key(), "DELETE", &at(UNKNOWN_ID)));
-    // A deletion writes its actor first and erases it at the end, even if there is nothing to delete.
+    // A deletion writes its actor first and erases the actor at the end, even if the connection
+    // does not exist.
     assert_eq!((unknown.status, cost(&unknown)), (404, (2, 2)));
     let patched = api.send(&patch_as(&key(), &id, &json!({"tags": ["x"]})));
     assert_eq!((patched.status, &body(&patched)["version"]), (200, &json!("2")));
     assert_eq!(api.send(&post_as(&key(), &minimal("bob"))).status, 201);
     assert_eq!(api.send(&as_key(&key(), "DELETE", &at(&id))).status, 204);
-    // A read-only database.
+    // The database is read-only.
     let reader = key();
     api.env.database.execute_batch("PRAGMA query_only = ON").unwrap();
     assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (2, 0));

@@ -1,4 +1,4 @@
-//! Logos of well-known brands, which the service itself serves.
+//! Logos of well-known brands, which the service serves itself.
 
 use connector_vault::http::message::Request;
 use connector_vault::http::{Config, Response};
@@ -40,7 +40,7 @@ fn images(response: &Response) -> Vec<String> {
 #[test]
 fn images_are_absolute_urls_of_the_requested_origin() {
     let api = api();
-    // The second round is served from memory.
+    // The second requests for each origin are served from the cache.
     for origin in [ORIGIN, OTHER, ORIGIN, OTHER] {
         let list = api.send(&at(&api, origin, LIST));
         assert_eq!(

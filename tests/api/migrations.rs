@@ -1,5 +1,5 @@
-//! The rules for migrations: each one only adds, keeps all rows, and leaves tables on which the Worker of the earlier schema
-//! still works.
+//! Rules for migrations: each one only adds, keeps all rows, and leaves tables on which the Worker
+//! for the earlier schema still works.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use crate::database;
 use crate::support::{Api, TestEnv, body, config};
 use crate::vault::{CONNECTIONS, at, minimal};
 
-/// Synthetic migrations of the kinds that a release may add, applied after those of `schema/`, so that the rules are
-/// tested before the first release.
+/// Synthetic migrations of the types that a release may contain. They are applied after those in
+/// `schema/`, so that the rules are tested before the first release.
 const SYNTHETIC: [&str; 2] = [
     "ALTER TABLE connections ADD COLUMN colour TEXT;
      CREATE INDEX connections_by_colour ON connections (account, environment, colour) WHERE colour IS NOT NULL;",
@@ -32,7 +32,7 @@ fn migrations() -> Vec<String> {
     database::migrations().into_iter().chain(SYNTHETIC.map(String::from)).collect()
 }
 
-/// A database to which only the first `applied` migrations were applied.
+/// Returns a database to which only the first `applied` migrations were applied.
 fn at_schema(applied: usize) -> TestEnv {
     let env = TestEnv::empty();
     for migration in &migrations()[..applied] {
@@ -41,15 +41,17 @@ fn at_schema(applied: usize) -> TestEnv {
     env
 }
 
-/// Tables that triggers write: their rows follow from the connections, and are recounted.
+/// Tables whose rows triggers derive from the connections. They are recounted instead of copied.
 const DERIVED_TABLES: [&str; 2] = ["connection_counts", "connection_tags"];
 
-/// Tables that are empty unless an account is moving, which `moves.rs` fills: a row here would make triggers record the
-/// writes of this test. The author of a change is recorded only during the change.
+/// Tables that are usually empty: those of moves, which `moves.rs` fills, because a row would make
+/// triggers record this test's writes; and the author of a change, which exists only during the
+/// change.
 const EMPTY_TABLES: [&str; 5] =
     ["account_changes", "account_moves", "audit_context", "event_shifts", "forwards"];
 
-/// A table that changes of other tables write to: it is copied last, and compared before others are changed.
+/// The audit, which triggers of other tables write to. It is copied last, and compared before other
+/// tables change.
 const AUDIT: &str = "audit";
 
 /// The tables of a database, or the columns of a table that can be written.
@@ -66,20 +68,20 @@ fn rows(env: &TestEnv, table: &str, columns: &[String]) -> Vec<String> {
     env.texts(&format!("SELECT {} AS row FROM {table} ORDER BY row", row.join(" || ', ' || ")))
 }
 
-/// A call that waits for the approval of the user of the grant in [`AGENTS`].
+/// Inserts a call that waits for the approval of the user whose grant is in [`AGENTS`].
 const APPROVAL: &str = "INSERT INTO agent_approvals (id, account, environment, endpoint, grant_id, key_id, identity, connection_id, action, title, method, state, sealed, created_at, expires_at) VALUES ('a', 'acme', 'test', 'e', 'g', 'k', 'ann', 'c', 'createThing', 'Create a thing', 'POST', 'pending', 'k1.x', 1, 2);";
 
-/// The configuration of a sign-in for agents, and a grant.
+/// Inserts the configuration of a sign-in for agents, and a grant.
 const AGENTS: &str = "INSERT INTO agent_endpoints (id, account, environment, type, key_id, url, created_at, updated_at) VALUES ('e', 'acme', 'test', 'app', 'k', 'https://app.example', 1, 1); INSERT INTO agent_grants (id, account, environment, endpoint, key_id, state, identity, access, requested, client_hash, redirect_uri, challenge, browser_hash, secret_hash, created_at, expires_at) VALUES ('g', 'acme', 'test', 'e', 'k', 'active', 'ann', 'read', 'read', 'c', 'http://localhost/', 'h', 'b', 's', 1, 2);";
 
-/// The configuration of the sign-in to the console, and a session.
+/// Inserts the configuration of the console's sign-in, and a session.
 const CONSOLE: &str = "INSERT INTO console_sign_ins (id, account, environment, type, key_id, issuer, client_id, claim, roles, created_at, updated_at) VALUES ('e', 'acme', 'test', 'oidc', 'k', 'https://id.example', 'c', 'groups', '{}', 1, 1); INSERT INTO console_sessions (id, account, environment, sign_in, key_id, person, scopes, browser_hash, created_at, used_at, expires_at) VALUES ('s', 'acme', 'test', 'e', 'k', 'ann', '', 'b', 1, 1, 2);";
 
-/// The branding of an app.
+/// Inserts an app's branding.
 const BRANDING: &str = "INSERT INTO branding (account, environment, name, updated_at) VALUES ('acme', 'test', 'Acme', 1);";
 
-/// A service with rows in every table but those of moves: connected accounts, a deleted connection that is not revoked
-/// yet, a pending attempt, a webhook with a delivery.
+/// Returns a service with rows in every table except those of moves: connected accounts, a deleted
+/// connection whose revocation is pending, a pending attempt, and a webhook with a delivery.
 fn api_with_rows() -> Api {
     let api = connect::maintenance::api_at_current_time();
     api.env.database.execute_batch(AGENTS).unwrap();
@@ -113,7 +115,7 @@ fn api_with_rows() -> Api {
     api
 }
 
-/// Copies the columns of an earlier schema for each row.
+/// Copies all rows, in the columns that an earlier schema has.
 fn copy_rows(env: &TestEnv, from: &TestEnv, schema: &TestEnv) {
     let tables = names(schema, None);
     let is_plain = |table: &&String| !DERIVED_TABLES.contains(&table.as_str());
@@ -127,20 +129,21 @@ fn copy_rows(env: &TestEnv, from: &TestEnv, schema: &TestEnv) {
     copy("connections");
     let others: Vec<&String> =
         tables.iter().filter(is_plain).filter(|table| *table != "connections").collect();
-    // The copied rows replace those that the triggers derived from the connections.
+    // The copied rows replace those that triggers have derived.
     for table in &others {
         env.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
     }
-    // Webhooks are copied after events, since their triggers would otherwise create deliveries for these events.
+    // Webhooks are copied after events: their triggers would otherwise create deliveries for those
+    // events.
     for table in others.iter().filter(|table| **table != AUDIT) {
         copy(table);
     }
-    // Triggers of the other tables wrote to the audit.
+    // Copying the other tables has written audit entries.
     env.database.execute(&format!("DELETE FROM {AUDIT}"), []).unwrap();
     copy(AUDIT);
 }
 
-/// The rows of a database in the tables and columns of an earlier schema.
+/// The contents of a database, in the tables and columns of an earlier schema.
 fn contents(env: &TestEnv, schema: &TestEnv) -> Vec<(String, Vec<String>, Vec<String>)> {
     names(schema, None)
         .into_iter()
@@ -153,7 +156,8 @@ fn contents(env: &TestEnv, schema: &TestEnv) -> Vec<(String, Vec<String>, Vec<St
         .collect()
 }
 
-/// Asserts that the service returns the same from a database of the latest schema as from `old`.
+/// Asserts that the service returns the same responses from a database with the latest schema as
+/// from `old`.
 fn expect_served(env: TestEnv, old: &Api, applied: usize) {
     env.blobs.borrow_mut().clone_from(&old.env.blobs.borrow());
     env.now.set(old.env.now.get());
@@ -221,33 +225,34 @@ fn an_older_worker_can_write_to_the_current_schema() {
             env.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
         }
         assert_eq!(miscounts(&env), [""; 0], "deleted by a Worker of schema {applied}");
-        // After another upgrade, the service reads the rows that the earlier Worker wrote.
+        // After another upgrade, the service can read the rows that the earlier Worker has written.
         copy_rows(&env, &old.env, &schema);
         expect_served(env, &old, applied);
     }
 }
 
-/// The part of a row after its mark, and whether it is this mark.
+/// Removes a mark from the start of a row. Returns the remaining row, and whether it had this mark.
 fn split_mark(row: &str, mark: &str) -> (String, bool) {
     let (found, named) = row.split_once(' ').unwrap();
     (named.to_owned(), found == mark)
 }
 
-/// Each readable column of each table and view, on which a Worker may rely, and whether a row requires a value for it.
+/// The columns of all tables and views, on which a Worker may rely, and whether each requires a
+/// value.
 fn columns(env: &TestEnv) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', iif(c.\"notnull\" AND c.dflt_value IS NULL AND c.hidden = 0, '!', '?'), s.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk, c.hidden) FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')";
     let found = env.texts(sql);
     found.iter().map(|row| split_mark(row, "!")).collect()
 }
 
-/// The indexes that statements name, and whether each is unique.
+/// The indexes that statements may name, and whether each is unique.
 fn indexes(env: &TestEnv) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x), (SELECT d.sql FROM sqlite_schema d WHERE d.name = i.name)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
     let found = env.texts(sql);
     found.iter().map(|row| split_mark(row, "1")).collect()
 }
 
-/// The removals since a schema, and the new requirements for rows of its tables.
+/// The removals since a schema, and new requirements for rows in its tables.
 fn removed_or_required(before: &TestEnv, after: &TestEnv) -> Vec<String> {
     let mut found = Vec::new();
     for list in [columns, indexes] {
@@ -330,7 +335,8 @@ fn the_database_rejects_invalid_connections() {
     }
 }
 
-/// Tables whose rows triggers write, or that matter only while an account moves or `VAULT_KEYS` change.
+/// Tables whose rows triggers write, and tables that matter only while an account moves or
+/// `VAULT_KEYS` change.
 const DERIVED: [&str; 9] = [
     "connection_tags",
     "connection_counts",

@@ -1,4 +1,4 @@
-//! A naive model of the vault: a list of rows to which filters are applied one by one.
+//! A naive model of the vault: a list of rows, filtered one condition at a time.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::rng::TestRng;
 use crate::vault::encode;
 
-/// Few values, so that they collide: some differ only in case, are prefixes of each other, are not ASCII, or contain
-/// separators.
+/// Few values, so that they collide. Some differ only in case, are prefixes of each other, are not
+/// ASCII, or contain separators.
 pub const IDENTITIES: [&str; 11] =
     ["a", "A", "ab", "a::b", "a::b::c", "é", "É", "a%", "日本", "abcdefgh", "ABCdefghij"];
 pub const NAMES: [&str; 10] =
@@ -40,7 +40,7 @@ pub struct Row {
     pub description: String,
 }
 
-/// The filters of a list.
+/// The filters of a list request.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub active: Option<bool>,
@@ -85,7 +85,7 @@ impl Row {
         })
     }
 
-    /// The model's row for a connection's document.
+    /// Parses a connection's JSON document.
     pub fn from_json(document: &Value) -> Self {
         let text = |member: &str| document[member].as_str().unwrap().to_owned();
         Self {
@@ -112,7 +112,7 @@ impl Row {
 }
 
 impl Filter {
-    /// A random filter for connections with the names and platforms of the tests of tenants and tokens.
+    /// Returns a random filter with the names and platforms of the tests of tenants and tokens.
     pub fn random(
         rng: &mut TestRng,
         keys: Vec<String>,
@@ -196,7 +196,7 @@ impl Tenant {
         rows
     }
 
-    /// The envelope of a page.
+    /// The response for a page of a list.
     pub fn page(&self, filter: &Filter, limit: usize, page: usize) -> Value {
         let rows = self.list(filter);
         let shown: Vec<Value> = rows

@@ -23,7 +23,7 @@ use crate::vault::CONNECTIONS;
 const TOKENS: &str = "{\"access_token\": \"at\", \"refresh_token\": \"rt\", \"expires_in\": 3600}";
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The body of a connection to a platform in the catalog of these tests.
+/// The body of a request that creates a connection. The platform is in this test's catalog.
 fn minimal(identity: &str) -> Value {
     json!({"platform": "acme", "identity": identity, "identityType": "user"})
 }
@@ -33,19 +33,20 @@ fn other_shard() -> Shard {
     Shard::new(HOME.number() + 1).unwrap()
 }
 
-/// A database that the operator's command accesses, and which may fail.
+/// A database that the operator's command reads and writes. Its calls can be interrupted.
 struct CommandDatabase<'a> {
     api: &'a Api,
     shard: Shard,
     calls: &'a Calls<'a>,
 }
 
-/// The calls of the command, any of which can be interrupted.
+/// The database calls of the command, any of which can be interrupted.
 struct Calls<'a> {
     made: Cell<usize>,
-    /// The number of the call at which the command is killed, and whether that is before the call.
+    /// The number of the call during which the command is killed, and whether it is killed before
+    /// the call takes effect.
     killed_at: Option<(usize, bool)>,
-    /// Simulates other callers: runs before each call.
+    /// Runs before each call, to simulate other callers.
     before_each_call: Box<dyn Fn() + 'a>,
 }
 
@@ -82,8 +83,8 @@ impl MoveDatabase for CommandDatabase<'_> {
     }
 }
 
-/// Asserts that lookups by key, and pages after the first, use an index over the key: otherwise an account with N pages
-/// would be read N times.
+/// Asserts that lookups by key, and pages after the first, use the key's columns of an index.
+/// Otherwise an account with N pages would be read N times.
 fn assert_uses_index(env: &TestEnv, sql: &str) {
     let looks_up = sql.starts_with("DELETE FROM") || sql.contains("json_each('");
     let is_next = sql.contains("UNION ALL SELECT * FROM");
@@ -100,7 +101,8 @@ fn assert_uses_index(env: &TestEnv, sql: &str) {
         let is_large = ["connections", "events", "deliveries", "credentials", "revocations"]
             .iter()
             .any(|table| detail.starts_with(&format!("SEARCH {table} ")));
-        // The second part of a later page begins at the next webhook, and may read all of its rows.
+        // The second part of a later page starts at the next webhook, and may read all rows of a
+        // webhook.
         let is_whole =
             detail.ends_with("(account=?)") || detail.ends_with("(webhook_id=?)") && !is_next;
         assert!(!(is_large && is_whole && (parent == 0 || is_next)), "{detail}: {sql}");
@@ -122,7 +124,7 @@ fn move_account(api: &Api) -> MoveResult {
     with_move(api, (*HOME, other_shard()), &Calls::quiet(), |step| {
         let mut reports = Vec::new();
         let moved = step.run(|phase, done, all| reports.push((phase, done, all))).unwrap();
-        // The keys are copied last, while the account is fenced.
+        // Keys are copied last, while the account is fenced.
         assert!(
             reports.is_sorted() && reports.iter().all(|(_, done, all)| done < all),
             "{reports:?}"
@@ -139,7 +141,8 @@ fn clean_up(api: &Api, shard: Shard) -> bool {
     clean(&CommandDatabase { api, shard, calls: &calls }, "acme", false).unwrap()
 }
 
-/// Changes the account's copy in the target as a fault of the disk or the command would, without triggers.
+/// Changes the account's copy in the target database without triggers, as a fault of the disk or
+/// the command would. Returns the number of changed rows.
 fn damage(api: &Api, sql: &str) -> usize {
     let writing = |what: &str| {
         let sql = format!("UPDATE account_moves SET writing = {what} WHERE account = 'acme'");
@@ -154,14 +157,15 @@ fn damage(api: &Api, sql: &str) -> usize {
     })
 }
 
-/// An account with rows in every table, and other accounts in both databases.
+/// Returns a service with an account that has rows in every table, and other accounts in both
+/// databases.
 fn api() -> Api {
     let mut api = connect::api();
     api.env.add(other_shard());
     for shard in [*HOME, other_shard()] {
         let key = api.env.key_in(shard, "zoo", Environment::Test, &Scope::ALL, None);
         for name in ["a", "b", "c"] {
-            // Uses another platform, since `acme` is the name of the account that moves.
+            // Uses another platform, because `acme` is the name of the account that moves.
             let sent = json!({"platform": "revoked", "identity": name, "identityType": "user"});
             api.create_as(&key, &sent);
         }
@@ -182,7 +186,7 @@ fn api() -> Api {
     api
 }
 
-/// Every row of the account, without the numbers that each database assigns.
+/// All rows of the account, without the numbers that each database assigns.
 fn rows_of(api: &Api, shard: Shard) -> Vec<String> {
     let read = |sql: &str| api.env.texts(sql);
     api.env.within(shard, || {
@@ -214,8 +218,8 @@ fn total(api: &Api) -> Value {
     body(&list)["total"].clone()
 }
 
-/// All events after one, or from the oldest if it is empty, as the feed shows them: ids and types, and the position to
-/// continue from.
+/// All events after an id, or from the oldest if it is empty. Returns their ids and types, and the
+/// id to continue from.
 fn events(api: &Api, after: &str) -> (Vec<(String, String)>, String) {
     let after = if after.is_empty() { String::new() } else { format!("&after={after}") };
     let page = api.get(&format!("/v1/events?limit=100{after}"));
@@ -243,7 +247,7 @@ fn moves_all_rows_and_forwards_secrets() {
     assert!(done.rows > 0 && done.total > 0);
     assert_eq!(rows_of(&api, other_shard()), with_kim);
 
-    // The key, the token, the link and the state from before the move still work.
+    // The key, the token, the link and the state that were issued before the move still work.
     assert_eq!(total(&api), json!(4));
     assert_eq!(api.send(&as_secret(&session, "GET", "/v1/whoami")).status, 200);
     assert_eq!(api.send(&browser.request("GET", &link)).status, 303);
@@ -253,17 +257,17 @@ fn moves_all_rows_and_forwards_secrets() {
         api.send(&browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
     assert_eq!(back.status, 200, "{}", connect::text(&back));
     assert_eq!(total(&api), json!(5));
-    // The account's credentials can be decrypted in the other database.
+    // The account's credentials can be decrypted in the target database.
     let ann = body(&api.get(&format!("{CONNECTIONS}?identity=ann")))["rows"][0]["id"].clone();
     let credentials = api.get(&format!("{CONNECTIONS}/{}/credentials", ann.as_str().unwrap()));
     assert_eq!(credentials.status, 200, "{}", body(&credentials));
-    // A reader of the feed gets the later events, and none twice.
+    // A reader of the feed gets the later events, each once.
     let (after, _) = events(&api, &next);
     let kinds: Vec<&str> = after.iter().map(|(_, kind)| kind.as_str()).collect();
     assert_eq!(kinds, ["connection.created", "connection.connected"]);
-    // New secrets name the new database, which is queried directly.
+    // New secrets name the target database, and requests with them go there directly.
     assert_eq!(shard_of(&token(&api, &json!({"identity": "ann"}))), other_shard());
-    // Nothing was written into the old copy.
+    // Nothing was written to the copy in the source database.
     let old = "SELECT id FROM connections WHERE account = 'acme'";
     assert_eq!(api.env.within(*HOME, || api.env.texts(old)).len(), 4);
 }
@@ -271,7 +275,8 @@ fn moves_all_rows_and_forwards_secrets() {
 #[test]
 fn large_accounts_move_page_by_page() {
     let api = api();
-    // Each connection writes an event, and each event a delivery to the webhook if both have the same environment.
+    // Each connection writes an event. Each event writes a delivery if the webhook has the same
+    // environment.
     let size = repetitions(1600, 4300);
     let sql = "
         INSERT INTO connections (id, account, environment, active, platform, platform_version, label, identity, identity_folded, identity_type, description, state, tags, version, created_at, written_by)
@@ -284,7 +289,7 @@ fn large_accounts_move_page_by_page() {
         |table: &str| api.env.texts(&format!("SELECT '' || count(*) FROM {table}"))[0].clone();
     assert!(["connections", "events", "deliveries"].iter().all(|table| count(table).len() == 4));
     let before = rows_of(&api, *HOME);
-    // A row in the middle of a page.
+    // This row is in the middle of a page.
     let damaged = "UPDATE connections SET name = 'x', name_folded = 'x' WHERE account = 'acme' AND id LIKE '80%' AND identity = (SELECT max(identity) FROM connections WHERE account = 'acme' AND id LIKE '80%')";
     let error = format!("{:#}", move_damaged(&api, damaged).unwrap_err());
     assert!(error.starts_with("the row [\"") && error.contains(",\"80"), "{error}");
@@ -297,7 +302,7 @@ fn large_accounts_move_page_by_page() {
     assert!(dump.iter().all(|row| !row.contains("'acme'") || row.starts_with("forwards: ")));
 }
 
-/// A move in which one row of the copy is damaged once, as soon as it has been copied.
+/// Moves the account while one row of the copy is damaged, right after it was copied.
 fn move_damaged(api: &Api, sql: &str) -> Result<MoveResult> {
     let is_done = Cell::new(false);
     let before_each_call = || is_done.set(is_done.get() || damage(api, sql) > 0);
@@ -322,25 +327,25 @@ fn reports_damaged_row_and_does_not_switch() {
     let shifted =
         format!("id = {event} + (SELECT event_shift FROM account_moves WHERE account = 'acme')");
     for (sql, table, key) in [
-        // A changed row.
+        // A row of the copy differs.
         (format!("UPDATE connections SET description = 'Another.' WHERE id = '{bob}'"), "connections", of_bob.clone()),
         ("UPDATE webhooks SET url = 'https://evil.example/in' WHERE account = 'acme'".into(), "webhooks", json!(["test", hook]).to_string()),
         ("UPDATE oauth_clients SET client_id = 'x' WHERE account = 'acme' AND platform = 'revoked'".into(), "oauth_clients", json!(["test", "revoked", "default"]).to_string()),
         ("UPDATE credentials SET sealed = sealed || 'x' WHERE account = 'acme'".into(), "credentials", json!(["test", ann]).to_string()),
         (format!("UPDATE connect_attempts SET identity = 'eve' WHERE id = '{attempt}'"), "connect_attempts", json!([attempt]).to_string()),
         (format!("UPDATE events SET reason = '{{}}' WHERE {shifted}"), "events", format!("[\"test\",{event}]")),
-        // A missing row.
+        // A row of the copy is missing.
         (format!("DELETE FROM connections WHERE id = '{bob}'"), "connections", of_bob.clone()),
         (format!("DELETE FROM events WHERE {shifted}"), "events", format!("[\"test\",{event}]")),
-        // A missing row that is derived from another one.
+        // A row that is derived from another row is missing.
         (format!("DELETE FROM connection_tags WHERE id = '{bob}' AND tag = 'x'"), "connections", of_bob.clone()),
         (format!("UPDATE connection_tags SET seq = seq + 1 WHERE id = '{bob}' AND tag = 'y'"), "connections", of_bob),
-        // An additional row.
+        // The copy contains an additional row.
         (format!("INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, refreshable, revocable, scopes, missing_scopes, written_by) SELECT account, environment, '{bob}', auth_method, type, sealed, version, 0, 0, scopes, missing_scopes, written_by FROM credentials WHERE account = 'acme'"), "credentials", json!(["test", bob]).to_string()),
     ] {
         let error = format!("{:#}", move_damaged(&api, &sql).unwrap_err());
         assert_eq!(error, format!("the row {key} of {table} is not the same in both databases, so nothing was switched: undo the move"), "{sql}");
-        // A repeated attempt fails too; the account is served and changed where it was.
+        // Another attempt fails as well, and the account can still be used in the source database.
         let again = with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.run(|_, _, _| {}));
         assert_eq!(format!("{:#}", again.unwrap_err()), error, "{sql}");
         assert_eq!(total(&api), json!(4));
@@ -349,14 +354,14 @@ fn reports_damaged_row_and_does_not_switch() {
         assert_eq!(api.send(&with_body(request, &tags)).status, 200);
         with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
     }
-    // Counters are not copied as rows, but they must add up.
+    // Counters are recounted instead of copied, but the numbers must match.
     let counter =
         "UPDATE connection_counts SET n = n + 1 WHERE account = 'acme' AND dimension = 'all'";
     let error = format!("{:#}", move_damaged(&api, counter).unwrap_err());
     assert!(error.starts_with("the databases have different numbers of rows: "), "{error}");
     api.env.wait(5_001);
     with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
-    // Then the account moves.
+    // Without a damaged row, the account moves.
     let before = rows_of(&api, *HOME);
     move_account(&api);
     assert_eq!(rows_of(&api, other_shard()), before);
@@ -368,7 +373,7 @@ fn only_the_command_can_change_the_copy() {
     let refused = Cell::new(0);
     let before_each_call = || {
         api.env.within(other_shard(), || {
-            // The damage has no effect once the account has arrived.
+            // Damage has no effect after the account has arrived.
             if api.env.texts("SELECT step FROM account_moves WHERE account = 'acme'").is_empty() {
                 return;
             }
@@ -408,7 +413,7 @@ fn only_one_of_the_two_databases_runs_jobs() {
         rows.into_iter().filter(|row| row.contains("'acme'")).collect::<Vec<_>>()
     };
     assert_eq!(rows_of_acme(api.env.dump()), rows_of_acme(old));
-    // The other database delivers what is due at the webhook.
+    // The target database delivers the due events to the webhook.
     *api.env.platform.borrow_mut() = Box::new(|_| connect::response(200, &json!({})));
     let run = || pollster::block_on(jobs::run_minute(&api.service, &api.env));
     api.env.within(other_shard(), run).unwrap();
@@ -425,13 +430,13 @@ fn old_copy_stays_for_a_day_and_forwards_forever() {
     assert!(clean_up(&api, *HOME));
     let dump = api.env.within(*HOME, || api.env.dump());
     let remaining: Vec<&String> = dump.iter().filter(|row| row.contains("'acme'")).collect();
-    // Only the hashes and ids of its keys remain.
+    // Only the hashes and ids of the account's keys remain.
     assert!(
         !remaining.is_empty() && remaining.iter().all(|row| row.starts_with("forwards: ")),
         "{remaining:?}"
     );
     assert_eq!(total(&api), json!(4));
-    // The account moves back, which is another move.
+    // The account moves back with a second move.
     let (seen, next) = events(&api, "");
     with_move(&api, (other_shard(), *HOME), &Calls::quiet(), |step| {
         step.run(|_, _, _| {}).unwrap()
@@ -445,7 +450,8 @@ fn old_copy_stays_for_a_day_and_forwards_forever() {
 #[test]
 fn killed_move_can_be_resumed_or_undone_at_every_step() {
     let mut last = 0;
-    // A proof tests each step with all four endings; other runs use the endings in rotation.
+    // `npm run proof` tests each step with all four endings; `npm test` uses one ending per step,
+    // in rotation.
     let of_each = repetitions(1, 4);
     for (killed_at, resumes) in (0_usize..).flat_map(|at| {
         let ways = [(true, true), (true, false), (false, true), (false, false)].into_iter();
@@ -466,7 +472,7 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
             last = killed_at.0;
             break;
         }
-        // The account can be read throughout, and changed as soon as the fence is gone.
+        // The account can always be read, and it can be changed as soon as the fence is gone.
         assert_eq!(total(&api), json!(4), "{killed_at:?}");
         api.env.wait(5_001);
         let name = with_body(api.request("POST", CONNECTIONS), &minimal("later").to_string());
@@ -524,7 +530,8 @@ fn an_account_is_used_while_it_moves() {
     };
     let before_each_call = || {
         turn.set(turn.get() + 1);
-        // Eight writers in turn. Some calls have no writes between them, so that the switch can happen.
+        // Eight writers take turns. Some calls are not preceded by a write, so that the switch can
+        // happen.
         if turn.get() % 3 == 0 {
             let name = format!("w{}-{}", turn.get() / 3 % 8, turn.get());
             let query = |method: &str, path: &str, sent: &Value| {
@@ -571,7 +578,7 @@ fn an_account_is_used_while_it_moves() {
     }
     assert_eq!(total(&api), json!(4 + made.borrow().len()));
     read_events();
-    // The number of events is unchanged: each appears once, although their ids have changed.
+    // The number of events is the same: each exists once, although the ids have changed.
     let count = || api.env.texts("SELECT type FROM events WHERE account = 'acme' ORDER BY id");
     let all = api.env.within(other_shard(), count);
     let kinds: Vec<String> = seen.borrow().iter().map(|(_, kind)| kind.clone()).collect();
@@ -585,7 +592,7 @@ fn every_table_is_moved_and_its_changes_are_logged() {
     let moved = tables();
     let mut names: Vec<&str> = moved.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
-    // The tables that move, and those that triggers derive.
+    // Tables that move, and tables that triggers derive.
     let all = api.env.texts(
         "SELECT DISTINCT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name IN ('account', 'webhook_id') AND t.name NOT IN ('account_moves', 'account_changes', 'forwards', 'event_shifts', 'connection_tags', 'connection_counts') ORDER BY t.name",
     );
@@ -613,7 +620,7 @@ fn agent_and_sign_in_continue_after_a_move() {
     for table in ["agent_endpoints", "agent_grants"] {
         assert_eq!(api.env.texts(&format!("SELECT id FROM {table}")), Vec::<String>::new());
     }
-    // Tokens from before the move name the former database.
+    // Tokens from before the move name the source database.
     let list = |agent: &Agent| agent.call(&api, &id, "list_connections", &json!({})).status;
     assert_eq!(list(&agent), 200);
     let response = agents::refresh(&api, &id, &agent.client, &agent.refresh);
@@ -621,12 +628,12 @@ fn agent_and_sign_in_continue_after_a_move() {
     let access = body(&response)["access_token"].as_str().unwrap().to_owned();
     assert_eq!(shard_of(&access), other_shard());
     assert_eq!(list(&Agent { access, ..agent }), 200);
-    // A user who was asked before the move consents after it.
+    // A user who saw the consent page before the move consents after it.
     let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
     let (_, back) = agents::redirected(&browser.decide(&api, &id, &fields));
     let code = connect::value_of(&back, "code").unwrap();
     assert_eq!(agents::exchange(&api, &id, &client, &code).status, 200);
-    // A user can sign in again at the same address, until the sign-in is deleted.
+    // Users can sign in at the same endpoint again, until the sign-in is deleted.
     let next = Agent::new(&api, &id, &ALL);
     assert_eq!(list(&next), 200);
     assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
@@ -643,7 +650,7 @@ fn a_pending_call_runs_after_a_move() {
     let response = api.send(&request);
     assert_eq!(response.status, 200, "{response:?}");
     assert_eq!(api.env.within(other_shard(), || api.env.texts(rows)), ["done"]);
-    // The call is already decided, so the same request is refused at its old address.
+    // The call is already decided, so the same request to the source database is refused.
     assert_eq!(api.send(&request).status, 410);
     assert_eq!(api.env.sent.take().len(), 1);
 }

@@ -19,7 +19,7 @@ fn reports_wrong_parameters() {
     let (tags, long) = (format!("tags={twenty},t"), "x".repeat(101));
     let cut = "x".repeat(64) + "…";
     for (query, code_, errors) in [
-        // unknown
+        // Unknown parameters
         ("environment=test", "unknown_parameter", vec!["environment"]),
         ("State=failed", "unknown_parameter", vec!["State>state"]),
         ("Platform=x", "unknown_parameter", vec!["Platform>platform"]),
@@ -27,11 +27,11 @@ fn reports_wrong_parameters() {
         ("offset=3", "unknown_parameter", vec!["offset"]),
         ("id=x", "unknown_parameter", vec!["id"]),
         ("authkit=true", "unknown_parameter", vec!["authkit"]),
-        // repeated
+        // Repeated parameters
         ("key=a&key=b", "repeated_parameter", vec!["key"]),
         ("tags=a&tags=b", "repeated_parameter", vec!["tags"]),
         ("active=true&activ%65=true&active=false", "repeated_parameter", vec!["active"]),
-        // empty
+        // Empty values
         ("key=", "invalid_parameter", vec!["key"]),
         ("platformVersion", "invalid_parameter", vec!["platformVersion"]),
         ("name=", "invalid_parameter", vec!["name"]),
@@ -42,18 +42,18 @@ fn reports_wrong_parameters() {
         ("q=", "invalid_parameter", vec!["q"]),
         ("active=", "invalid_parameter", vec!["active"]),
         ("after=", "invalid_parameter", vec!["after"]),
-        // empty items
+        // Lists with an empty item
         ("key=,", "invalid_parameter", vec!["key"]),
         ("key=a,,b", "invalid_parameter", vec!["key"]),
         ("key=a,", "invalid_parameter", vec!["key"]),
         ("tags=,", "invalid_parameter", vec!["tags"]),
         ("tags=a,,b", "invalid_parameter", vec!["tags"]),
         ("tags=,a", "invalid_parameter", vec!["tags"]),
-        // too many
+        // Lists with too many items
         (&keys, "invalid_parameter", vec!["key"]),
         (&tags, "invalid_parameter", vec!["tags"]),
         (&format!("q={long}"), "invalid_parameter", vec!["q"]),
-        // values
+        // Values of the wrong format
         ("active=1", "invalid_parameter", vec!["active"]),
         ("active=True", "invalid_parameter", vec!["active"]),
         ("active=all", "invalid_parameter", vec!["active"]),
@@ -74,7 +74,7 @@ fn reports_wrong_parameters() {
         ("page=1000000001", "invalid_parameter", vec!["page"]),
         ("name=%zz", "invalid_parameter", vec!["name"]),
         ("identity=%ff", "invalid_parameter", vec!["identity"]),
-        // impossible values
+        // Values that no connection can have
         ("platformVersion=aaa", "invalid_parameter", vec!["platformVersion"]),
         ("platformVersion=V1", "invalid_parameter", vec!["platformVersion"]),
         ("platformVersion=v", "invalid_parameter", vec!["platformVersion"]),
@@ -88,7 +88,7 @@ fn reports_wrong_parameters() {
         ("after=x", "invalid_parameter", vec!["after"]),
         ("after=%00", "invalid_parameter", vec!["after"]),
         ("after=x&page=1", "invalid_parameter", vec!["after", "after"]),
-        // all together
+        // Errors of several types
         (
             "limit=x&foo=1&page=0&active=no&key=a&key=b&tags=,&identityType=x&q=",
             "unknown_parameter",
@@ -202,7 +202,7 @@ fn pages_have_exact_totals_and_the_last_one_has_no_link() {
     );
 }
 
-/// Follows the links of a list. Returns the rows of each page.
+/// Follows the `next` links of a list. Returns the rows of each page.
 fn walk(api: &Api, path: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut path) = (Vec::new(), Some(path.to_owned()));
     while let Some(at) = path {
@@ -253,7 +253,7 @@ fn link_headers_walk_every_list() {
             );
         }
     }
-    // The first request may be for any page.
+    // The first request may name any page.
     let response = api.get(&format!("{CONNECTIONS}?limit=2&page=3"));
     let rest = api.get(&next(&response).unwrap());
     assert_eq!(body(&rest)["page"], 4);
@@ -276,7 +276,7 @@ fn link_repeats_the_request_with_another_position() {
         let after = cursor(&response).unwrap();
         assert_eq!(link, format!("<{ORIGIN}{CONNECTIONS}?{kept}&after={after}>; rel=\"next\""));
         assert!(after.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{after}");
-        // The filters may be in a different order and encoding.
+        // A request with the cursor may repeat the filters in another order and encoding.
         let turned: Vec<&str> = kept.split('&').rev().collect();
         let turned = turned.join("&").replace("%6E", "n").replace("limit", "li%6dit");
         let pages = [format!("after={after}&{turned}"), format!("{kept}&after={after}")];
@@ -284,7 +284,7 @@ fn link_repeats_the_request_with_another_position() {
         assert_eq!(pages[0], pages[1]);
         assert_eq!(pages[0]["rows"].as_array().unwrap().len(), 1);
     }
-    // The link keeps the path of the request.
+    // The link repeats the path of the request unchanged.
     let response = api.get("/v1/vault/%63onnections?limit=1");
     assert!(response.header("link").unwrap().contains("/v1/vault/%63onnections?limit=1&after="));
 }
@@ -322,12 +322,12 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         "limit=1&name=ann&tags=red&q=a",
         "limit=1&name=ann%0Atags=red",
         "limit=1&name=red&tags=ann",
-        // A value that contains a line break and `limit=1` remains one value.
+        // A line break followed by `limit=1` is part of this value, not another parameter.
         "limit=1&tags=red%0Alimit=1&name=ann",
     ] {
         assert_eq!(ask(&api.key, query, &after), refused, "{query}");
     }
-    // The same list in another spelling.
+    // The same list with the parameters in another order or encoding.
     for query in [
         "tags=red&name=ann&limit=1",
         "limit=01&name=ANN&tags=r%65d",
@@ -340,7 +340,7 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         let digit = if altered.as_bytes()[index] == b'0' { "1" } else { "0" };
         altered.replace_range(index..=index, digit);
         assert_eq!(ask(&api.key, list, &altered), refused, "{index}");
-        // Other errors are reported together with it.
+        // Errors of other parameters are reported in the same response.
         let both = ask(&api.key, "limit=0", &altered);
         assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{index}");
     }

@@ -1,4 +1,4 @@
-//! Query parameters.
+//! Errors in the query parameters of the catalog's lists.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::{Api, body};
 const CONNECTORS: &str = "/v1/available-connectors";
 const ACTIONS: &str = "/v1/available-actions/alpha";
 
-/// The problem's code, then each error as `parameter` or `parameter>suggestion`.
+/// The status and the problem's code, then each error as `parameter` or `parameter>suggestion`.
 fn faults(api: &Api, path: &str) -> (u16, String, Vec<String>) {
     let response = api.get(path);
     let document = body(&response);
@@ -30,7 +30,7 @@ fn reports_wrong_parameters() {
     let x100 = "x".repeat(100);
     let x101 = "x".repeat(101);
     for (query, code, errors) in [
-        // unknown
+        // Unknown parameters
         ("plattform=x", "unknown_parameter", vec!["plattform>platform"]),
         ("Platform=x", "unknown_parameter", vec!["Platform>platform"]),
         ("per_page=5", "unknown_parameter", vec!["per_page>page"]),
@@ -39,15 +39,15 @@ fn reports_wrong_parameters() {
         ("a=1&a=2", "unknown_parameter", vec!["a"]),
         ("page%00=1", "unknown_parameter", vec!["page\0>page"]),
         ("%zz=1", "unknown_parameter", vec!["%zz"]),
-        // repeated
+        // Repeated parameters
         ("key=a&key=b", "repeated_parameter", vec!["key"]),
         ("key=a&k%65y=a&key=c", "repeated_parameter", vec!["key"]),
-        // empty
+        // Empty values
         ("key=", "invalid_parameter", vec!["key"]),
         ("key", "invalid_parameter", vec!["key"]),
         ("limit=", "invalid_parameter", vec!["limit"]),
         ("authkit=", "invalid_parameter", vec!["authkit"]),
-        // limit and page
+        // Invalid values of `limit` and `page`
         ("limit=0", "invalid_parameter", vec!["limit"]),
         ("limit=501", "invalid_parameter", vec!["limit"]),
         ("limit=-1", "invalid_parameter", vec!["limit"]),
@@ -61,22 +61,23 @@ fn reports_wrong_parameters() {
         ("page=0", "invalid_parameter", vec!["page"]),
         ("page=1000000001", "invalid_parameter", vec!["page"]),
         ("page=99999999999999999999999999", "invalid_parameter", vec!["page"]),
-        // booleans
+        // Invalid booleans
         ("authkit=1", "invalid_parameter", vec!["authkit"]),
         ("authkit=True", "invalid_parameter", vec!["authkit"]),
         ("authkit=true%20", "invalid_parameter", vec!["authkit"]),
-        // encoding
+        // Invalid percent-encoding
         ("name=%zz", "invalid_parameter", vec!["name"]),
         ("name=%ff", "invalid_parameter", vec!["name"]),
         ("name=%", "invalid_parameter", vec!["name"]),
-        // q
+        // Invalid values of `q`
         ("q=%20%20", "invalid_parameter", vec!["q"]),
         (&format!("q={x101}"), "invalid_parameter", vec!["q"]),
-        // impossible values
+        // Values that no connector or action can have
         (&format!("name={}", "x".repeat(257)), "invalid_parameter", vec!["name"]),
         (&format!("key={}", "x".repeat(257)), "invalid_parameter", vec!["key"]),
         (&format!("platform={}", "x".repeat(65)), "invalid_parameter", vec!["platform"]),
-        // all together, in the order of the query; the first error determines the problem's code
+        // Several errors are listed in the order of the query. The first one determines the
+        // problem's code.
         (
             "limit=x&foo=1&page=0&authkit=no&key=a&key=b",
             "unknown_parameter",

@@ -1,5 +1,5 @@
-//! The database's query plans for lists whose cost must not grow: they use an index, sort nothing, and never read all
-//! connections.
+//! The query plans of lists whose cost must not grow: they use an index, don't sort, and never scan
+//! all connections.
 
 use connector_vault::ports::Statement;
 
@@ -18,7 +18,7 @@ pub fn plan(env: &TestEnv, statement: &Statement) -> Vec<String> {
         .unwrap()
 }
 
-/// The plans of the last request's statements, beginning with that of the key.
+/// The plans of the last request's statements, starting with the statement for the key.
 fn plans(env: &TestEnv) -> Vec<Vec<String>> {
     env.statements.borrow().iter().map(|statement| plan(env, statement)).collect()
 }
@@ -26,7 +26,8 @@ fn plans(env: &TestEnv) -> Vec<Vec<String>> {
 fn assert_no_scan(plan: &[String], context: &str) {
     for step in plan {
         let scan = step.starts_with("SCAN ");
-        // `account_moves` has a row for each account that an operator is moving, so it is usually empty.
+        // `account_moves` has one row for each account that an operator is moving, so it is usually
+        // empty.
         let harmless = [
             "json_each",
             "CONSTANT ROW",
@@ -44,7 +45,7 @@ fn assert_no_scan(plan: &[String], context: &str) {
     }
 }
 
-/// Filters with several possible indexes, and their number.
+/// Filters for which several indexes can be used, with the number of those indexes.
 const AMBIGUOUS_FILTERS: [(&str, usize); 3] =
     [("tags=red&platform=epsilon", 3), ("tags=red,green", 2), ("tags=red,blue&tagsMatch=any", 1)];
 
@@ -128,7 +129,8 @@ fn lists_read_an_index_in_list_order() {
             let path = format!("{CONNECTIONS}?limit=1&{filter}{place}");
             assert_eq!(api.get(&path).status, 200);
             let plans = plans(&api.env);
-            // Only the database knows which plan is cheapest, so the batch contains all of them.
+            // Only the database can estimate which plan is cheapest, so the batch contains all of
+            // them.
             let alternatives = AMBIGUOUS_FILTERS.iter().find(|(ambiguous, _)| *ambiguous == filter);
             let statements = alternatives.map_or(3, |(_, alternatives)| 2 + 2 * alternatives);
             assert_eq!(plans.len(), statements, "the key, and a total and a page for each plan");
@@ -139,7 +141,7 @@ fn lists_read_an_index_in_list_order() {
             }
             let page = plans[2..].concat().join("\n");
             assert!(page.contains(index), "{path}: {page}");
-            // A cursor is a position in the index, and does not filter its rows.
+            // A cursor must be a position in the index, not a condition on its rows.
             if place.contains("after") {
                 let ordered =
                     page.contains("AND created_at<?") || page.contains("AND (created_at,id)<(?,?)");
@@ -236,7 +238,7 @@ fn searches_read_their_matches() {
             );
         }
     }
-    // Single connections are found by their id within the tenant, a new one by its key.
+    // One connection is read by its id within the tenant, and a create looks up its key.
     let id = rows[0]["id"].as_str().unwrap();
     for request in [
         api.request("GET", &at(id)),
@@ -294,7 +296,7 @@ fn tokens_read_only_their_identitys_connections() {
                 assert!(plan.iter().any(|step| step.contains(index)), "{query}: {plan:#?}");
             }
         }
-        // If nothing can match, connections are not searched.
+        // If the counters show that nothing matches, the batch has no search.
         assert_eq!(ask(&format!("{CONNECTIONS}?identity=bob")).len(), 1);
         let keyed = ask(&format!("{CONNECTIONS}?key=test::alpha::c1::ann,test::alpha::c3::bob"));
         for plan in &keyed {

@@ -1,4 +1,4 @@
-//! Random catalogs and random queries, compared with naive models.
+//! Random catalogs and queries, compared with naive models.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;
@@ -19,7 +19,7 @@ use crate::support::{Api, body};
 
 const PLATFORM: &str = "p0";
 
-/// Words that overlap, differ in case, or contain wildcards of other systems.
+/// Words that overlap, differ in case, or contain wildcards of other query languages.
 const WORDS: [&str; 16] = [
     "List", "list", "LISTS", "user", "users", "a", "Émile", "é", "100%", "_", "\"q\"", "b\\c",
     "x-y", "xa-a-a", "a-a", "日本",
@@ -43,7 +43,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     })
 }
 
-/// Parts that are so small that pages cross every boundary, and parts of the published size.
+/// Sizes of parts: small enough that pages cross every boundary, or as published.
 fn sizes() -> impl Strategy<Value = Sizes> {
     let small = (1_usize..6, 0_usize..3000, 0_usize..6000, 1_usize..900, 1_usize..2000);
     let pieces = (1_usize..500, 1_usize..500, 1_usize..40);
@@ -89,8 +89,8 @@ fn connectors() -> impl Strategy<Value = Vec<(Connector, bool)>> {
     })
 }
 
-/// The naive search: the rank of a row with these fields, of which the name or title is the first. Returns `None` if a
-/// word is missing.
+/// The rank of a row in the naive search. The first field is the name or title. Returns `None` if a
+/// word of `q` is missing.
 fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
     let place_of = |word: &str| {
         let ranks = fields.iter().enumerate().flat_map(|(index, values)| {
@@ -126,13 +126,13 @@ fn rank(fields: &[Vec<String>], q: &str) -> Option<usize> {
     Some(if words.len() == 1 { worst } else { phrase.unwrap_or(8 + worst) })
 }
 
-/// The page of the naive model.
+/// A page of the naive model's list.
 fn page(rows: &[Value], limit: usize, page: usize) -> Value {
     let shown: Vec<_> = rows.iter().skip(limit * (page - 1)).take(limit).collect();
     json!({"rows": shown, "total": rows.len(), "pages": rows.len().div_ceil(limit), "page": page})
 }
 
-/// The rows in the order for `q`, if there is one.
+/// Orders rows for `q`. Without `q`, their order stays the same.
 fn ranked<T>(rows: Vec<T>, q: Option<&String>, fields: impl Fn(&T) -> Vec<Vec<String>>) -> Vec<T> {
     let Some(q) = q else { return rows };
     let mut ranked: Vec<_> =
@@ -155,7 +155,7 @@ fn query(pairs: &[(&str, Option<String>)]) -> String {
     given.collect::<Vec<_>>().join("&")
 }
 
-/// A word that is often, but not always, in the catalog.
+/// A word that the catalog often contains, but not always.
 fn filter_texts() -> impl Strategy<Value = Option<String>> {
     prop_oneof![
         3 => Just(None),

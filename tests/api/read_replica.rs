@@ -1,5 +1,5 @@
-//! Reading from a replica: the guarantees that hold for a replica with a lag, and those that don't. `docs/scaling.md`
-//! has the table.
+//! Read replicas: the guarantees that hold despite their lag, and those that don't.
+//! `docs/scaling.md` has the table.
 
 use connector_vault::auth::Shard;
 use connector_vault::http::endpoint::{Access, Endpoint, Keyed};
@@ -20,7 +20,7 @@ fn other_shard() -> Shard {
     Shard::new(if *HOME == Shard::FIRST { 62 } else { 0 }).unwrap()
 }
 
-/// An account with connections of these identities, and a replica of its database.
+/// Returns a service with connections of these identities, and a replica of the database.
 fn api(identities: &[&str]) -> Api {
     let mut api = connect::api();
     for identity in identities {
@@ -54,7 +54,7 @@ fn bookmark(response: &Response) -> String {
     response.header(BOOKMARK).unwrap().to_owned()
 }
 
-/// The identities in the list, whose number `total` must match.
+/// The identities in a list. Checks that `total` matches their number.
 fn listed_identities(response: &Response) -> Vec<String> {
     assert_eq!(response.status, 200, "{}", body(response));
     let mut identities = column(response, "identity");
@@ -63,7 +63,7 @@ fn listed_identities(response: &Response) -> Vec<String> {
     identities
 }
 
-/// The number of batches that replicas have executed.
+/// The number of batches that replicas have executed so far.
 fn replica_batches(api: &Api) -> usize {
     api.env.replica_reads.borrow().len()
 }
@@ -81,13 +81,13 @@ fn without_a_bookmark_reads_go_to_the_primary() {
 fn a_bookmark_guarantees_read_your_own_writes() {
     let mut api = api(&["ann"]);
     let written = bookmark(&create(&api, "bob", Some(ANY_REPLICA)));
-    // Any replica is accepted: the change is missing, but the total matches the rows.
+    // With any replica accepted, the change is missing, but the total matches the rows.
     assert_eq!(listed_identities(&get(&api, CONNECTIONS, Some(ANY_REPLICA))), ["ann"]);
     assert_eq!(replica_batches(&api), 1);
-    // The list must be as recent as the change, and the replica is too old.
+    // The bookmark requires a replica that contains the change, and this one is too old.
     let list = get(&api, CONNECTIONS, Some(&written));
     assert_eq!((listed_identities(&list).len(), replica_batches(&api)), (2, 1));
-    // The replica has received the change.
+    // Now the replica contains the change.
     api.env.update_replicas();
     let list = get(&api, CONNECTIONS, Some(&written));
     assert_eq!((listed_identities(&list).len(), replica_batches(&api)), (2, 2));
@@ -119,7 +119,7 @@ fn a_revoked_key_can_only_read_from_stale_replicas() {
     let mut api = api(&["ann"]);
     api.env.revoke(&api.key);
     assert_eq!(listed_identities(&get(&api, CONNECTIONS, Some(ANY_REPLICA))), ["ann"]);
-    // A replica's result for a key is not cached for callers that read from the primary.
+    // A key's row from a replica is not cached for requests to the primary.
     for (method, path) in
         [("GET", CONNECTIONS), ("GET", "/v1/available-connectors"), ("POST", "/v1/sessions")]
     {
@@ -163,7 +163,8 @@ fn a_stale_replica_serves_a_moved_account_from_its_old_database() {
     );
     api.env.update_replicas();
     let written = api.env.background_writes.get();
-    // Another isolate does not know that the key was used today, which this database no longer records.
+    // A new isolate has not cached that the key was used today, and this database no longer stores
+    // that.
     let api = Api { service: Service::new(config(&connect::SETTINGS)), ..api };
     assert_eq!(moved_to(&api, Some(ANY_REPLICA)), Shard::new(7));
     assert_eq!(api.env.background_writes.get(), written);
@@ -175,7 +176,7 @@ fn a_new_key_works_despite_a_stale_replica() {
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let request = with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA);
     assert_eq!(listed_identities(&api.send(&request)), ["ann"]);
-    // The replica does not know the key, so the primary is queried; there is no third request.
+    // The replica does not contain the key, so the primary is queried. There is no third request.
     assert_eq!((replica_batches(&api), api.env.pauses.borrow().len()), (1, 0));
 }
 
@@ -280,7 +281,7 @@ fn an_invalid_bookmark_is_rejected_with_an_explanation() {
         let detail = "`x-vault-bookmark` must be `first-unconstrained`, `first-primary`, or the value of this header in an earlier response";
         assert_eq!(problem["errors"], json!([{"parameter": BOOKMARK, "detail": detail}]));
     }
-    // A caller who is refused anyway learns nothing about the database.
+    // Callers without a valid key get a 401 regardless of the bookmark.
     let stranger = api.env.unknown_key(Environment::Test);
     let request = with_header(as_key(&stranger, "GET", CONNECTIONS), BOOKMARK, "a b");
     assert_eq!(api.send(&request).status, 401);
@@ -299,11 +300,12 @@ fn an_unknown_bookmark_leads_to_the_primary() {
 fn other_errors_are_not_mistaken_for_an_unknown_bookmark() {
     let api = connect::api();
     let since = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
-    // The connection is lost: the same batch is sent again, after a pause.
+    // If the connection to the database is lost, the same batch is retried after a pause.
     api.env.db_faults.borrow_mut().push_back(DbFault::Before);
     assert_eq!(get(&api, CONNECTIONS, Some(&since)).status, 200);
     assert_eq!(api.env.pauses.borrow().len(), 1);
-    // The database rejects requests that need no bookmark: it is not queried twice.
+    // If the database fails for requests without a bookmark, the primary does not get the batch
+    // again.
     api.env.db_fails.set(true);
     for since in [ANY_REPLICA, "first-primary"] {
         let calls = api.env.db_calls.get();
@@ -324,7 +326,7 @@ fn a_bookmark_of_another_database_leads_to_the_primary() {
     let before = replica_batches(&api);
     let from_primary = ask(&of_home);
     assert_eq!((from_primary.status, replica_batches(&api)), (200, before));
-    // Not every prefix names a database.
+    // A bookmark whose prefix names no shard also leads to the primary.
     assert_eq!((ask("zz.0").status, replica_batches(&api)), (200, before));
     assert_eq!(bookmark(&from_primary).contains('.'), other_shard() != Shard::FIRST);
     assert_ne!(bookmark(&from_primary), of_home);

@@ -1,4 +1,4 @@
-//! The KV values that each request reads: at most two in sequence, and none that the response does not need.
+//! The KV reads of each request: at most two in sequence, and only values that the response needs.
 
 use connector_vault::catalog::model::{Action, Connector};
 use connector_vault::catalog::write::Sizes;
@@ -51,8 +51,8 @@ fn published_api() -> Api {
     api
 }
 
-/// The number of values that a cold isolate reads, the number that it reads in sequence at most, and their bytes
-/// without `current`.
+/// The reads of a cold isolate: their number, the longest sequence of reads, and the bytes without
+/// `current`.
 fn cost(path: &str) -> (usize, usize, usize) {
     let api = published_api();
     assert_eq!(api.get(path).status, 200, "{path}");
@@ -134,6 +134,7 @@ fn a_changed_platform_changes_its_segments_only() {
     changed[7].2[0].title = "Pong".into();
     let after: Vec<_> = api.env.publish_in(SIZES, &changed);
     let new = after.iter().filter(|id| !before.contains(id)).count();
-    // The new segments are the platform's own part, and the search parts with the words of the old and the new title.
+    // The new segments are the platform's own part, and the search parts with words of the old and
+    // the new title.
     assert_eq!((new, after.len()), (3, before.len()));
 }

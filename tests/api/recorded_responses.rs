@@ -1,5 +1,5 @@
-//! The recorded responses to more than a thousand malformed or hostile requests. A changed response is a change of
-//! behaviour; it shows in the diff of `tests/fixtures/answers.txt`.
+//! The responses to more than a thousand malformed or malicious requests, compared with the recorded
+//! ones. A change of behaviour shows in the diff of `tests/fixtures/answers.txt`.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ fn every_response_matches_the_recorded_one() {
     assert_current(RECORD, &responses(), "WRITE_ANSWERS", "answers");
 }
 
-/// A service with connections, tokens, and secrets of all kinds.
+/// A service with connections, tokens and every type of secret.
 struct Fixture {
     api: Api,
     id: String,
@@ -137,8 +137,8 @@ fn compact(response: &Response, text: &str) -> String {
     line
 }
 
-/// Each path with each method and each kind of secret, below and above the rate limit. The bodies and preconditions
-/// prevent any write.
+/// Sends each method to each path with each type of secret, below and above the rate limit. Bodies
+/// and preconditions prevent writes.
 fn order_of_checks(fixture: &Fixture, text: &mut String) {
     let id = &fixture.id;
     let paths = [
@@ -198,12 +198,13 @@ fn order_of_checks(fixture: &Fixture, text: &mut String) {
     }
 }
 
-/// Requests with a key that has all scopes, each invalid or unusual in one way. None of them writes.
+/// Requests with a key that has all scopes, each invalid or unusual in one respect. None of them
+/// writes.
 fn hostile(fixture: &Fixture) -> Vec<Request> {
     [queries(fixture), paths(fixture), bodies(fixture), headers(fixture)].concat()
 }
 
-/// The lists with the parameters of the endpoint table.
+/// The paths of the lists, each with its row in the endpoint table.
 const LISTS: [(&str, Keyed); 4] = [
     ("/v1/available-actions", Keyed::SearchActions),
     ("/v1/available-connectors", Keyed::ListConnectors),
@@ -211,7 +212,7 @@ const LISTS: [(&str, Keyed); 4] = [
     (CONNECTIONS, Keyed::ListConnections),
 ];
 
-/// Queries of the lists.
+/// List requests with invalid or unusual queries.
 fn queries(fixture: &Fixture) -> Vec<Request> {
     let get = |path: &str| fixture.api.request("GET", path);
     let mut requests = Vec::new();
@@ -293,7 +294,7 @@ fn queries(fixture: &Fixture) -> Vec<Request> {
     requests
 }
 
-/// Paths, and queries of endpoints without parameters.
+/// Requests to invalid or unusual paths, and queries for endpoints without parameters.
 fn paths(fixture: &Fixture) -> Vec<Request> {
     let id = &fixture.id;
     let long = "x".repeat(10_000);
@@ -331,7 +332,7 @@ fn paths(fixture: &Fixture) -> Vec<Request> {
     requests
 }
 
-/// Request bodies.
+/// Requests with invalid or unusual bodies.
 fn bodies(fixture: &Fixture) -> Vec<Request> {
     let id = &fixture.id;
     let mut requests = Vec::new();
@@ -390,7 +391,8 @@ fn bodies(fixture: &Fixture) -> Vec<Request> {
         ("PUT", &state(id)),
         ("PUT", &name(id)),
     ] {
-        // The version never matches, so nothing is written; requests without a version have invalid bodies only.
+        // The version never matches, so no request writes. Requests without a version have only
+        // invalid bodies.
         let is_change = method != "POST";
         let to = |path: &str| {
             let request = fixture.api.request(method, path);
@@ -426,7 +428,7 @@ fn bodies(fixture: &Fixture) -> Vec<Request> {
     requests
 }
 
-/// Headers: preconditions, secrets, origins.
+/// Requests with invalid or unusual headers: preconditions, secrets and origins.
 fn headers(fixture: &Fixture) -> Vec<Request> {
     let id = &fixture.id;
     let mut requests = Vec::new();

@@ -1,4 +1,5 @@
-//! The requests that a new isolate rehearses, with storage's results. They are recorded in `src/edge/rehearsal.json`.
+//! The requests that a new isolate rehearses, and the storage results for them. They are recorded
+//! in `src/edge/rehearsal.json`.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -29,17 +30,17 @@ use crate::support::{
 use crate::vault::{CONNECTIONS, SUMMARY, at, minimal, post_as};
 
 const RECORDING: &str = "src/edge/rehearsal.json";
-/// This key has encrypted only the recorded credentials.
+/// This vault key encrypts only the recorded credentials.
 const VARIABLES: [(&str, &str); 1] =
     [("VAULT_KEYS", "rehearsal:cmVoZWFyc2FscmVoZWFyc2FscmVoZWFyc2FscmVoZWE=")];
 
 #[derive(Serialize, Deserialize)]
 struct Recording {
-    /// The catalog's values by key, in hexadecimal.
+    /// Values of the catalog's store by key, in hexadecimal.
     values: BTreeMap<String, String>,
     /// Decompressed bytes by their compressed form, both in hexadecimal.
     inflated: BTreeMap<String, String>,
-    /// The operator's settings.
+    /// The environment variables of the service.
     variables: BTreeMap<String, String>,
     requests: Vec<RecordedRequest>,
 }
@@ -53,7 +54,7 @@ struct RecordedRequest {
     secret: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<String>,
-    /// D1's results: a list for each batch.
+    /// The results of D1, with one list per batch.
     batches: Vec<Vec<Value>>,
 }
 
@@ -67,7 +68,8 @@ impl RecordedRequest {
     }
 }
 
-/// The requests to rehearse, which are the kinds that an isolate usually gets first, with their status.
+/// The requests to rehearse, with their expected status: the types of requests that a new isolate
+/// usually gets first.
 fn requests(key: &ApiKey, connection: &str) -> Vec<RecordedRequest> {
     let one = |status, method: &str, path: &str, body: Option<Value>| RecordedRequest {
         status,
@@ -108,7 +110,7 @@ fn requests(key: &ApiKey, connection: &str) -> Vec<RecordedRequest> {
     ]
 }
 
-/// Ports of a starting isolate, whose clock stands still.
+/// The ports of a starting isolate, in which time does not pass.
 struct StartupPorts<'a, S> {
     storage: &'a S,
     batches: RefCell<VecDeque<Vec<ResultSet>>>,
@@ -233,7 +235,7 @@ fn from_hex(digits: &str) -> Vec<u8> {
     digits.as_bytes().chunks(2).map(byte).collect()
 }
 
-/// A statement's result as D1 returns it.
+/// Converts a statement's result to the format in which D1 returns it.
 fn result(set: &ResultSet) -> Value {
     let rows: Value = serde_json::from_str(&set.json).unwrap();
     json!({"results": rows, "meta": {"rows_read": set.rows_read, "rows_written": set.rows_written}})
@@ -243,7 +245,8 @@ fn result_set(result: &Value) -> ResultSet {
     ResultSet { json: result["results"].to_string(), ..ResultSet::default() }
 }
 
-/// Handles a request as a new isolate would. Returns the status, the unused batches, and the decompressed values.
+/// Handles a request in a new isolate. Returns the status, the unused batches, and the decompressed
+/// values.
 fn run_in_new_isolate<'a, S>(
     storage: &'a S,
     batches: VecDeque<Vec<ResultSet>>,
@@ -259,15 +262,17 @@ where
     (response.status, ports.batches.into_inner(), ports.inflated.into_inner())
 }
 
-/// The number of actions of one platform that match together: with this many, V8 optimizes the ranking before the first
-/// request. They are all the same, so the recording stays small.
+/// The number of actions of one platform that match together. Ranking this many makes V8 optimize
+/// the ranking code before the first real request. The actions are equal, so that the recording
+/// stays small.
 const MANY_ACTIONS: usize = 2000;
-/// Each value that is read is recorded in full, so the parts with rows are small, and the platform's own list is in a
-/// pack that is not read.
+/// The recording contains every value that is read. Small parts with rows keep it small, and the
+/// platform's own list is in a pack that is not read.
 const SIZES: Sizes =
     Sizes { packed: 1 << 20, whole: 1 << 20, all_actions_part: 32 << 10, ..Sizes::PUBLISHED };
 
-/// The small catalog, in which `alpha` has auth methods and an action's input, and a platform with [`MANY_ACTIONS`].
+/// The small catalog, in which `alpha` has auth methods and an action with input, and a platform
+/// with [`MANY_ACTIONS`].
 fn catalog() -> Vec<Platform> {
     let same =
         (0..MANY_ACTIONS).map(|_| action("many", "Create a user", "usersCreate", Method::Post));
@@ -320,7 +325,7 @@ fn record() -> Recording {
     let token = json!({"type": "bearer", "token": "rehearsed"}).to_string();
     let put = as_key(&api.key, "PUT", &format!("{}/credentials", at(&id)));
     assert_eq!(api.send(&with_body(put, &token)).status, 204);
-    // The time of the check is random, which would change each recording.
+    // The time of the check is random and would change with each recording.
     api.env.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
     let mut requests = requests(&api.key, &id);
     let mut inflated = BTreeMap::new();
@@ -339,8 +344,8 @@ fn record() -> Recording {
     Recording { values, inflated, variables, requests }
 }
 
-/// Any change to the statements or their results requires a new recording. Otherwise an isolate would rehearse requests
-/// that it does not get.
+/// If statements or their results change, record again. Otherwise isolates would rehearse requests
+/// that callers no longer send.
 #[test]
 fn every_recorded_request_gets_the_recorded_response() {
     let text = serde_json::to_string_pretty(&record()).unwrap() + "\n";

@@ -1,4 +1,4 @@
-//! Methods, paths, headers, the order of checks, and the format of errors.
+//! Methods, paths, headers, the order of checks, and the format of problems.
 
 use connector_vault::http::message::Body;
 use connector_vault::http::{Config, Request};
@@ -216,7 +216,7 @@ fn every_response_has_the_common_headers() {
 fn server_timing_shows_the_cost() {
     let api = Api::with_catalog();
     for (path, expected) in [
-        // The first request of a key each day stores the date of its last use.
+        // The first request with a key on each day writes the day of its last use.
         (CONNECTORS, "d1;desc=\"calls=1 rows_read=1 rows_written=1\", kv;desc=\"reads=2\""),
         (CONNECTORS, "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\""),
         (
@@ -249,9 +249,9 @@ fn checks_have_a_fixed_order() {
         // 404 and 405 come before 403.
         (as_powerless("GET", "/v1/nope?x"), true, 404, "route_not_found"),
         (as_powerless("POST", "/v1/available-connectors?x"), true, 405, "method_not_allowed"),
-        // 403 comes before 429.
+        // A missing scope (403) is reported before the rate limit (429).
         (as_powerless("GET", "/v1/available-connectors?x"), true, 403, "insufficient_scope"),
-        // 429 comes before 400.
+        // The rate limit (429) is reported before errors of the request (400).
         (api.request("GET", "/v1/available-connectors?x"), true, 429, "too_many_requests"),
         // 400 comes before 404 of the resource.
         (api.request("GET", "/v1/available-actions/nope?x"), false, 400, "unknown_parameter"),
@@ -401,7 +401,8 @@ fn matching_entity_tags_get_304() {
         ));
         assert_eq!(wrong.status, 400, "a wrong request is never `not modified`");
     }
-    // A new catalog has a new tag, which the isolate returns once it has read storage again.
+    // A new catalog has a new entity tag, which the isolate returns after it has read storage
+    // again.
     let tag = api.get(CONNECTORS).header("etag").unwrap().to_owned();
     api.env.publish(vec![(crate::support::connector("new", "New", "Other", 0), false, Vec::new())]);
     api.env.wait(30_000);
@@ -436,7 +437,8 @@ fn a_large_body_is_read_only_for_a_known_caller_within_its_share_of_memory() {
     let held: Vec<_> = (0..16).map(|_| reserve(&own).ok().unwrap()).collect();
     assert_eq!(api.service.bodies().held(), 16 * LARGE);
     assert!(reserve(&own).err() == Some(Body::Refused));
-    // A user's requests can hold up to half of the memory for bodies, and other callers the rest.
+    // The bodies of a user's requests may use half of the memory for bodies, and those of other
+    // callers the rest.
     let sent = json!({"identity": "ann", "scopes": ["connections:connect"]}).to_string();
     let session = api.send(&with_body(api.request("POST", "/v1/sessions"), &sent));
     let of_ann = as_secret(body(&session)["token"].as_str().unwrap(), "POST", path);
@@ -457,7 +459,8 @@ fn a_large_body_is_read_only_for_a_known_caller_within_its_share_of_memory() {
         let response = api.send(&request);
         assert_eq!((response.status, body(&response)["code"].as_str()), (status, Some(code)));
     }
-    // Anyone can make a well-formed key, or a token with a wrong signature.
+    // Anyone can make a well-formed key, or a token with a wrong signature. The bodies of requests
+    // with these are not read.
     let forged = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let forged = as_key(&forged, "POST", path);
     api.env.database.execute("DELETE FROM api_keys", []).unwrap();

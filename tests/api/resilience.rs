@@ -1,5 +1,5 @@
-//! Lost connections to the database: each write happens once, each response is correct, and no internal detail is
-//! revealed.
+//! Lost connections to the database: each write takes effect once, each response is correct, and no
+//! internal detail is revealed.
 
 use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
@@ -10,7 +10,7 @@ use crate::vault::{
     CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, minimal, name, patch_as, post_as, state as state_of,
 };
 
-/// Losses of the connection after which the last attempt succeeds.
+/// Faults of the first attempts, after which the last attempt succeeds.
 const TOLERATED_FAULTS: [&[DbFault]; 6] = [
     &[DbFault::Before],
     &[DbFault::After],
@@ -20,7 +20,8 @@ const TOLERATED_FAULTS: [&[DbFault]; 6] = [
     &[DbFault::After, DbFault::Before],
 ];
 
-/// Sends a request while the connection to the database is lost. Each loss causes one more attempt.
+/// Sends a request while the connection to the database is lost. Each fault causes one more
+/// attempt.
 fn send_with_faults(api: &Api, db_faults: &[DbFault], request: &Request) -> Response {
     *api.env.db_faults.borrow_mut() = db_faults.iter().copied().collect();
     api.env.pauses.borrow_mut().clear();
@@ -36,7 +37,7 @@ fn send_with_faults(api: &Api, db_faults: &[DbFault], request: &Request) -> Resp
     );
     let pauses = api.env.pauses.borrow();
     assert_eq!(pauses.len(), db_faults.len());
-    // Each pause has its own range, above the previous one's.
+    // Each pause is in its own range, above the range of the previous one.
     for (index, waited) in pauses.iter().enumerate() {
         let min = 20 << (index + 1);
         assert!((min..min + 256).contains(waited), "{pauses:?}");
@@ -50,7 +51,7 @@ fn create_tagged(api: &Api, identity: &str) -> String {
     api.create(&document)["id"].as_str().unwrap().to_owned()
 }
 
-/// The contents of the tables that do not depend on randomness.
+/// The contents of the tables whose rows do not depend on random numbers.
 fn state(api: &Api) -> (Vec<String>, Vec<String>) {
     let counts = "SELECT account || environment || active || dimension || value || n FROM connection_counts ORDER BY 1";
     let rows = "SELECT environment || identity || tags || version FROM connections ORDER BY 1";
@@ -72,7 +73,7 @@ fn a_retried_create_happens_once() {
         assert_eq!(state(&api), state(&baseline), "{db_faults:?}");
         let id = body(&response)["id"].as_str().unwrap().to_owned();
         assert_eq!(body(&api.get(&at(&id))), body(&response));
-        // A key that was already taken is reported as such.
+        // If the key already existed before the request, the response reports it.
         let before = api.env.dump();
         let response = send_with_faults(&api, db_faults, &post_as(&api.key, &minimal("ann")));
         assert_eq!(
@@ -186,7 +187,7 @@ fn a_retried_delete_happens_once() {
         let stale = with_header(api.request("DELETE", &at(&kept)), "if-match", "\"x\"");
         assert_eq!(send_with_faults(&api, db_faults, &stale).status, 412, "{db_faults:?}");
         assert_eq!(api.env.dump_without_events(), before, "{db_faults:?}");
-        // Another tenant's connection is unchanged, whatever the response.
+        // Another tenant's connection is unchanged in each case.
         let other = api.env.key("beta", Environment::Test, &Scope::ALL, None);
         api.use_key(&other);
         let before = api.env.dump();
@@ -220,7 +221,7 @@ fn reads_are_retried() {
     }
 }
 
-/// Each kind of request about a connection.
+/// Returns one request of each type about a connection.
 fn requests_about(api: &Api, id: &str) -> Vec<Request> {
     vec![
         api.request("GET", CONNECTIONS),
@@ -265,7 +266,7 @@ fn three_lost_responses_are_reported() {
                 assert_eq!(api.env.dump(), before);
             }
             assert!(api.env.db_faults.borrow().is_empty());
-            // The outage is reported before all other errors except a missing key.
+            // The outage is reported before all errors except a missing key.
             assert_eq!(api.send(&crate::support::anonymous("GET", CONNECTIONS)).status, 401);
         }
     }

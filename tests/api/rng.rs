@@ -1,14 +1,14 @@
-//! Random numbers that are the same in every run.
+//! Random numbers that are the same in each test run.
 
 use crate::support::{SPLITMIX_GAMMA, splitmix};
 
-/// The number of repetitions of a test with random input: `normal`, or `proof` if `CONNECTOR_VAULT_PROOF` is set, as `npm
-/// run proof` and `npm run mutants` do.
+/// The number of repetitions of a test with random input: `proof` if `CONNECTOR_VAULT_PROOF` is
+/// set, as in `npm run proof` and `npm run mutants`, otherwise `normal`.
 pub fn repetitions(normal: usize, proof: usize) -> usize {
     if std::env::var_os("CONNECTOR_VAULT_PROOF").is_some() { proof } else { normal }
 }
 
-/// Usually a sample of `count` items, each from a random place in one of `count` equal parts; all items in a proof.
+/// Returns a random item from each of `count` equal parts, or all items in `npm run proof`.
 #[cfg(feature = "cli")]
 pub fn sample<T>(rng: &mut TestRng, count: usize, all: Vec<T>) -> Vec<T> {
     let parts = repetitions(count, usize::MAX);
@@ -38,7 +38,7 @@ impl TestRng {
         splitmix(self.0)
     }
 
-    /// A number below `end`.
+    /// A random number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end as u64).unwrap()
     }
@@ -52,7 +52,7 @@ impl TestRng {
         &all[self.below(all.len())]
     }
 
-    /// One of `all` with a probability of `percent`, else `None`.
+    /// Returns an item of `all` with a probability of `percent`, otherwise `None`.
     pub fn maybe<T: Clone>(&mut self, percent: usize, all: &[T]) -> Option<T> {
         self.percent(percent).then(|| self.pick(all).clone())
     }

@@ -1,4 +1,4 @@
-//! The search over the actions of all platforms.
+//! Searching the actions of all platforms.
 
 use std::collections::BTreeSet;
 
@@ -81,7 +81,7 @@ pub fn api() -> Api {
     api
 }
 
-/// The matches of a query, each as `platform key`, and their number.
+/// The matches of a query, each as `platform key`, and their total.
 fn found(api: &Api, query: &str) -> (Vec<String>, u64) {
     let response = api.get(&format!("{SEARCH}?{query}"));
     assert_eq!(response.status, 200, "{query}: {}", body(&response));
@@ -210,7 +210,8 @@ fn token_sees_only_its_platforms() {
     assert_ne!(tag(&one), tag(&other));
 }
 
-/// The search as a token of ann, who has connected GitLab and an unused Post Office, with these scopes.
+/// Returns a service, and a search as ann, who has connected GitLab and Post Office. Her token has
+/// these scopes.
 fn search_with_connections(scopes: &Value) -> (Api, String) {
     let api = api();
     for (platform, active) in [("gitlab", true), ("post", false)] {
@@ -253,7 +254,7 @@ fn connected_platforms_come_first_unless_the_query_names_another() {
         }
         assert_eq!(row.get("connected").is_some(), is_connected, "{query}");
     }
-    // A key does not get the cached result of a token's search.
+    // The cached result of a token's search is not returned for a key.
     assert_eq!(found(&api, "q=create+an+issue").0[0], "github issuesCreate");
 }
 
@@ -309,7 +310,7 @@ fn first_pages_equal_those_of_a_full_ranking() {
     };
     let actions: Vec<Action> = (0..3000).map(row).collect();
     api.env.publish(vec![(connector("post", "Letters", "Other", 3000), false, actions)]);
-    // Large pages work the same way.
+    // Pages of the maximum size are searched in the same way.
     assert_eq!(found(&api, "q=list+mail&limit=500").0.len(), 500);
     for query in ["q=send+mail", "q=mail&method=get", "q=send+a+mail+template"] {
         let (first, total) = found(&api, &format!("{query}&limit=50"));
@@ -409,7 +410,7 @@ fn corrects_misspelt_words_when_nothing_matches() {
         ("delete+repositry", "github reposDelete"),
         ("leter", "post letters"),
         ("mrge+reqests", "gitlab getMerges"),
-        // Words that are not corrected: a wrong first letter, or too many mistakes.
+        // Some words are not corrected: the first letter is wrong, or there are too many mistakes.
         ("essue", ""),
         ("lexxxr", ""),
         ("qqqqq", ""),
@@ -418,7 +419,7 @@ fn corrects_misspelt_words_when_nothing_matches() {
         assert_eq!(rows.first().map_or("", String::as_str), first, "{question}: {rows:?}");
         assert_eq!(total, rows.len() as u64, "{question}");
     }
-    // A word with matches is not corrected.
+    // A word that has matches is not corrected.
     let exact = found(&api, "q=letters");
     assert!(exact.0.iter().all(|row| row.starts_with("post ")), "{exact:?}");
 }
@@ -451,7 +452,7 @@ fn notes_requested_platforms_without_actions() {
         ("q=issue&platform=old-monday", &["old-monday"]),
         ("q=create+github+issue", &[]),
         ("q=zen+issue", &[]),
-        // The platform has actions, but none that matches.
+        // The platform has actions, but none matches.
         ("q=letters&platform=github", &[""]),
     ] {
         assert_eq!(named(&notes(query)), expected, "{query}");
@@ -493,12 +494,12 @@ fn notes_well_known_platforms_without_an_action_among_the_best_matches() {
     let expected = "`acme` has no action that does this. These are actions of other platforms.";
     assert!(note.contains(expected), "{note}");
     for query in [
-        // The platform has such an action.
+        // The platform has an action that matches.
         "q=read+the+weather+with+acme",
         // The query names no platform, or only one that is not well known.
         "q=deliver+a+letter",
         "q=deliver+a+letter+lesser",
-        // All matches are actions of the named platform.
+        // All matches are actions of the requested platform.
         "q=deliver+a+letter+with+courier",
     ] {
         assert_eq!(notes(query), Value::Null, "{query}");

@@ -14,12 +14,13 @@ use crate::vault::{CONNECTIONS, comparable, post_as};
 
 const WHOAMI: &str = "/v1/whoami";
 
-/// Shards other than the one in which the tests run.
+/// Shards other than [`HOME`], in which other accounts can be.
 fn shards() -> [Shard; 3] {
     [1, 62, 3843].map(|number| Shard::new(number).unwrap())
 }
 
-/// An API whose account `acme` is in the first of these shards, and `zoo` in the second.
+/// Returns a service with account `acme` in the first of these shards and `zoo` in the second, and
+/// their keys.
 fn api() -> (Api, [ApiKey; 2]) {
     let mut api = connect::api_with(&[("VAULT_KEYS", KEYS), ("SESSION_SECRET", SECRET)]);
     let [first, second, _] = shards();
@@ -35,7 +36,7 @@ fn whoami(api: &Api, secret: &str) -> Response {
     api.send(&as_secret(secret, "GET", WHOAMI))
 }
 
-/// A key with the same random characters, for another database.
+/// Replaces the shard digits of a key.
 fn key_in_shard(key: &ApiKey, shard: Shard) -> String {
     let random = key.reveal().bytes().rev().skip(6).take(32);
     let value = |byte: u8| match byte {
@@ -74,7 +75,7 @@ fn a_key_is_unknown_in_other_databases_and_reveals_no_other_shards() {
     let (api, [acme, _]) = api();
     let unknown = comparable(&whoami(&api, api.env.unknown_key(Environment::Test).reveal()));
     assert_eq!(unknown.0, 401);
-    // The first database, another one, and one that does not exist.
+    // The first shard, another one, and one that does not exist.
     for shard in [Shard::FIRST, shards()[1], shards()[2]] {
         let moved = key_in_shard(&acme, shard);
         assert_eq!(ApiKey::parse(&moved).unwrap().shard(), shard);
@@ -143,7 +144,7 @@ fn the_link_and_the_state_lead_to_the_attempts_database() {
     {
         assert_eq!(status(&link.replace(secret, &altered)), 410, "{altered}");
     }
-    // Completes the flow, which connects the account.
+    // Complete the connect flow.
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
     connect::agree(&api, &link, &tokens);
     let rows = || api.env.texts("SELECT account || ' ' || state FROM connections");
@@ -167,7 +168,8 @@ fn secrets_of_the_first_shard_have_no_shard_digits() {
         let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
         assert_eq!(api.service.shard(&request).number(), number, "{code}");
     }
-    // A link is looked up in its own database, regardless of other secrets in the request.
+    // A link is looked up in the shard that the link itself names, regardless of other secrets in
+    // the request.
     let path = format!("/connect/go/0A{random}");
     assert_eq!(api.service.shard(&as_secret(key.reveal(), "GET", &path)).number(), 10);
     assert_eq!(api.service.shard(&api.request("GET", WHOAMI)), *HOME);

@@ -1,4 +1,4 @@
-//! Public responses, and the headers for browsers in every response.
+//! Public endpoints, and the browser headers of every response.
 
 use connector_vault::http::endpoint::Endpoint;
 use connector_vault::http::{Request, Service};
@@ -51,7 +51,7 @@ fn https_pages_set_strict_transport_security() {
     }
 }
 
-/// A header that is sent twice arrives as one, joined by a comma.
+/// Runtimes join a header that is sent twice with a comma.
 #[test]
 fn a_key_that_is_sent_twice_is_reported() {
     let mut api = Api::with_catalog();

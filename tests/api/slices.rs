@@ -1,6 +1,6 @@
-//! A prototype of an account in several databases, each with a slice of its connections; `docs/scaling.md` has the
-//! design. Each database is served by the current service; the prototype routes requests to slices and merges one page
-//! from several. The reference is the same account in one database.
+//! A prototype of an account that is sliced over several databases, which `docs/scaling.md`
+//! describes. The current service serves each database; the prototype routes requests to slices and
+//! merges pages. The same account in one database is the reference.
 
 use connector_vault::auth::Shard;
 use connector_vault::connections::cursor::Cursor;
@@ -20,19 +20,20 @@ const PLATFORMS: [&str; 3] = ["alpha", "alpha-two", "zeta"];
 const SIZE: usize = 300;
 const SLICES: usize = 4;
 
-/// The slice of an identity: all its connections are in one database, so that a token's requests read only that one,
-/// and a connection exists once. A slice is a range of 64 slots, so that a split moves complete slots.
+/// The slice that contains all connections of an identity: a token's requests read only one
+/// database, and a connection exists once. A slice is a range of 64 slots, so that a split moves
+/// whole slots.
 fn slice(identity: &str) -> usize {
     usize::from(Sha256::digest(identity)[0] % 64) * SLICES / 64
 }
 
-/// An account in one database, and a copy of it that is split over several.
+/// An account in one database, and a copy of the account that is sliced over several.
 struct SlicedAccount {
     api: Api,
     slices: Vec<Shard>,
 }
 
-/// A merged page.
+/// A page of a merged list.
 struct Page {
     rows: Vec<Value>,
     total: u64,
@@ -55,7 +56,7 @@ impl SlicedAccount {
         let mut api = Api::with_catalog();
         let mut rng = TestRng(7);
         for index in 0..SIZE {
-            // Several are created at the same time, so that their ids determine the order.
+            // Sometimes no time passes, so that ids determine the order.
             api.env.wait(u64::from(rng.percent(40)));
             api.create(&input(index, &mut rng));
         }
@@ -65,7 +66,8 @@ impl SlicedAccount {
         let all = api.env.texts("SELECT id || ' ' || identity FROM connections");
         for (index, shard) in slices.iter().enumerate() {
             api.env.fork(*shard);
-            // A split is a move to each of the slices, without the rows of the others.
+            // A split moves the account to each slice, and then deletes the rows of the other
+            // slices.
             let database = api.env.database_of(*shard);
             let moving = "INSERT INTO account_moves (account, step, other, writing, began_at) VALUES ('acme', 'arriving', 0, '', 0)";
             database.execute(moving, []).unwrap();
@@ -85,8 +87,8 @@ impl SlicedAccount {
         self.api.env.within(self.slices[slice], response)
     }
 
-    /// Merges one page from several: the first rows of all slices, in the order of all lists. The order is by creation
-    /// time and id, which no two connections share, so a position in the list is a position in each slice.
+    /// Merges the first rows of all slices into one page. Lists are sorted by creation time and id.
+    /// These are unique, so a position in the list is also a position in each slice.
     fn list(&self, filter: &Filter, limit: usize, after: Option<&str>) -> Page {
         let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
         let request =
@@ -131,7 +133,7 @@ fn millis(time: &str) -> u64 {
     u64::try_from(at.as_millisecond()).unwrap()
 }
 
-/// A filter as a query string, and as the service represents it.
+/// A filter as a query string and as a typed filter.
 struct Filter {
     query: &'static str,
     filter: ConnectionFilter,
@@ -168,7 +170,7 @@ fn merged_pages_equal_those_of_one_database() {
     let split = SlicedAccount::new();
     for filter in filters() {
         let one = body(&split.api.get(&format!("{CONNECTIONS}?limit=500{}", filter.query)));
-        // Pages of one row take most of the time.
+        // Pages of one row take most of the test's time, so `npm test` uses pages of four.
         for limit in [repetitions(4, 1), 7, 20, 500] {
             let (mut rows, mut after) = (Vec::new(), None);
             loop {
@@ -266,7 +268,7 @@ fn connection_is_in_one_slice_and_found_by_id() {
     assert_eq!((refused.status, &body(&refused)["connectionId"]), (409, &json!(id)));
 }
 
-/// The price of a split: databases are read in sequence or concurrently, but never at exactly the same moment.
+/// The cost of slicing: the databases are never read at exactly the same moment.
 #[test]
 fn total_may_combine_different_moments() {
     let split = SlicedAccount::new();
@@ -277,7 +279,8 @@ fn total_may_combine_different_moments() {
     let request = split.api.request("GET", &format!("{CONNECTIONS}?limit=500"));
     let total = |slice: usize| body(&split.ask(slice, &request))["total"].as_u64().unwrap();
     let mut sum = total(0);
-    // One connection is added where the count is already complete, and one is deleted where it is not.
+    // A connection is added to a slice that has already been counted, and another one is deleted
+    // from a slice that has not.
     let new_identity = (0..SIZE)
         .map(|index| format!("new {index}"))
         .find(|identity| slice(identity) == 0)

@@ -1,4 +1,4 @@
-//! Changing the state and the name of one connection.
+//! Changing the state and the name of a connection.
 
 use connector_vault::http::message::Body;
 use connector_vault::http::{Request, Response};
@@ -14,7 +14,8 @@ fn put(api: &Api, path: &str, document: &Value) -> Response {
     api.send(&with_body(api.request("PUT", path), &document.to_string()))
 }
 
-/// A connection with the state `unknown`, the name `Ann` and two tags, and its id.
+/// Creates a connection with the state `unknown`, the name `Ann` and two tags. Returns its document
+/// and its id.
 fn create_one(api: &Api) -> (Value, String) {
     let mut document = minimal("ann");
     document["tags"] = json!(["a", "b"]);
@@ -33,7 +34,7 @@ fn reasons(api: &Api) -> Vec<String> {
 fn setting_a_state_updates_the_counters() {
     let api = Api::with_catalog();
     let (mut expected, id) = create_one(&api);
-    // The body, the version after it, and the reason that is then stored.
+    // The request body, the connection's version after the request, and the reason that is stored.
     for (sent, version, reason) in [
         (json!({"state": "operational"}), 2, "NULL"),
         (json!({"state": "operational"}), 2, "NULL"),

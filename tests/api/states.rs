@@ -18,7 +18,7 @@ const END: &str = "<!-- end of the states -->\n";
 const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 1440 * MINUTE_MS;
 
-/// The name of a failure in the table.
+/// The text for a failure in the table.
 const fn failure_name(failure: HealthFailure) -> &'static str {
     match failure {
         HealthFailure::Unavailable => {
@@ -36,20 +36,20 @@ const fn failure_name(failure: HealthFailure) -> &'static str {
     }
 }
 
-/// A line of the table.
+/// Formats a row of the table.
 fn line(from: &str, what: &str, to: &str, code: &str, actor: &str) -> String {
     let code = if code.is_empty() { String::new() } else { format!("`{code}`") };
     let cells = [from, what, to, &code, &format!("`{actor}`")].join(" | ");
-    // An empty cell has one space.
+    // An empty cell is one space.
     format!("| {cells} |\n").replace("|  |", "| |")
 }
 
-/// The line of a success.
+/// Formats the row of a success.
 fn success(from: &str, what: &str, to: State) -> String {
     line(from, what, &state_name(to), "", actor(to, None))
 }
 
-/// The line of a failure.
+/// Formats the row of a failure.
 fn failure(from: &str, what: &str, after: &FailureOutcome) -> String {
     line(from, what, &state_name(after.state), after.code, actor(after.state, Some(after.code)))
 }
@@ -58,7 +58,7 @@ fn state_name(state: State) -> String {
     format!("`{}`", state.as_str())
 }
 
-/// The pauses in words: `1, 5 and 15 minutes, then 1 hour`.
+/// Describes the pauses in words: `1, 5 and 15 minutes, then 1 hour`.
 fn pauses() -> String {
     let (last, others) = BACKOFF_MS.split_last().unwrap();
     let others: Vec<_> = others.iter().map(|pause| (pause / MINUTE_MS).to_string()).collect();
@@ -69,7 +69,7 @@ fn pauses() -> String {
 
 fn table() -> String {
     let first = |kind| after_failure(FailureHistory::default(), kind, None, 0, 0);
-    // The outcome if the same failure occurs a second time, after this delay.
+    // The outcome if the same failure occurs again after this delay.
     let again = |kind, later| {
         let FailureOutcome { attempts, failing_since, refused_since, .. } = first(kind);
         after_failure(
@@ -145,7 +145,7 @@ fn the_documented_state_table_matches_the_state_machine() {
     assert_current(PAGE, &now, "WRITE_STATES", "states");
 }
 
-/// The API's description lists every reason.
+/// The API reference lists every reason.
 #[test]
 fn the_openapi_document_lists_every_reason() {
     let document = fs::read_to_string("www/public/v1/openapi.json").unwrap();

@@ -1,4 +1,4 @@
-//! Failures of storage, and the caches of an isolate.
+//! Failures of storage, and the caches of isolates.
 
 use connector_vault::catalog::format::stored::{CURRENT_KEY, FORMAT};
 use connector_vault::catalog::write::Sizes;
@@ -31,7 +31,7 @@ fn assert_unavailable(api: &Api, path: &str, culprit: &str) {
     assert!(!log.contains(api.key.reveal()), "{log}");
 }
 
-/// Paths whose responses together need every byte of every segment.
+/// Paths whose responses together contain every byte of every segment.
 fn covering_paths() -> Vec<String> {
     let connectors = ["", "?category=other", "?name=alpha+api&q=alpha", "?q=what+nothing"];
     let mut paths: Vec<String> =
@@ -66,7 +66,8 @@ fn fresh_isolate(api: &Api) -> Api {
     fresh
 }
 
-/// The responses to [`covering_paths`] without the parts that differ between runs; `None` for a 503.
+/// The responses to [`covering_paths`], without the parts that differ between runs. `None` stands
+/// for a 503.
 fn responses(api: &Api) -> Vec<Option<Value>> {
     let reply = |path: &String| {
         let response = api.get(path);
@@ -78,7 +79,8 @@ fn responses(api: &Api) -> Vec<Option<Value>> {
     covering_paths().iter().map(reply).collect()
 }
 
-/// Parts of all kinds: lists with their own parts, lists in packs, at most one pack per platform.
+/// Layouts that use each type of part: lists with their own parts, lists in packs, and at most one
+/// pack per platform.
 const LAYOUTS: [Sizes; 2] = [
     Sizes { packed: 4000, whole: 4000, group: 300, ..Sizes::PUBLISHED },
     Sizes {
@@ -119,7 +121,8 @@ fn damaged_values_are_detected_and_never_returned() {
                     assert!(got.is_none() || got == expected, "{id} at {at}");
                     found += usize::from(got.is_none());
                 }
-                // Storage is repaired: the isolate notices when it finds the damage in its cached copy.
+                // The stored value is repaired. The isolate reads it again when it detects the
+                // damage in its cached copy.
                 isolate.env.blobs.borrow_mut().insert(id.key(), bytes.clone());
                 responses(&isolate);
                 assert!(responses(&isolate) == undamaged, "{id} at {at}");
@@ -237,7 +240,7 @@ fn a_cached_page_is_returned_without_reading_its_segments() {
     let api = Api::with_catalog();
     let first = api.get(ACTIONS);
     assert_eq!(first.status, 200);
-    // The segments are gone, but the body of this page in this catalog is cached.
+    // The segments were deleted, but the body of this page is cached for this catalog.
     api.env.blobs.borrow_mut().retain(|key, _| key == CURRENT_KEY);
     let again = api.get(ACTIONS);
     assert_eq!((again.body, again.status), (first.body.clone(), 200));
@@ -270,7 +273,8 @@ fn cached_segments_stay_within_the_budget() {
         let api = Api::new(config(&[("SEGMENT_CACHE_BYTES", budget)]));
         api.env.publish(small_catalog());
         for (index, platform) in requested.iter().enumerate() {
-            // Each request is for another list, since the response to an earlier one would come from the cache.
+            // Each request is for another page, because a repeated one would get the cached
+            // response.
             let path = format!("/v1/available-actions/{platform}?limit={}", index + 1);
             assert_eq!(api.get(&path).status, 200);
         }

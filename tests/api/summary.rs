@@ -1,4 +1,4 @@
-//! `GET /v1/vault/summary`.
+//! The summary of a vault: `GET /v1/vault/summary`.
 
 use connector_vault::http::Config;
 use connector_vault::terms::{Environment, Scope};
@@ -46,7 +46,7 @@ fn the_summary_counts_only_visible_connections() {
         "otherPlatforms": 0,
     });
     assert_eq!(body(&api.get(SUMMARY)), expected);
-    // Tags are not counted here.
+    // The summary does not count tags.
     assert_eq!(api.patch(failed["id"].as_str().unwrap(), &json!({"tags": ["a", "b"]})).status, 200);
     assert_eq!(body(&api.get(SUMMARY)), expected);
     assert_eq!(api.on("DELETE", failed["id"].as_str().unwrap(), None).status, 204);
@@ -74,7 +74,7 @@ fn the_largest_fifty_platforms_are_named() {
         (connector(platform, platform, "Other", 1), false, vec![ping])
     });
     api.env.publish(rows.collect());
-    // Each platform has one to three connections, of which the first one is active.
+    // Each platform has one to three connections. The first one is active.
     let size = |index: usize| {
         if index.is_multiple_of(6) {
             3

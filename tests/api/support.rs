@@ -1,4 +1,5 @@
-//! The ports over real `SQLite` and memory, with ways to make them fail, and a small catalog.
+//! Implements the ports with real `SQLite` and with memory, simulates their failures, and provides
+//! a small catalog.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -42,48 +43,50 @@ use serde_json::Value;
 
 use crate::database::Database;
 
-/// The service's address in tests.
+/// The origin of the service in tests.
 pub const ORIGIN: &str = "https://vault.example";
 
-/// The configuration for these variables.
+/// Parses the configuration from these environment variables.
 pub fn config(variables: &[(&str, &str)]) -> Config {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
     let variables = Value::Object(variables.collect());
     Config::from(&serde_json::from_value::<Variables>(variables).unwrap())
 }
 
-/// The shard of the tests' accounts: the first, unless this environment variable names another one. All tests pass in
-/// every shard.
+/// The shard of the accounts in tests: the first one, unless this environment variable sets
+/// another. All tests pass in every shard.
 pub static HOME: LazyLock<Shard> = LazyLock::new(|| {
     let number = env::var("CONNECTOR_VAULT_TEST_SHARD").map_or(0, |text| text.parse().unwrap());
     Shard::new(number).unwrap()
 });
 
-/// Real `SQLite` with the real migrations, and a key-value store in memory.
+/// The environment of a test: real `SQLite` with the real migrations, and a key-value store in
+/// memory.
 pub struct TestEnv {
-    /// The database of [`HOME`].
+    /// The database of the shard [`HOME`].
     pub database: Database,
     /// The databases of other shards.
     others: BTreeMap<Shard, Database>,
     /// The shard of the current request.
     current_shard: Cell<Shard>,
-    /// Replicas of databases, each with its bookmark.
+    /// A replica of each database, with the replica's bookmark.
     replicas: RefCell<BTreeMap<Shard, (u64, Database)>>,
-    /// The number of batches that wrote, which is the bookmark of every database.
+    /// The number of batches that have written. It is the bookmark of every primary database.
     bookmark: Cell<u64>,
-    /// The bookmark of the replica for each batch that a replica executed.
+    /// The replica's bookmark for each batch that a replica has executed.
     pub replica_reads: RefCell<Vec<u64>>,
     pub blobs: RefCell<HashMap<String, Vec<u8>>>,
     pub now: Cell<u64>,
     /// The duration of each batch, in milliseconds.
     pub batch_ms: Cell<u64>,
     pub db_fails: Cell<bool>,
-    /// Losses of the connection in the next batches.
+    /// Faults of the connection to the database in the next batches.
     pub db_faults: RefCell<VecDeque<DbFault>>,
-    /// How many of the next reads of values fail.
+    /// The number of upcoming value reads that fail.
     pub blob_failures: Cell<u32>,
     pub blob_reads: RefCell<Vec<String>>,
-    /// The number of value reads that began while no other read was in flight: how often a request waits for storage.
+    /// The number of value reads that started while no other read was in flight: how often a
+    /// request has waited for storage.
     pub blob_waits: Cell<usize>,
     blobs_pending: Cell<usize>,
     pub db_calls: Cell<u32>,
@@ -91,37 +94,37 @@ pub struct TestEnv {
     pub background_writes: Cell<u32>,
     /// The requests that were sent in the background.
     pub background_requests: RefCell<Vec<HttpRequest>>,
-    /// The size that the database reports, in bytes.
+    /// The database size in bytes that D1 reports.
     pub size: Cell<u64>,
     pub limited: Cell<bool>,
-    /// Whether the current request was forwarded from another database.
+    /// Whether the current request was forwarded from the account's previous database.
     pub was_forwarded: Cell<bool>,
-    /// The name under which the last request was counted for the rate limit.
+    /// The name that the last request was counted under for its rate limit.
     pub counted_by: RefCell<Option<String>>,
-    /// The pauses so far, in milliseconds.
+    /// The durations of all pauses so far, in milliseconds.
     pub pauses: RefCell<Vec<u32>>,
     /// The statements of the last batch.
     pub statements: RefCell<Vec<Statement>>,
-    /// The requests to other services so far.
+    /// All requests to other services so far.
     pub sent: RefCell<Vec<HttpRequest>>,
-    /// The methods of the requests to other services so far.
+    /// The methods of all requests to other services so far.
     pub methods: RefCell<Vec<String>>,
-    /// The body of the current request, while it is received.
+    /// The body of the current request, as far as it has been received.
     pub streamed_body: RefCell<Option<Vec<u8>>>,
-    /// The responses of other services.
+    /// Returns the responses of other services.
     pub platform: RefCell<Platforms>,
-    /// The messages of the queue, if there is one, each with the time of its delivery.
+    /// The messages in the queue, each with the time of its delivery in milliseconds.
     messages: RefCell<Vec<(u64, String)>>,
     pub has_queue: Cell<bool>,
-    /// The data points in the dataset; `None` without one.
+    /// The data points in the usage dataset; `None` if there is no dataset.
     pub points: RefCell<Option<Vec<Value>>>,
     seed: Cell<u64>,
 }
 
-/// The response of other services to a request.
+/// Returns the response of other services to a request.
 pub type Platforms = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
 
-/// The initial time of tests, in milliseconds since 1970-01-01 UTC.
+/// The time at which tests start, in milliseconds since 1970-01-01 UTC.
 pub const START: u64 = 1_800_000_000_000;
 
 impl TestEnv {
@@ -133,14 +136,14 @@ impl TestEnv {
         env
     }
 
-    /// Adds a shard with an empty database, unless it exists.
+    /// Adds a shard with an empty database, unless the shard exists.
     pub fn add(&mut self, shard: Shard) {
         if shard != *HOME && !self.others.contains_key(&shard) {
             self.others.insert(shard, Database::new());
         }
     }
 
-    /// A test environment whose database has no tables yet.
+    /// Returns an environment whose database has no tables.
     pub fn empty() -> Self {
         Self::with_database(Database::empty())
     }
@@ -182,7 +185,7 @@ impl TestEnv {
         }
     }
 
-    /// The database of a shard; the first one for a shard that has none.
+    /// The database of a shard, or the first one if the shard has none.
     pub fn database_of(&self, shard: Shard) -> &Database {
         if shard == *HOME {
             return &self.database;
@@ -196,8 +199,8 @@ impl TestEnv {
         self.database_of(self.current_shard.get())
     }
 
-    /// Copies the current state of all databases into their replicas, which keep it until the next call: like D1's
-    /// replicas, they have a lag.
+    /// Copies the current state of all databases to their replicas. Like those of D1, replicas lag
+    /// behind: they change only at the next call.
     pub fn update_replicas(&mut self) {
         let others = self.others.iter_mut().map(|(shard, database)| (*shard, database));
         for (shard, database) in others.chain([(*HOME, &mut self.database)]) {
@@ -206,12 +209,12 @@ impl TestEnv {
         }
     }
 
-    /// Adds a shard with the contents of the first one.
+    /// Adds a shard with a copy of the first shard's database.
     pub fn fork(&mut self, shard: Shard) {
         self.others.insert(shard, self.database.duplicate(false));
     }
 
-    /// Runs `work` in the database of a shard.
+    /// Runs `work` with a shard as the current one.
     pub fn within<T>(&self, shard: Shard, work: impl FnOnce() -> T) -> T {
         let before = self.current_shard.replace(shard);
         let done = work();
@@ -219,7 +222,7 @@ impl TestEnv {
         done
     }
 
-    /// A new key whose hash is in no database.
+    /// Creates a key without storing its hash.
     pub fn unknown_key(&self, environment: Environment) -> ApiKey {
         ApiKey::generate(environment, *HOME, |bytes| self.fill(bytes))
     }
@@ -235,7 +238,7 @@ impl TestEnv {
         self.key_in(*HOME, account, environment, scopes, expires_at)
     }
 
-    /// Like [`Self::key`], for an account in another database.
+    /// Creates a key for an account in another shard and stores its hash.
     pub fn key_in(
         &self,
         shard: Shard,
@@ -272,7 +275,7 @@ impl TestEnv {
         self.publish_in(Sizes::PUBLISHED, &catalog)
     }
 
-    /// Like [`Self::publish`], in parts of other sizes. Returns the segments.
+    /// Publishes a catalog in parts of these sizes. Returns the segments.
     pub fn publish_in(
         &self,
         sizes: Sizes,
@@ -289,7 +292,7 @@ impl TestEnv {
         self.publish_platforms(sizes, &catalog.iter().map(platform).collect::<Vec<_>>())
     }
 
-    /// Publishes these platforms without adding defaults. Returns the ids of the segments.
+    /// Publishes these platforms without adding default values. Returns the ids of the segments.
     pub fn publish_platforms(&self, sizes: Sizes, platforms: &[Platform]) -> Vec<SegmentId> {
         let parts: Vec<_> =
             platforms.iter().map(|platform| (platform, write::actions(platform, sizes))).collect();
@@ -302,7 +305,7 @@ impl TestEnv {
         version.manifest.segments
     }
 
-    /// Every row of every table.
+    /// Dumps every row of every table.
     pub fn dump(&self) -> Vec<String> {
         let tables =
             self.texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
@@ -316,13 +319,14 @@ impl TestEnv {
         tables.iter().flat_map(rows).collect()
     }
 
-    /// Like [`Self::dump`], without the events and the audit, which outlive their subjects.
+    /// Dumps every row of every table, except events and audit entries, which outlive their
+    /// subjects.
     pub fn dump_without_events(&self) -> Vec<String> {
         let outlives = |row: &String| row.starts_with("events: ") || row.starts_with("audit: ");
         self.dump().into_iter().filter(|row| !outlives(row)).collect()
     }
 
-    /// The first column of a query's rows, which must be text.
+    /// The first column of a query's rows, as strings.
     pub fn texts(&self, sql: &str) -> Vec<String> {
         let mut statement = self.current_database().prepare_cached(sql).unwrap();
         let rows = statement.query_map([], |row| row.get(0)).unwrap();
@@ -338,7 +342,7 @@ impl TestEnv {
         self.messages.take()
     }
 
-    /// Saves the state of the random numbers, in order to draw the same ones again.
+    /// Saves the state of the random numbers, so that the same ones can be drawn again.
     #[cfg(feature = "cli")]
     pub fn random_state(&self) -> u64 {
         self.seed.get()
@@ -350,7 +354,7 @@ impl TestEnv {
         self.seed.set(state);
     }
 
-    /// Takes the messages of the queue that are due, all for the current shard.
+    /// Takes the due messages from the queue, which must all be for the current shard.
     pub fn messages(&self) -> Vec<String> {
         let (now, all) = (self.now.get(), self.messages.take());
         let (due, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|(at, _)| *at <= now);
@@ -364,7 +368,8 @@ impl TestEnv {
     }
 }
 
-/// The increment of the state of `SplitMix64` (Steele, Lea and Flood: "Fast Splittable Pseudorandom Number Generators").
+/// The increment of `SplitMix64` (Steele, Lea and Flood: "Fast Splittable Pseudorandom Number
+/// Generators").
 pub const SPLITMIX_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The output of `SplitMix64` for a state.
@@ -383,7 +388,7 @@ impl Db for TestEnv {
         self.was_forwarded.get()
     }
 
-    /// Behaves like D1: one transaction, and at most 100 parameters per statement.
+    /// Like D1, runs the statements in one transaction, with at most 100 parameters per statement.
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         self.db_calls.set(self.db_calls.get() + 1);
         if statements.is_empty() {
@@ -413,7 +418,7 @@ impl Db for TestEnv {
         if db_fault == Some(DbFault::After) { Err(lost()) } else { Ok(sets) }
     }
 
-    /// Behaves like D1: a replica executes batches that only read, if it is recent enough.
+    /// Like D1, lets a replica execute a batch that only reads, if the replica is recent enough.
     async fn batch_since(
         &self,
         statements: Vec<Statement>,
@@ -443,7 +448,7 @@ impl Db for TestEnv {
 }
 
 impl Background for TestEnv {
-    /// Runs the statement directly, and does not count it among the calls that a request waits for.
+    /// Runs the statement immediately, without counting it as a call that a request waits for.
     fn run_in_background(&self, statement: Statement) {
         self.background_writes.set(self.background_writes.get() + 1);
         self.run(self.current_database(), &statement).unwrap();
@@ -458,11 +463,11 @@ impl Background for TestEnv {
 /// A fault of the connection to the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DbFault {
-    /// Before the batch has an effect.
+    /// The connection is lost before the batch takes effect.
     Before,
-    /// After the batch has taken effect, but before the response arrives.
+    /// The connection is lost after the batch has taken effect, but before the response arrives.
     After,
-    /// The connection is kept, but another program is writing.
+    /// The connection works, but another program is writing.
     Busy,
 }
 
@@ -503,14 +508,14 @@ impl TestEnv {
         }
         json.push(']');
         drop(rows);
-        // Unlike D1's count, it does not include index entries.
+        // Unlike the count of D1, this count does not include index entries.
         let rows_written = if prepared.readonly() { 0 } else { database.changes() };
         let size_after = self.size.get();
         Ok(ResultSet { rows_read: count, rows_written, size_after, json })
     }
 }
 
-/// Converts a parameter to `SQLite`'s type as D1 does, which gets a number of JavaScript.
+/// Converts a parameter to a `SQLite` type as D1 does, where every number is a JavaScript number.
 #[expect(clippy::cast_precision_loss, reason = "whole numbers are below 2^53")]
 pub fn to_sqlite(param: &Param) -> rusqlite::types::Value {
     match param {
@@ -533,7 +538,7 @@ fn write_json(json: &mut String, value: ValueRef<'_>) {
     }
 }
 
-/// The origin of a service that responds late.
+/// The origin of a service that responds slowly.
 pub const SLOW_ORIGIN: &str = "https://slow.example";
 
 /// Completes when it is polled for the `index`-th time, counting from 1.
@@ -586,7 +591,7 @@ impl Http for TestEnv {
         };
         self.methods.borrow_mut().push(request.method.to_owned());
         if request.url.starts_with(SLOW_ORIGIN) {
-            // Longer than any pause.
+            // Needs more polls than any pause.
             nth_poll(30).await;
         }
         let response = self.ask(&HttpRequest {
@@ -611,7 +616,7 @@ impl Http for TestEnv {
         Some(Rc::clone(body))
     }
 
-    /// Also knows one of the charsets with tables, which the runtime decodes.
+    /// Also decodes one charset that needs tables, as the runtime does.
     fn decode(&self, charset: &str, bytes: &[u8]) -> Option<String> {
         if charset != "iso-8859-15" {
             return charset::decode(charset, bytes);
@@ -714,7 +719,7 @@ impl Clock for TestEnv {
         self.now.get()
     }
 
-    /// Takes longer than any read.
+    /// Takes more polls than any read of a value.
     async fn sleep(&self, milliseconds: u32) -> bool {
         nth_poll(3).await;
         self.pauses.borrow_mut().push(milliseconds);
@@ -767,7 +772,7 @@ impl RateLimit for TestEnv {
     }
 }
 
-/// A service with its storage, and a key with all scopes.
+/// A service with its test environment, and a key with all scopes.
 pub struct Api {
     pub env: TestEnv,
     pub service: Service,
@@ -775,22 +780,23 @@ pub struct Api {
 }
 
 impl Api {
-    /// A service without a catalog.
+    /// Returns a service without a catalog.
     pub fn new(config: Config) -> Self {
         let env = TestEnv::new();
         let key = env.key("acme", Environment::Test, &Scope::ALL, None);
         Self { env, service: Service::new(config), key }
     }
 
-    /// Moves the database to a file, so that a scripted server can change it while a request waits for a response. Returns
-    /// the file's path.
+    /// Moves the database to a file, so that a scripted server can change it while the service
+    /// waits for a response. Returns the file's path.
     pub fn share_database(&mut self, name: &str) -> std::path::PathBuf {
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.sqlite"));
         self.env.database.move_to(&path);
         path
     }
 
-    /// Makes the scripted server run `change` on the database when it gets a request for `url`, while the service waits.
+    /// Makes the scripted server run the SQL `change` when it gets a request for `url`, while the
+    /// service waits.
     pub fn change_while(&mut self, name: &str, url: &'static str, change: &'static str) {
         let path = self.share_database(name);
         let mut serve = self.env.platform.replace(Box::new(|request| panic!("{}", request.url)));
@@ -802,12 +808,12 @@ impl Api {
         });
     }
 
-    /// A service with the [`small_catalog`].
+    /// Returns a service with the [`small_catalog`].
     pub fn with_catalog() -> Self {
         Self::with_sessions("", "")
     }
 
-    /// Like [`Self::with_catalog`], with these secrets for signing tokens.
+    /// Returns a service with the [`small_catalog`] and these secrets for signing tokens.
     pub fn with_sessions(current: &str, previous: &str) -> Self {
         let secrets = [("SESSION_SECRET", current), ("SESSION_SECRET_PREVIOUS", previous)];
         let api = Self::new(config(&secrets));
@@ -828,18 +834,18 @@ impl Api {
         with_full_body(response)
     }
 
-    /// Records the use of a key on this day in advance, so that later requests do not write it.
+    /// Records today as the day of the key's last use, so that later requests do not write it.
     pub fn use_key(&self, key: &ApiKey) {
         assert_eq!(self.send(&as_key(key, "GET", "/v1/whoami")).status, 200);
     }
 
-    /// Writes the counts of requests that this isolate holds for the accounts' database.
+    /// Writes the request counts that this isolate has collected.
     pub fn flush_usage(&self) {
         let flush = || pollster::block_on(usage::flush(&self.service, &self.env, 0));
         self.env.within(*HOME, flush).unwrap();
     }
 
-    /// Sends a GET with the key.
+    /// Sends a `GET` request with the key.
     pub fn get(&self, path_and_query: &str) -> Response {
         self.send(&self.request("GET", path_and_query))
     }
@@ -862,12 +868,12 @@ pub fn with_full_body(mut response: Response) -> Response {
     response
 }
 
-/// A request with a key.
+/// Returns a request with a key.
 pub fn as_key(key: &ApiKey, method: &str, path_and_query: &str) -> Request {
     as_secret(key.reveal(), method, path_and_query)
 }
 
-/// A request with a secret of any kind.
+/// Returns a request with any type of secret.
 pub fn as_secret(secret: &str, method: &str, path_and_query: &str) -> Request {
     with_header(anonymous(method, path_and_query), "x-service-secret", secret)
 }
@@ -885,7 +891,7 @@ pub fn anonymous(method: &str, path_and_query: &str) -> Request {
     }
 }
 
-/// A request with a JSON body.
+/// Adds a JSON body to a request.
 pub fn with_body(request: Request, body: &str) -> Request {
     let request = with_header(request, "content-type", "application/json");
     Request { body: Body::Whole(body.into()), ..request }
@@ -939,7 +945,7 @@ pub fn action(platform: &str, title: &str, key: &str, method: Method) -> Action 
     }
 }
 
-/// Five connectors; `alpha` has six actions, `empty` none.
+/// A catalog of five connectors; `alpha` has six actions, and `empty` has none.
 pub fn small_catalog() -> Vec<(Connector, bool, Vec<Action>)> {
     let alpha = vec![
         action("alpha", "List users", "usersList", Method::Get),
@@ -959,8 +965,8 @@ pub fn small_catalog() -> Vec<(Connector, bool, Vec<Action>)> {
     ]
 }
 
-/// Units with these actions, as [`connector_vault::catalog::action::stored`] writes them, in order of their keys, and with
-/// these definitions.
+/// Units with these actions, sorted by key as [`connector_vault::catalog::action::stored`] writes
+/// them, and with these definitions.
 pub fn units(schemes: Value, actions: &[Value], definitions: &[(&str, &str)]) -> Units {
     let key = |action: &Value| action["key"].as_str().unwrap().to_owned();
     let keys: Vec<String> = actions.iter().map(key).collect();

@@ -1,5 +1,6 @@
-//! Random requests of six tenants in three databases, which know everything about each other except the keys: ids,
-//! connection keys, filters, cursors and entity tags. None of them, nor their agents, sees or changes another's data.
+//! Random requests of six tenants in three databases, with each other's ids, connection keys,
+//! filters, cursors and entity tags, but not keys. No tenant, and no agent of a tenant, sees or
+//! changes another tenant's data.
 
 mod agents;
 
@@ -16,7 +17,7 @@ use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, as_key, body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, comparable, cursor, patch_as, post_as};
 
-/// Number of random requests in a normal run, and in a proof.
+/// The number of random requests in `npm test`, and in `npm run proof`.
 const REQUESTS: [usize; 2] = [3_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 50;
@@ -28,17 +29,17 @@ const NAMES: [&str; 5] = ["Ann", "ann", "Bob", "École", "日本"];
 /// Three accounts, each in its own database.
 const ACCOUNTS: [&str; 3] = ["acme", "acme2", "Acme"];
 
-/// The databases of the accounts.
+/// The shards of the accounts.
 fn shards() -> [Shard; 3] {
     [0, 1, 3843].map(|number| Shard::new(number).unwrap())
 }
 
-/// A random identity, of which all tenants have the same few.
+/// A random identity. All tenants have the same few identities.
 fn identity(rng: &mut TestRng) -> String {
     format!("{}{}", rng.pick(&["id-", "ID-", "é::"]), rng.below(30))
 }
 
-/// Creates triggers that record the tenant of every write to these tables.
+/// Creates triggers that record the tenant of each write to these tables.
 fn record_writes(api: &Api, tables: &[&str]) {
     for database in shards().map(|shard| api.env.database_of(shard)) {
         database
@@ -57,7 +58,7 @@ fn record_writes(api: &Api, tables: &[&str]) {
     }
 }
 
-/// The tenants written to since the last call, as `shard account environment`.
+/// The tenants that were written to since the last call, as `shard account environment`.
 fn written(api: &Api) -> Vec<String> {
     let of_shard = |shard: Shard| {
         let sql = format!(
@@ -80,10 +81,10 @@ struct Simulation {
     tenants: Vec<Tenant>,
     /// Two keys per tenant.
     keys: Vec<[ApiKey; 2]>,
-    /// The tenant to which an id belongs or belonged.
+    /// The tenant that each id belongs to, even after its deletion.
     owners: HashMap<String, usize>,
     ids: Vec<String>,
-    /// The cursors that were issued, each with its list and with the tenant and key that received it.
+    /// The issued cursors, each with its list, tenant and key.
     cursors: Vec<(String, String, usize, usize)>,
     sent: usize,
 }
@@ -138,7 +139,7 @@ impl Simulation {
         ids.map(|id| assert_eq!(self.owners.get(id), Some(&tenant_index), "{id} leaks")).count()
     }
 
-    /// The id of another tenant's connection, or of a deleted one.
+    /// Returns the id of another tenant's connection, or of a deleted connection.
     fn foreign_id(&mut self, tenant_index: usize) -> String {
         loop {
             let id = self.rng.pick(&self.ids).clone();
@@ -184,7 +185,7 @@ impl Simulation {
         self.assert_only_own(tenant_index, true);
     }
 
-    /// A random filter with values of a random tenant, often not the caller's.
+    /// Returns a random filter with values of a random tenant, often another one than the caller.
     fn filter(&mut self) -> Filter {
         let source = self.rng.below(self.tenants.len());
         let keys: Vec<String> = (0..=self.rng.below(3))
@@ -223,7 +224,7 @@ impl Simulation {
         }
     }
 
-    /// Follows a cursor that any tenant received for any list.
+    /// Requests a page with a cursor that any tenant received for any list.
     fn follow(&mut self, tenant_index: usize) {
         let Some((mut query, after, holder, holder_key)) =
             self.cursors.get(self.rng.below(400)).cloned()
@@ -258,7 +259,7 @@ impl Simulation {
         }
     }
 
-    /// Requests another tenant's connection, whose response must be that for an unknown id.
+    /// Requests another tenant's connection. The response must be the same as for an unknown id.
     fn request_foreign_connection(&mut self, tenant_index: usize) {
         let (id, key) = (self.foreign_id(tenant_index), self.key(tenant_index));
         let method = *self.rng.pick(&["GET", "GET", "HEAD", "PATCH", "PATCH", "DELETE"]);
@@ -332,7 +333,7 @@ fn tenants_are_isolated_under_random_requests() {
             80..97 => simulation.use_own_connection(tenant_index),
             _ => simulation.create(tenant_index),
         }
-        // Reads write nothing.
+        // These requests only read, so nothing may be written.
         simulation.assert_only_own(tenant_index, false);
     }
     for (tenant_index, tenant) in simulation.tenants.iter().enumerate() {

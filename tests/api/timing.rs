@@ -1,10 +1,11 @@
-//! The duration of a comparison reveals nothing about a secret: a value whose first character is wrong is rejected as slowly
-//! as one whose last character is wrong.
+//! The time to compare a secret reveals nothing about it: a value whose first character is wrong is
+//! rejected as slowly as one whose last character is wrong.
 //!
-//! The method is that of dudect (Reparaz, Balasch, Verbauwhede: "Dude, is my code constant time?", 2017): both classes are
-//! measured in random order, the slowest measurements are left out at several thresholds, and Welch's t-test compares the
-//! means at each of them. A |t| above 4.5 in three rounds means that the times differ. To prove that the measurement is
-//! precise enough, it must also detect a comparison that ends at the first difference.
+//! The method is that of dudect (Reparaz, Balasch, Verbauwhede: "Dude, is my code constant time?",
+//! 2017): both classes are measured in random order, the slowest measurements are dropped at
+//! several thresholds, and Welch's t-test compares the means at each threshold. A |t| above 4.5 in
+//! three rounds means that the times differ. To prove that the measurement is precise enough, it
+//! must also detect a comparison that stops at the first difference.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,13 +18,13 @@ use connector_vault::util::crc32::crc32;
 use crate::connect::{self, Browser, begin, of_ann, set_client, value_of};
 use crate::support::{Api, as_secret};
 
-/// The number of measurements of each class in a round.
+/// The number of measurements of each class per round.
 const MEASUREMENTS: usize = 10_000;
-/// A difference counts only if it is found in each of these rounds.
+/// A difference must occur in this many rounds to count.
 const ROUNDS: usize = 3;
 const LIMIT: f64 = 4.5;
 
-/// Mean, variance and number.
+/// The mean, the variance, and the number of measurements.
 fn moments(times: &[f64]) -> (f64, f64, f64) {
     #[expect(clippy::cast_precision_loss, reason = "some ten thousand")]
     let count = times.len() as f64;
@@ -32,14 +33,14 @@ fn moments(times: &[f64]) -> (f64, f64, f64) {
     (mean, variance, count)
 }
 
-/// Welch's t.
+/// The t statistic of Welch's t-test.
 fn welch(one: &[f64], other: &[f64]) -> f64 {
     let ((mean_1, variance_1, count_1), (mean_2, variance_2, count_2)) =
         (moments(one), moments(other));
     (mean_1 - mean_2) / (variance_1 / count_1 + variance_2 / count_2).sqrt()
 }
 
-/// The greatest |t| of one round, over all thresholds.
+/// The maximum |t| of one round, over all thresholds.
 fn round(random: &mut u64, measured: &mut [&mut dyn FnMut(); 2]) -> f64 {
     let mut times = [Vec::with_capacity(MEASUREMENTS), Vec::with_capacity(MEASUREMENTS)];
     for _ in 0..2 * MEASUREMENTS {
@@ -62,7 +63,7 @@ fn round(random: &mut u64, measured: &mut [&mut dyn FnMut(); 2]) -> f64 {
     [50, 75, 90, 95, 99].map(t).into_iter().fold(0.0, f64::max)
 }
 
-/// The smallest of the rounds' greatest |t|: above [`LIMIT`], the two differ.
+/// The minimum, over all rounds, of the maximum |t| of a round. Above [`LIMIT`], the times differ.
 fn difference(name: &str, mut first: impl FnMut(), mut last: impl FnMut()) -> f64 {
     let mut random = 1;
     // The first round warms the caches.
@@ -73,7 +74,8 @@ fn difference(name: &str, mut first: impl FnMut(), mut last: impl FnMut()) -> f6
     smallest
 }
 
-/// Two copies of a text: one has another letter at the first of these places, the other at the last.
+/// Returns two copies of a string: one has another letter at the first of these positions, the
+/// other one at the last.
 fn altered(text: &str, from: usize) -> [String; 2] {
     altered_at(text, [from, text.len() - 1])
 }
@@ -86,7 +88,7 @@ fn altered_at(text: &str, places: [usize; 2]) -> [String; 2] {
     })
 }
 
-/// Compares the durations of two requests that are refused in the same way.
+/// Compares the times of two requests that are rejected in the same way.
 fn refusals(name: &str, api: &Api, [first, last]: [Request; 2]) -> f64 {
     let reply = |request: &Request| {
         let response = api.send(request);
@@ -124,7 +126,7 @@ fn comparison_time_is_independent_of_the_first_difference() {
     };
     let api = Api::with_sessions(&"a secret of the operator ".repeat(2), "");
 
-    // Signatures of cursors, and of tokens.
+    // Compare signatures of cursors and of tokens.
     let key = KeyHash([7; 32]);
     let cursor =
         Cursor { page: 2, created_at: 1, id: "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1".into() };
@@ -136,12 +138,12 @@ fn comparison_time_is_independent_of_the_first_difference() {
     let token =
         connect::token(&api, &serde_json::json!({"identity": "ann", "scopes": ["catalog:read"]}));
     let dot = token.rfind('.').unwrap();
-    // The very last letter has bits that are ignored.
+    // The last letter contains bits that are ignored, so it is not changed.
     let texts = altered_at(&token, [dot + 1, token.len() - 2]);
     let requests = texts.map(|text| as_secret(&text, "GET", "/v1/available-connectors"));
     compare(refusals("token", &api, requests), "token");
 
-    // Keys: refused for their checksum, and, with a valid one, because storage does not have their hash.
+    // Compare keys with a wrong checksum, and keys with a valid checksum whose hash is not stored.
     let good = api.key.reveal();
     let (body, _) = good.split_at(good.len() - 6);
     let start = "sk_test_".len();
@@ -154,7 +156,7 @@ fn comparison_time_is_independent_of_the_first_difference() {
     });
     compare(refusals("key that is unknown", &api, requests), "key");
 
-    // The state of an attempt, which storage finds by its hash.
+    // Compare values of `state`, which are looked up by their hash.
     let api = connect::api();
     set_client(&api, "acme");
     let (_, link) = begin(&api, &of_ann("acme"));
@@ -166,7 +168,7 @@ fn comparison_time_is_independent_of_the_first_difference() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// The measurement detects a comparison that ends at the first difference.
+/// The measurement must detect a comparison that stops at the first difference.
 #[test]
 #[ignore = "statistics, which a busy machine may disturb"]
 fn the_timing_test_detects_an_early_exit() {

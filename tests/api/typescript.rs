@@ -1,6 +1,7 @@
-//! The facts in the npm package's TypeScript that come from Rust types and from responses of `handle()`:
-//! `npm/src/types/names.ts`, which is part of its sources, and `npm/types/facts.ts`, with which
-//! `npm/types/index.test-d.ts` compares its declarations.
+//! The parts of the npm package's TypeScript that are derived from Rust types and from responses of
+//! `handle()`: `npm/src/types/names.ts`, which belongs to the package's sources, and
+//! `npm/types/facts.ts`, which `npm/types/index.test-d.ts` compares with the package's
+//! declarations.
 
 mod filters;
 
@@ -37,7 +38,7 @@ use crate::vault::{CONNECTIONS, SUMMARY, UNKNOWN_ID, at, post_as};
 
 const NAMES: &str = "npm/src/types/names.ts";
 const FACTS: &str = "npm/types/facts.ts";
-/// The sources whose comments name limits.
+/// The sources with comments that name limits.
 const DECLARATIONS: [&str; 4] = [
     "npm/src/resources/catalog.ts",
     "npm/src/resources/connections.ts",
@@ -88,7 +89,7 @@ fn typescript_limits_match_the_service() {
     }
 }
 
-/// The package passes names of operations as strings, which nothing else compares with the table.
+/// The package passes endpoint names as strings, which the compiler does not check.
 #[test]
 fn the_package_has_a_call_for_every_endpoint() {
     let resources = fs::read_dir("npm/src/resources").unwrap().map(|file| file.unwrap().path());
@@ -108,7 +109,7 @@ fn the_package_has_a_call_for_every_endpoint() {
     }
 }
 
-/// The names of each enumeration.
+/// The enumerations, each with its names.
 fn enumerations() -> Vec<(&'static str, Vec<&'static str>)> {
     vec![
         ("ActionMethod", Method::NAMES.to_vec()),
@@ -139,7 +140,7 @@ fn enumerations() -> Vec<(&'static str, Vec<&'static str>)> {
     ]
 }
 
-/// The source text of [`NAMES`].
+/// Generates the source text of [`NAMES`].
 fn names() -> String {
     let member = |(name, values): (&str, Vec<&str>)| {
         let values: Vec<_> = values.iter().map(|value| format!("\n    | \"{value}\"")).collect();
@@ -149,7 +150,7 @@ fn names() -> String {
     format!("{NAMES_HEAD}\n{WRITTEN_BY}\n\nexport interface Names {{\n{members}}}\n")
 }
 
-/// The source text of [`FACTS`].
+/// Generates the source text of [`FACTS`].
 fn facts() -> String {
     let settings =
         [("SESSION_SECRET", &*"a secret ".repeat(4)), ("BASE_URL", "https://vault.example")];
@@ -170,7 +171,7 @@ fn facts() -> String {
     format!("{FACTS_HEAD}\n{WRITTEN_BY}\n{}", constants.concat())
 }
 
-/// A value as source text. Values below the second level are on one line.
+/// Formats a value as source text. Values below the second level are on one line.
 fn source(value: &Value, level: usize) -> String {
     let indent = "  ".repeat(level);
     match value {
@@ -186,7 +187,7 @@ fn source(value: &Value, level: usize) -> String {
     }
 }
 
-/// Replaces values that vary, since the facts are about types.
+/// Replaces values that vary between runs.
 fn mask_varying(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(mask_varying),
@@ -202,7 +203,7 @@ fn mask_varying(value: &mut Value) {
     }
 }
 
-/// The fields of each body: all, the required, and the nullable ones.
+/// The fields of each request body: all fields, the required ones, and the nullable ones.
 fn fields() -> Value {
     let described = |endpoint: &Endpoint| {
         let Endpoint::Keyed(keyed) = *endpoint else { return None };
@@ -230,7 +231,7 @@ fn fields() -> Value {
     )
 }
 
-/// A connector for each status, with an action for each method.
+/// A catalog with a connector for each status, and an action for each method.
 fn catalog() -> Vec<Platform> {
     let statuses = variants::<Status>();
     let connectors = statuses.iter().enumerate().map(|(index, status)| {
@@ -266,7 +267,7 @@ fn catalog() -> Vec<Platform> {
     connectors.collect()
 }
 
-/// A detail with a method of each type.
+/// A connector's detail with an auth method of each type.
 fn detail() -> ConnectorDetail {
     let field = json!({"name": "apiKey", "label": "API key"});
     let url = "https://alpha.example";
@@ -299,7 +300,7 @@ fn detail() -> ConnectorDetail {
     serde_json::from_value(detail).unwrap()
 }
 
-/// The details of one action, with every member.
+/// The detail of one action, with every member.
 fn details() -> Units {
     let create = json!({
         "title": "POST a user", "key": "postUser", "method": "POST", "modelName": "Model",
@@ -324,11 +325,11 @@ fn details() -> Units {
     units(json!({"login": ["oauth2"]}), &[create], &[])
 }
 
-/// Responses of the service, with each shape at minimal once.
+/// Responses of the service that contain each shape at least once.
 struct Requests {
     /// The rows of each list.
     rows: Value,
-    /// Single documents.
+    /// Responses that are single documents.
     documents: Value,
     problems: Value,
 }
@@ -338,7 +339,7 @@ impl Requests {
         let keys = Environment::ALL.map(|environment| {
             api.env.key("acme", environment, &Scope::ALL, Some(api.env.now.get() + 1000))
         });
-        // Each value of each enum and each boolean, with and without a name.
+        // Each value of each enumeration and boolean, with and without a name.
         let rows = keys.iter().flat_map(|key| {
             (0..State::ALL.len().max(IdentityType::ALL.len())).map(move |index| {
                 let mut document = json!({
@@ -392,7 +393,8 @@ impl Requests {
     }
 }
 
-/// Tokens of each environment, for each identity type and for all, with all restrictions and with none.
+/// Tokens of each environment, for each identity type and for all types, with all restrictions and
+/// without any.
 fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
     let minimal = std::iter::once(json!({"identity": "ann"}));
     let restricted = IdentityType::ALL.map(|identity_type| {
@@ -424,7 +426,7 @@ fn whoami_of(api: &Api, session: &Value) -> Value {
     body(&api.send(&request))
 }
 
-/// The envelope of a list.
+/// A list's response without its rows.
 fn without_rows(mut page: Value) -> Value {
     page["rows"] = json!([]);
     page

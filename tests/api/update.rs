@@ -10,7 +10,7 @@ use crate::sessions::SECRET;
 use crate::support::{Api, as_key, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, at, code, comparable, faults, minimal, patch_as};
 
-/// A connection with two tags, and its id.
+/// Creates a connection with two tags. Returns its document and its id.
 fn create_one(api: &Api) -> (Value, String) {
     let mut document = minimal("ann");
     document["tags"] = json!(["a", "b"]);
@@ -307,7 +307,7 @@ fn if_match_guards_changes_and_deletions() {
         }
         assert_eq!(api.env.dump(), before, "{value}");
     }
-    // The same precondition no longer holds afterwards.
+    // After the change, the same precondition fails.
     assert_eq!(send("PATCH", &format!("\"{id}-7\""), &json!(["late"])).status, 412);
     assert_eq!(body(&api.get(&at(&id)))["tags"], json!(["v8"]));
     let response = send("DELETE", &format!("\"{id}-8\""), &json!([]));
@@ -364,7 +364,7 @@ fn a_deleted_connection_is_not_found() {
         assert_eq!((response.status, code(&response).as_str()), (404, "connection_not_found"));
     }
     assert_eq!(api.patch(&id, &json!({"tags": []})).status, 404);
-    // A body is ignored.
+    // The body of a deletion is ignored.
     let (_, id) = create_one(&api);
     assert_eq!(api.send(&with_body(api.request("DELETE", &at(&id)), "{")).status, 204);
 }
@@ -430,7 +430,7 @@ fn every_unknown_connection_gets_the_same_response() {
         }
     }
     assert_eq!(api.env.dump(), before);
-    // Ids ignore case.
+    // The case of ids is ignored.
     for id in [own_id.to_uppercase(), own_id.replace('a', "A"), own_id.replace('-', "%2D")] {
         let response = api.get(&at(&id));
         assert_eq!((response.status, body(&response)["id"].clone()), (200, json!(own_id)));
@@ -463,7 +463,7 @@ fn an_end_user_may_change_connections_a_thousand_times_a_day() {
     assert_eq!(refused.header("retry-after"), Some("3600"));
     assert_eq!(refused.log, None);
     assert_eq!(api.env.dump(), before);
-    // Neither the app, nor another user, nor the deletion is affected.
+    // The limit applies neither to the app, nor to other users, nor to deletions.
     assert_eq!(api.patch(&id, &json!({"tags": []})).status, 200);
     let other = api.create(&minimal("bob"))["id"].as_str().unwrap().to_owned();
     let bobs_token = token(&api, &json!({"identity": "bob", "scopes": ["connections:write"]}));

@@ -1,4 +1,5 @@
-//! `GET /v1/usage`: an isolate counts requests in memory and writes them in one statement, in the background.
+//! Usage: `GET /v1/usage`. Isolates count requests in memory and write the counts in one background
+//! statement.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::http::{Config, Service};
@@ -18,7 +19,7 @@ const USAGE: &str = "/v1/usage";
 const CONNECTORS: &str = "/v1/available-connectors";
 const DAY_MS: u64 = 86_400_000;
 
-/// The usage of the key's tenant after all counts were written.
+/// Writes all counts. Returns the usage of the key's tenant.
 fn usage(api: &Api, query: &str) -> Value {
     api.flush_usage();
     let response = api.get(&format!("{USAGE}{query}"));
@@ -26,7 +27,7 @@ fn usage(api: &Api, query: &str) -> Value {
     body(&response)
 }
 
-/// The rows, each with its members that are not null or false.
+/// The rows, each without members that are null or false.
 fn rows(api: &Api, query: &str) -> Vec<Value> {
     let mut rows = usage(api, query)["rows"].as_array().unwrap().clone();
     for row in &mut rows {
@@ -82,7 +83,7 @@ fn requests_are_counted_by_day_endpoint_and_status() {
         (text("endpoint"), text("status"), text("platform"))
     });
     assert_eq!(found, expected);
-    // The requests for usage are counted, too. Without `groupBy`, there is a row for each day.
+    // Requests to the usage endpoint are counted as well. Without `groupBy`, each day has one row.
     api.env.wait(DAY_MS);
     let all = usage(&api, "");
     let day = |day: &str, requests: u64| {
@@ -178,7 +179,8 @@ fn a_dataset_receives_the_counts_with_the_accounts_of_their_callers() {
         }
         assert_eq!(api.send(&as_key(&other, "GET", CONNECTIONS)).status, 200);
         api.flush_usage();
-        // The account with more requests comes first. With `USAGE_DAYS=0`, only the dataset gets the counts.
+        // The account with more requests is listed first. With `USAGE_DAYS=0`, counts are written
+        // only to the dataset.
         let expected = [
             json!(["acme", ["acme", "test", "connections", "2xx", "", ""], 2]),
             json!(["other", ["other", "live", "connections", "2xx", "", ""], 1]),
@@ -211,7 +213,8 @@ fn a_caller_that_is_not_authenticated_is_not_counted() {
     let unknown = api.env.unknown_key(Environment::Test);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 401);
     assert_eq!(api.service.usage().due_flush(HOME.number(), 0), None);
-    // While storage fails, requests with an unknown key are counted, too; the statement drops these counts.
+    // While storage fails, unknown keys can't be recognized, so their requests are counted. The
+    // statement later drops these counts.
     api.env.db_fails.set(true);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 503);
     assert_eq!(api.get(CONNECTIONS).status, 503);
@@ -241,7 +244,8 @@ fn a_caller_cannot_fill_the_database() {
             api.service.usage().add(HOME.number(), counted(identity), 200, api.env.now.get());
         }
     };
-    // The two new identities with the most requests get the last rows; a known identity keeps its row.
+    // The two new identities with the most requests get the remaining rows, and a known identity
+    // keeps its row.
     for (identity, times) in [("a", 1), ("b", 3), ("c", 2), ("d", 1), ("user-0", 4)] {
         add(identity, times);
     }

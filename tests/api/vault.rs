@@ -1,4 +1,4 @@
-//! Helpers of the vault's tests: paths, bodies, and a few connections.
+//! Helpers for tests of the vault: paths, request bodies, and a few connections.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::{Request, Response};
@@ -8,7 +8,7 @@ use crate::support::{Api, as_key, body, with_body, with_header};
 
 pub const CONNECTIONS: &str = "/v1/vault/connections";
 pub const SUMMARY: &str = "/v1/vault/summary";
-/// An id that no connection has.
+/// A valid id that belongs to no connection.
 pub const UNKNOWN_ID: &str = "00000000-0000-4000-8000-000000000000";
 
 /// The path of a connection.
@@ -26,12 +26,12 @@ pub fn name(id: &str) -> String {
     format!("{}/name", at(id))
 }
 
-/// Each byte as `%XX`.
+/// Encodes each byte as `%XX`.
 pub fn encode(text: &str) -> String {
     text.bytes().fold(String::new(), |encoded, byte| encoded + &format!("%{byte:02X}"))
 }
 
-/// The shortest body that creates a connection.
+/// The smallest body that creates a connection.
 pub fn minimal(identity: &str) -> Value {
     json!({"platform": "alpha", "identity": identity, "identityType": "user"})
 }
@@ -52,7 +52,7 @@ pub fn code(response: &Response) -> String {
     body(response)["code"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Each error of a problem as `place` or `place>suggestion`, sorted.
+/// Each error of a problem as `location` or `location>suggestion`, sorted.
 pub fn faults(response: &Response) -> Vec<String> {
     let document = body(response);
     let name = |error: &Value| {
@@ -67,7 +67,8 @@ pub fn faults(response: &Response) -> Vec<String> {
     names
 }
 
-/// The parts of a response that can be compared with those of another.
+/// The status, headers and body of a response, without the parts that differ between equal
+/// requests.
 pub fn comparable(response: &Response) -> (u16, Vec<(&'static str, String)>, String) {
     let headers = response.headers.iter().filter(|(name, _)| *name != "x-request-id");
     let id = response.header("x-request-id").unwrap();
@@ -75,7 +76,7 @@ pub fn comparable(response: &Response) -> (u16, Vec<(&'static str, String)>, Str
     (response.status, headers.cloned().collect(), text)
 }
 
-/// The cursor in a list's `Link` header.
+/// The cursor in the `Link` header of a list.
 pub fn cursor(response: &Response) -> Option<String> {
     let link = response.header("link")?;
     let (address, relation) = link.strip_prefix('<')?.split_once(">; ")?;
@@ -91,7 +92,6 @@ pub fn next(response: &Response) -> Option<String> {
 }
 
 impl Api {
-    /// Creates a connection.
     pub fn create(&self, document: &Value) -> Value {
         self.create_as(&self.key, document)
     }
@@ -106,7 +106,7 @@ impl Api {
         self.send(&patch_as(&self.key, id, document))
     }
 
-    /// Sends a request with any method for a connection, optionally with `If-Match`.
+    /// Sends a request to a connection, optionally with `If-Match`.
     pub fn on(&self, method: &str, id: &str, if_match: Option<&str>) -> Response {
         let request = self.request(method, &at(id));
         self.send(&match if_match {
@@ -116,10 +116,11 @@ impl Api {
     }
 }
 
-/// Eleven connections labelled `c1` to `c11`, in list order.
+/// Creates eleven connections with the labels `c1` to `c11`, in list order.
 pub fn fixture(api: &Api) -> Vec<Value> {
     let rows = [
-        // label, platform, version, identity, type, name, tags, active, milliseconds since the previous one
+        // Label, platform, version, identity, type, name, tags, whether it is active, and the
+        // milliseconds since the previous connection.
         json!(["c1", "alpha", "v1", "ann", "user", "Ann", ["red", "blue"], true, 0]),
         json!(["c2", "alpha", "v2", "Ann", "team", "ANN", ["red"], true, 0]),
         json!(["c3", "alpha", "v1", "bob", "user", null, ["blue"], false, 0]),
@@ -165,7 +166,7 @@ pub fn fixture(api: &Api) -> Vec<Value> {
     created
 }
 
-/// A connection's position in the list, which is sorted by this in descending order.
+/// The connection's sort key. Lists are in descending order of it.
 pub fn place(row: &Value) -> (String, String) {
     ["createdAt", "id"].map(|member| row[member].as_str().unwrap().to_owned()).into()
 }

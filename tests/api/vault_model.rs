@@ -1,5 +1,5 @@
-//! Random histories of several tenants' vaults, compared with the model: after every step, each response equals the
-//! model's, and every counter is correct.
+//! Random histories of several tenants' vaults, compared with a model. After every step, each
+//! response equals that of the model, and every counter is correct.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::Response;
@@ -43,7 +43,7 @@ enum Step {
     List(Filter, usize, usize),
     Walk(Filter, usize),
     Summary,
-    /// Sets a column of a connection without the API.
+    /// Sets a column of a connection directly in the database.
     Set(Index, &'static str, String),
 }
 
@@ -96,12 +96,13 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The vault, its model, and three keys of each tenant: with all scopes, read-only, write-only.
+/// The vault, its model, and three keys of each tenant: one with all scopes, one that only reads,
+/// and one that only writes.
 struct VaultAndModel {
     api: Api,
     tenants: Vec<Tenant>,
     keys: Vec<[ApiKey; 3]>,
-    /// Every id that has ever existed.
+    /// The ids of all connections that ever existed.
     ids: Vec<String>,
 }
 
@@ -195,7 +196,7 @@ impl VaultAndModel {
         Ok(())
     }
 
-    /// Asserts that a single connection matches the model, or does not exist.
+    /// Asserts that reading one connection returns the model's document, or that it does not exist.
     fn assert_shown(
         &self,
         tenant_index: usize,
@@ -263,9 +264,9 @@ impl VaultAndModel {
         Ok(())
     }
 
-    /// The value of `If-Match`, and whether the connection satisfies it.
+    /// The value of `If-Match`, and whether the connection matches it.
     fn if_match(&self, id: &str, condition: &Match) -> (Option<String>, bool) {
-        // Another tenant's connection has an entity tag too.
+        // Connections of other tenants have entity tags as well.
         let row = self.tenants.iter().flat_map(|tenant| &tenant.rows).find(|row| row.id == id);
         let revision = row.map_or(1, |row| row.revision);
         match condition {
@@ -376,7 +377,8 @@ proptest! {
 
     #[test]
     fn random_histories_match_the_model(
-        // Most steps use one tenant and its key with all scopes; between many steps no time passes.
+        // Most steps use one tenant and its key with all scopes. Often, no time passes between
+        // steps.
         history in vec((prop_oneof![3 => Just(0), 2 => 0_usize..4], prop_oneof![8 => Just(0_usize), 1 => 1_usize..3], option::weighted(0.4, 1_u64..3), steps()), 1..90),
     ) {
         let mut env = VaultAndModel::new();

@@ -1,5 +1,5 @@
-//! A walk through many connections while others are created, changed and deleted: every connection that
-//! exists throughout appears exactly once.
+//! Follows a list through many connections while others are created, changed and deleted. Each
+//! connection that exists throughout appears exactly once.
 
 use std::collections::HashSet;
 
@@ -10,18 +10,19 @@ use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, config};
 use crate::vault::{CONNECTIONS, next};
 
-/// Number of seeded connections in a normal run, and in a proof.
+/// The number of seeded connections in `npm test`, and in `npm run proof`.
 const SIZE: [usize; 2] = [10_000, 100_000];
 const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 
-/// The id of the nth connection. The order of ids differs from that of creation times; seven connections share
-/// each creation time.
+/// The id of the nth connection. Ids are in another order than creation times, and seven
+/// connections share each creation time.
 fn id(index: usize) -> String {
     let mixed = (index as u64 * 2_654_435_761) % (1 << 32);
     format!("{mixed:08x}-0000-4000-8000-{index:012x}")
 }
 
-/// Connection `i` has the platform number `i % 4`; every third one has the tag `hot`.
+/// Inserts `size` connections. Connection `i` has the platform number `i % 4`, and every third one
+/// has the tag `hot`.
 fn fill(api: &Api, size: usize) {
     let sql = "
         INSERT INTO connections (id, account, environment, active, platform, platform_version, label, identity, identity_folded, identity_type, description, state, tags, version, created_at, written_by)
@@ -44,7 +45,7 @@ struct Walk {
     rng: TestRng,
     /// Whether each of the seeded connections is active.
     are_active: Vec<bool>,
-    /// Whether each of them has the tag.
+    /// Whether each of the seeded connections has the tag `hot`.
     hot: Vec<bool>,
     created: usize,
 }
@@ -52,7 +53,7 @@ struct Walk {
 impl Walk {
     fn new() -> Self {
         let api = Api::with_catalog();
-        // The limit on rows read is not tested here.
+        // This test does not cover the limit on rows that a list reads.
         let api = Api { service: Service::new(config(&[("MAX_ROWS_READ", "1000000")])), ..api };
         let size = repetitions(SIZE[0], SIZE[1]);
         fill(&api, size);
@@ -60,14 +61,15 @@ impl Walk {
         Self { api, size, rng: TestRng(3), are_active: vec![true; size], hot, created: 0 }
     }
 
-    /// Creates, changes and deletes connections, at random positions and at the walk's position.
+    /// Creates, changes and deletes connections at random positions and right next to the walk's
+    /// position.
     fn change_connections(&mut self, last: &str) {
         self.created += 1;
         let created = self.api.create(&json!({
             "platform": PLATFORMS[self.created % 4], "identity": format!("new {}", self.created), "identityType": "team", "tags": ["hot"],
         }));
-        // Gives the connection the age of the last row that was read, so that it comes right before or right after the
-        // walk's position.
+        // Gives the connection the creation time of the last row that was read, so that it is
+        // listed right before or after the walk's position.
         let sql = "UPDATE connections SET created_at = other.created_at FROM (SELECT created_at FROM connections WHERE account = 'acme' AND environment = 'test' AND id = ?1) other WHERE account = 'acme' AND environment = 'test' AND id = ?2";
         if self.rng.percent(50) {
             self.api
@@ -102,7 +104,7 @@ impl Walk {
         }
     }
 
-    /// Walks a list to its end. Returns the ids of all rows.
+    /// Follows a list to its end. Returns the ids of all rows.
     fn walk_list(&mut self, query: &str) -> Vec<String> {
         let (mut seen, mut page) = (Vec::new(), 0);
         let mut path = Some(format!("{CONNECTIONS}?{query}"));
@@ -125,7 +127,7 @@ impl Walk {
         seen
     }
 
-    /// Walks a list of the seeded connections whose number satisfies `matches`.
+    /// Checks a list of the seeded connections whose number satisfies `matches`.
     fn check(&mut self, query: &str, matches: fn(&Self, usize) -> bool) {
         let before: Vec<usize> = (0..self.size)
             .filter(|index| self.are_active[*index] && matches(self, *index))

@@ -1,4 +1,4 @@
-//! Data centers, sandboxes and self-managed servers: `hosts.toml`.
+//! Hosts of data centers, sandboxes and self-managed servers: `hosts.toml`.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::support::body;
 #[serde(deny_unknown_fields)]
 pub struct Host {
     pub platform: String,
-    /// The auth method; by default, the platform's first one.
+    /// The id of the auth method; by default, the platform's first one.
     method: Option<String>,
     fields: BTreeMap<String, String>,
-    /// Variables of the OAuth client.
+    /// The variables of the OAuth client.
     #[serde(default)]
     variables: Value,
-    /// Members of the token response.
+    /// Additional members of the token response.
     #[serde(default)]
     tokens: BTreeMap<String, Value>,
-    /// Prefixes of all requested URLs. Empty if the service refuses to connect.
+    /// The prefixes of all requested URLs. Empty if the service refuses to connect.
     #[serde(default)]
     reaches: Vec<String>,
 }
@@ -37,7 +37,7 @@ pub fn read_hosts() -> Vec<Host> {
     all.host
 }
 
-/// The fields of a connection: those of the host, and synthetic secrets.
+/// The fields of a connection: those for the host, and generated secrets.
 fn fields(host: &Host, service: &Service) -> Value {
     let method = service.auth_method();
     let secrets = method.fields.iter().filter(|field| field.secret && field.required);
@@ -62,7 +62,7 @@ fn check_host(host: &Host) -> Result<(), String> {
     }
     let mut tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
     tokens.as_object_mut().unwrap().extend(host.tokens.clone());
-    // The requests after the exchange get a 404. A connection is created anyway, since a 404 is inconclusive.
+    // Requests after the exchange get a 404. It is inconclusive, so a connection is created.
     let oauth = service.auth_method().oauth2();
     if oauth.is_some_and(|oauth| oauth.grant == Grant::AuthorizationCode) {
         let response = json_response(200, &tokens);

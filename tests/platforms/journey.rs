@@ -1,4 +1,4 @@
-//! The journey of a user and an app with one platform, from the first connection to its deletion.
+//! A user's and an app's requests with one platform, from the first connection to its deletion.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -16,10 +16,11 @@ use crate::support::{anonymous, body, with_body, with_header};
 
 const HOUR_MS: u64 = 3_600_000;
 
-/// The values that the user enters, by field name. `$key`, `$app` and `$user` are the secrets of the stand-in.
+/// The values that a user enters, by field name. `$key`, `$app` and `$user` stand for the
+/// stand-in's secrets.
 pub type Inputs = BTreeMap<String, String>;
 
-/// The error names the step that failed, and what happened.
+/// The error names the failed step and its cause.
 type Outcome<T> = Result<T, String>;
 
 struct Journey<'a> {
@@ -41,7 +42,7 @@ fn secrets(inputs: &Inputs, index: u32) -> Secrets {
     }
 }
 
-/// A journey with OAuth: the user consents, and tokens are refreshed.
+/// Runs a journey with OAuth: the user consents, and tokens are refreshed.
 pub fn oauth(
     name: &str,
     row: &Row,
@@ -65,7 +66,7 @@ pub fn oauth(
     Journey::new(name, row, platform, method, inputs, runtime, false).oauth()
 }
 
-/// A journey with a key that the user copies.
+/// Runs a journey with a key that the user copies from the platform.
 pub fn key(
     name: &str,
     row: &Row,
@@ -106,7 +107,7 @@ impl<'a> Journey<'a> {
         self.api.wait(milliseconds);
     }
 
-    /// The error of a step, with the requests that the platform has refused so far.
+    /// Returns the error of a step, with the requests that the platform has refused so far.
     fn fault<T>(&self, step: &str, seen: &str) -> Outcome<T> {
         let faults = self.standin.borrow().faults.join("; ");
         let faults =
@@ -150,7 +151,7 @@ impl<'a> Journey<'a> {
         Value::Object(filled)
     }
 
-    /// The user name (0) or the password (1) of Basic authentication, as the row documents it.
+    /// The user name (0) or password (1) for Basic authentication, as the row documents it.
     fn basic_credential(&self, index: usize) -> &'a str {
         let sends = self.row.key.iter().flat_map(|key| key.send.iter().flatten());
         let mut pairs = sends.filter_map(|part| part.split_once("Basic(")?.1.strip_suffix(')'));
@@ -173,7 +174,7 @@ impl<'a> Journey<'a> {
         self.send("POST", "/v1/vault/connect", &sent)
     }
 
-    /// The user connects, for the first time or again. Returns the connection's id.
+    /// Connects or reconnects as the user. Returns the connection's id.
     fn connect(&self, step: &str, connection: Option<&str>) -> Outcome<String> {
         let start = self.begin(connection);
         let started = body(&start);
@@ -212,7 +213,7 @@ impl<'a> Journey<'a> {
         Ok(text(&attempt["connection"]["id"]))
     }
 
-    /// The app calls the platform. Returns the status.
+    /// Calls the platform as the app. Returns the status.
     fn call(&self, id: &str) -> u16 {
         let key = self.row.key.as_ref().filter(|_| !self.method.is_oauth2());
         let oauth = self.row.oauth.as_ref().filter(|_| self.method.is_oauth2());
@@ -273,7 +274,7 @@ impl<'a> Journey<'a> {
         let oauth = self.row.oauth.as_ref().unwrap();
         let mut client =
             json!({"clientId": CLIENT_ID, "clientSecret": CLIENT_SECRET, "scopes": oauth.scopes});
-        // Fields that only the operator may set.
+        // Only the operator may set these fields.
         if let Some(name) = self.inputs.get("=variable") {
             client["variables"] = json!({name: self.inputs[name]});
         }
@@ -288,7 +289,7 @@ impl<'a> Journey<'a> {
         self.check_call("call", &id)?;
         let refreshes = oauth.refresh != Refresh::None || oauth.grant == Grant::ClientCredentials;
         if refreshes && oauth.expires > 0 {
-            // Refreshes twice, since the second refresh uses the refresh token that the first one returned.
+            // Refresh twice: the second refresh uses the refresh token of the first response.
             for step in ["refresh", "refresh again"] {
                 self.wait(oauth.expires * 1000 + 1);
                 self.check_call(step, &id)?;
@@ -324,7 +325,7 @@ impl<'a> Journey<'a> {
             }
         }
         if oauth.grant == Grant::ClientCredentials {
-            // The user has no grant to end. The client itself can request another token.
+            // There is no user grant to end. The client itself can request another token.
             self.wait(60_000);
             self.standin.borrow_mut().end_all();
             self.check_call("call with an ended token", &id)?;
@@ -350,7 +351,7 @@ impl<'a> Journey<'a> {
         self.ensure_nothing_refused()
     }
 
-    /// Fails if the platform refused a request for a reason other than ended credentials.
+    /// Fails if the platform refused a request for any reason other than ended credentials.
     fn ensure_nothing_refused(&self) -> Outcome<()> {
         if self.standin.borrow().faults.is_empty() {
             return Ok(());
@@ -362,7 +363,7 @@ impl<'a> Journey<'a> {
         let accepted = self.standin.borrow().secrets.clone();
         let wrong = secrets(self.inputs, 9);
         let fields = self.fields();
-        // The user copies a key that the platform does not know.
+        // The user enters a key that the platform rejects.
         self.standin.borrow_mut().secrets = wrong;
         let wrong_fields = self.fields();
         self.standin.borrow_mut().secrets = accepted;
@@ -384,7 +385,7 @@ impl<'a> Journey<'a> {
             return self.fault("connect", &format!("its state is {}", self.state(&id)));
         }
         self.check_call("call", &id)?;
-        // The key is replaced at the platform.
+        // The user replaces the key at the platform.
         self.standin.borrow_mut().secrets = secrets(self.inputs, 2);
         self.end_access(&id, false)?;
         let reconnected = self.connect("reconnect", Some(&id))?;
@@ -396,7 +397,7 @@ impl<'a> Journey<'a> {
         self.ensure_nothing_refused()
     }
 
-    /// The platform ends the access. The next refreshes or checks must fail the connection.
+    /// Ends the access at the platform. The next refreshes or checks must fail the connection.
     fn end_access(&self, id: &str, has_refresh: bool) -> Outcome<()> {
         self.standin.borrow_mut().end_all();
         let is_verified = self.platform.detail.verify.is_some();
@@ -426,7 +427,7 @@ impl<'a> Journey<'a> {
     }
 }
 
-/// The part of a documented URL below a server. Returns `None` if the URL is not below it.
+/// The path of a documented URL relative to a server. Returns `None` for a URL of another server.
 fn path_below(server: &str, documented: &str) -> Option<String> {
     let mut server = server.to_owned();
     for name in variables(&server.clone()) {

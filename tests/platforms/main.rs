@@ -1,7 +1,8 @@
-//! Tests 100 well-known platforms: connects to them, calls them, refreshes, revokes and reconnects, through
-//! `handle()` with the catalog's real entries. A stand-in responds in their place, and refuses what the platform's public
-//! documentation refuses. The rows contain these rules; they were written without looking at `providers.toml`, so that
-//! a wrong fact there fails a test. A journey ends at its first failure.
+//! Tests 100 well-known platforms: connects to them, calls them, refreshes, revokes and reconnects,
+//! through `handle()` with the catalog's real entries. Stand-ins respond for the platforms and
+//! refuse what their public documentation refuses. Rows describe that documentation. They were
+//! written without looking at `providers.toml`, so that a wrong fact there fails a test. A journey
+//! ends at its first failure.
 
 #![cfg(feature = "cli")]
 #![expect(
@@ -53,14 +54,14 @@ impl Watch for NoProgress {
     fn file_read(&self, _: u64) {}
 }
 
-/// The values that users enter: `[platform.oauth]` and `[platform.key]`, by field name. `journey.rs` reads the names that
-/// begin with `=`.
+/// The values that users enter, from `inputs.toml`: `[platform.oauth]` and `[platform.key]`, by
+/// field name. `journey.rs` interprets names that begin with `=`.
 fn inputs() -> BTreeMap<String, BTreeMap<String, Inputs>> {
     toml::from_str(include_str!("inputs.toml")).unwrap()
 }
 
-/// The catalog's entries of these platforms, as an import makes them. Their documents are not imported: they would only add
-/// actions, since the entries already have the servers and auth methods.
+/// The catalog's entries of these platforms, as an import creates them. No documents of theirs are
+/// imported: the entries contain servers and auth methods, and documents would only add actions.
 fn catalog() -> &'static HashMap<String, Platform> {
     static CATALOG: OnceLock<HashMap<String, Platform>> = OnceLock::new();
     CATALOG.get_or_init(|| {
@@ -75,7 +76,7 @@ fn catalog() -> &'static HashMap<String, Platform> {
         providers.0.retain(|name, _| is_tested(name));
         let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("platforms");
         fs::create_dir_all(&empty).unwrap();
-        // An import needs a document.
+        // An import needs at least one document.
         let unrelated_document =
             r#"{"openapi": "3.0.0", "info": {"title": "Nobody", "version": "1"}, "paths": {}}"#;
         fs::write(empty.join("nobody.json"), unrelated_document).unwrap();
@@ -93,7 +94,7 @@ fn catalog() -> &'static HashMap<String, Platform> {
     })
 }
 
-/// The journeys of one row.
+/// Runs the journeys of one row.
 fn journeys(
     name: &str,
     row: &Row,

@@ -1,4 +1,4 @@
-//! Reported inputs that need more than one request or document, from the first request to the last.
+//! Bug reports whose replay needs more than one request or document.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn sent_url(service: &Service) -> String {
     sent.unwrap().url
 }
 
-/// `on`, `y` and `NO` are strings in YAML 1.2: as names, as values and in lists.
+/// In YAML 1.2, `on`, `y` and `NO` are strings, as names, as values and in lists.
 #[test]
 fn yaml_strings_are_sent_as_written() {
     let platform = imported(
@@ -60,7 +60,7 @@ paths:
     assert_eq!(run.status, 400, "{}", body(&run));
 }
 
-/// The server's path contains a field of the connection.
+/// The path of the server contains a field of the connection.
 #[test]
 fn the_next_page_is_below_a_server_whose_path_has_a_field() {
     let mut platform = standard_platform(&Report::default());
@@ -110,7 +110,7 @@ fn the_next_page_is_below_a_server_whose_path_has_a_field() {
     }
 }
 
-/// The callback, a refresh and an import must all accept a token, or all reject it.
+/// The callback, a refresh and an import must apply the same maximum.
 #[test]
 fn the_maximum_length_of_a_token_is_the_same_everywhere() {
     for (length, is_accepted) in [(16_384, true), (16_385, false)] {
@@ -135,7 +135,7 @@ fn the_maximum_length_of_a_token_is_the_same_everywhere() {
     }
 }
 
-/// A platform may block an app that keeps asking for a grant that has ended.
+/// Platforms may block an app that repeats refreshes of an ended grant.
 #[test]
 fn an_ended_grant_is_never_refreshed_again() {
     let service = Service::new(&standard_platform(&Report::default()));
@@ -159,7 +159,7 @@ fn an_ended_grant_is_never_refreshed_again() {
     assert_eq!(events["rows"].as_array().map(Vec::len), Some(1), "{events}");
 }
 
-/// An install by a user who grants no scopes to the app's bot.
+/// A Slack app is installed by a user who grants no scopes to the app's bot.
 #[test]
 fn slack_user_tokens_are_refreshed_and_refresh_tokens_hidden() {
     let service = Service::new(&crate::catalog()["slack"]);
@@ -188,7 +188,8 @@ fn slack_user_tokens_are_refreshed_and_refresh_tokens_hidden() {
     }
 }
 
-/// Names and keys of any allowed length, and words that SQL could read as patterns.
+/// Queries contain names and keys of any allowed length, and characters that SQL could interpret as
+/// patterns.
 #[test]
 fn searches_with_long_or_special_words_never_fail() {
     let service = Service::new(&standard_platform(&Report::default()));
@@ -203,7 +204,8 @@ fn searches_with_long_or_special_words_never_fail() {
     }
 }
 
-/// A first request to the tools without a secret gets a 401 that names the sign-in metadata, whatever it accepts.
+/// A first MCP request without a secret gets a 401 that names the sign-in metadata, whatever its
+/// `Accept` header.
 #[test]
 fn a_request_without_a_secret_names_the_sign_in_metadata() {
     let service = Service::new(&standard_platform(&Report::default()));
@@ -236,8 +238,8 @@ fn trakt_gets_its_version_and_the_id_of_the_client_with_each_call() {
     }
 }
 
-/// A user's data are in one data center. Each token response names it, including the response to a refresh
-/// (<https://github.com/SAP-docs/preview.developer.concur.com/pull/173>).
+/// A user's data are in one data center, which each token response names, including the response to
+/// a refresh (<https://github.com/SAP-docs/preview.developer.concur.com/pull/173>).
 #[test]
 fn concur_is_called_at_the_data_center_of_the_last_token_response() {
     let service = Service::new(&crate::catalog()["concur"]);
@@ -294,13 +296,13 @@ fn a_prefetched_callback_uses_up_no_code() {
     assert_eq!(ended["status"], "succeeded", "{ended}");
 }
 
-/// A sign-in after the first one.
+/// A sign-in after the first one, and its expected outcome.
 struct SignIn {
     report: &'static str,
-    /// The id of the account, a JSON number.
+    /// The id of the platform's account, as a JSON number.
     account: &'static str,
     error: Option<&'static str>,
-    /// The access token that the connection has afterwards.
+    /// The connection's access token after the sign-in.
     token: &'static str,
 }
 
@@ -358,7 +360,7 @@ fn a_later_sign_in_needs_the_same_account_and_keeps_the_refresh_token() {
     assert!(form.contains("refresh_token=rt-1"), "{form}");
 }
 
-/// A document, and the operation of it that the test runs.
+/// An OpenAPI document, and the operation that the test runs.
 struct OperationCase {
     report: &'static str,
     name: &'static str,
@@ -464,7 +466,7 @@ fn netatmo_is_called_again_with_a_refreshed_token_after_a_403() {
     assert_eq!(called.status, 200, "{}", body(&called));
 }
 
-/// `nextRecordsUrl` is a path from the root of the instance
+/// `nextRecordsUrl` is a path relative to the root of the instance
 /// (<https://github.com/n8n-io/n8n/pull/29192>).
 #[test]
 fn the_next_records_of_salesforce_are_at_a_path_of_the_instance() {

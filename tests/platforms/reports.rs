@@ -1,21 +1,28 @@
-//! Replays publicly reported bugs of other projects against this one: `reports.toml`.
+//! Replays publicly reported bugs of other projects against this one. Each report in `reports.toml`
+//! has one of these types:
 //!
-//! - `token`: a platform responds to the exchange of a code with `response` or `text`, and the token
-//!   `lasts` this many seconds.
-//! - `refresh`: it responds to refreshes with `responses`, which carry the refresh tokens of `sends`, and the connection
-//!   ends in `state`.
-//! - `authorize`: the user is sent to the platform with these `scopes`, by a URL that `has` this, and whose state `lacks` that.
-//! - `token request`: the exchange with a platform of the catalog `has` this.
-//! - `operation`: an operation with `parameters`, and `shared` ones of its path, is run with `input`, and the platform gets
-//!   this decoded `url` and these `headers`.
-//! - `agent operation`: an agent runs it, with the input `text`.
-//! - `message`: an agent sends this `text`, and the response `has` this.
-//! - `wait`: the platform responds to a refresh with 429 and `retry_after`, and the next attempt is this many seconds later.
-//! - `client`: the exchange and a refresh have this `header` `Authorization`, and a body that `has` and `lacks` this.
-//! - `client token`: a client gets its own tokens, the `responses`, and the last one is in the `header` of a call.
-//! - `callback`: the redirect has these parameters, and the exchange `has` this, or the attempt ends with this `error`.
-//! - `key`: a user enters a key, in `fields`, and the platform responds to its check with `response`. The key is refused
-//!   if it `fails`, or else the connection gets this `state`.
+//! - `token`: the platform responds to the exchange of a code with `response` or `text`. The token
+//!   must last for `lasts` seconds.
+//! - `refresh`: the platform responds to refreshes with `responses`. The requests must contain the
+//!   refresh tokens `sends`, and the connection must end in `state`.
+//! - `authorize`: the user connects with `scopes`. The authorization URL must contain `has`, and its
+//!   state must not contain `lacks`.
+//! - `token request`: the exchange with a platform of the catalog must contain `has`.
+//! - `operation`: an operation with `parameters`, and with `shared` ones of its path, runs with
+//!   `input`. The platform must get the decoded `url` and the `headers`.
+//! - `agent operation`: an agent runs the operation with the input `text`.
+//! - `message`: an agent sends `text`. The response must contain `has`.
+//! - `wait`: the platform responds to a refresh with 429 and `retry_after`. The next attempt must be
+//!   that many seconds later.
+//! - `client`: the exchange and a refresh must have the `Authorization` header `header`. Their bodies
+//!   must contain `has`, and must not contain `lacks`.
+//! - `client token`: a client gets its own tokens, which are the `responses`. A call must send the
+//!   last one in `header`.
+//! - `callback`: the redirect has these parameters. The exchange must contain `has`, or the attempt
+//!   must end with `error`.
+//! - `key`: the user enters a key in `fields`, and the platform responds to its check with
+//!   `response`. The service must refuse the key if `fails` is set; otherwise the connection must
+//!   get the `state`.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -46,27 +53,27 @@ const HOUR_MS: u64 = 3_600_000;
 #[serde(default, deny_unknown_fields)]
 pub struct Report {
     address: String,
-    /// The subject, if the address does not show it.
+    /// What the report is about, if its URL does not show it.
     what: String,
     kind: String,
-    /// Members of the auth method that differ from those of the standard one.
+    /// Members of the auth method that differ from the standard method.
     method: Option<Value>,
-    /// The client's id and secret.
+    /// The id and secret of the OAuth client.
     client: Option<(String, String)>,
     response: Option<Value>,
-    /// The status of `response`.
+    /// The HTTP status of `response`.
     status: Option<u16>,
     content_type: Option<String>,
     text: Option<String>,
     lasts: Option<Value>,
     /// The `scopes` that the connection must show as not granted.
     missing: Option<Vec<String>>,
-    /// The header `Authorization`, empty if there must be none.
+    /// The `Authorization` header; empty if there must be none.
     header: Option<String>,
     fails: bool,
     first: Option<Value>,
     responses: Vec<Value>,
-    /// The statuses of `responses`, if they are not 200.
+    /// The statuses of `responses`, if not all are 200.
     statuses: Vec<u16>,
     /// The number of hours before each response.
     hours: Option<u64>,
@@ -78,7 +85,7 @@ pub struct Report {
     callback: String,
     error: String,
     least_state: usize,
-    /// The platform of the catalog; by default, one that follows the standard.
+    /// The platform's name in the catalog; by default, a platform that follows the standard.
     pub platform: String,
     fields: Option<Value>,
     server: Option<String>,
@@ -90,13 +97,13 @@ pub struct Report {
     input: Option<Value>,
     url: String,
     slashes: Option<usize>,
-    /// Whether the input is refused instead of sent.
+    /// Whether the service refuses the input instead of sending it.
     refuses: bool,
     sent: Option<String>,
     retry_after: String,
     least: u64,
     max: u64,
-    /// The reason why the report fails at present. Must be deleted once it passes.
+    /// Why the report fails at present. Delete this field once the report passes.
     known: Option<String>,
 }
 
@@ -124,7 +131,7 @@ pub fn json_response(status: u16, document: &Value) -> HttpResponse {
     }
 }
 
-/// A platform that follows the OAuth 2.0 standard, except for the members of the report.
+/// A platform that follows the OAuth 2.0 standard, except for the report's members.
 pub fn standard_platform(report: &Report) -> Platform {
     let mut method = json!({
         "id": "oauth", "type": "oauth2", "grant": "authorization_code", "issuer": null, "fields": [],
@@ -149,19 +156,19 @@ pub fn standard_platform(report: &Report) -> Platform {
     }
 }
 
-/// A service, the requests that it sent, and the next responses of platforms.
+/// A service, the requests that it has sent, and the next responses of platforms.
 pub struct Service {
     pub api: Api,
     platform: String,
     methods: Vec<AuthMethod>,
     /// The id of the auth method; the first one by default.
     pub method: String,
-    /// The id and the secret of its client.
+    /// The id and secret of the service's OAuth client.
     client: (String, String),
     pub variables: Value,
-    /// The id of the connection that the user reconnects, or null.
+    /// The id of the connection to reconnect, or null for a new connection.
     pub reconnects: Value,
-    /// The authorization URLs to which users were redirected.
+    /// The authorization URLs that users were redirected to.
     pub authorization_urls: RefCell<Vec<String>>,
     responses: Rc<RefCell<VecDeque<HttpResponse>>>,
 }
@@ -220,13 +227,13 @@ impl Service {
         self.api.get(path)
     }
 
-    /// An agent's message. Returns the response.
+    /// Sends an agent's message. Returns the response.
     fn message(&self, text: &str) -> Value {
         let request = with_body(self.api.request("POST", "/mcp"), text);
         body(&self.api.send(&request))
     }
 
-    /// Registers the client, and begins to connect.
+    /// Stores the OAuth client and starts a connect attempt.
     pub fn begin(&self, scopes: &[String], fields: &Value) -> Response {
         if !self.reconnects.is_null() {
             let sent = json!({"connection": self.reconnects, "fields": fields});
@@ -248,7 +255,7 @@ impl Service {
         self.send("POST", "/v1/vault/connect", &sent)
     }
 
-    /// Sends the user to the platform. Returns the attempt, the cookie and the URL.
+    /// Redirects the user to the platform. Returns the attempt's id, the cookie and the URL.
     pub fn redirect_user(&self, scopes: &[String], fields: &Value) -> (String, String, String) {
         let start = self.begin(scopes, fields);
         assert_eq!(start.status, 202, "{}", body(&start));
@@ -267,7 +274,7 @@ impl Service {
         )
     }
 
-    /// The user consents, and the platform responds to the exchange. Returns the attempt.
+    /// Consents as the user; the platform responds to the exchange. Returns the attempt.
     pub fn exchange(&self, report: &Report, response: HttpResponse) -> Value {
         let read = vec!["read".to_owned()];
         let scopes = if report.scopes.is_empty() { &read } else { &report.scopes };
@@ -286,7 +293,8 @@ impl Service {
         body(&self.get(&format!("/v1/vault/connect/{attempt}")))
     }
 
-    /// A connection with a key. Returns its id, and expects an empty response to the next request.
+    /// Connects with a key. Returns the connection's id. The next request to the platform gets an
+    /// empty response.
     pub fn with_key(&self, fields: &Value) -> String {
         let sent = json!({
             "platform": self.platform, "identity": "ann", "identityType": "user", "fields": fields,
@@ -298,21 +306,21 @@ impl Service {
         body(&connected)["id"].as_str().unwrap().to_owned()
     }
 
-    /// A connection with these tokens. Returns its path.
+    /// Connects with these tokens. Returns the connection's path.
     pub fn connected(&self, report: &Report, tokens: &Value) -> String {
         let attempt = self.exchange(report, json_response(200, tokens));
         let id = attempt["connection"]["id"].as_str();
         format!("/v1/vault/connections/{}", id.unwrap_or_else(|| panic!("{attempt}")))
     }
 
-    /// The header `Authorization` of a call to the platform.
+    /// Calls the platform. Returns the `Authorization` header of the request.
     fn called_with(&self, path: &str) -> String {
         self.responses(json_response(200, &json!({})));
         assert_eq!(self.get(&format!("{path}/proxy/me")).status, 200);
         authorization(self.api.env.sent.borrow().last().unwrap())
     }
 
-    /// The seconds until a time in a response.
+    /// The number of seconds until a time in a response.
     fn seconds_until(&self, moment: &Value) -> Option<u64> {
         let moment: jiff::Timestamp = moment.as_str()?.parse().unwrap();
         let milliseconds = u64::try_from(moment.as_millisecond()).unwrap();
@@ -324,7 +332,7 @@ fn sent_form(request: &HttpRequest) -> Vec<(String, String)> {
     pairs(std::str::from_utf8(&request.body).unwrap())
 }
 
-/// The header `Authorization` of a request, or nothing.
+/// The `Authorization` header of a request, or an empty string.
 fn authorization(request: &HttpRequest) -> String {
     let found = request.headers.iter().find(|(name, _)| name == "authorization");
     found.map(|(_, value)| value.clone()).unwrap_or_default()
@@ -334,7 +342,7 @@ fn token(report: &Report) {
     let service = Service::from_report(report);
     let status = report.status.unwrap_or(200);
     let mut response = json_response(status, report.response.as_ref().unwrap_or(&Value::Null));
-    // A string contains JSON that TOML can't express, such as null.
+    // A string contains JSON that TOML can't express, such as `null`.
     if let Some(Value::String(text)) = &report.response {
         response.body = text.clone().into_bytes();
     }
@@ -479,7 +487,7 @@ fn key(report: &Report) {
     assert_eq!(document["state"], json!(report.state), "{document}");
 }
 
-/// Imports a document with the report's operation, and returns its platform.
+/// Imports a document with the report's operation. Returns the imported platform.
 fn platform_with_operation(report: &Report, index: usize) -> Platform {
     let mut operation = json!({
         "operationId": "op", "summary": "Run it", "parameters": report.parameters,
@@ -501,7 +509,7 @@ fn platform_with_operation(report: &Report, index: usize) -> Platform {
     imported(&format!("report-{index}"), "reports.json", &document.to_string())
 }
 
-/// Imports a document, and returns its platform.
+/// Imports a document. Returns the imported platform.
 pub fn imported(name: &str, file: &str, document: &str) -> Platform {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("platforms-{name}"));
     fs::create_dir_all(&folder).unwrap();
@@ -512,14 +520,14 @@ pub fn imported(name: &str, file: &str, document: &str) -> Platform {
     platforms.remove(0)
 }
 
-/// Runs an operation that a document describes, through the API or as an agent.
+/// Runs an operation of a document, through the API or as an agent.
 fn operation(report: &Report, index: usize) {
     let platform = platform_with_operation(report, index);
     let service = Service::new(&platform);
     let id = service.with_key(&json!({"token": "t"}));
     let key = &platform.actions[0].key;
     if let Some(text) = &report.text {
-        // Sent as a string: a parsed number would lose digits.
+        // The body is a string, because a parsed number would lose digits.
         let call = json!({"connection": id, "key": key, "input": "$"}).to_string();
         let call = call.replace("\"$\"", text);
         let params = format!(r#"{{"name":"run_action","arguments":{call}}}"#);

@@ -1,33 +1,32 @@
-//! The documentation of a platform, in the format of the rows' files.
+//! The format of the row files, which describe the documentation of platforms.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Names and values.
 pub type Pairs = BTreeMap<String, String>;
 
-/// One platform. A field that can have several URLs separates them by spaces; in each URL, `*` stands for a variable part
-/// of a segment.
+/// The documentation of one platform. A field with several URLs separates them by spaces. In a URL,
+/// `*` stands for part of a segment.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// The URLs of the documentation.
+    /// The URLs of the documentation pages.
     pub docs: Vec<String>,
-    /// The sources that the author has read, and the fields that they do not cover.
+    /// The sources that the row's author has read, and the fields that they do not cover.
     pub checked: String,
-    /// How users consent.
+    /// The OAuth support of the platform, if any.
     pub oauth: Option<OAuth>,
     /// How a key is sent.
     pub key: Option<Key>,
     #[serde(default)]
     pub api: RestApi,
-    /// The day on which the platform's API ended.
+    /// The date on which the platform shut down its API.
     pub ended: Option<String>,
 }
 
-/// The platform's OAuth 2.0.
+/// The platform's OAuth 2.0 support.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OAuth {
@@ -36,55 +35,59 @@ pub struct OAuth {
     #[serde(default)]
     pub authorize: String,
     pub token: String,
-    /// The refresh URL, if it is not `token`.
+    /// The refresh URL, if it differs from `token`.
     pub refresh_url: Option<String>,
-    /// How the client may authenticate: `basic`, `post`, `none`, separated by bars.
+    /// The allowed methods of client authentication, separated by bars: `basic`, `post`, `none`.
     pub client: String,
-    /// The name of the parameter for the client's id.
+    /// The name of the parameter with the client id.
     #[serde(default = "client_id")]
     pub client_id: String,
-    /// The permitted formats of a token request's body: `form`, `json`.
+    /// The allowed formats of token requests: `form`, `json`.
     #[serde(default = "form")]
     pub body: String,
     #[serde(default)]
     pub pkce: Pkce,
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// The permitted separators of scopes, separated by bars.
+    /// The allowed separators of scopes, separated by bars.
     #[serde(default = "space")]
     pub separator: String,
-    /// Parameters without which an authorization request is refused.
+    /// The required parameters of an authorization request.
     #[serde(default)]
     pub needs: Pairs,
-    /// Parameters without which the exchange of a code, or a request for a client's own token, is refused. `$state` is the
-    /// state of the attempt.
+    /// The required parameters of an exchange of a code, or of a request for a client's own token.
+    /// `$state` stands for the state of the attempt.
     #[serde(default)]
     pub token_needs: Pairs,
-    /// Parameters without which a refresh is refused. `$redirect_uri` is the redirect URI of the exchange.
+    /// The required parameters of a refresh. `$redirect_uri` stands for the redirect URI of the
+    /// exchange.
     #[serde(default)]
     pub refresh_needs: Pairs,
-    /// Parameters of the authorization request without which there is no refresh token.
+    /// The authorization parameters that a client must send to get a refresh token.
     #[serde(default)]
     pub offline: Pairs,
-    /// A scope without which there is no refresh token.
+    /// The scope that a client must request to get a refresh token.
     pub offline_scope: Option<String>,
-    /// Parameters without which a user who consented before gets no new refresh token.
+    /// The authorization parameters that a client must send to get a new refresh token when the
+    /// user has consented before.
     #[serde(default)]
     pub reconsent: Pairs,
-    /// The parameters of the callback in addition to the code and the state.
+    /// The callback's parameters in addition to the code and the state.
     #[serde(default)]
     pub callback: Pairs,
-    /// The expected `redirect_uri`, if it is not the callback's URL.
+    /// The expected `redirect_uri`, if it differs from the callback's URL.
     pub redirect_uri: Option<String>,
-    /// Whether the token response is a form, unless the request accepts JSON.
+    /// Whether the token response is form-encoded, unless the request accepts JSON.
     #[serde(default)]
     pub form_response: bool,
-    /// The token response, with `$access`, `$refresh`, `$expires`, `$expires_at`, `$epoch` and `$scope`.
+    /// The token response. It can contain `$access`, `$refresh`, `$expires`, `$expires_at`,
+    /// `$epoch` and `$scope`.
     pub response: Option<Value>,
     /// The lifetime of an access token in seconds; 0 if it does not expire.
     #[serde(default)]
     pub expires: u64,
-    /// Whether the response has the lifetime only if the request has the parameter `expires_in`.
+    /// Whether the response contains the lifetime only if the request has the parameter
+    /// `expires_in`.
     #[serde(default)]
     pub expiry_if_asked: bool,
     #[serde(default)]
@@ -94,12 +97,12 @@ pub struct OAuth {
     pub dead: ScriptedResponse,
     pub revoke: Option<Revoke>,
     pub long: Option<LongLivedToken>,
-    /// How the access token is sent: one of these, each with all of its parts.
+    /// The ways to send the access token. A request must contain all parts of one of them.
     #[serde(default = "bearer")]
     pub send: Vec<Vec<String>>,
-    /// The address of the API for these tokens, if it differs from `api.base`.
+    /// The base URL of the API for these tokens, if it differs from `api.base`.
     pub base: Option<String>,
-    /// Further addresses that accept the tokens.
+    /// Other base URLs that accept the tokens.
     #[serde(default)]
     pub more: Vec<String>,
 }
@@ -115,27 +118,27 @@ pub enum Grant {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pkce {
-    /// A request without it is refused.
+    /// The platform refuses authorization requests without PKCE.
     Required,
     Supported,
-    /// The documentation does not mention it, and the platform ignores it.
+    /// The documentation does not mention PKCE, and the platform ignores it.
     #[default]
     Ignored,
 }
 
-/// The effect of using a refresh token.
+/// What happens when a refresh token is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refresh {
-    /// A new one is issued; the used one ends, and using it again ends the grant.
+    /// A new token is issued and the used one ends. Using the old token again ends the grant.
     Rotate,
-    /// A new one is issued; the used one works for some time.
+    /// A new token is issued, and the used one works for some more time.
     Replace,
-    /// The same one is returned.
+    /// The response contains the same token.
     Same,
-    /// The response does not contain it, and it stays valid.
+    /// The response contains no refresh token, and the used one stays valid.
     Keep,
-    /// There are no refresh tokens.
+    /// The platform issues no refresh tokens.
     #[default]
     None,
 }
@@ -148,7 +151,7 @@ pub struct ScriptedResponse {
     pub body: Value,
 }
 
-/// The revocation endpoint, according to RFC 7009 or similar.
+/// The revocation endpoint, which follows RFC 7009 or is similar.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revoke {
@@ -156,34 +159,35 @@ pub struct Revoke {
     pub client: String,
     #[serde(default = "form")]
     pub body: String,
-    /// `access` if only access tokens can be revoked.
+    /// `access` if the endpoint revokes only access tokens.
     #[serde(default)]
     pub token: String,
     #[serde(default)]
     pub headers: Vec<String>,
 }
 
-/// The second exchange, of a token that lasts hours for one that lasts weeks.
+/// The second exchange: a token that lasts hours for one that lasts weeks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LongLivedToken {
     pub url: String,
-    /// Its `grant_type`.
+    /// The `grant_type` of the request.
     pub grant: String,
-    /// The parameter with the token.
+    /// The name of the parameter with the token.
     pub token: String,
     pub needs_secret: bool,
     pub expires: u64,
-    /// The URL at which the long-lived token is exchanged for a new one.
+    /// The URL at which a long-lived token is exchanged for a new one.
     pub refresh_url: Option<String>,
     pub refresh_grant: Option<String>,
 }
 
-/// A key that the user copies.
+/// A key that the user copies from the platform.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
-    /// Like [`OAuth::send`], with `$key`, `$app` for a second secret, and `$user`.
+    /// The ways to send the key, like [`OAuth::send`]. `$key`, `$app` (a second secret) and `$user`
+    /// stand for the user's values.
     pub send: Vec<Vec<String>>,
     pub base: Option<String>,
 }
@@ -193,25 +197,26 @@ pub struct Key {
 pub struct RestApi {
     #[serde(default)]
     pub base: String,
-    /// Cheap requests that need valid credentials; the first one is called. `GET` unless it begins with `POST `.
+    /// Cheap requests that require valid credentials. The test calls the first one. The method is
+    /// `GET` unless the entry begins with `POST `.
     #[serde(default)]
     pub check: Vec<String>,
-    /// More requests, to other addresses.
+    /// Further requests, to other base URLs.
     #[serde(default)]
     pub more: Vec<String>,
-    /// Responses by their addresses, if their content matters.
+    /// Responses by URL, if their content matters.
     #[serde(default)]
     pub responses: BTreeMap<String, Value>,
-    /// Headers that each request must have: `name: regular expression`.
+    /// Headers that every request must have, as `name: regular expression`.
     #[serde(default)]
     pub headers: Vec<String>,
-    /// Headers that only the app can know, and which it sends with its call.
+    /// Headers whose values only the app knows, which the app sends with its call.
     #[serde(default)]
     pub app_headers: Pairs,
-    /// Parameters that requests to a path must have.
+    /// Required parameters of requests to a path.
     #[serde(default)]
     pub needs_query: BTreeMap<String, Vec<String>>,
-    /// The response to a request that lacks one of `headers`.
+    /// The response to a request without one of `headers`.
     pub unversioned: Option<ScriptedResponse>,
     /// The response to invalid credentials.
     pub denied: Option<ScriptedResponse>,
@@ -237,7 +242,8 @@ fn invalid_grant() -> ScriptedResponse {
     ScriptedResponse { status: 400, body: serde_json::json!({"error": "invalid_grant"}) }
 }
 
-/// All rows. A row that is `like` another one inherits its OAuth members, except those that it sets itself.
+/// Reads all rows. A row that is `like` another one inherits the OAuth members that it does not
+/// set.
 pub fn read_rows() -> BTreeMap<String, Row> {
     let mut tables = toml::Table::new();
     for text in
@@ -272,12 +278,13 @@ pub fn list_contains(list: &str, value: &str) -> bool {
     list.split('|').any(|one| one == value)
 }
 
-/// Whether a URL matches one of these patterns. `*` matches any characters within a segment, or none.
+/// Whether a URL matches one of these patterns. `*` matches any characters within a segment, or
+/// none.
 pub fn is_one_of(patterns: &str, url: &str) -> bool {
     patterns.split(' ').any(|pattern| pattern_matches(pattern, url))
 }
 
-/// Like [`is_one_of`], for a single pattern.
+/// Whether a string matches one pattern.
 pub fn pattern_matches(pattern: &str, text: &str) -> bool {
     let (expected, found): (Vec<&str>, Vec<&str>) =
         (pattern.split('/').collect(), text.split('/').collect());

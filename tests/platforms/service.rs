@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::standin::Standin;
 use crate::support::{Api, ORIGIN, as_secret, config};
 
-/// The settings that enable everything.
+/// The settings that enable all features.
 pub const SETTINGS: [(&str, &str); 2] = [
     ("VAULT_KEYS", "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
     ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
@@ -27,16 +27,16 @@ pub const SETTINGS: [(&str, &str); 2] = [
 /// The maximum wait for the real runtime.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// The service that a journey uses.
+/// The service under test.
 pub trait Service {
     /// The service's address for users.
     fn origin(&self) -> &str;
-    /// The app's key.
+    /// The API key of the app.
     fn key(&self) -> &str;
     fn send(&self, request: &Request) -> Response;
-    /// Advances the time of the service and the platform.
+    /// Advances the clock of the service and of the platform.
     fn wait(&self, milliseconds: u64);
-    /// Waits for the service's work after a response.
+    /// Waits until the service has finished its work after a response.
     fn settle(&self, is_done: &dyn Fn() -> bool);
 
     fn request(&self, method: &str, path_and_query: &str) -> Request {
@@ -48,7 +48,7 @@ pub trait Service {
     }
 }
 
-/// `handle()` with its own storage, and with this platform alone in its catalog.
+/// Runs `handle()` with its own storage. Its catalog contains only one platform.
 pub struct NativeService {
     api: Api,
     now: Rc<Cell<u64>>,
@@ -87,30 +87,31 @@ impl Service for NativeService {
     fn settle(&self, _: &dyn Fn() -> bool) {}
 }
 
-/// The process that runs the Worker and forwards its requests to platforms. Messages are lines of JSON.
+/// The process that runs the Worker and forwards its requests to platforms. Each message is a line
+/// of JSON.
 pub struct Runtime {
     stream: BufReader<TcpStream>,
     origin: String,
-    /// A key of a separate account for each journey.
+    /// The API keys, one for each journey, each of another account.
     keys: Vec<String>,
-    /// How far the Worker's clock is ahead, in milliseconds.
+    /// How far the Worker's clock is ahead of the real time, in milliseconds.
     ahead: u64,
 }
 
-/// A message from that process.
+/// A message from the process.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 enum Message {
-    /// The first message: the service has started.
+    /// The first message: the service is ready.
     Ready { origin: String, keys: Vec<String> },
     /// The Worker sends a request to a platform.
     Asked { id: u64, method: String, url: String, headers: Vec<(String, String)>, body: String },
-    /// The Worker's response.
+    /// The Worker has responded.
     Answered { status: u16, headers: Vec<(String, String)>, body: String },
 }
 
 impl Runtime {
-    /// Connects to the process that listens at this port.
+    /// Connects to the process, which listens at this port.
     pub fn connect(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_read_timeout(Some(MAX_WAIT)).unwrap();
@@ -139,7 +140,7 @@ impl Runtime {
     }
 }
 
-/// The Worker on the real runtime, from the perspective of one account.
+/// The Worker on the real runtime, used by one account.
 pub struct RealService {
     runtime: Rc<RefCell<Runtime>>,
     standin: Rc<RefCell<Standin>>,
@@ -159,7 +160,7 @@ impl RealService {
         Self { runtime: Rc::clone(runtime), standin: Rc::clone(standin), now, origin, key }
     }
 
-    /// Responds for the platform until the Worker responds.
+    /// Responds for the platform until the Worker has responded.
     fn await_response(&self) -> Response {
         loop {
             if let Some(response) = self.next_response() {

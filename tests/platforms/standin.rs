@@ -1,4 +1,4 @@
-//! A platform that behaves as its row describes: one program for all platforms. It refuses what the documentation
+//! A stand-in that behaves as a platform's row describes. It refuses what the documentation
 //! refuses, and records the reason in [`Standin::faults`].
 
 use std::cell::Cell;
@@ -14,13 +14,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::row::{self, Grant, Pkce, Refresh, Row, ScriptedResponse, list_contains};
 
-/// The client that is registered at the platform.
+/// The OAuth client that the app has registered at the platform.
 pub const CLIENT_ID: &str = "app-id-1";
 pub const CLIENT_SECRET: &str = "app-secret-1";
 
 type Pairs = Vec<(String, String)>;
 
-/// The key that the user copies.
+/// The key that the user copies from the platform.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     pub key: String,
@@ -38,18 +38,18 @@ struct Code {
 }
 
 struct Token {
-    /// When it expires, in milliseconds.
+    /// The expiry, in milliseconds since 1970-01-01 UTC.
     expires_at: u64,
     grant: usize,
     is_long: bool,
 }
 
-/// A platform.
+/// A stand-in for a platform.
 pub struct Standin {
     row: Row,
-    /// Whether the user authenticates with a key, instead of OAuth.
+    /// Whether users authenticate with a key instead of OAuth.
     has_key: bool,
-    /// The keys that it accepts.
+    /// The key that the platform accepts.
     pub secrets: Secrets,
     now: Rc<Cell<u64>>,
     codes: BTreeMap<String, Code>,
@@ -57,19 +57,19 @@ pub struct Standin {
     refresh: BTreeMap<String, usize>,
     /// The redirect URI of the last exchange.
     redirect_uri: String,
-    /// Refresh tokens that were used up.
+    /// The refresh tokens that can't be used again, each with the index of its grant.
     used: BTreeMap<String, usize>,
     /// Whether each grant has ended.
     has_ended: Vec<bool>,
-    /// How many times the user has agreed.
+    /// The number of times that the user has consented.
     consents: u32,
     /// The number of codes and tokens that were issued.
     issued_count: u32,
-    /// The access tokens of the calls that were served.
+    /// The access tokens of successful calls.
     pub served: Vec<String>,
     /// The number of revoked grants.
     pub revoked: u32,
-    /// The reasons for refused requests, in their order.
+    /// The reasons for refusing requests, oldest first.
     pub faults: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
     request.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
 }
 
-/// The first required header that a request lacks or whose value is wrong, as a sentence.
+/// Describes the first required header that a request lacks or whose value is wrong.
 fn missing_header(request: &HttpRequest, needed: &[String]) -> Option<String> {
     needed.iter().find_map(|needed| {
         let needed =
@@ -112,7 +112,7 @@ fn missing_header(request: &HttpRequest, needed: &[String]) -> Option<String> {
     })
 }
 
-/// The first required parameter that is missing or wrong, as a sentence.
+/// Describes the first required parameter that is missing or wrong.
 fn missing_parameter(needed: &row::Pairs, found: &Pairs, state: &str) -> Option<String> {
     let expected = |expected: &String| expected.replace("$state", state);
     let lacks =
@@ -147,7 +147,7 @@ impl Standin {
         }
     }
 
-    /// The user ends all grants.
+    /// Ends all grants as the user.
     pub fn end_all(&mut self) {
         self.has_ended.iter_mut().for_each(|has_ended| *has_ended = true);
     }
@@ -170,7 +170,8 @@ impl Standin {
         json_response(status, &json!({"error": error}))
     }
 
-    /// The user follows the link to the platform and consents. Returns the parameters of the callback.
+    /// Consents as the user who has followed the link to the platform. Returns the parameters of
+    /// the callback.
     pub fn authorize(&mut self, location: &str, callback: &str) -> Result<Pairs, String> {
         let oauth = self.oauth();
         let (address, query) = location.split_once('?').unwrap_or((location, ""));
@@ -232,7 +233,6 @@ impl Standin {
         Ok(own.into_iter().chain(more).collect())
     }
 
-    /// Responds to a request.
     pub fn response(&mut self, request: &HttpRequest) -> HttpResponse {
         let (address, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
         let (address, query) = (address.to_owned(), query.to_owned());
@@ -269,7 +269,8 @@ impl Standin {
         self.call(request, &address, &query)
     }
 
-    /// The error response if the client's authentication is not valid, or is not one of the `allowed` methods.
+    /// The error response if the client's authentication is invalid, or its method is not one of
+    /// `allowed`.
     fn client(
         &mut self,
         request: &HttpRequest,
@@ -406,7 +407,7 @@ impl Standin {
         self.tokens(request, oauth, grant, next.as_deref())
     }
 
-    /// A token response.
+    /// Issues tokens. Returns the token response.
     fn tokens(
         &mut self,
         request: &HttpRequest,
@@ -499,7 +500,7 @@ impl Standin {
         }
         let sent = sent.unwrap_or_default();
         let allowed = format!("{}|post", revoke.client);
-        // If no client authentication is required, it is still permitted.
+        // If client authentication is not required, it is still allowed.
         let allowed = if revoke.client == "none" { &allowed } else { &revoke.client };
         if revoke.client != "none"
             && let Some(refused) = self.client(request, oauth, allowed, &sent)
@@ -521,7 +522,7 @@ impl Standin {
         json_response(200, &json!({"ok": true, "revoked": true}))
     }
 
-    /// Responds to a request to the API.
+    /// Responds to a request to the platform's API.
     fn call(&mut self, request: &HttpRequest, address: &str, query: &str) -> HttpResponse {
         let api = self.row.api.clone();
         let oauth = self.row.oauth.clone().filter(|_| !self.has_key);
@@ -600,19 +601,19 @@ impl Standin {
         json_response(200, api.responses.get(address).unwrap_or(&fallback))
     }
 
-    /// A value of the row with the user's secrets filled in.
+    /// Replaces the placeholders in a value of the row by the user's secrets.
     fn fill_in(&self, text: &str) -> String {
         let Secrets { key, app, user } = &self.secrets;
         text.replace("$key", key).replace("$app", app).replace("$user", user)
     }
 
-    /// Whether the last call had a long-lived token.
+    /// Whether the last successful call used a long-lived token.
     pub fn served_long(&self) -> bool {
         self.served.last().is_some_and(|token| self.access[token].is_long)
     }
 }
 
-/// The parameters in a request's query and body.
+/// The parameters in the query and body of a request.
 fn sent_pairs(request: &HttpRequest, query: &str) -> Option<Pairs> {
     let text = std::str::from_utf8(&request.body).ok()?;
     let mut sent = pairs(query);
@@ -634,8 +635,8 @@ fn body_form(request: &HttpRequest) -> &'static str {
     }
 }
 
-/// Whether a request has a header or a parameter: `Name: value`, `Name: Basic(user:password)`, `?name=value`. `*`
-/// matches anything.
+/// Whether a request has a header or a parameter, written as `Name: value`,
+/// `Name: Basic(user:password)` or `?name=value`. `*` matches any value.
 fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
     if let Some(parameter) = part.strip_prefix('?') {
         let (name, requested) = parameter.split_once('=').unwrap();
@@ -658,7 +659,7 @@ fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
     }
 }
 
-/// A template with its names filled in; members without a value are omitted.
+/// Replaces the placeholders in a template. Omits members without a value.
 fn fill(template: &Value, value: &dyn Fn(&str) -> Option<Value>) -> Option<Value> {
     Some(match template {
         Value::String(text) if text.starts_with('$') => value(text)?,
@@ -674,7 +675,7 @@ fn fill(template: &Value, value: &dyn Fn(&str) -> Option<Value>) -> Option<Value
     })
 }
 
-/// A time in the format of RFC 3339.
+/// Formats a time according to RFC 3339.
 fn rfc_3339(seconds: u64) -> String {
     jiff::Timestamp::from_second(i64::try_from(seconds).unwrap()).unwrap().to_string()
 }

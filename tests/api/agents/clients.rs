@@ -1,4 +1,4 @@
-//! Clients of agents: registered ones, and ones with a metadata document.
+//! OAuth clients of agents: registered clients, and clients with a metadata document.
 
 use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn invalid_registrations_get_the_errors_of_rfc_7591() {
     }
     let plain = with_header(anonymous("POST", &path), "content-type", "text/plain");
     assert_eq!(error(&api.send(&plain)), (400, "invalid_client_metadata".to_owned()));
-    // A client that requests a secret gets none, and the response shows this.
+    // A client that requests a secret is registered without one, and the response contains `none`.
     let sent =
         json!({"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_post"});
     let response = api.send(&with_body(anonymous("POST", &path), &sent.to_string()));
@@ -121,7 +121,7 @@ fn a_client_of_another_endpoint_is_unknown() {
     let sent = json!({"type": "app", "url": "https://app.example/agents"});
     let made = crate::connect::send(&other, "PUT", "/v1/agent-sign-in", &sent);
     let other_id = super::id_of(&body(&made));
-    // Both test services draw the same random numbers, so the ids must be made different.
+    // Both test services generate the same random ids, so make this id different.
     let other_id = if other_id == id {
         other
             .env

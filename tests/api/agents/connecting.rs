@@ -1,4 +1,4 @@
-//! Connect attempts that an agent starts: its link needs the sign-in of the grant's user.
+//! Connect attempts that agents start: to open the link, the grant's user must sign in.
 
 use connector_vault::http::Response;
 use serde_json::{Value, json};
@@ -10,14 +10,15 @@ use super::{ALL, Agent, app, signed_in};
 use crate::connect::{self, agree, set_client, text};
 use crate::support::{Api, ORIGIN, anonymous, body};
 
-/// The result of a tool, which may be an error.
+/// Calls a tool. Returns its result, which may be an error.
 fn result_of(agent: &Agent, api: &Api, id: &str, tool: &str, arguments: &Value) -> Value {
     let response = agent.call(api, id, tool, arguments);
     assert_eq!(response.status, 200, "{}", text(&response));
     body(&response)["result"]["structuredContent"].clone()
 }
 
-/// Makes an agent of ann start to connect her account. Returns the agent, the path of the link, and the attempt.
+/// Makes an agent of ann start a connect attempt. Returns the agent, the path of the link, and the
+/// attempt's id.
 fn start_attempt(api: &Api, id: &str, platform: &str) -> (Agent, String, Value) {
     set_client(api, "acme");
     let agent = Agent::new(api, id, &ALL);
@@ -34,7 +35,7 @@ fn link_in(result: &Value, id: &str) -> String {
     path
 }
 
-/// The attempt's own link, to which a response redirects.
+/// The attempt's own link, to which this response redirects.
 fn own_link(response: &Response) -> String {
     assert_eq!(response.status, 303, "{}", text(response));
     let link = response.header("location").unwrap();
@@ -46,7 +47,7 @@ fn own_link(response: &Response) -> String {
 fn only_the_grants_user_can_open_the_connect_link_of_an_agent() {
     let (api, id) = app();
     let (agent, link, attempt) = start_attempt(&api, &id, "acme");
-    // Neither a stranger nor a forged id learns whether it exists.
+    // For another user or a forged id, the response does not reveal whether the attempt exists.
     assert_eq!(signed_in(&api, &link, "bob").status, 410);
     let forged = format!("/mcp/{id}/connect?id={}", attempt.as_str().unwrap());
     assert_eq!(signed_in(&api, &forged, "ann").status, 410);

@@ -18,7 +18,7 @@ fn forwarded_sign_in_links_do_not_work() {
     let (api, id) = app();
     let client = register(&api, &id);
     let (attacker, victim) = (Browser::default(), Browser::default());
-    // The attacker's request is forwarded to a victim who signs in at the app.
+    // The attacker's authorization request is forwarded to a victim, who signs in at the app.
     let request = sent_to_app(&api, &id, &attacker, &client);
     let url = authenticated(&api, &request, &json!({"identity": "victim"}));
     assert_eq!(victim.open(&api, &url).status, 410);
@@ -28,7 +28,7 @@ fn forwarded_sign_in_links_do_not_work() {
     // The attacker signs in, and forwards the link to the victim.
     let url = authenticated(&api, &request, &json!({"identity": "attacker"}));
     assert_eq!(victim.open(&api, &url).status, 410);
-    // The failed attempts used up neither request.
+    // The failed attempts did not invalidate either request.
     assert_eq!(attacker.open(&api, &url).status, 200);
     let url = authenticated(&api, &own, &json!({"identity": "victim"}));
     let page = victim.open(&api, &url);
@@ -344,7 +344,7 @@ fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
     let token = tokens["access_token"].as_str().unwrap();
     let seen = super::call(&api, &format!("/mcp/{id}"), token, "list_connections", &json!({}));
     assert_eq!(body(&seen)["result"]["structuredContent"]["total"], 0, "{}", text(&seen));
-    // Contradictory fields are refused.
+    // Contradictory form fields are rejected.
     let request = sent_to_app(&api, &id, &Browser::default(), &client);
     for (more, pointer) in [
         (json!({"actions": ["beta/a"], "platforms": ["acme"]}), "/actions"),
@@ -380,7 +380,7 @@ fn requests_that_a_user_does_not_decide_about_are_limited() {
     assert_eq!(ask("bob").status, 200, "other users are not affected");
     let rows = || api.env.texts("SELECT id FROM agent_grants").len();
     assert_eq!(rows(), 21);
-    // Once undecided requests have expired, new ones are accepted.
+    // After the undecided requests have expired, new ones are accepted.
     api.env.wait(10 * 60_000);
     assert_eq!(ask("ann").status, 200);
     assert!(rows() <= 17, "expired requests are deleted");

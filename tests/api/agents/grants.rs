@@ -1,4 +1,4 @@
-//! `GET` and `DELETE /v1/agent-grants`.
+//! The endpoints of agents' grants: `GET` and `DELETE /v1/agent-grants`.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn lists_grants_newest_first_and_deletes_them() {
     assert_eq!((ended.status, body(&ended)["code"].as_str()), (401, Some("invalid_key")));
     let detail = body(&ended)["detail"].to_string();
     assert!(detail.contains("access was ended") && detail.contains("signs in"), "{detail}");
-    // Only a token that this service signed learns that.
+    // Only tokens that this service has signed get the message about the ended grant.
     let forged = agents[0].access.replacen('.', "A.", 1);
     let refused = call(&api, &format!("/mcp/{id}"), &forged, "list_connections", &json!({}));
     let refused = body(&refused);
@@ -75,7 +75,7 @@ fn deleting_the_sign_in_deletes_its_grants() {
     let agent = Agent::new(&api, &id, &ALL);
     assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
-    // The address stays the same, and the former grants remain ended.
+    // Configuring the sign-in again restores the endpoint's URL, but not the deleted grants.
     let sent = json!({"type": "app", "url": "https://app.example/agents"});
     let again = connect::send(&api, "PUT", "/v1/agent-sign-in", &sent);
     assert_eq!((again.status, super::id_of(&body(&again))), (201, id.clone()));

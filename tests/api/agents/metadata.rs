@@ -118,7 +118,7 @@ fn access_tokens_work_only_at_their_endpoint() {
     assert_eq!(api.send(&whoami).status, 401);
     assert_eq!(call(&api, "/mcp", api.key.reveal(), "list_connections", &json!({})).status, 200);
     assert_eq!(call(&api, "/mcp", &session, "list_connections", &json!({})).status, 200);
-    // An API key in its own header is not accepted there either.
+    // The agents' endpoint does not accept an API key in the header for API keys.
     let keyed = with_body(as_key(&api.key, "POST", &path), "{}");
     assert_eq!(api.send(&keyed).status, 401);
 }

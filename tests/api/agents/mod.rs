@@ -29,7 +29,7 @@ pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 /// The page where the account's app authenticates users.
 pub const APP: &str = "https://app.example/agents";
 
-/// The settings that allow agents to sign in.
+/// The settings that enable sign-in for agents.
 pub fn settings() -> Vec<(&'static str, &'static str)> {
     [&connect::SETTINGS[..], &[("BASE_URL", ORIGIN)]].concat()
 }
@@ -44,7 +44,7 @@ pub fn app() -> (Api, String) {
     (api, id)
 }
 
-/// The endpoint id in a sign-in configuration.
+/// The MCP endpoint's id in a sign-in configuration.
 pub fn id_of(sign_in: &Value) -> String {
     let address = sign_in["endpoint"].as_str().unwrap();
     address.strip_prefix(&format!("{ORIGIN}/mcp/")).unwrap().to_owned()
@@ -95,7 +95,7 @@ pub fn authorization_query(client: &str, more: &[(&str, &str)]) -> String {
     form(&all)
 }
 
-/// A browser with its cookie.
+/// A browser that stores the service's cookie.
 #[derive(Default)]
 pub struct Browser {
     pub cookie: RefCell<Option<String>>,
@@ -145,7 +145,7 @@ impl Browser {
         self.open(api, body(&response)["continueUrl"].as_str().unwrap())
     }
 
-    /// Submits the form that ends the first grant on the page of a user's grants.
+    /// Returns the request that submits the form for ending the first grant on the user's page.
     pub fn end_first_grant(&self, id: &str, page: &Response) -> Request {
         let fields = [("user", hidden_field(page, "user")), ("end", hidden_field(page, "end"))];
         let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -161,7 +161,7 @@ impl Browser {
         response
     }
 
-    /// The consent page's form with these fields.
+    /// Returns the request that submits the consent page's form with these fields.
     pub fn decision(&self, id: &str, fields: &[(&str, &str)]) -> Request {
         let request = self.request("POST", &format!("/mcp/{id}/consent"));
         let request = with_header(request, "origin", ORIGIN);
@@ -186,7 +186,7 @@ pub fn with_form(request: Request, form: &str) -> Request {
     Request { headers, ..request }
 }
 
-/// The `Location` of a redirect, and its query parameters.
+/// The `Location` of a redirect without its query, and the query parameters.
 pub fn redirected(response: &Response) -> (String, Vec<(String, String)>) {
     assert_eq!(response.status, 303, "{}", text(response));
     let location = response.header("location").unwrap();
@@ -204,7 +204,7 @@ pub fn pairs(query: &str) -> Vec<(String, String)> {
     query.split('&').map(pair).collect()
 }
 
-/// The value of a field that the form of a page does not show.
+/// The value of a hidden form field on a page.
 pub fn hidden_field(page: &Response, name: &str) -> String {
     let html = text(page);
     let start = format!("name=\"{name}\" value=\"");
@@ -231,7 +231,8 @@ pub fn authenticated(api: &Api, request: &str, more: &Value) -> String {
     body(&response)["continueUrl"].as_str().unwrap().to_owned()
 }
 
-/// A browser at the page of the grants of `identity`.
+/// Signs in as `identity` in a new browser. Returns the browser, and the page that lists the user's
+/// grants.
 pub fn at_grants(api: &Api, id: &str, identity: &str) -> (Browser, Response) {
     let browser = Browser::default();
     let page = browser.sign_in(api, &format!("/mcp/{id}/grants"), identity);
@@ -239,12 +240,13 @@ pub fn at_grants(api: &Api, id: &str, identity: &str) -> (Browser, Response) {
     (browser, page)
 }
 
-/// The response to a browser that opens an agent's link and in which `identity` then signs in at the app.
+/// Opens an agent's link in a new browser and signs in as `identity` at the app. Returns the
+/// response.
 pub fn signed_in(api: &Api, link: &str, identity: &str) -> Response {
     Browser::default().sign_in(api, link, identity)
 }
 
-/// A browser at the consent page, and the grant id on that page.
+/// Opens the consent page in a new browser. Returns the browser, and the grant id on the page.
 pub fn at_consent(api: &Api, id: &str, client: &str, more: &Value) -> (Browser, Response) {
     let browser = Browser::default();
     let request = sent_to_app(api, id, &browser, client);
@@ -265,7 +267,7 @@ pub fn consent_code(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) 
     value_of(&back, "code").unwrap()
 }
 
-/// The fields that grant everything.
+/// The consent form's fields that grant full access.
 pub const ALL: [(&str, &str); 2] = [("access", "write"), ("accounts", "all")];
 
 /// Sends a request to the token endpoint.
@@ -273,7 +275,7 @@ pub fn ask(api: &Api, id: &str, fields: &[(&str, &str)]) -> Response {
     api.send(&with_form(anonymous("POST", &format!("/mcp/{id}/token")), &form(fields)))
 }
 
-/// Exchanges a code.
+/// Exchanges a code for tokens.
 pub fn exchange(api: &Api, id: &str, client: &str, code: &str) -> Response {
     api.send(&exchange_request(id, client, code))
 }

@@ -1,4 +1,4 @@
-//! Sign-in at an OpenID provider.
+//! Agents' sign-in at an OpenID provider.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -39,7 +39,7 @@ fn discovery() -> Value {
     })
 }
 
-/// How the provider signs tokens.
+/// A key with which the provider signs ID tokens.
 pub enum Signer {
     Rsa(RsaKeyPair),
     Ec(EcdsaKeyPair),
@@ -88,7 +88,7 @@ impl Signer {
     }
 }
 
-/// A service whose users sign in at the provider, and the id of its endpoint.
+/// Returns a service whose users sign in at the provider, and the id of its MCP endpoint.
 pub fn oidc(more: &Value) -> (Api, String) {
     let api = api_with(&settings());
     serve(&api);
@@ -103,7 +103,7 @@ pub fn oidc(more: &Value) -> (Api, String) {
     (api, id)
 }
 
-/// Makes the provider return this token and these keys. Returns the requests that it received.
+/// Makes the provider return this ID token and these keys. Returns the requests that it receives.
 pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest>>> {
     let sent = Rc::new(RefCell::new(Vec::new()));
     let (token, keys, noted) = (token.to_owned(), keys.to_vec(), Rc::clone(&sent));
@@ -121,7 +121,8 @@ pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpReq
     sent
 }
 
-/// A browser that was redirected to the provider: the browser, the client, and the provider's parameters.
+/// Starts a sign-in. Returns the browser, the client id, and the parameters of the redirect to the
+/// provider.
 fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
     let client = register(api, id);
     let browser = Browser::default();
@@ -131,7 +132,8 @@ fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) 
     (browser, client, query)
 }
 
-/// A browser that opened a link of an agent and was redirected to the provider, and the provider's parameters.
+/// Opens an agent's link in a new browser. Returns the browser, and the parameters of the redirect
+/// to the provider.
 pub fn at_provider_for(api: &Api, link: &str) -> (Browser, Vec<(String, String)>) {
     let browser = Browser::default();
     let (address, query) = redirected(&browser.get(api, link));
@@ -139,7 +141,7 @@ pub fn at_provider_for(api: &Api, link: &str) -> (Browser, Vec<(String, String)>
     (browser, query)
 }
 
-/// The agent of a user who has signed in at the provider and has granted everything.
+/// Signs in a user at the provider, who grants full access. Returns the user's agent.
 pub fn sign_in_agent(api: &Api, id: &str, signer: &Signer) -> Agent {
     let (browser, client, query) = at_provider(api, id);
     let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(api, &query));
@@ -172,7 +174,7 @@ pub fn key(kid: &str, signer: &Signer) -> Value {
     signer.jwk(kid)
 }
 
-/// A service, and the callback request of a completed sign-in at the provider.
+/// Returns a service, and the callback request of a completed sign-in at the provider.
 pub fn callback_request() -> (Api, Request) {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
@@ -225,7 +227,7 @@ fn a_provider_can_require_that_users_approve_calls() {
         let stored: Value = serde_json::from_str(&rows[0]).unwrap();
         assert_eq!(stored["c"], expected, "{required} {chosen}");
     }
-    // An app sets `confirm` for each user, so its sign-in does not accept it.
+    // A sign-in of type `app` does not accept `confirm`, because the app sets it for each user.
     let (api, _) = oidc(&json!({}));
     let sent = json!({"type": "app", "url": "https://app.example", "confirm": "write"});
     let response = send(&api, "PUT", "/v1/agent-sign-in", &sent);
@@ -310,7 +312,7 @@ fn refuses_id_tokens_of_another_sign_in() {
     ];
     let (api, id) = oidc(&json!({"identityClaim": "email"}));
     let refused = |token: &dyn Fn(&Value) -> String, keys: &[Value], what: &str| {
-        // The former keys are no longer cached.
+        // Wait until the cached provider keys have expired.
         api.env.wait(10 * 60_000);
         let (browser, _, query) = at_provider(&api, &id);
         provide(&api, &token(&claims(&api, &query)), keys);
@@ -332,7 +334,7 @@ fn refuses_id_tokens_of_another_sign_in() {
         format!("{}.{}.", part(&json!({"alg": "none"})), part(claims))
     };
     refused(&unsigned, &[key("k", &signer)], "unsigned");
-    // The header names a MAC, as in attacks that use the public key as its secret.
+    // The header names a MAC algorithm, as in attacks that use the public key as the MAC secret.
     let mac = |claims: &Value| signer.sign(&json!({"alg": "HS256", "kid": "k"}), claims);
     refused(&mac, &[key("k", &signer)], "HS256");
     refused(
@@ -399,7 +401,7 @@ fn a_sign_in_that_is_repeated_opens_one_grant() {
     let before = api.env.dump();
     // The same user sees the same page again.
     assert_eq!(hidden_field(&signed_in("ann"), "grant"), grant);
-    // Another user of the browser must begin again.
+    // Another user of the same browser must start a new sign-in.
     assert_eq!(signed_in("bob").status, 410);
     assert_eq!(api.env.dump(), before);
     let fields = [("grant", grant.as_str()), ("decision", "allow")];
@@ -408,7 +410,7 @@ fn a_sign_in_that_is_repeated_opens_one_grant() {
     assert_eq!(api.env.texts("SELECT id FROM agent_grants"), [grant]);
 }
 
-/// Makes a person appear to have 1,000 audit entries about targets of this type.
+/// Inserts 1,000 audit entries of the user about targets of this type.
 fn exhaust(api: &Api, target_type: &str) {
     let sql = format!(
         "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 1000) INSERT INTO audit (account, environment, id, at, action, actor_type, actor, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%06xffffffff', {now}, n), {now}, 'x', 'person', 'ann', '{target_type}', n FROM n",

@@ -17,16 +17,16 @@ use crate::sessions::token_request;
 use crate::support::{as_key, as_secret, units};
 use crate::vault::UNKNOWN_ID;
 
-/// Number of random requests in a normal run, and in a proof.
+/// The number of random requests in `npm test`, and in `npm run proof`.
 const REQUESTS: [usize; 2] = [1_500, 100_000];
-/// Number of agents at a time.
+/// The number of agents that exist at the same time.
 const AGENTS: usize = 60;
 const TENANTS: [(&str, Environment); 3] =
     [("acme", Environment::Test), ("acme", Environment::Live), ("rival", Environment::Test)];
-/// Two of them differ only in case.
+/// Two of these identities differ only in case.
 const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
 const TYPES: [&str; 2] = ["user", "team"];
-/// Only the first one has actions.
+/// Only the first platform has actions.
 const PLATFORMS: [&str; 2] = ["acme", "bearer"];
 const ACTIONS: [(&str, &str); 6] = [
     ("getOrMakeThing", "POST"),
@@ -84,7 +84,7 @@ struct StoredConnection {
     platform: &'static str,
 }
 
-/// The limits of an agent.
+/// The access that a token or grant permits.
 #[derive(Clone, Debug)]
 struct Limits {
     identity: &'static str,
@@ -125,9 +125,9 @@ impl Limits {
 /// A naive model of a grant and the rotation of its refresh tokens.
 struct Grant {
     id: String,
-    /// The token of each generation, from the first one on.
+    /// The refresh token of each generation, oldest first.
     tokens: Vec<String>,
-    /// The newest generation that was used, or whose successor was used.
+    /// The newest generation whose token or successor was used.
     newest: usize,
     rotated_at: u64,
     granted_to_write: bool,
@@ -151,14 +151,14 @@ struct Simulation {
     keys: Vec<Key>,
     connections: Vec<StoredConnection>,
     callers: Vec<Caller>,
-    /// Numbers of allowed and refused requests, by kind.
+    /// The numbers of allowed and refused requests, by type of request.
     counts: std::collections::BTreeMap<&'static str, [usize; 2]>,
 }
 
 enum RequestOutcome {
-    /// The token is not valid at this address.
+    /// The endpoint does not recognize the token.
     Stranger,
-    /// The request was refused, with the message without the request's id.
+    /// The request was refused. Contains the message, without the request id.
     Refused(Value),
     Done(Value),
 }
@@ -211,7 +211,7 @@ impl Simulation {
         self.keys.len() - 1
     }
 
-    /// A tenant's endpoint, clients and connections.
+    /// Creates a tenant's endpoint, clients and connections.
     fn fill(&mut self, tenant: usize) {
         let key = self.new_key(tenant);
         let send = |method: &str, path: &str, document: &Value| {
@@ -255,13 +255,13 @@ impl Simulation {
         self.tenants.push(Tenant { endpoint, client, other_client, key });
     }
 
-    /// A random, non-empty selection of these.
+    /// Returns a random, non-empty subset.
     fn random_subset<T: Clone>(&mut self, all: &[T]) -> Vec<T> {
         let chosen: Vec<T> = all.iter().filter(|_| self.rng.percent(40)).cloned().collect();
         if chosen.is_empty() { vec![self.rng.pick(all).clone()] } else { chosen }
     }
 
-    /// Random limits that an app sets; the connections include those of other tenants and users.
+    /// Random limits that an app sets. Their connections include those of other tenants and users.
     fn limits(&mut self, tenant: usize, scopes: Vec<&'static str>) -> Limits {
         let identity = *self.rng.pick(&IDENTITIES);
         let is_own = |connection: &&StoredConnection| {
@@ -312,7 +312,7 @@ impl Simulation {
         }
     }
 
-    /// The members of a request body for a token or a grant that set these limits.
+    /// The members that set these limits in a request for a token or a grant.
     fn input(&mut self, limits: &Limits) -> Value {
         let mut input = json!({"identity": limits.identity});
         if let Some(identity_type) = limits.identity_type {
@@ -338,7 +338,7 @@ impl Simulation {
         if self.rng.percent(50) { self.with_token(tenant) } else { self.with_grant(tenant) }
     }
 
-    /// An agent to which the app has given a token.
+    /// Creates an agent with a token that the app created.
     fn with_token(&mut self, tenant: usize) -> Caller {
         let key = self.tenants[tenant].key;
         let may = self.keys[key].scopes.clone();
@@ -354,8 +354,8 @@ impl Simulation {
         Caller { tenant, key, secret, limits, expires_at, grant: None, is_ended: false }
     }
 
-    /// An agent whose user has signed in; its limits are those that the agent requested, the app allowed and the user
-    /// chose.
+    /// Creates an agent whose user has signed in. Its limits combine the agent's request, the app's
+    /// limits and the user's choice.
     fn with_grant(&mut self, tenant: usize) -> Caller {
         let mut limits = self.limits(tenant, Vec::new());
         let sent = self.input(&limits);
@@ -371,7 +371,7 @@ impl Simulation {
         if self.rng.percent(60) {
             choice.push(("accounts", "all".to_owned()));
         } else {
-            // The user also submits boxes that the page did not show.
+            // The form also contains checkboxes that the page did not show.
             let chosen = self.random_subset(&PLATFORMS);
             let left: Vec<String> = chosen
                 .iter()
@@ -444,7 +444,7 @@ impl Simulation {
         })
     }
 
-    /// The address at which an agent's token is valid.
+    /// The path of the agent's own endpoint.
     fn own_path(&self, caller_index: usize) -> String {
         let caller = &self.callers[caller_index];
         match &caller.grant {
@@ -472,9 +472,9 @@ impl Simulation {
         outcome_of(&call(&self.api, path, &self.callers[caller_index].secret, name, arguments))
     }
 
-    /// Calls a tool at the agent's own address. Returns the outcome if the call was allowed; otherwise checks that
-    /// nothing was sent or written, and that the arguments `nonexistent`, which name a thing that does not exist, cause
-    /// the same error.
+    /// Calls a tool at the agent's own endpoint. Returns the outcome if the call was allowed.
+    /// Otherwise checks that nothing was sent or written, and that the `nonexistent` arguments,
+    /// which name an unknown object, cause the same error.
     fn try_tool(
         &mut self,
         caller_index: usize,
@@ -502,7 +502,8 @@ impl Simulation {
                 None
             }
             RequestOutcome::Refused(problem) => {
-                // Limits of the token itself are checked before storage is queried for whether the token is still valid.
+                // The token's own limits are checked first; only then does a query check whether
+                // the token is still valid.
                 let is_early = problem["code"] == "insufficient_scope";
                 assert!(is_valid || is_early, "{name} {arguments}: {problem}");
                 let known = ["connection_exists", "too_many_requests"];
@@ -555,7 +556,8 @@ impl Simulation {
         assert_eq!(done["total"], expected.len(), "{input} {limits:?}");
     }
 
-    /// Reads a connection through the API, which accepts tokens that an app created but no tokens of grants.
+    /// Reads a connection through the API, which accepts tokens that an app created, but not those
+    /// of grants.
     fn read(&mut self, caller_index: usize) {
         let at = self.pick_connection(caller_index);
         let connections = &self.connections[at];
@@ -627,7 +629,7 @@ impl Simulation {
         }
     }
 
-    /// A random connection, usually one that the agent can see.
+    /// Picks a random connection, usually one that the agent can see.
     fn pick_connection(&mut self, caller_index: usize) -> usize {
         let own: Vec<usize> = (0..self.connections.len())
             .filter(|at| self.sees(caller_index, &self.connections[*at]))
@@ -639,8 +641,9 @@ impl Simulation {
         }
     }
 
-    /// Whether an agent's scopes allow it to connect accounts of a platform. Where the user enters a key, the window
-    /// opens with a token of the agent's scopes and reads the catalog.
+    /// Whether an agent may start to connect an account of a platform. If users enter a key, the
+    /// agent must also be able to read the catalog, because the connect window reads it with the
+    /// agent's scopes.
     fn may_connect(&self, caller_index: usize, platform: &str) -> bool {
         platform == "acme" || self.has_scope(caller_index, "describe_action")
     }
@@ -689,7 +692,7 @@ impl Simulation {
         caller.grant.is_none() && (key.is_revoked || key.scopes.len() < SCOPES.len())
     }
 
-    /// Sends an agent's token to another address, where it is unknown.
+    /// Sends an agent's token to another endpoint, which must not recognize it.
     fn use_token_elsewhere(&mut self, caller_index: usize) {
         let mut paths: Vec<String> =
             self.tenants.iter().map(|tenant| format!("/mcp/{}", tenant.endpoint)).collect();
@@ -708,8 +711,8 @@ impl Simulation {
         self.count("elsewhere", false);
     }
 
-    /// Sends one of an agent's refresh tokens, sometimes an old one, from its own client or another, for the same
-    /// access or more.
+    /// Sends one of an agent's refresh tokens, sometimes an old one, from the agent's client or
+    /// another one. The request may name more access than the agent has.
     fn refresh(&mut self, caller_index: usize) {
         let now = now(&self.api);
         let is_thief = self.rng.percent(10);
@@ -725,7 +728,7 @@ impl Simulation {
         };
         let Tenant { endpoint, client, other_client, .. } = &self.tenants[*tenant];
         let back = if self.rng.percent(85) { 0 } else { self.rng.below(tokens.len().min(4)) };
-        // Generations are counted from one, and none was used before the first refresh.
+        // Generations count from 1; `newest` is 0 before the first refresh.
         let generation = tokens.len() - back;
         let is_recent = generation + 1 == *newest && now < rotated_at + GRACE_MS;
         let is_good = generation >= *newest || is_recent;
@@ -865,7 +868,7 @@ fn outcome_of(response: &Response) -> RequestOutcome {
     RequestOutcome::Refused(document)
 }
 
-/// The scopes of a grant's tokens.
+/// The scopes of an access token that a grant issues.
 fn scopes_of(only_reads: bool) -> Vec<&'static str> {
     let all = SCOPES.map(|(scope, _)| scope);
     all[..if only_reads { 3 } else { 4 }].into()

@@ -1,4 +1,4 @@
-//! `PUT`, `GET` and `DELETE /v1/agent-sign-in`.
+//! The configuration of agents' sign-in: `PUT`, `GET` and `DELETE /v1/agent-sign-in`.
 
 use serde_json::{Value, json};
 
@@ -159,7 +159,7 @@ fn reports_missing_configuration() {
 
 /// Makes the provider of [`ISSUER`] run `change` on the database while it responds.
 fn change_meanwhile(api: &mut Api, name: &str, change: &'static str) {
-    // Nothing is cached.
+    // Wait until the provider's cached metadata has expired.
     api.env.wait(60 * 60_000);
     serve(api);
     api.change_while(name, "https://id.example/.well-known/openid-configuration", change);

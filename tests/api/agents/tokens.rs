@@ -140,11 +140,11 @@ fn concurrent_refreshes_and_retries_stay_in_one_generation() {
     let ask = |token: &str| refresh(&api, &id, &agent.client, token);
     let second = new_refresh_token(&ask(&agent.refresh));
     assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
-    // The predecessor stays valid until the successor is first used, however late that is.
+    // The predecessor stays valid until the successor is first used, even a day later.
     api.env.wait(24 * 3_600_000);
     assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
     let third = new_refresh_token(&ask(&second));
-    // After that, it stays valid for a minute.
+    // Then the predecessor stays valid for another minute.
     api.env.wait(59_999);
     assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
     assert_eq!(new_refresh_token(&ask(&second)), third);

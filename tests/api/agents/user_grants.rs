@@ -1,4 +1,4 @@
-//! The page on which users see and end their grants.
+//! The page on which users see and end their agents' grants.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn users_see_and_end_their_own_grants() {
     assert_eq!(agents.iter().filter(|agent| has_access(&api, &id, agent)).count(), 1);
     let entry = "SELECT json_array(actor_type, actor) AS row FROM audit WHERE action = 'agent_grant.revoked'";
     assert_eq!(api.env.texts(entry), ["[\"person\",\"ann\"]"]);
-    // The form of the first page does not end a grant twice.
+    // Submitting the same form twice does not end another grant.
     let again = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(text(&again).matches("name=\"end\"").count(), 1);
     let last = api.send(&browser.end_first_grant(&id, &again));
@@ -50,7 +50,7 @@ fn a_person_at_the_address_for_agents_gets_a_page() {
         assert!(html.contains("<h1>Diese Adresse ist für KI-Agenten</h1>"), "{html}");
         assert_eq!(html.contains("/grants"), link.is_some(), "{html}");
         assert!(html.contains(&link.map(|url| format!("href=\"{url}\"")).unwrap_or_default()));
-        // Clients that open a stream expect the status only.
+        // Clients that open an event stream get the status without a page.
         for accept in ["text/event-stream", "*/*"] {
             let refusal = at(path, accept);
             assert_eq!(

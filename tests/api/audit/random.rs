@@ -1,5 +1,5 @@
-//! Random requests against a naive model of the audit: it contains what the responses imply, nothing else, and no
-//! secret.
+//! Random requests, compared with a naive model of the audit: it contains exactly the entries that
+//! the responses imply, and no secret.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -15,13 +15,13 @@ use crate::rng::{TestRng, repetitions};
 use crate::support::{Api, DbFault, as_key, as_secret, body, with_body};
 use crate::vault::{CONNECTIONS, at};
 
-/// Number of random requests in a normal run, and in a proof.
+/// The number of random requests in `npm test`, and in `npm run proof`.
 const REQUESTS: [usize; 2] = [2_000, 100_000];
 /// A substring of every secret in the requests.
 const SECRET_MARK: &str = "hush";
 const IDENTITIES: [&str; 3] = ["ann", "bob", "Zoë 日本"];
 
-/// An entry in the model.
+/// An expected audit entry.
 #[derive(Debug, Clone, PartialEq)]
 struct ExpectedEntry {
     action: &'static str,
@@ -32,12 +32,12 @@ struct ExpectedEntry {
     request: String,
 }
 
-/// An account's environment: its callers, its data, and the expected audit.
+/// An account's environment: its callers, its data, and its expected audit.
 struct Tenant {
     keys: [ApiKey; 2],
     ids: [String; 2],
     tokens: BTreeMap<&'static str, String>,
-    /// The version of each connection, its identity, and whether it holds credentials.
+    /// Each connection's version, identity, and whether it has credentials.
     connections: BTreeMap<String, (String, String, bool)>,
     webhooks: Vec<String>,
     created_keys: Vec<String>,
@@ -91,7 +91,8 @@ impl Simulation {
         simulation
     }
 
-    /// A caller of the tenant: a key or the token of an identity, and its actor in the audit.
+    /// Picks a caller of the tenant: a key or an identity's token. Returns its secret, and its
+    /// actor in the audit.
     fn caller(
         &mut self,
         tenant_index: usize,
@@ -152,7 +153,7 @@ impl Simulation {
         audit.push(ExpectedEntry { action, actor, target, at, count: 1, request });
     }
 
-    /// A random connection, usually of this tenant.
+    /// Picks a random connection, usually one of this tenant.
     fn connection(&mut self, tenant_index: usize) -> String {
         let owner_index =
             if self.rng.percent(10) { self.rng.below(self.tenants.len()) } else { tenant_index };
@@ -232,7 +233,8 @@ impl Simulation {
         let is_there = row.is_some_and(|row| actor.0 == "key" || actor.1 == row.1);
         let response = self.send(&secret, "DELETE", &at(&id), &Value::Null);
         assert!(response.status == 204 || !is_there, "{}", body(&response));
-        // If a batch ran twice, the response is a 204 even if the connection did not exist.
+        // After a batch ran twice, even an unknown connection returns 204, so the status does not
+        // show whether a connection was deleted.
         if is_there {
             self.tenants[tenant_index].connections.remove(&id);
             self.expect(tenant_index, "connection.deleted", &actor, &id, &response);
@@ -366,7 +368,7 @@ impl Simulation {
         self.expect(tenant_index, "key.revoked", &actor, &id, &response);
     }
 
-    /// A list with a random filter matches the model.
+    /// Compares a list with a random filter to the model.
     fn list(&mut self, tenant_index: usize) {
         let tenant = &self.tenants[tenant_index];
         let sample = tenant.audit.get(self.rng.below(tenant.audit.len().max(1))).cloned();
@@ -471,7 +473,7 @@ fn the_audit_matches_random_requests_and_contains_no_secret() {
             _ => simulation.list(tenant_index),
         }
         if simulation.rng.percent(20) {
-            // The tokens stay valid for an hour of simulated time, however many requests there are.
+            // All requests together take less than an hour, the lifetime of the tokens.
             let limit = 3_000_000 / repetitions(REQUESTS[0], REQUESTS[1]);
             simulation.api.env.wait(simulation.rng.below(limit.max(2)) as u64);
         }

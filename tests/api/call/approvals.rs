@@ -10,8 +10,7 @@ use crate::agents::{self, APP, Agent, Browser, form, hidden_field, id_of, redire
 use crate::connect::value_of;
 use crate::support::{ORIGIN, anonymous, with_body};
 
-/// An account whose user ann has granted an agent access on the condition that each change needs her approval: the
-/// service, the id of its endpoint, the agent, and the path of ann's connection.
+/// A service, and an agent whose user ann must approve each change.
 pub(super) struct ApprovalFixture {
     pub(super) api: Api,
     pub(super) id: String,
@@ -44,7 +43,7 @@ impl ApprovalFixture {
         self.path.rsplit('/').next().unwrap()
     }
 
-    /// The result of `run_action`.
+    /// Calls `run_action`. Returns the tool's result.
     fn run(&self, key: &str, more: &Value) -> Value {
         let mut arguments = json!({"connection": self.connection(), "key": key});
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -54,7 +53,7 @@ impl ApprovalFixture {
         serde_json::from_str(returned.as_str().unwrap()).unwrap_or(returned)
     }
 
-    /// A call that waits for approval. Returns its id and its link.
+    /// Starts a call that waits for approval. Returns the call's id and link.
     pub(super) fn start_pending_call(&self) -> (String, String) {
         let result = self.run("createThing", &input());
         let field = |name: &str| result["approval"][name].as_str().unwrap_or_default().to_owned();
@@ -62,7 +61,8 @@ impl ApprovalFixture {
         (field("id"), field("url"))
     }
 
-    /// A browser that opened the link and in which `identity` then signed in at the app, and the page that it shows.
+    /// Opens a link in a new browser and signs in as `identity` at the app. Returns the browser,
+    /// and the page that it shows.
     pub(super) fn opened_by(&self, url: &str, identity: &str) -> (Browser, Response) {
         let (browser, request) = self.sent_to_app(url);
         let sent = json!({"request": request, "identity": identity});
@@ -117,7 +117,7 @@ impl ApprovalFixture {
     }
 }
 
-/// A request with which a user approves a call.
+/// Returns a service, and the request with which a user approves a call.
 pub fn decision_request() -> (Api, Request) {
     let approval_fixture = approval_fixture();
     let (_, url) = approval_fixture.start_pending_call();
@@ -175,7 +175,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
     let posted: Value = serde_json::from_slice(&requests[0].body).unwrap();
     assert_eq!(posted, json!({"name": "<b>n\u{202e}", "size": 3}));
 
-    // The agent gets the response each time it asks, and the action does not run again.
+    // Repeated calls with the approval return the response without running the action again.
     for _ in 0..2 {
         let outcome = approval_fixture.outcome(&id);
         assert_eq!((&outcome["status"], &outcome["body"]), (&json!(201), &json!({"id": 7})));
@@ -217,7 +217,8 @@ fn a_declined_call_never_runs() {
 fn a_forwarded_approval_link_is_useless_to_others() {
     let approval_fixture = approval_fixture();
     let (id, url) = approval_fixture.start_pending_call();
-    // Without a sign-in, the response redirects to one, whether or not the call exists.
+    // Without a sign-in, the response redirects to the sign-in page, whether or not the call
+    // exists.
     let response = approval_fixture.api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap()));
     assert!(response.status == 303 && response.body.is_empty());
     let unknown =
@@ -379,11 +380,11 @@ fn the_grant_decides_which_calls_need_approval() {
             "{confirm} {key}"
         );
     }
-    // Invalid input is refused before a user is asked.
+    // Invalid input fails before a user is asked.
     let approval_fixture = approval_fixture();
     let refused = approval_fixture.run("createThing", &json!({"input": {}}));
     assert_eq!(refused["code"], "invalid_body", "{refused}");
-    // A request that no action describes can't be approved.
+    // A call without a catalog action can't be approved.
     let arguments =
         json!({"connection": approval_fixture.connection(), "method": "POST", "path": "/x"});
     let response = approval_fixture.agent.call(
@@ -411,7 +412,7 @@ fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
         json!({"connection": approval_fixture.connection(), "key": "createThing", "approval": id});
     let refused = other.call(&approval_fixture.api, &approval_fixture.id, "run_action", &arguments);
     assert!(text(&refused).contains("There is no such approval"), "{}", text(&refused));
-    // The approval does not return the outcome of another action.
+    // The approval of one action can't be used for another action.
     assert_eq!(approval_fixture.run("ping", &json!({"approval": id}))["code"], "invalid_body");
     for _ in 1..20 {
         approval_fixture.start_pending_call();
@@ -550,7 +551,7 @@ fn an_openid_user_can_only_approve_as_the_same_identity() {
     assert_eq!(page.status, 200, "{}", text(&page));
     assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 200);
     assert_eq!(sent(&approval_fixture.api).len(), 1);
-    // A user who does not sign in has nothing to decide and is not redirected.
+    // A user who does not sign in has nothing to decide and gets no redirect.
     let browser = Browser::default();
     let response = approval_fixture.api.send(&browser.request("GET", &url));
     let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();

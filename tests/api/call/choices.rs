@@ -17,7 +17,7 @@ fn respond_with_thing(api: &Api) {
     });
 }
 
-/// The result of a tool that a token of ann calls.
+/// Calls a tool with a session token of ann. Returns the tool's result.
 fn call_as_ann(api: &Api, name: &str, arguments: &Value) -> Value {
     let scopes = ["connections:read", "connections:call", "connections:connect", "catalog:read"];
     let secret = token(api, &json!({"identity": "ann", "scopes": scopes}));
@@ -83,7 +83,7 @@ fn a_platform_without_a_connection_returns_the_link_that_connects_one() {
     );
     let link = problem["authorizationUrl"].as_str().unwrap();
     assert!(link.contains("/connect/go/"), "{link}");
-    // With a key, the service does not know whose account to connect.
+    // The identity is unknown for a key, so the service can't start to connect an account.
     let refused = tool(&api, "run_action", &get_thing("acme"));
     let problem = &refused["structuredContent"];
     assert_eq!(problem.get("authorizationUrl"), None, "{problem}");

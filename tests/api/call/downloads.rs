@@ -1,4 +1,4 @@
-//! Files that an agent's call returns: the agent gets a link.
+//! Files that an agent's call returns: the result contains a download link.
 
 use connector_vault::http::Request;
 use connector_vault::jobs;
@@ -62,7 +62,7 @@ fn get_file(path: &str) -> Value {
     json!({"connection": id_in(path), "key": "getFile", "input": {"path": {"id": "cat"}}})
 }
 
-/// The path of the link in a result.
+/// The path of the link in a tool's result.
 fn link_in(returned: &Value) -> String {
     let url = returned["body"]["url"].as_str().unwrap_or_else(|| panic!("{returned}"));
     url.strip_prefix(ORIGIN).unwrap().to_owned()
@@ -90,7 +90,8 @@ fn assert_is_file(response: Response) {
     assert_eq!((response.status, response.body), (200, IMAGE.to_vec()));
 }
 
-/// A request that opens a download link. With `signs_in`, the link belongs to a grant, so its user must sign in.
+/// Returns a service, and a request that opens a download link. With `signs_in`, the link belongs
+/// to a grant, so the user must sign in.
 pub fn open_request(signs_in: bool) -> (Api, Request) {
     if signs_in {
         let (api, id, agent, path) = with_agent(&agents::ALL);
@@ -135,12 +136,12 @@ fn a_file_becomes_a_link_that_repeats_the_call() {
             assert!(repeated.iter().all(|one| one.url == first[0].url), "{repeated:?}");
         }
     }
-    // Link scanners do not call the platform.
+    // Link scanners send HEAD requests, which don't call the platform.
     let link = link_in(&call_tool(&api, &secrets[1], "run_action", &get_file(&path)));
     sent(&api);
     assert_eq!(api.send(&anonymous("HEAD", &link)).status, 200);
     assert_eq!(sent(&api).len(), 0);
-    // The link contains a secret of which only the hash is stored, and the request is encrypted.
+    // Only the hash of the link's secret is stored, and the request is stored encrypted.
     let rows = api.env.texts("SELECT json_array(id, sealed, identity) AS row FROM agent_approvals");
     assert!(rows.iter().all(|row| !row.contains(id_in(&link)) && !row.contains("cat")), "{rows:?}");
     // The schedule deletes the row of an expired link.
@@ -166,7 +167,7 @@ fn only_files_that_an_agent_reads_become_links() {
     platform(&api, |_| Ok(image(404)));
     let returned = call_tool(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!((&returned["status"], returned["body"]["base64"].is_string()), (&json!(404), true));
-    // Text is not treated as a file either.
+    // A text response is not treated as a file.
     platform(&api, |_| Ok(platform_response(200, &[("content-type", "text/csv")], "a,b")));
     let returned = call_tool(&api, api.key.reveal(), "run_action", &get_file(&path));
     assert_eq!(returned["body"], "a,b");
@@ -201,7 +202,7 @@ fn a_download_ends_with_its_connection_or_grant() {
                 502
             }
             "reconnected" => {
-                // The connection now belongs to someone else.
+                // The connection now belongs to another user.
                 database.execute_batch("UPDATE connections SET identity = 'bob'").unwrap();
                 410
             }
@@ -239,7 +240,7 @@ fn a_caller_has_at_most_a_hundred_open_links() {
     let beyond = call_tool(&api, &secret, "run_action", &get_file(&path));
     assert!(beyond["body"]["base64"].is_string(), "{beyond}");
     assert_is_file(open(&api, &last));
-    // Another user of the same key has links of their own.
+    // The links of another user of the same key are counted separately.
     let other = connection_of(&api, "bearer", "bob", &json!({"type": "bearer", "token": "t"}));
     let arguments = json!({"connection": id_in(&other), "path": "/x"});
     let bob = session(&api, "bob");
@@ -272,13 +273,13 @@ fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
         let link = link_in(&run(&api, &id, &agent, &get_file(&path)));
         assert!(link.starts_with(&format!("/mcp/{id}/download?id=")), "{link}");
         sent(&api);
-        // Another user can't download it.
+        // Another user can't download the file.
         assert_eq!(signed_in(&api, &link, "bob").status, 410);
         assert_eq!(sent(&api).len(), 0);
         for _ in 0..2 {
             assert_is_file(signed_in(&api, &link, "ann"));
         }
-        // The link's id is not accepted as the id of a call that waits for approval.
+        // The link's id can't be used as the id of an approval.
         let query = json!({
             "connection": id_in(&path), "key": "getFile", "approval": link.rsplit('=').next().unwrap(),
         });

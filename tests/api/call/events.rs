@@ -1,4 +1,4 @@
-//! Events of calls: the caller and the outcome.
+//! Events of calls to platforms.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::ports::HttpError;
@@ -133,7 +133,7 @@ fn stored(api: &Api) -> usize {
     api.env.texts("SELECT id || '' FROM events WHERE type = 'connection.called'").len()
 }
 
-/// Moves the times of all events one day into the past.
+/// Moves the times of all events back by one day.
 fn wait_for_tomorrow(api: &Api) {
     let earlier = "UPDATE events SET occurred_at = occurred_at - 86400000";
     api.env.current_database().execute(earlier, []).unwrap();
@@ -196,12 +196,12 @@ fn events_of_calls_and_states_have_short_tags_only() {
         }
         assert_eq!(last["data"]["connection"], expected);
     }
-    // States change without the user's action, even in a full database.
+    // Changes of the state write events even in a full database, so these events omit long tags.
     let degraded = "UPDATE connections SET state = 'degraded', version = version + 1";
     api.env.current_database().execute(degraded, []).unwrap();
     let state = body(&api.get("/v1/events?types=connection.degraded"));
     assert_eq!(state["rows"][0]["data"]["connection"]["tags"], json!([]));
-    // The event of a change by the app has all tags.
+    // The event of a change that the app requested has all tags.
     let changes = body(&api.get("/v1/events?types=connection.updated&order=newest"));
     assert_eq!(changes["rows"][0]["data"]["connection"]["tags"].as_array().unwrap().len(), 50);
 }

@@ -1,4 +1,4 @@
-//! Input as one flat object, the form that the tool definitions of models use.
+//! Action input as one flat object, the format of language models' tool definitions.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn an_actions_tool_definition_suits_language_models() {
     let mut all = body(&nested);
     all["input"] = expected;
     assert_eq!(body(&flat), all);
-    // Each form has its own entity tag.
+    // Each input format has its own entity tag.
     assert_ne!(flat.header("etag"), nested.header("etag"));
     let request = api.request("GET", &format!("{ACTION}?for=model"));
     let tag = flat.header("etag").unwrap();
@@ -102,7 +102,7 @@ fn an_agent_runs_an_action_with_flat_arguments() {
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         mcp::tool(&api, "run_action", &all)
     };
-    // Values that clients write as strings are accepted here, too.
+    // Flat input also accepts values that clients write as strings.
     let returned =
         given(&json!({"owner": "a", "name": "b", "size": "3", "parts": "[]"}), &json!({}));
     assert_eq!(mcp::content(&returned)["body"], json!({"id": 7}), "{returned}");

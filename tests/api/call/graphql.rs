@@ -24,7 +24,7 @@ fn stored(key: &str, document: &str, selection: &str) -> Value {
     })
 }
 
-/// `acme` with three fields of a schema, and its connection.
+/// Returns a service with three GraphQL actions of `acme`, and the path of a connection.
 fn api() -> (Api, String) {
     let all = [
         stored("mutation.issueDelete", "mutation ($id: ID!) { issueDelete(id: $id) }", ""),
@@ -141,7 +141,7 @@ fn a_token_that_reads_may_run_queries_only() {
         let response = api.send(&with_body(request, r#"{"body":{"id":"a"}}"#));
         assert_eq!(response.status, status, "{key} {}", text(&response));
     }
-    // The proxy does not parse queries.
+    // The proxy does not parse queries, so it needs write access.
     let request = as_secret(&reader, "POST", &format!("{path}/proxy/graphql"));
     assert_eq!(api.send(&with_body(request, r#"{"query":"{ a }"}"#)).status, 403);
 }

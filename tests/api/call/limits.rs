@@ -1,5 +1,5 @@
-//! Limits of tokens: a call beyond them is refused before anything reaches a platform, and the error names the missing
-//! access; lists show only what the token may use.
+//! Limits of tokens: calls outside the limits are refused before a request reaches the platform,
+//! and the error names the limit. Lists contain only what the token may use.
 
 use connector_vault::http::{Request, Response};
 use serde_json::{Value, json};
@@ -18,7 +18,8 @@ fn stored(key: &str, method: &str) -> Value {
     })
 }
 
-/// `acme` with actions of several methods, and two connections of ann. Returns their paths.
+/// Returns a service whose platform `acme` has actions with several methods, and the paths of two
+/// connections of ann.
 fn api() -> (Api, String, String) {
     let all = [
         stored("getThing", "GET"),
@@ -34,7 +35,7 @@ fn api() -> (Api, String, String) {
     (api, one, other)
 }
 
-/// A token of ann with all scopes and these limits.
+/// Creates a token of ann with all scopes and these limits.
 fn limited_token(api: &Api, limits: &Value) -> String {
     let mut input = json!({"identity": "ann", "scopes": [
         "catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call",
@@ -54,7 +55,7 @@ fn call_proxy(api: &Api, token: &str, method: &str, path: &str) -> Response {
     api.send(&as_secret(token, method, &format!("{path}/proxy/x")))
 }
 
-/// A message to `/mcp` with a token.
+/// A request that sends a message to `/mcp` with a token.
 fn mcp(token: &str, method: &str, params: &Value) -> Request {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = with_body(anonymous("POST", "/mcp"), &message.to_string());
@@ -155,7 +156,7 @@ fn a_token_for_some_connections_cannot_see_or_create_others() {
         );
         assert!(text(&response).contains("`connections`"), "{}", text(&response));
     }
-    // Its own connection can be reconnected, and no other token sees the attempt.
+    // The token can reconnect its own connection, and no other token sees the attempt.
     let again = json!({"connection": id}).to_string();
     let started = api.send(&with_body(as_secret(&token, "POST", "/v1/vault/connect"), &again));
     assert_eq!(started.status, 202, "{}", text(&started));
@@ -217,7 +218,7 @@ fn rejects_contradictory_limits() {
         assert_eq!(response.status, 400, "{input}");
         assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{input}");
     }
-    // A hundred actions with names of typical length.
+    // A hundred actions whose keys have typical lengths.
     let usual: Vec<String> =
         (0..100).map(|index| format!("acme/repos-list-for-authenticated-user-{index}")).collect();
     assert_eq!(
@@ -265,7 +266,8 @@ fn lists_and_tools_contain_only_what_a_token_may_use() {
         let response = get(&list);
         assert_eq!(column(&response, "key"), shown, "{limits}");
         assert_eq!(body(&response)["total"], shown.len(), "{limits}");
-        // The pages together are the same, and no response for another token is cached for it.
+        // All pages together equal the full list, and the token gets no response that is cached for
+        // another token.
         let pages = (1..=all.len())
             .flat_map(|page| column(&get(&format!("{list}?limit=1&page={page}")), "key"));
         assert_eq!(pages.collect::<Vec<_>>(), shown, "{limits}");
@@ -363,7 +365,8 @@ fn method_overrides_are_removed() {
     }
 }
 
-/// `acme` with an action whose body declares `method`, one whose query does, and one that declares no members.
+/// Returns a service with three actions of `acme`: one declares `method` in its body, one in its
+/// query, and one declares no members.
 fn overriding_api(settings: &[(&str, &str)]) -> Api {
     let mut watch = stored("watch", "POST");
     watch["requestBody"] = json!({
@@ -474,7 +477,7 @@ fn older_releases_reject_tokens_with_limits() {
     ] {
         assert_eq!(claims(&limited_token(&api, &limits))["v"], 2, "{limits}");
     }
-    // An older release ignores values that are only prefilled: they restrict nothing.
+    // Prefilled values are not limits, so older releases may ignore them.
     let host = json!({"host": "my.example"});
     for (member, version) in [("fields", 1), ("fixedFields", 5)] {
         let sent = json!({"platforms": ["hosted"], member: host});

@@ -1,4 +1,4 @@
-//! The tools of agents at `/mcp`.
+//! The MCP endpoint and its tools.
 
 use connector_vault::terms::Environment;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn post(headers: &[(&str, &str)], message: &str) -> connector_vault::http::Reque
     request
 }
 
-/// Sends a message of an earlier protocol version with the key.
+/// Sends a message of an earlier protocol version with the key. Returns the response.
 fn ask(api: &Api, method: &str, params: &Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let bearer = format!("Bearer {}", api.key.reveal());
@@ -48,12 +48,12 @@ pub fn tool(api: &Api, name: &str, arguments: &Value) -> Value {
     ask(api, "tools/call", &json!({"name": name, "arguments": arguments}))["result"].clone()
 }
 
-/// The content of a tool's result.
+/// Parses the text content of a tool's result.
 pub fn content(returned: &Value) -> Value {
     serde_json::from_str(returned["content"][0]["text"].as_str().unwrap()).unwrap()
 }
 
-/// Sends a message of the latest protocol version.
+/// Sends a message of the latest protocol version with the key.
 fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Response {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
@@ -228,7 +228,7 @@ fn the_latest_version_needs_no_session() {
         );
         assert_eq!(body(&response)["id"], "a");
     }
-    // Metadata that each request of this version must have.
+    // The latest version requires valid metadata in each request.
     for meta in [
         "{}",
         r#"{"_meta":{}}"#,
@@ -269,7 +269,7 @@ fn earlier_versions_ping_and_name_their_version_in_a_header() {
         let found = body(&response)["error"]["code"].as_i64();
         assert_eq!((response.status == 200, found), (code.is_none(), code), "{version}");
     }
-    // Only a tool call repeats the tool's name in a header.
+    // Only tool calls repeat the tool's name in a header.
     let listed = ask_latest(
         &api,
         "tools/list",
@@ -363,7 +363,7 @@ fn a_client_that_opens_links_gets_the_connect_link() {
         assert!(plain["structuredContent"]["authorizationUrl"].is_string());
     }
     let capabilities = json!({"elicitation": {"url": {}}});
-    // In an earlier version, the agent gets the link itself.
+    // In earlier versions, the result contains the link.
     let mut params = json!({"name": "start_connect", "arguments": arguments});
     params["_meta"] = json!({"io.modelcontextprotocol/clientCapabilities": capabilities});
     let plain = ask(&api, "tools/call", &params);
@@ -597,7 +597,7 @@ fn an_agent_has_the_permissions_of_its_caller() {
             );
         }
     }
-    // Pages of other origins are refused.
+    // Requests from pages of other origins are rejected.
     let message = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     for (origin, status) in [
         ("https://app.example", 200),
@@ -608,7 +608,8 @@ fn an_agent_has_the_permissions_of_its_caller() {
         let headers = [("x-service-secret", api.key.reveal()), ("origin", origin)];
         assert_eq!(api.send(&post(&headers, message)).status, status, "{origin}");
     }
-    // The service's own origin is accepted unless a host name could have been rebound to it.
+    // Over plain http, the service's own origin is accepted only for loopback hosts: DNS rebinding
+    // can make any other host name point to this machine.
     for (origin, status) in [
         ("http://localhost:8787", 200),
         ("http://127.0.0.1", 200),

@@ -1,4 +1,4 @@
-//! The bytes of platforms' responses that an isolate holds at once.
+//! The memory that an isolate reserves for platforms' responses.
 
 use connector_vault::http::body::budget::{Holder, INITIAL_RESERVATION, MAX_PER_ACCOUNT};
 use serde_json::{Value, json};
@@ -10,10 +10,10 @@ use crate::vault::code;
 #[test]
 fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
     struct Case {
-        /// The bytes that other calls leave free.
+        /// The memory that other calls leave free, in bytes.
         free: usize,
         key: &'static str,
-        /// The length of the platform's response.
+        /// The length of the platform's response, in bytes.
         length: usize,
         status: u16,
         is_sent: bool,

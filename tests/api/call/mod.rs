@@ -1,4 +1,4 @@
-//! Calls to platforms: over real `SQLite` and a scripted platform.
+//! Calls to platforms, over real `SQLite` and with a scripted platform.
 
 pub mod approvals;
 mod choices;
@@ -60,7 +60,8 @@ fn method(kind: &str, more: &Value) -> Value {
     method
 }
 
-/// Platforms with every kind of auth method, and the stored actions of `acme`.
+/// Returns a service whose platforms cover every type of auth method, with these actions for
+/// `acme`.
 pub fn api_with_platforms(settings: &[(&str, &str)], units: Units) -> Api {
     let own = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&[&own, settings].concat()));
@@ -143,7 +144,7 @@ pub fn api_with_platforms(settings: &[(&str, &str)], units: Units) -> Api {
     api
 }
 
-/// A connection of ann with these credentials. Returns its path.
+/// Creates a connection of ann with these credentials. Returns its path.
 fn connection_with(api: &Api, platform: &str, credentials: &Value) -> String {
     connection_of(api, platform, "ann", credentials)
 }
@@ -158,7 +159,7 @@ pub fn connection_of(api: &Api, platform: &str, identity: &str, credentials: &Va
     path
 }
 
-/// A connection to `acme`, whose tokens can be refreshed.
+/// Creates a connection to `acme`, whose tokens can be refreshed. Returns its path.
 fn acme(api: &Api) -> String {
     set_client(api, "acme");
     connection_with(

@@ -1,4 +1,4 @@
-//! After a call: the next page of a list, and retries.
+//! Forwarded URLs, the next page of a list, and retries.
 
 use std::cell::Cell;
 use std::rc::Rc;

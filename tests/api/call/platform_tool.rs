@@ -1,4 +1,4 @@
-//! The tool `call_platform`, with which an agent calls a platform's API without an action.
+//! The tool `call_platform`, which calls a platform's API without an action.
 
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn an_agent_calls_the_platform_of_a_connection() {
         ("POST", br#"{"title":"x"}"#.as_slice())
     );
     let names: Vec<&str> = post.headers.iter().map(|(name, _)| name.as_str()).collect();
-    // None of the protocol's own headers is passed on.
+    // Headers of the MCP protocol are not forwarded.
     for name in &names {
         assert!(
             ["accept", "authorization", "content-type", "user-agent"].contains(name),
@@ -120,7 +120,7 @@ fn a_result_names_the_next_page_and_the_time_of_a_retry() {
     let refused = content(&call(&api, id, &json!({})));
     let time = connector_vault::util::rfc3339::rfc3339(api.env.now.get() + 60_000);
     assert_eq!((&refused["status"], &refused["retryAt"]), (&json!(429), &json!(time.unwrap())));
-    // A caller that is not an agent finds the time in a header.
+    // Callers other than agents get the time of the retry in a header.
     let response =
         send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": 1}}));
     assert!(response.header("x-vault-retry-at").is_some());

@@ -187,7 +187,7 @@ fn requests_to_amazon_are_signed() {
     assert_eq!(header(request, "x-amz-security-token"), Some("ST"));
     let hash = "230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5";
     assert_eq!(header(request, "x-amz-content-sha256"), Some(hash));
-    // A stream is not read in order to sign it.
+    // Signing does not consume a streamed body.
     let streamed = |path: &str| {
         let mut request = api.request("PUT", path);
         request.body = Body::Stream;
@@ -239,7 +239,7 @@ fn only_declared_servers_are_called() {
         assert_eq!(body(&response)["errors"][0]["parameter"], "x-vault-server");
         assert_eq!(response.header("x-vault-source"), Some("vault"));
     }
-    // Values that a user entered may name public hosts only.
+    // Host names that users enter must be public.
     for host in [
         "localhost",
         "127.0.0.1",
@@ -347,7 +347,7 @@ fn redirects_to_other_origins_are_not_followed() {
         (302, "GET", "https://files.acme.example:8443/", None),
         (302, "GET", "/\\evil.example", None),
         (302, "GET", "http://169.254.169.254/latest", None),
-        // This service's own endpoints.
+        // Redirects to this service's own endpoints are not followed.
         (307, "DELETE", "https://vault.example/v1/vault/connections", None),
     ] {
         sent(&api);
@@ -369,7 +369,7 @@ fn redirects_to_other_origins_are_not_followed() {
                     (status, 1),
                     "{status} {method} {location}"
                 );
-                // An HTTP client would follow `Location`, with the caller's key.
+                // An HTTP client would follow `Location` and send the caller's key.
                 assert_eq!(passed_header(&response, "location"), None);
                 assert_eq!(passed_header(&response, "x-platform-location"), Some(location));
             }
@@ -388,7 +388,7 @@ fn redirects_to_other_origins_are_not_followed() {
             }
         }
     }
-    // A redirect loop ends, and a stream is not sent twice.
+    // A redirect loop ends, and a streamed body is not sent twice.
     platform(&api, |_| Ok(platform_response(307, &[("location", "/v2/next")], "")));
     let response = call(&api, "POST", &format!("{acme}/proxy/x"), "body");
     assert_eq!(response.status, 307);
@@ -400,7 +400,7 @@ fn redirects_to_other_origins_are_not_followed() {
     *api.env.streamed_body.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 307);
     assert_eq!(sent(&api).len(), 1);
-    // The key does not leak through a platform that repeats its query in a redirect.
+    // A redirect that repeats the query does not leak the key in the query.
     let keyed = connection_with(&api, "query", &json!({"type": "api_key", "apiKey": "secret"}));
     platform(&api, |request| {
         let query = request.url.split_once('?').unwrap().1;
@@ -409,7 +409,7 @@ fn redirects_to_other_origins_are_not_followed() {
     let response = api.get(&format!("{keyed}/proxy/x?a=1"));
     let location = passed_header(&response, "x-platform-location");
     assert_eq!(location, Some("https://evil.example/?a=1"));
-    // No client follows the `Location` of a new resource.
+    // HTTP clients don't follow the `Location` of a 201, so the header is unchanged.
     platform(&api, |_| {
         Ok(platform_response(201, &[("location", "https://api.acme.example/v2/9")], ""))
     });
@@ -418,7 +418,7 @@ fn redirects_to_other_origins_are_not_followed() {
     assert_eq!(location, Some("https://api.acme.example/v2/9"));
 }
 
-/// Makes the platform accept one token only, and the authorization server return `refresh`.
+/// Makes the platform accept only this token, and the authorization server return `refresh`.
 fn accept_only(api: &Api, token: &'static str, refresh: (u16, Value)) {
     platform(api, move |request| {
         if request.url == "https://id.acme.example/token" {
@@ -460,11 +460,11 @@ fn a_401_refreshes_the_credentials_once() {
     // The next call uses the new token without a refresh.
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
-    // A token that still works is not refreshed, however old it is.
+    // A token that still works is not refreshed, even if it is old.
     api.env.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
-    // If the platform rejects the new token or one that is seconds old, its response is passed on.
+    // If the platform rejects a token that was issued seconds ago, its response is returned.
     accept_only(&api, "nothing", new());
     api.env.wait(60_000);
     let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
@@ -480,18 +480,18 @@ fn a_401_refreshes_the_credentials_once() {
         assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
         assert_eq!(urls(&api), requests, "{wait}");
     }
-    // A stream can't be sent a second time.
+    // A streamed body can't be sent a second time.
     api.env.wait(60_000);
     let mut request = api.request("POST", &format!("{path}/proxy/x"));
     request.body = Body::Stream;
     *api.env.streamed_body.borrow_mut() = Some(b"a stream".to_vec());
     assert_eq!(api.send(&request).status, 401);
     assert_eq!(urls(&api), [call_url]);
-    // Without a new token, the platform's response is passed on.
+    // If the refresh fails, the platform's response is returned.
     accept_only(&api, "nothing", (503, json!({})));
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api), [call_url, token_url]);
-    // Credentials without a refresh are not refreshed.
+    // A 401 for credentials that can't be refreshed sends no refresh request.
     let bearer = connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
     accept_only(&api, "nothing", new());
     api.env.wait(60_000);
@@ -560,7 +560,7 @@ fn a_platform_without_a_response_is_a_problem() {
         assert_eq!(response.header("x-vault-source"), Some("vault"));
         assert!(!text(&response).contains("token=s"), "{}", text(&response));
     }
-    // The runtime can't send a status that HTTP does not have.
+    // The runtime can't send a status outside the range of HTTP.
     for (status, expected) in [(600, 502), (999, 502), (599, 599)] {
         platform(&api, move |_| Ok(platform_response(status, &[], "theirs")));
         let response = api.get(&format!("{path}/proxy/x"));
@@ -568,7 +568,7 @@ fn a_platform_without_a_response_is_a_problem() {
         let source = if expected == 502 { "vault" } else { "platform" };
         assert_eq!(response.header("x-vault-source"), Some(source), "{status}");
     }
-    // A platform's own 502 is not reported as an error of the vault.
+    // A platform's 502 is not reported as an error of the vault.
     platform(&api, |_| Ok(platform_response(502, &[], "theirs")));
     let response = api.get(&format!("{path}/proxy/x"));
     assert_eq!((response.status, text(&response).as_str()), (502, "theirs"));

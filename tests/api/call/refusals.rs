@@ -1,5 +1,5 @@
-//! Each kind of invalid request to the endpoints of calls, in the documented order of checks, with its exact response.
-//! None of them reaches a platform.
+//! Invalid proxy calls, action runs and agent messages, in the documented order of checks, with
+//! their exact responses. No request reaches a platform.
 
 use connector_vault::auth::key::ApiKey;
 use connector_vault::http::Request;
@@ -12,7 +12,8 @@ use super::*;
 use crate::support::{anonymous, as_key, units, with_body};
 use crate::vault::UNKNOWN_ID;
 
-/// A request with its expected status and code. An empty code means a platform's response.
+/// A request with its expected status and code. An empty code means that the platform's response is
+/// returned.
 type Case = (Request, u16, &'static str);
 
 fn api() -> Api {
@@ -29,7 +30,7 @@ fn api() -> Api {
     api
 }
 
-/// A request of each kind of caller, with the expected response; `ask` completes the request.
+/// One request for each type of caller, with the expected response. `ask` completes the request.
 fn cases_by_caller(
     api: &Api,
     ask: &dyn Fn(Request) -> Request,
@@ -71,7 +72,7 @@ fn cases_by_caller(
     ]
 }
 
-/// Checks the responses, and that no request was sent.
+/// Checks the responses, and that no request reached a platform.
 fn assert_refused(api: &Api, cases: Vec<Case>) {
     sent(api);
     for (request, status, code) in cases {
@@ -81,7 +82,7 @@ fn assert_refused(api: &Api, cases: Vec<Case>) {
             (status, &json!(code)),
             "{request:?}"
         );
-        // A request to an unknown route reaches no platform either.
+        // A request to an unknown route does not reach a platform.
         let source = (code != "route_not_found").then_some("vault");
         assert_eq!(response.header("x-vault-source"), source, "{request:?}");
         assert_eq!(

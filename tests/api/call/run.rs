@@ -10,7 +10,7 @@ pub fn api() -> Api {
     api_with(&[])
 }
 
-/// The same service with these settings.
+/// Returns a service with the actions of `acme` and these settings.
 pub fn api_with(settings: &[(&str, &str)]) -> Api {
     let parameter = |name: &str, place: &str, required: bool, schema: Value| {
         let (style, explode) = if place == "query" { ("form", true) } else { ("simple", false) };
@@ -123,7 +123,7 @@ fn an_action_runs_with_validated_input() {
         String::from_utf8_lossy(&requests[0].body),
         r#"{"name":"é","size":1.0,"parts":[{"name":"p"}]}"#
     );
-    // Any response of the platform is returned.
+    // The platform's response is returned whatever its status.
     json_response(&api, 422, r#"{"error":"no"}"#);
     let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
     assert_eq!(
@@ -136,7 +136,7 @@ fn an_action_runs_with_validated_input() {
     let called = &events["rows"][0]["data"]["call"];
     assert_eq!((&called["action"], &called["status"]), (&json!("createThing"), &json!(201)));
     assert_eq!((called.get("path"), events["rows"].as_array().unwrap().len()), (None, 1));
-    // An action with its own server.
+    // This action declares a server of its own.
     assert_eq!(run(&api, &path, "upload", r#"{"body":"aGk="}"#).status, 200);
     let requests = sent(&api);
     assert_eq!(
@@ -189,7 +189,7 @@ fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
         json!([{"pointer": "/body", "detail": "`body` must be a string"}])
     );
     assert_eq!(sent(&api).len(), 0);
-    // The schema of the document is available.
+    // The action's detail contains the schema of the document.
     let action = body(&api.get("/v1/available-actions/acme/importThings"));
     assert_eq!(action["input"]["properties"]["body"]["type"], "string");
     assert_eq!(action["requestBody"]["schema"], json!({"$ref": "#/input/$defs/thing"}));

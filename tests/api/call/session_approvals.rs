@@ -1,4 +1,4 @@
-//! Calls of a session token that wait for the approval of its user.
+//! Calls with a session token that wait for the user's approval.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::*;
 use crate::agents;
 use crate::support::{ORIGIN, as_secret, with_body};
 
-/// The result of `run_action` at `/mcp` with a session token.
+/// Calls `run_action` at `/mcp` with a session token. Returns the tool's result.
 fn call_with(fixture: &ApprovalFixture, token: &str, more: &Value) -> Value {
     let mut arguments = json!({"connection": fixture.connection(), "key": "createThing"});
     arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -17,7 +17,7 @@ fn call_with(fixture: &ApprovalFixture, token: &str, more: &Value) -> Value {
     serde_json::from_str(returned.as_str().unwrap()).unwrap_or(returned)
 }
 
-/// A token, valid for a minute, of an identity that must approve each change.
+/// Creates a token, valid for a minute, for an identity that must approve each change.
 fn session_token(fixture: &ApprovalFixture, identity: &str) -> String {
     let scopes = json!(["catalog:read", "connections:read", "connections:call"]);
     let request =
@@ -29,7 +29,7 @@ fn session_input() -> Value {
     json!({"path": {"owner": "bob"}, "body": {"name": "n", "size": 3}})
 }
 
-/// A call of a session token that waits for approval. Returns its id and its link.
+/// Starts a call with a session token that waits for approval. Returns the call's id and link.
 fn call_of_session(fixture: &ApprovalFixture, token: &str) -> (String, String) {
     let result = call_with(fixture, token, &json!({"input": session_input()}));
     let field = |name: &str| result["approval"][name].as_str().unwrap_or_default().to_owned();
@@ -44,7 +44,7 @@ fn a_call_of_a_session_token_waits_for_its_user() {
     let (id, url) = call_of_session(&fixture, &token);
     let link = format!("{ORIGIN}/mcp/{}/approval?id={id}", fixture.id);
     assert_eq!((url.as_str(), sent(&fixture.api).len()), (link.as_str(), 0));
-    // Others get neither the page nor the result.
+    // Other users get neither the page nor the result.
     assert!(text(&fixture.opened_by(&url, "bob").1).contains("This link does not work"));
     let asks = json!({"approval": id});
     let other = crate::connect::token(
@@ -81,7 +81,7 @@ fn an_approved_call_does_not_run_after_its_session_token_expired() {
     let (browser, page) = fixture.opened_by(&url, "ann");
     fixture.api.env.wait(60_000);
     assert_eq!(fixture.decide(&browser, &page, "approve").status, 410);
-    // It does not run after the key of the token was revoked, either.
+    // An approved call does not run after the token's key was revoked either.
     let (_, url) = call_of_session(&fixture, &session_token(&fixture, "ann"));
     let (browser, page) = fixture.opened_by(&url, "ann");
     fixture.api.env.revoke(&fixture.api.key);

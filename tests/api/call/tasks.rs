@@ -1,5 +1,5 @@
-//! Descriptions identify the right tool: matches 60 fixed tasks to tools, using only the words of
-//! `tools/list`.
+//! Tool descriptions identify the right tool: matches 60 fixed tasks to tools, using only the words
+//! of `tools/list`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,15 +7,16 @@ use serde_json::Value;
 
 use super::mcp::{api, list_tools};
 
-/// The tool of each task, and the task in words.
+/// Lines with the expected tool, a tab, and the task in words.
 const TASKS: &str = include_str!("../../fixtures/agent-tasks.tsv");
-/// How many tasks the client solves with the current names and descriptions of the tools. They must not get worse.
+/// The number of tasks for which the current names and descriptions lead to the right tool. It must
+/// not fall.
 const MIN_SOLVED: usize = 49;
 /// The weights of a tool's name, its title, its description, and each of its arguments.
 const WEIGHTS: [f64; 4] = [6.0, 3.0, 2.0, 0.7];
 const STOP_WORDS: &str = "a an and any are as at be by can does do for from has have how i if in into is it its must need needs now of on or s so that the them their there these they this to user users was what when which who whose with without you your before again until than then not no";
 
-/// The words of a text, without their endings.
+/// Splits a text into words without endings.
 fn words(text: &str) -> BTreeSet<String> {
     let stop: BTreeSet<&str> = STOP_WORDS.split(' ').collect();
     let mut separated = String::new();
@@ -98,7 +99,7 @@ fn most_tasks_match_the_right_tool_best() {
 
 #[test]
 fn the_list_of_tools_has_at_most_1800_tokens() {
-    // Measured with o200k_base, a token of this list has 4.3 bytes.
+    // A token of `o200k_base` has 4.3 bytes of this list on average (measured).
     let list = list_tools(&api()).to_string();
     assert!(list.len() / 4 <= 1_800, "{} bytes", list.len());
 }

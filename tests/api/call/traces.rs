@@ -1,4 +1,4 @@
-//! The trace context of platform calls, and the spans that the collector receives.
+//! The trace context of calls to platforms, and the spans that the collector receives.
 
 use std::cell::Cell;
 
@@ -28,7 +28,7 @@ fn call_proxy(api: &Api, path: &str, headers: &[(&'static str, &str)]) -> HttpRe
     sent(api).pop().unwrap()
 }
 
-/// The spans that the collector received since the last call, in their requests.
+/// The spans that the collector has received since the last call, grouped by request.
 fn spans(api: &Api) -> Vec<Vec<Value>> {
     let requests = api.env.background_requests.take();
     let read = |request: &HttpRequest| {
@@ -43,7 +43,7 @@ fn spans(api: &Api) -> Vec<Vec<Value>> {
     requests.iter().map(read).collect()
 }
 
-/// The value of an attribute; null if there is none.
+/// The value of an attribute; null if the span lacks it.
 fn attribute(span: &Value, key: &str) -> Value {
     let all = span["attributes"].as_array().unwrap();
     let found = all.iter().find(|one| one["key"] == key);
@@ -128,7 +128,7 @@ fn a_call_without_a_sampled_context_starts_a_trace_or_none() {
     let api = api_with_platforms(&COLLECTOR, Units::default());
     platform(&api, |_| Ok(platform_response(200, &[], "")));
     let path = format!("{}/proxy/things", acme(&api));
-    // Without a trace context of the caller, the platform gets none.
+    // Without the caller's trace context, the platform gets none either.
     assert_eq!(header(&call_proxy(&api, &path, &[]), "traceparent"), None);
     let root = &spans(&api)[0][0];
     assert_eq!((root["traceId"].as_str().unwrap().len(), root.get("parentSpanId")), (32, None));

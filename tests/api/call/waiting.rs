@@ -1,4 +1,4 @@
-//! Calls that wait for approval, while keys are rotated and accounts move.
+//! Pending approvals, while keys are rotated and accounts move.
 
 use connector_vault::credentials::VaultKeys;
 use connector_vault::credentials::reencrypt::reencrypt;
@@ -33,7 +33,8 @@ fn a_pending_call_survives_key_rotation() {
     assert!(done.unwrap().is_done);
     let sealed = "SELECT DISTINCT sealed_key AS row FROM agent_approvals";
     assert_eq!(approval_fixture.api.env.texts(sealed), ["two"]);
-    // The old key is gone. The page that the user has open still decides about the same call.
+    // The old key was removed. The page that the user opened earlier still decides about the same
+    // call.
     approval_fixture.api.service = service(NEW);
     let approved = approval_fixture.decide(&browser, &page, "approve");
     assert_eq!(approved.status, 200, "{}", text(&approved));

@@ -7,7 +7,8 @@ use super::*;
 use crate::support::as_key;
 use crate::vault::{UNKNOWN_ID, code, comparable};
 
-/// A service with a client, a connection that holds credentials, and an attempt. Returns the ids of the last two.
+/// Returns a service with an OAuth client, and the ids of a connection with credentials and of an
+/// attempt.
 fn fixture() -> (Api, String, String) {
     let api = api();
     set_client(&api, "acme");
@@ -19,7 +20,7 @@ fn fixture() -> (Api, String, String) {
     (api, id, attempt)
 }
 
-/// Each kind of request that connects accounts, with its scope.
+/// Returns one request to each connect endpoint, with the scope that it needs.
 fn requests(key: &ApiKey, id: &str, attempt: &str) -> Vec<(Request, Scope)> {
     let get = |path: &str| as_key(key, "GET", path);
     let send = |method: &str, path: &str, sent: &Value| {
@@ -72,7 +73,8 @@ fn each_endpoint_needs_exactly_its_scope() {
         let only = api.env.key("acme", Environment::Test, &[*scope], None);
         let request = &requests(&only, &id, &attempt)[index].0;
         let response = api.send(request);
-        // The platform has no request that checks a password.
+        // The platform has no request that checks a password, so that check ends with
+        // `not_checkable`.
         let is_answered = response.status < 300 || text(&response).contains("\"not_checkable\"");
         assert!(is_answered, "{request:?}: {}", text(&response));
     }

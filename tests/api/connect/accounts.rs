@@ -1,4 +1,5 @@
-//! The account that a connection belongs to: read from the `account` request or the ID token, shown, and searched for.
+//! Connected accounts: reading them from the `account` request or the ID token, showing them, and
+//! filtering by them.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 
@@ -6,7 +7,8 @@ use super::*;
 use crate::support::as_secret;
 use crate::vault::at;
 
-/// A platform whose `account` request returns an id and a name, for keys and for OAuth.
+/// A platform whose `account` request returns an id and a name, with an API key method and an OAuth
+/// method.
 fn platform_with_account(account: &Value) -> Value {
     json!({
         "authMethods": [api_key(&[]), oauth("oauth", &json!({}))],
@@ -70,7 +72,7 @@ fn the_account_is_shown_wherever_connections_are() {
     let path = connect_with_key(&api, "ann", &json!({"id": 7, "email": "ann@acme.example"}));
     let expected = json!({"id": "7", "name": "ann@acme.example"});
     assert_eq!(account(&api, &path), expected);
-    // A connection has only its usual members unless the request asks for more.
+    // Unless the request asks for the account, a connection has only its 15 usual members.
     assert_eq!(body(&api.get(&path)).as_object().unwrap().len(), 15);
     let listed =
         |query: &str| body(&api.get(&format!("/v1/vault/connections?{query}")))["rows"].clone();
@@ -134,7 +136,7 @@ fn the_filter_finds_exactly_the_account() {
         }
         assert_eq!(names, expected, "{query}");
     }
-    // A cursor belongs to its filter.
+    // A cursor is valid only with the filter of its list.
     let first = api.get("/v1/vault/connections?account=7&limit=1");
     let link = first.header("link").unwrap().to_owned();
     let next = link.split(['<', '>']).nth(1).unwrap().split_once("/v1").unwrap().1;
@@ -169,7 +171,7 @@ fn an_id_token_names_the_account_where_no_request_does() {
         );
         assert_eq!(account(&api, &path), expected, "{claims}");
     }
-    // The account request is sent for the name only; the id comes from the ID token.
+    // The account request is needed only for the name; the id comes from the ID token.
     let claims = json!({"sub": "s"});
     let profile = json!({"id": 7, "email": "e@acme.example"});
     let path = connect_with_oauth(
@@ -238,7 +240,7 @@ fn without_names_only_ids_are_stored_and_shown() {
     let before = connect_with_key(&api, "ann", &json!({"id": "7", "email": "seven@acme.example"}));
     let settings: Vec<_> = SETTINGS.into_iter().chain([("ACCOUNT_NAMES", "off")]).collect();
     api.service = connector_vault::http::Service::new(config(&settings));
-    // The account of the former credentials is no longer shown.
+    // The account of the previous credentials is no longer shown.
     assert_eq!(account(&api, &before), json!({"id": "7", "name": null}));
     for path in ["/v1/events", "/v1/vault/connections?include=account"] {
         assert!(!text(&api.get(path)).contains("seven@"), "{path}");
@@ -277,7 +279,8 @@ fn a_refresh_fills_in_a_missing_account() {
     refresh();
     let expected = json!({"id": "s", "name": "ann@acme.example"});
     assert_eq!(account(&api, &path), expected);
-    // A member that the platform omits is kept. An update with the same values keeps the version.
+    // If the platform omits a member, its stored value is kept. An update with the same values does
+    // not change the version.
     let version = body(&api.get(&path))["version"].clone();
     script(&api, &[(200, json!({"access_token": "c"}))]);
     refresh();

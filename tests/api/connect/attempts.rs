@@ -1,4 +1,4 @@
-//! The list of attempts: newest first, by status, platform and identity, a page at a time.
+//! The list of connect attempts: order, filters and pages.
 
 use connector_vault::terms::{Environment, Scope};
 
@@ -29,7 +29,8 @@ fn listed(api: &Api, query: &str) -> Vec<String> {
     page(api, query).0
 }
 
-/// A service with one attempt for each outcome, begun a second apart, in alphabetical order of the identities.
+/// Returns a service with one attempt for each outcome. They start a second apart, in alphabetical
+/// order of identities.
 fn fixture() -> Api {
     let api = api();
     set_client(&api, "acme");
@@ -108,7 +109,7 @@ fn rows_show_the_outcome_and_no_secret() {
     );
     let made = body(&api.get(&format!("{LIST}?status=succeeded")))["rows"][0]["connection"].clone();
     assert_eq!(api.get(&format!("/v1/vault/connections/{}", made.as_str().unwrap())).status, 200);
-    // When a connection is reconnected, it exists before the attempt succeeds.
+    // A reconnected connection exists before the attempt succeeds.
     let again = json!({"connection": made});
     api.env.wait(1000);
     begin(&api, &again);
@@ -131,7 +132,7 @@ fn pages_follow_each_other_without_a_gap() {
         }
         assert_eq!(walked, all_rows, "{filter}");
     }
-    // A page after a deleted attempt, or after another account's, is empty.
+    // A cursor of a deleted attempt, or of another account's, returns an empty page.
     let first = body(&api.get(LIST))["rows"][0]["id"].clone();
     let stranger = api.env.key("other", Environment::Test, &Scope::ALL, None);
     let path = format!("{LIST}?before={}", first.as_str().unwrap());

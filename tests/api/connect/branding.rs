@@ -1,4 +1,4 @@
-//! The look of an account's app, on the pages of its users: `/v1/branding`.
+//! An app's branding on the pages that its users see: `/v1/branding`.
 
 use base64ct::{Base64, Encoding as _};
 use connector_vault::terms::{Environment, Scope};
@@ -81,14 +81,15 @@ fn pages_of_a_link_show_the_app_of_its_account() {
     let html = text(&page);
     assert!(html.contains("Connect The acme to Zebra?") && html.contains(LOGO), "{html}");
     assert!(!html.contains("Sample App"), "{html}");
-    // The policy allows exactly this style.
+    // The Content-Security-Policy allows exactly this style.
     let css = ":root{--brand:#ffcc00;--on-brand:#000}";
     assert!(html.contains(&format!("<style>{css}</style>")), "{html}");
     let hash = Base64::encode_string(&Sha256::digest(css));
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.contains(&format!("style-src 'self' 'sha256-{hash}';")), "{policy}");
     assert!(policy.contains("img-src 'self' data:;"), "{policy}");
-    // The pages after the link show the account's app, too. The page for another browser never names another account's app.
+    // The pages after the link also show the app. A page in another browser never names another
+    // account's app.
     follow(&api, &link);
     let other = Browser::default().get(&api, &link);
     assert!(other.status == 403 && text(&other).contains("Zebra"), "{}", text(&other));

@@ -1,4 +1,4 @@
-//! Checks of a connection on demand.
+//! On-demand checks of a connection.
 
 use super::*;
 use crate::call::{platform, platform_response};
@@ -79,7 +79,7 @@ fn an_unrefreshable_token_fails_on_use_after_expiry() {
     api.env.wait(HOUR);
     for (wait, expected, reason, actor, attempts) in [
         (Some(0), "degraded", "grant_rejected", "nobody", 1),
-        // The service waits a minute before its next attempt.
+        // The service pauses for a minute before its next attempt.
         (Some(1000), "degraded", "grant_rejected", "nobody", 1),
         (None, "failed", "grant_ended", "user", 2),
         (Some(HOUR), "failed", "grant_ended", "user", 2),
@@ -211,7 +211,7 @@ fn checks_do_not_run_concurrently() {
     set_client(&api, "watched");
     for id in [connected(&api, &of_ann("acme"), &tokens(1)), connect_with_key(&api)] {
         lease_to_another(&api, 1);
-        // The platform is not called, since the holder of the lease calls it.
+        // The platform is not called, because another request holds the lease.
         script(&api, &[]);
         assert_eq!(body(&check(&api, &id))["state"], "operational");
     }
@@ -233,10 +233,10 @@ fn unverifiable_connections_stay_unknown() {
     let plain = body(&connect(&api, &plain))["id"].as_str().unwrap().to_owned();
     let bare = send(&api, "POST", crate::vault::CONNECTIONS, &of_ann("keyed"));
     let bare = body(&bare)["id"].as_str().unwrap().to_owned();
-    // Its token can't be refreshed, and the platform has no request that shows whether the token works.
+    // The token can't be refreshed, and the platform has no request that checks it.
     set_client(&api, "acme");
     let lasting = connected(&api, &of_ann("acme"), &json!({"access_token": "at"}));
-    // The request that would check the credentials needs a signature.
+    // The request that checks the credentials would need a signature.
     let mut signed = of_ann("amazon");
     signed["fields"] =
         json!({"accessKeyId": "AKIA", "secretAccessKey": "s", "region": "eu-central-1"});
@@ -253,7 +253,7 @@ fn unverifiable_connections_stay_unknown() {
     }
     let query = api.send(&api.request("POST", &format!("{}/check?now=1", at(&plain))));
     assert_eq!(query.status, 400);
-    // Nothing was written.
+    // No attempt was recorded.
     assert_eq!(status(&api, &plain)["attempts"], 0);
 }
 

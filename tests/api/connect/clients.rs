@@ -1,4 +1,4 @@
-//! OAuth clients.
+//! The endpoints of OAuth clients.
 
 use super::*;
 use crate::support::{DbFault, as_key};
@@ -37,7 +37,8 @@ fn a_client_is_set_read_listed_and_deleted() {
     assert_eq!(body(&api.get("/v1/oauth-clients")), list);
     assert_eq!(body(&api.get("/v1/oauth-clients?page=2&limit=1"))["rows"], json!([]));
 
-    // The secret is kept with the same client id, dropped with another one, and removed by null.
+    // An omitted secret is kept for the same client id and dropped for another one. `null` removes
+    // it.
     for (sent, has_secret) in [
         (json!({"clientId": "id", "authMethod": "oauth"}), true),
         (json!({"clientId": "other"}), false),
@@ -51,7 +52,7 @@ fn a_client_is_set_read_listed_and_deleted() {
         assert_eq!(shown["scopes"], json!([]));
     }
 
-    // Another account and the other environment neither see nor delete it.
+    // Another account and the other environment can neither read nor delete the client.
     for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
         let key = api.env.key(account, environment, &Scope::ALL, None);
         assert_eq!(api.send(&as_key(&key, "GET", path)).status, 404);
@@ -156,7 +157,7 @@ fn changing_where_a_secret_is_sent_requires_the_secret() {
     assert_eq!(body(&refused)["errors"][0]["pointer"], "/clientSecret");
     let stored = body(&api.get(path));
     assert_eq!((&stored["variables"]["host"], &stored["hasSecret"]), (&json!(eu), &json!(true)));
-    // The secret's destination does not change if the hosts stay, if the secret is sent again or removed, or if the
+    // The secret's destination does not change if the hosts stay, if the secret is set again or removed, or if the
     // client has no secret.
     for (host, secret, has_secret) in [
         (eu, json!("omitted"), true),
@@ -168,7 +169,7 @@ fn changing_where_a_secret_is_sent_requires_the_secret() {
         assert_eq!(response.status, 200, "{}", body(&response));
         assert_eq!(body(&response)["hasSecret"], has_secret);
     }
-    // Another method may have other hosts.
+    // Another auth method may send the secret to other hosts.
     assert_eq!(client(us, json!("s3cret")).status, 200);
     let sent = json!({"clientId": "id", "authMethod": "app", "variables": {}});
     assert_eq!(send(&api, "PUT", path, &sent).status, 400);

@@ -1,4 +1,4 @@
-//! A process that can be killed between any two steps.
+//! Simulates a process that is killed between two steps.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,20 +18,21 @@ use connector_vault::ports::{
 use super::*;
 use crate::support::TestEnv;
 
-/// When a process is killed: at its nth call to storage or a platform, before or after the call has an effect.
+/// When the process is killed: at its nth call to storage or a platform, before or after the call
+/// takes effect.
 #[derive(Debug, Clone, Copy)]
 pub struct CrashPoint {
     pub step: u32,
     pub completes_step: bool,
 }
 
-/// A process that may be killed.
+/// The ports of a process that may be killed.
 pub struct CrashingProcess<'a> {
     env: &'a TestEnv,
     crash_point: Option<CrashPoint>,
     steps: Cell<u32>,
     has_crashed: Cell<bool>,
-    /// The value that is returned when a single random byte is requested.
+    /// The byte to return when a single random byte is requested.
     byte: Option<u8>,
 }
 
@@ -53,7 +54,7 @@ impl<'a> CrashingProcess<'a> {
         done
     }
 
-    /// The process stops here; no time passes.
+    /// Suspends the process forever, without letting time pass.
     async fn crash(&self) {
         self.has_crashed.set(true);
         pending::<()>().await;

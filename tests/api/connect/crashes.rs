@@ -1,5 +1,5 @@
-//! The process is killed between any two steps: a partially connected account is never shown as connected, and nothing
-//! is orphaned.
+//! The process is killed between any two steps: a partially connected account is never shown as
+//! connected, and no row is orphaned.
 
 use super::crash::respond_until;
 use super::maintenance::api_at_current_time;
@@ -16,7 +16,7 @@ fn tokens(index: u8) -> Value {
     json!({"access_token": format!("at-{index}"), "refresh_token": format!("rt-{index}"), "expires_in": 3600})
 }
 
-/// Asserts that connections and credentials belong together, and that attempts that have ended keep no secret.
+/// Asserts that connections and credentials match, and that ended attempts contain no secret.
 fn assert_consistent(api: &Api) {
     for orphan in [
         "SELECT h.connection_id FROM credentials h WHERE NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = h.connection_id)",
@@ -44,7 +44,7 @@ fn a_killed_exchange_orphans_nothing_and_is_never_repeated() {
         let connected = rows(&api, "connections") == 1;
         assert_eq!(connected, now["status"] == "succeeded", "{step} {completes_step}: {now}");
         assert!(connected || now["status"] == "pending", "{step}: {now}");
-        // A code is used once, even if the page is reloaded.
+        // The code is exchanged once, even if the page is reloaded.
         let used = api.env.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
         script(&api, &[(200, tokens(2)), (404, json!({}))]);
         let again = browser.back(&api, &format!("code=c&state={state}"));
@@ -53,7 +53,8 @@ fn a_killed_exchange_orphans_nothing_and_is_never_repeated() {
                 api.env.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
             assert_eq!((used, requested, again.status == 409), (1, 1, !connected), "{step}");
         }
-        // An interrupted attempt reports this after a minute, and the next attempt succeeds.
+        // After a minute, an interrupted attempt has the error `interrupted`, and the next attempt
+        // succeeds.
         api.env.wait(60_001);
         let ended = attempt(&api, &id);
         if ended["status"] != "succeeded" {
@@ -104,7 +105,7 @@ fn a_killed_deletion_still_revokes_the_tokens() {
         let delete = api.request("DELETE", &format!("/v1/vault/connections/{id}"));
         let survived = respond_until(&api, &delete, step, completes_step).is_some();
         assert_consistent(&api);
-        // Tokens that could not be revoked at the platform are kept until they are.
+        // Tokens that could not be revoked at the platform are kept for a retry.
         let requested =
             api.env.sent.borrow().iter().filter(|sent| sent.url.ends_with("/revoke")).count();
         let (is_stored, kept) = (rows(&api, "connections") == 1, rows(&api, "revocations") == 1);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A connection without credentials.
+/// Creates a connection without credentials. Returns its path.
 fn create(api: &Api, platform: &str) -> String {
     let response = send(api, "POST", "/v1/vault/connections", &of_ann(platform));
     assert_eq!(response.status, 201, "{}", body(&response));
@@ -123,7 +123,7 @@ fn imported_credentials_cannot_choose_the_token_host() {
         assert_eq!(response.status, 400, "{}", text(&response));
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/host");
     };
-    // The destination of the secret is unknown.
+    // Without a client, the service does not know which host may receive the secret.
     refused("evil.example");
     let client = |host: &str| {
         let client = json!({"clientId": "an id", "clientSecret": "s", "variables": {"host": host}});
@@ -133,7 +133,7 @@ fn imported_credentials_cannot_choose_the_token_host() {
     refused("evil.example");
     assert_eq!(import(Some("id.hosted.example")).status, 204);
     assert_eq!(import(None).status, 204);
-    // A correction of the client also applies to stored credentials.
+    // Changing the client's host also applies to stored credentials.
     client("new.hosted.example");
     script(&api, &[(200, json!({"access_token": "at-1", "refresh_token": "rt-1"}))]);
     let refreshed = api.get(&format!("{path}/credentials"));
@@ -150,7 +150,7 @@ fn expired_refreshable_tokens_can_be_imported() {
     script(&api, &[(401, json!({}))]);
     let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
     assert_eq!(stored.status, 204, "{}", text(&stored));
-    // Any other response proves nothing about the credentials, so they are stored.
+    // Any other status is inconclusive, so the credentials are stored.
     script(&api, &[(403, json!({}))]);
     let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
     assert_eq!(stored.status, 204, "{}", text(&stored));
@@ -192,7 +192,7 @@ fn a_deleted_connection_leaves_no_credentials() {
 fn deleting_a_connection_revokes_its_grant() {
     for (answered, remaining) in [(200, 0), (400, 0), (503, 1), (0, 1)] {
         let api = api();
-        // The database records the time of a deletion by its own clock.
+        // The database records the time of a deletion with its own clock.
         let sql = "SELECT unixepoch() * 1000";
         let now: i64 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();
         api.env.now.set(now.try_into().unwrap());
@@ -253,7 +253,7 @@ fn apps_without_stored_credentials_report_the_state() {
         json!({"code": "reported", "detail": "They said no.", "httpStatus": null})
     );
     assert_eq!((&status["actor"], &status["holdsCredentials"]), (&json!("user"), &json!(false)));
-    // If the vault holds credentials, it determines the state itself.
+    // The vault stores credentials, so it determines the state itself.
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
     let mut sent = of_ann("keyed");
     sent["fields"] = json!({"apiKey": "k"});

@@ -1,4 +1,4 @@
-//! Methods without a redirect: keys, passwords, and client credentials.
+//! Auth methods without a redirect: keys, passwords and client credentials.
 
 use super::*;
 
@@ -37,7 +37,8 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
     assert_eq!(credentials, expected);
     assert!(!dump_tables(&api).contains("k-secret"));
 
-    // A second connection of the account is refused; a reconnection is checked, and another account changes nothing.
+    // A second connection of the account fails. A reconnection is checked, and one to another
+    // account changes nothing.
     script(&api, &[(200, json!({})), (200, json!({"id": "u-2"}))]);
     assert_eq!(body(&connect(&api, &sent))["code"], "connection_exists");
     let again = json!({"connection": connection["id"], "fields": {"apiKey": "other"}});
@@ -50,7 +51,7 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
     assert_eq!(body(&reconnected)["id"], connection["id"]);
     assert_eq!(body(&reconnected)["version"], "2");
     assert_eq!(body(&api.get(&format!("{path}/credentials")))["apiKey"], "other");
-    // This does not apply if another account is allowed. Some platforms identify accounts by numbers.
+    // `allowOtherAccount` permits another account. This platform identifies accounts by numbers.
     let mut again = again;
     for (allowed, account, status) in [(true, 2, 200), (false, 2, 200), (false, 3, 422)] {
         again["allowOtherAccount"] = json!(allowed);
@@ -113,7 +114,7 @@ fn client_credentials_get_a_token() {
     set_client(&api, "app");
     script(&api, &[(401, json!({"error": "invalid_client"}))]);
     assert_eq!(body(&connect(&api, &of_ann("app")))["code"], "credentials_rejected");
-    // The platform returned a token, so the connection works, whatever the redirect means.
+    // The platform returned a token, so the connection works, even if the check returns a redirect.
     script(&api, &[(200, json!({"access_token": "t", "expires_in": "60"})), (302, json!({}))]);
     let response = connect(&api, &of_ann("app"));
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));

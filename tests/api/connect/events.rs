@@ -1,4 +1,4 @@
-//! Events: each change has exactly one event, in order.
+//! Every change has exactly one event, and events are in order.
 
 use connector_vault::terms::{Environment, Scope};
 
@@ -35,7 +35,7 @@ fn types(events: &[Value]) -> Vec<String> {
     events.iter().map(short).collect()
 }
 
-/// Reads the types of the events since its last call.
+/// Reads the types of new events.
 struct Reader<'a> {
     api: &'a Api,
     after: String,
@@ -205,7 +205,7 @@ fn changes_of_credentials_write_events() {
     let again = connected(&api, &json!({"connection": id}), &tokens(6, "read"));
     assert_eq!(again, id);
     reader.expect(&["reconnected", "scopes_changed"], "reconnected");
-    // Credentials are imported from another service, then replaced.
+    // Credentials are imported from another service and then replaced.
     let keyed = send(&api, "POST", CONNECTIONS, &of_ann("keyed"));
     let keyed = body(&keyed)["id"].as_str().unwrap().to_owned();
     reader.expect(&["created"], "keyed");
@@ -242,7 +242,8 @@ fn the_feed_is_filtered_and_restricted() {
         assert_eq!(read("&order=newest"), ["degraded", "failed", "created", "created"]);
         assert_eq!(read(&format!("&order=newest&connection={}", ids[0])), ["failed", "created"]);
     }
-    // Callers who must not see them: another account, the other environment, a key without the scope.
+    // These callers must not see the events: another account, the other environment, and a key
+    // without the scope.
     let test = Environment::Test;
     for (key, expected) in [
         (api.env.key("other", test, &Scope::ALL, None), 200),
@@ -284,8 +285,8 @@ fn old_events_are_hidden_and_their_ids_not_reused() {
     assert_eq!(read_all(&api, "", 500)[0]["id"], "evt_0000000000002");
 }
 
-/// Many requests in three tenants, some without effect, while a reader follows: it reads each change exactly once and
-/// in order, as does a reader who reads everything afterwards.
+/// Sends many requests in three tenants, some without effect. A concurrent reader and a later one
+/// both read each change exactly once and in order.
 #[test]
 fn readers_miss_no_event_during_writes() {
     let api = api();

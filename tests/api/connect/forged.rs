@@ -1,4 +1,4 @@
-//! Forged links and callbacks, which anyone can send, are rejected without the database.
+//! Forged links and callbacks are rejected without a database query, because anyone can send them.
 
 use super::*;
 use crate::support::with_full_body;
@@ -29,7 +29,7 @@ fn forged_secrets_cost_no_query() {
     let (_, link) = begin(&api, &of_ann("acme"));
     let (browser, state) = follow(&api, &link);
     let secret = link.rsplit('/').next().unwrap();
-    // Changes a letter in the middle, because the beginning may name a database.
+    // Changes a character in the middle, because the first characters may be shard digits.
     let changed = |text: &str| -> String {
         let middle = text.len() / 2;
         let other = |letter: char| if letter == 'A' { 'B' } else { 'A' };
@@ -52,7 +52,7 @@ fn forged_secrets_cost_no_query() {
         let path = format!("/connect/callback?{query}");
         assert_eq!(cost(&api, &browser.request("GET", &path)), (410, 0), "{query}");
     }
-    // A cookie names an attempt only if the service created it.
+    // A cookie refers to an attempt only if the service created it.
     api.get("/v1/whoami");
     let start = anonymous("GET", "/connect/callback?error=access_denied");
     cost(&api, &start);
@@ -68,7 +68,7 @@ fn keys_can_be_rotated_while_users_are_at_the_platform() {
     with_keys(&mut api, &format!("{OTHER},{KEYS}"));
     agree(&api, &link, &json!({"access_token": "a"}));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
-    // The new key creates links from now on; without it, they are invalid.
+    // The new key signs this link, so a service with only the old key rejects it.
     let mut bob = of_ann("acme");
     bob["identity"] = json!("bob");
     let (id, link) = begin(&api, &bob);
@@ -76,7 +76,7 @@ fn keys_can_be_rotated_while_users_are_at_the_platform() {
     let browser = Browser::default();
     assert_eq!(cost(&api, &browser.request("GET", &link)), (410, 0));
     with_keys(&mut api, OTHER);
-    // The OAuth client's secret still needs the old key; the link does not.
+    // The OAuth client's secret still needs the old key, but the link does not.
     assert_eq!(browser.request("GET", &link).method, "GET");
     assert_eq!(cost(&api, &browser.request("GET", &link)).0, 200);
     with_keys(&mut api, &format!("{OTHER},{KEYS}"));

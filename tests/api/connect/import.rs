@@ -1,10 +1,10 @@
-//! Connections that another service held, and their cut-over.
+//! Importing connections from another service, and the cut-over.
 
 use super::*;
 
 const IMPORT: &str = "/v1/vault/connections/import";
 
-/// An hour after the tests' time begins.
+/// One hour after the start time of tests.
 const LATER: &str = "2027-01-15T09:00:00Z";
 
 fn item(platform: &str, identity: &str, credentials: &Value) -> Value {
@@ -25,7 +25,7 @@ fn outcomes(results: &[Value]) -> Vec<&str> {
     results.iter().map(|result| result["outcome"].as_str().unwrap()).collect()
 }
 
-/// The id of the only connection that an import names.
+/// Imports one connection and checks the outcome. Returns the connection's id.
 fn import_one(api: &Api, item: &Value, cut_over: bool, outcome: &str) -> String {
     let results = import(api, std::slice::from_ref(item), cut_over);
     assert_eq!(outcomes(&results), [outcome], "{results:?}");
@@ -36,7 +36,7 @@ fn connection_path(id: &str, rest: &str) -> String {
     format!("/v1/vault/connections/{id}{rest}")
 }
 
-/// The numbers of connections, credentials, events and audit entries, and the stored credentials.
+/// The number of connections, credentials, events and audit entries, and the stored credentials.
 fn stored(api: &Api) -> Vec<String> {
     let tables = ["connections", "credentials", "events", "audit"];
     let rows =
@@ -78,7 +78,7 @@ fn a_repeated_import_changes_nothing() {
         assert_eq!(stored(&api), before);
         api.env.wait(60_000);
     }
-    // The same holds after the cut-over.
+    // A second import after the cut-over changes nothing either.
     assert_eq!(outcomes(&import(&api, &items, true)), ["updated"; 5]);
     let before = stored(&api);
     for cut_over in [false, true] {
@@ -143,7 +143,7 @@ fn nothing_is_refreshed_before_the_cut_over() {
     }
     assert_eq!(api.env.sent.borrow().len(), 0);
     assert_eq!(status("state"), "unknown");
-    // The file of the cut-over has the newest tokens.
+    // The file of the cut-over contains the newest tokens.
     let newest = item("acme", "ann", &json!({"type": "oauth2", "refreshToken": "rt-9"}));
     assert_eq!(import_one(&api, &newest, true, "updated"), id);
     script(
@@ -186,7 +186,7 @@ fn an_import_fills_connections_without_credentials_and_keeps_those_of_users() {
     let id = body(&created)["id"].as_str().unwrap().to_owned();
     let ann = item("acme", "ann", &tokens("at", "rt"));
     assert_eq!(import_one(&api, &ann, false, "updated"), id);
-    // The user reconnects: the grant belongs to this service now.
+    // The user reconnects, so the grant now belongs to this service.
     let mut again = json!({"connection": id});
     let (_, link) = begin(&api, &again);
     agree(&api, &link, &json!({"access_token": "own", "refresh_token": "own-rt"}));
@@ -195,7 +195,7 @@ fn an_import_fills_connections_without_credentials_and_keeps_those_of_users() {
         import_one(&api, &ann, cut_over, "skipped");
     }
     assert_eq!(body(&api.get(&connection_path(&id, "/credentials")))["accessToken"], "own");
-    // The same holds for credentials that the account sets.
+    // An import does not replace credentials that the app has set.
     again = item("keyed", "ann", &json!({"type": "api_key", "apiKey": "k"}));
     let keyed = import_one(&api, &again, false, "created");
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
@@ -217,7 +217,8 @@ fn deleting_a_waiting_connection_does_not_revoke_the_grant_of_the_other_service(
         set_client(&api, "revoked");
         let id =
             import_one(&api, &item("revoked", "ann", &tokens("at", "rt")), cut_over, "created");
-        // Deleting sends the revocation at once, if there is one.
+        // After the cut-over, the deletion sends a revocation; its failure leaves a row in
+        // `revocations`.
         script(&api, &[(503, json!({})), (503, json!({}))]);
         assert_eq!(api.send(&api.request("DELETE", &connection_path(&id, ""))).status, 204);
         assert_eq!(rows(&api, "revocations"), revocations, "{cut_over}");

@@ -90,7 +90,7 @@ fn attempts_keep_the_language_of_their_session() {
     let begun = body(&api.send(&request));
     let link = begun["authorizationUrl"].as_str().unwrap();
     let (browser, state) = follow(&api, link);
-    // Another browser gets no result, but its page is also in the language of the app.
+    // A page in another browser does not show the outcome, but it is also in the app's language.
     let elsewhere = page_in(
         &api,
         &Browser::default(),
@@ -110,7 +110,7 @@ fn attempts_keep_the_language_of_their_session() {
     ] {
         assert!(text(&page).contains(part), "{part}: {}", text(&page));
     }
-    // The page of the link is also in that language after the attempt has ended.
+    // After the attempt has ended, the page of the link is still in that language.
     assert_language(&page_in(&api, &browser, "fr", link), "de");
     // An unknown link has no attempt, so the browser's language is used.
     assert_language(&page_in(&api, &browser, "fr", "/connect/go/nothing"), "fr");
@@ -155,11 +155,11 @@ fn the_window_has_the_same_texts_and_values_in_each_language() {
     };
     let read = |language: &Language| read_file(language.code());
     let mut english = read(&Language::English);
-    // The console shows fields as well, in English only.
+    // The console also shows fields, in English only.
     english.extend(read_file("en-fields"));
     let mut labels: Option<BTreeSet<String>> = None;
     for language in &Language::ALL[1..] {
-        // The catalog's labels are English.
+        // The catalog's labels are in English.
         let (own, texts): (BTreeMap<_, _>, BTreeMap<_, _>) =
             read(language).into_iter().partition(|(key, _)| key.starts_with("label."));
         let own: BTreeSet<String> = own.into_keys().collect();

@@ -1,4 +1,4 @@
-//! Tokens that a refresh returns after the connection was deleted or got other credentials.
+//! Refreshes that return tokens after the connection was deleted or got other credentials.
 
 use std::rc::Rc;
 

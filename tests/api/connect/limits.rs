@@ -9,7 +9,7 @@ use crate::vault::code as code_of;
 
 const CONNECTIONS: &str = "/v1/vault/connections";
 
-/// A token of an identity that has one connection fewer than its tokens may create.
+/// Returns a service, and a token of an identity that may create one more connection.
 fn identity_near_limit() -> (Api, String) {
     let api = api();
     for label in 1..MAX_CONNECTIONS_PER_IDENTITY {
@@ -49,7 +49,8 @@ fn a_token_creates_a_limited_number_of_connections() {
     assert_eq!(attempts, 0);
     // The limit does not apply to keys.
     assert_eq!(send(&api, "POST", CONNECTIONS, &input("by-key")).status, 201);
-    // The identity is now one connection over its limit, so only the second deletion makes room for another one.
+    // The identity is now one connection over its limit, so only the second deletion makes room for
+    // a new connection.
     let delete = |label: &str| {
         let id = format!("SELECT id FROM connections WHERE label = '{label}'");
         let id: String = api.env.database.query_row(&id, [], |row| row.get(0)).unwrap();

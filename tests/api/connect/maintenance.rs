@@ -14,14 +14,14 @@ use connector_vault::storage::metering::Metered;
 use super::*;
 use crate::support::TestEnv;
 
-/// A new key before the old one.
+/// Vault keys during a rotation: the new key, then the old one.
 const ROTATED: &str = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=,one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 fn keys(text: &str) -> VaultKeys {
     VaultKeys::parse(text).unwrap()
 }
 
-/// The same storage, served with other keys.
+/// Serves the same storage with other vault keys.
 fn with_keys(api: Api, keys: &str) -> Api {
     let mut settings = SETTINGS;
     settings[0].1 = keys;
@@ -36,7 +36,8 @@ fn sealed_by(api: &Api) -> Vec<String> {
     )
 }
 
-/// A service whose clock equals that of the database, which records the time of a deletion by its own clock.
+/// Returns a service whose clock equals that of the database, which records the time of a deletion
+/// with its own clock.
 pub fn api_at_current_time() -> Api {
     let api = api();
     let sql = "SELECT unixepoch() * 1000";
@@ -45,7 +46,7 @@ pub fn api_at_current_time() -> Api {
     api
 }
 
-/// A service that stores an API key for each of these identities, and an OAuth client.
+/// Returns a service with an API key for each of these identities, and an OAuth client.
 fn api_with_keys(identities: &[&str]) -> (Api, Vec<String>) {
     let api = api_at_current_time();
     set_client(&api, "revoked");
@@ -94,7 +95,7 @@ fn rotation_reencrypts_rows_in_batches() {
         assert_eq!(run(limit), Progress { reencrypted, damaged: 0, is_done });
         assert_eq!(sealed_by(&api), left);
     }
-    // No ciphertext needs the old key any more.
+    // No ciphertext uses the old key any longer.
     let api = with_keys(api, ROTATED.split(',').next().unwrap());
     for (path, identity) in paths.iter().zip(["a", "b", "c"]) {
         assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
@@ -139,7 +140,7 @@ fn damaged_rows_are_skipped() {
     assert_eq!(good, 2);
 }
 
-/// Storage in which another writer acts between a run's read and its write.
+/// Storage in which another request writes between the job's read and write.
 struct RacedStorage<'a> {
     env: &'a TestEnv,
     other_writer: RefCell<Option<Box<dyn FnOnce() + 'a>>>,
@@ -170,7 +171,8 @@ fn tokens(index: u8) -> Value {
     json!({"access_token": format!("at-{index}"), "refresh_token": format!("rt-{index}"), "expires_in": 3600})
 }
 
-/// A connection that the old key encrypted, in a service with both keys.
+/// Returns a service with the old and the new key, and the path of a connection that the old key
+/// encrypted.
 fn api_with_tokens() -> (Api, String) {
     let api = api();
     set_client(&api, "acme");

@@ -1,4 +1,4 @@
-//! The connect flow, over real `SQLite` and a scripted platform.
+//! The connect flow, over real `SQLite` and with a scripted platform.
 
 mod access;
 mod accounts;
@@ -49,10 +49,10 @@ use crate::support::{
     Api, ORIGIN, anonymous, as_secret, body, config, connector, with_body, with_header,
 };
 
-/// Vault keys of 32 bytes.
+/// One vault key of 32 bytes.
 pub const KEYS: &str = "one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-/// The settings that enable everything.
+/// The settings that enable all features.
 pub const SETTINGS: [(&str, &str); 4] = [
     ("VAULT_KEYS", KEYS),
     ("SESSION_SECRET", "0123456789abcdef0123456789abcdef"),
@@ -60,7 +60,7 @@ pub const SETTINGS: [(&str, &str); 4] = [
     ("APP_NAME", "Sample App"),
 ];
 
-/// An OAuth 2.0 method with these members in addition to, or instead of, the usual ones.
+/// An OAuth 2.0 auth method. `more` adds members to the usual ones or replaces them.
 fn oauth(id: &str, more: &Value) -> Value {
     let mut method = json!({
         "id": id, "type": "oauth2", "grant": "authorization_code", "issuer": null,
@@ -84,7 +84,7 @@ fn api_key(fields: &[Value]) -> Value {
     json!({"id": "key", "type": "api_key", "in": "header", "name": "X-Key", "prefix": "", "fields": fields})
 }
 
-/// A service whose catalog has these platforms, by name and detail.
+/// Returns a service whose catalog has these platforms, each with a name and a detail.
 fn api_of(platforms: &[(&str, Value)]) -> Api {
     let api = Api::new(config(&SETTINGS));
     publish(&api, platforms);
@@ -94,7 +94,7 @@ fn api_of(platforms: &[(&str, Value)]) -> Api {
     api
 }
 
-/// Publishes a catalog with these platforms, by name and detail.
+/// Publishes a catalog with these platforms, each with a name and a detail.
 fn publish(api: &Api, platforms: &[(&str, Value)]) {
     let platform = |(name, detail): &(&str, Value)| {
         let mut all = json!({
@@ -116,7 +116,7 @@ fn publish(api: &Api, platforms: &[(&str, Value)]) {
     api.env.publish_platforms(Sizes::PUBLISHED, &platforms);
 }
 
-/// A service whose catalog has a platform of `providers.toml`.
+/// Returns a service whose catalog has a platform of `providers.toml`.
 #[cfg(feature = "cli")]
 fn api_of_provider(name: &str) -> Api {
     use connector_vault::importer::providers::Providers;
@@ -129,7 +129,7 @@ fn server(url: &str) -> Value {
     json!({"url": url, "description": null})
 }
 
-/// A service whose catalog has platforms for each way of connecting.
+/// Returns a service whose catalog has a platform for each type of connect flow.
 pub fn api_with(settings: &[(&str, &str)]) -> Api {
     let api = Api::new(config(settings));
     let platform = |name: &str, methods: Value, verify: Value, account: Value| Platform {
@@ -229,7 +229,7 @@ pub fn api() -> Api {
     api_with(&SETTINGS)
 }
 
-/// Assigns the lease of all credentials to another request, for this many milliseconds.
+/// Makes another request hold the leases of all credentials for this many milliseconds.
 fn lease_to_another(api: &Api, milliseconds: u64) {
     let until = i64::try_from(api.env.now.get() + milliseconds).unwrap();
     let sql = "UPDATE credentials SET lease = 'another', lease_until = ?1";
@@ -252,7 +252,7 @@ pub fn set_client(api: &Api, platform: &str) {
     assert_eq!(response.status, 201, "{}", body(&response));
 }
 
-/// The body that connects an account of ann.
+/// The body of a request that connects an account of ann.
 pub fn of_ann(platform: &str) -> Value {
     json!({"platform": platform, "identity": "ann", "identityType": "user"})
 }
@@ -267,7 +267,8 @@ pub fn response(status: u16, document: &Value) -> Result<HttpResponse, HttpError
     })
 }
 
-/// Makes other services respond in turn, with these statuses and documents. Returns the requests that they receive.
+/// Makes other services return these statuses and documents, one per request. Returns the requests
+/// that they receive.
 pub fn script(api: &Api, responses: &[(u16, Value)]) {
     let mut responses = VecDeque::from(responses.to_vec());
     *api.env.platform.borrow_mut() = Box::new(move |request| {
@@ -335,7 +336,7 @@ impl Browser {
         response
     }
 
-    /// Follows a link, and confirms that this user started the attempt.
+    /// Opens a link and confirms that this user started the attempt.
     pub fn confirm_link(&self, api: &Api, url: &str) -> Response {
         let request = with_header(self.request("POST", url), "origin", ORIGIN);
         let response = api.send(&with_header(request, "sec-fetch-site", "same-origin"));
@@ -352,7 +353,7 @@ impl Browser {
         (address.to_owned(), pairs(query))
     }
 
-    /// Returns from the platform to the callback.
+    /// Opens the callback as the platform's redirect does.
     fn back(&self, api: &Api, query: &str) -> Response {
         self.get(api, &format!("/connect/callback?{query}"))
     }
@@ -362,7 +363,7 @@ pub fn text(response: &Response) -> String {
     String::from_utf8(response.body.clone()).unwrap()
 }
 
-/// Begins an attempt. Returns its id and its link.
+/// Starts an attempt. Returns its id and its link.
 pub fn begin(api: &Api, sent: &Value) -> (String, String) {
     let response = connect(api, sent);
     assert_eq!(response.status, 202, "{}", body(&response));
@@ -372,7 +373,8 @@ pub fn begin(api: &Api, sent: &Value) -> (String, String) {
     (text("id"), text("authorizationUrl"))
 }
 
-/// Begins an attempt and follows its link to the platform. Returns its id, the browser and the `state`.
+/// Starts an attempt and follows its link to the platform. Returns the attempt's id, the browser
+/// and the `state`.
 fn begin_and_follow(api: &Api, sent: &Value) -> (String, Browser, String) {
     let (id, link) = begin(api, sent);
     let (browser, state) = follow(api, &link);
@@ -386,7 +388,7 @@ fn follow(api: &Api, link: &str) -> (Browser, String) {
     (browser, value_of(&query, "state").unwrap())
 }
 
-/// Follows a link and consents at the platform, whose token response is scripted.
+/// Follows a link and consents at the platform, which returns these tokens.
 pub fn agree(api: &Api, link: &str, tokens: &Value) {
     let (browser, state) = follow(api, link);
     script(api, &[(200, tokens.clone()), (404, json!({}))]);
@@ -401,7 +403,8 @@ pub fn refuse(api: &Api, link: &str, error: &str) {
     assert_eq!(response.status, 200, "{}", text(&response));
 }
 
-/// Begins an attempt and consents at the platform, whose token response is scripted. Returns the connection's id.
+/// Starts an attempt and consents at the platform, which returns these tokens. Returns the
+/// connection's id.
 pub fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
     let (id, link) = begin(api, sent);
     agree(api, &link, tokens);
@@ -424,14 +427,14 @@ pub fn as_token(token: &str, method: &str, path: &str, sent: &Value) -> Request 
     with_body(as_secret(token, method, path), &sent.to_string())
 }
 
-/// The code of a new session's link.
+/// Creates a session. Returns the code in its link.
 pub fn code(api: &Api, sent: &Value) -> String {
     let response = send(api, "POST", "/v1/sessions", sent);
     let url = body(&response)["connectUrl"].as_str().unwrap().to_owned();
     url.strip_prefix(&format!("{ORIGIN}/connect#code=")).unwrap().to_owned()
 }
 
-/// The window's request that exchanges a code.
+/// The request with which the connect window exchanges a code.
 pub fn exchange(code: &str) -> Request {
     let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
     with_header(with_header(request, "origin", ORIGIN), "sec-fetch-site", "same-origin")
@@ -443,7 +446,7 @@ pub fn rows(api: &Api, table: &str) -> i64 {
     api.env.database.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Waits until the only credentials may be tried again.
+/// Waits until the next attempt of the only credentials is due.
 fn until_next_attempt(api: &Api) {
     let sql = "SELECT next_attempt_at FROM credentials";
     let next: i64 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();

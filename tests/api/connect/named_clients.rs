@@ -1,4 +1,4 @@
-//! Several OAuth clients at one platform, such as one for a bot and one for users.
+//! Several OAuth clients for one platform, such as one for a bot and one for users.
 
 use super::maintenance::api_at_current_time;
 use super::reconnecting::id_token;
@@ -10,7 +10,7 @@ use connector_vault::storage::metering::Metered;
 
 const HOUR: u64 = 3_600_000;
 
-/// Sets the client of the platform with this name, whose client id is the name.
+/// Sets the client with this name. Its client id is the name.
 fn set_named(api: &Api, platform: &str, name: &str) {
     let sent = json!({"clientId": name, "clientSecret": format!("{name}:secret"), "scopes": [format!("{name}.read")]});
     let path = format!("/v1/oauth-clients/{platform}?name={name}");
@@ -18,7 +18,7 @@ fn set_named(api: &Api, platform: &str, name: &str) {
     assert_eq!(response.status, 201, "{}", body(&response));
 }
 
-/// A service whose platform `revoked` has a default client, and one for a bot.
+/// Returns a service whose platform `revoked` has a default client, and one for a bot.
 fn api_with_bot() -> Api {
     // The database records the time of a deletion by its own clock.
     let api = api_at_current_time();
@@ -36,7 +36,7 @@ fn tokens(suffix: &str) -> Value {
     json!({"access_token": format!("at-{suffix}"), "refresh_token": format!("rt-{suffix}"), "expires_in": 3600})
 }
 
-/// The client that authenticated each request to the platform since the last call, by its id.
+/// The client ids in the platform's requests since the last call.
 fn authenticated(api: &Api) -> Vec<String> {
     let client = |request: connector_vault::ports::HttpRequest| {
         let (_, value) = request.headers.into_iter().find(|(name, _)| name == "authorization")?;
@@ -55,7 +55,7 @@ fn connect_with(api: &Api, client: &str) -> String {
     format!("/v1/vault/connections/{id}")
 }
 
-/// Begins an attempt. Returns the client id of its authorization request, and its scopes.
+/// Opens the link of an attempt. Returns the client id and the scopes of the authorization request.
 fn client_of(api: &Api, link: &str) -> (String, String) {
     let (_, query) = Browser::default().follow(api, link);
     (value_of(&query, "client_id").unwrap(), value_of(&query, "scope").unwrap())
@@ -77,7 +77,7 @@ fn an_environment_has_a_limited_number_of_clients() {
     }
     assert_eq!(put(1001, "id"), (409, "oauth_client_limit".into()));
     assert_eq!(body(&api.get("/v1/oauth-clients?limit=1"))["total"], 1000);
-    // Existing ones can be replaced, and a deleted one makes room.
+    // At the limit, clients can still be replaced; deleting one makes room for another.
     assert_eq!(put(1000, "another"), (200, Value::Null));
     let deleted = api.send(&api.request("DELETE", "/v1/oauth-clients/acme?name=n-1"));
     assert_eq!(deleted.status, 204);
@@ -95,7 +95,7 @@ fn a_client_has_a_limited_size() {
             json!({"clientId": "id", "scopes": scopes, "authorizationParameters": parameters});
         send(&api, "PUT", "/v1/oauth-clients/acme", &sent)
     };
-    // As JSON, 80 scopes take 8,001 bytes, and the parameter takes 13 in addition to its value.
+    // The JSON of 80 scopes has 8,001 bytes, and the parameter adds 13 bytes to its value.
     assert_eq!(put(80, 176).status, 201);
     let refused = put(80, 177);
     assert_eq!(code_of(&refused), (400, "invalid_body".into()));
@@ -262,7 +262,7 @@ fn a_reconnected_connection_keeps_its_client_unless_another_is_chosen() {
         connected(&api, &request, sent);
         token_of(expected);
     }
-    // The same holds for a failed connection that is found by its key.
+    // A failed connection that is found by its key also keeps its client.
     let fail =
         || api.env.database.execute("UPDATE connections SET state = 'failed', active = 0", []);
     connected(
@@ -273,7 +273,7 @@ fn a_reconnected_connection_keeps_its_client_unless_another_is_chosen() {
     fail().unwrap();
     let (_, link) = begin(&api, &with(of_ann("revoked"), "label", json!("of-bot")));
     assert_eq!(client_of(&api, &link).0, "bot");
-    // Imported credentials keep the connection's client too, even if that client is deleted.
+    // Imported credentials keep the connection's client, even after the client was deleted.
     assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/revoked?name=bot")).status, 204);
     let sent = json!({"type": "oauth2", "accessToken": "at"});
     assert_eq!(send(&api, "PUT", &format!("{path}/credentials"), &sent).status, 204);
@@ -322,7 +322,7 @@ fn a_token_uses_the_client_of_its_session_only() {
             "{sent}"
         );
     }
-    // The window offers the platforms that have a client with this name.
+    // The window offers only platforms that have a client with this name.
     set_named(&api, "acme", "default");
     let offered = |token: &str| {
         column(
@@ -374,7 +374,8 @@ fn a_rejected_client_does_not_affect_the_others() {
     let expected = json!({"platform": "revoked", "name": "bot", "clientId": "bot"});
     assert_eq!(events["rows"][0]["data"]["oauthClient"], expected, "{events}");
 
-    // Setting a client again clears its rejection and makes its connections due, but not those of other clients.
+    // Setting a client a second time clears its rejection and makes its own connections due, but not those
+    // of other clients.
     let later = api.env.now.get() + 24 * HOUR;
     let sql = "UPDATE credentials SET reason_code = 'client_rejected', failing_since = 1, next_attempt_at = ?1";
     api.env.database.execute(sql, [i64::try_from(later).unwrap()]).unwrap();
@@ -436,7 +437,7 @@ fn imported_credentials_belong_to_the_named_client() {
 fn a_renamed_platform_keeps_its_connections_on_their_client() {
     let api = api_with_bot();
     let path = connect_with(&api, "bot");
-    // Gives the stored rows the platform's former name.
+    // Renames the platform of the stored rows to its former name.
     for table in ["oauth_clients", "connections"] {
         api.env
             .database
@@ -444,7 +445,8 @@ fn a_renamed_platform_keeps_its_connections_on_their_client() {
             .unwrap();
     }
     let sent = json!({"clientId": "bot", "clientSecret": "new"});
-    // The encryption binds a secret to the platform's name, so both are stored again under the former name.
+    // Ciphertexts are bound to the platform's name, so both secrets are stored again under the
+    // former name.
     for name in ["bot", "default"] {
         let response =
             send(&api, "PUT", &format!("/v1/oauth-clients/old-revoked?name={name}"), &sent);
@@ -453,7 +455,7 @@ fn a_renamed_platform_keeps_its_connections_on_their_client() {
     script(&api, &[(200, tokens("new"))]);
     assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 200);
     assert_eq!(authenticated(&api), ["bot"]);
-    // A client that is not stored under the former name is stored under the current one.
+    // A client that does not exist under the former name is stored under the current one.
     let response = send(&api, "PUT", "/v1/oauth-clients/old-revoked?name=user", &sent);
     assert_eq!((response.status, &body(&response)["platform"]), (201, &json!("revoked")));
 }

@@ -1,4 +1,4 @@
-//! Attempts, links and callbacks.
+//! Connect attempts with OAuth: links and callbacks.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     assert_eq!(attempt(&api, &id)["status"], "pending");
     assert_eq!(rows(&api, "connections"), 0);
 
-    // Opening the link only asks the user a question.
+    // Opening the link only shows a page that asks the user to confirm.
     let browser = Browser::default();
     let question = text(&browser.get(&api, &link));
     for word in [
@@ -47,7 +47,8 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     let state = value_of(&query, "state").unwrap();
     assert_eq!(value_of(&query, "code_challenge").unwrap().len(), 43);
 
-    // The user returns from the platform: the code is exchanged and the account is requested.
+    // The user returns from the platform, and the service exchanges the code and requests the
+    // account.
     script(&api, &[(200, tokens()), (200, json!({"id": 7}))]);
     let page = browser.back(&api, &format!("code=the-code&state={state}"));
     assert_eq!(page.status, 200);
@@ -64,7 +65,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
         let sent = api.env.sent.borrow();
         assert_eq!(sent[0].url, "https://id.acme.example/token");
         let authorization = sent[0].headers.iter().find(|(name, _)| name == "authorization");
-        // "an+id" or "an%20id" and "a%3Asecret", in base64.
+        // The base64 of "an+id" or "an%20id", then "a%3Asecret".
         assert!(authorization.unwrap().1.starts_with("Basic "));
         assert_eq!(sent[1].url, "https://api.acme.example/me");
         assert!(sent[1].headers.contains(&("authorization".into(), "Bearer at-1".into())));
@@ -111,7 +112,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     }
 }
 
-/// Asserts that a page has this status, this heading and title, and a message.
+/// Asserts that a page has this status, heading and title, and contains a message.
 fn assert_page(page: &Response, status: u16, heading: &str) {
     let html = text(page);
     assert_eq!(page.status, status, "{html}");
@@ -134,7 +135,7 @@ fn states_work_once_in_their_browser_and_in_time() {
     let (_, parameters) = browser.follow(&api, &link);
     let state = value_of(&parameters, "state").unwrap();
 
-    // Another browser is rejected with or without a cookie of its own, and so is its link.
+    // Another browser is rejected with and without a cookie, at the callback and at the link.
     for page in [
         other.back(&api, &format!("code=c&state={state}")),
         other.confirm_link(&api, &link),
@@ -264,10 +265,10 @@ fn attempts_of_the_window_need_no_confirmation() {
     // The window sends the cookie. If the browser withholds the cookie, as in a frame, the link's page asks the user.
     let browser = Browser::default();
     let window = browser.get(&api, "/connect");
-    // No cache may reuse the page without asking, since it sets a cookie.
+    // Caches must revalidate the page before they reuse it, because it sets a cookie.
     assert_eq!(window.header("cache-control"), Some("private, no-cache"));
     let cookie = browser.cookie.borrow().clone().unwrap();
-    // A user who opens the window again gets more time.
+    // Opening the window again extends the cookie's lifetime.
     let again = browser.get(&api, "/connect");
     assert!(again.header("set-cookie").unwrap().starts_with(&cookie), "{cookie}");
     let framed = body(&api.send(&request))["authorizationUrl"].as_str().unwrap().to_owned();
@@ -277,14 +278,14 @@ fn attempts_of_the_window_need_no_confirmation() {
     let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &link).status, 303);
     assert_eq!(Browser::default().get(&api, &link).status, 403);
-    // Another page with a token must ask the user too.
+    // If another page starts an attempt with the token, the link asks the user to confirm.
     let request = as_token(&token, "POST", "/v1/vault/connect", &json!({"platform": "acme"}));
     let request = with_header(request, "origin", "https://app.example");
     let request = with_header(request, "sec-fetch-site", "same-site");
     let response = api.send(&with_header(request, "cookie", &cookie));
     let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &link).status, 200);
-    // With a key, the link is for another person, so its page asks.
+    // An attempt that a key starts may be for another person, so the link asks for confirmation.
     let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
     let request = with_header(request, "origin", ORIGIN);
     let request = with_header(request, "sec-fetch-site", "same-origin");
@@ -304,7 +305,7 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     let used = code(&api, &sent);
     assert_ne!(used, unused, "no two links are the same");
     assert_eq!(rows(&api, "used_codes"), 0, "an unopened link costs nothing");
-    // The API accepts no codes, and the exchange accepts no tokens.
+    // The API accepts no codes, and the endpoint that exchanges codes accepts no tokens.
     let refused = |request: &Request| {
         let response = api.send(request);
         assert_eq!((response.status, body(&response)["code"].as_str()), (401, Some("invalid_key")));
@@ -346,7 +347,7 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     );
     refused(&exchange(&used));
 
-    // An expired code is useless, and the next exchange deletes it.
+    // An expired code is rejected, and the next exchange deletes it.
     let later = api.env.now.get() + 600_000;
     api.env.now.set(later - 1);
     let last = code(&api, &sent);
@@ -385,7 +386,7 @@ fn failures_end_an_attempt_with_a_reason() {
         assert_eq!(ended["error"]["code"], code, "{query} {responses:?}: {ended}");
         assert_eq!(ended["connection"], Value::Null);
         assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
-        // After a reload, the page is the same and no platform is called.
+        // Reloading the page shows the same page without calling a platform.
         let parameters = api.env.sent.borrow().len();
         let again = browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(api.env.sent.borrow().len(), parameters);
@@ -416,8 +417,8 @@ fn codes_are_exchanged_only_with_the_client_that_started() {
     assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
 }
 
-/// An operator publishes other endpoints of a platform, or stores another client within the same millisecond, while a user is
-/// at the platform.
+/// While a user is at the platform, the operator publishes other endpoints of the platform, or
+/// another client is stored within the same millisecond.
 #[test]
 fn codes_are_sent_only_to_the_server_that_issued_them() {
     let usual = |more: &Value| ("acme", json!({"authMethods": [oauth("oauth", more)]}));
@@ -435,7 +436,7 @@ fn codes_are_sent_only_to_the_server_that_issued_them() {
         browser.back(&api, &format!("code=c&state={state}"));
         assert_eq!(attempt(&api, &id)["error"]["code"], "changed", "{more}");
         assert_eq!(api.env.sent.borrow().len(), 0, "{more}");
-        // An attempt that has not reached the platform does not get there.
+        // An attempt that has not reached the platform can't continue.
         assert_page(
             &Browser::default().confirm_link(&api, &link),
             409,
@@ -483,7 +484,8 @@ fn a_revoked_key_ends_its_attempts() {
 
 #[test]
 fn a_crash_leaves_no_partial_connection() {
-    // Storage fails after the claim: neither the connection nor the end of the attempt can be written.
+    // Storage fails after the code is claimed: neither the connection nor the end of the attempt
+    // can be written.
     let api = Rc::new(api());
     set_client(&api, "acme");
     let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
@@ -499,7 +501,7 @@ fn a_crash_leaves_no_partial_connection() {
     api.env.db_fails.set(false);
     assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
     assert_eq!(attempt(&api, &id)["status"], "pending");
-    // A second redirect does not exchange the code again.
+    // Opening the callback again does not exchange the code a second time.
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 409);
     api.env.now.set(api.env.now.get() + 60_000);
     let ended = attempt(&api, &id);

@@ -1,4 +1,4 @@
-//! The connectors that the connect window offers: those to which accounts can be connected.
+//! The connectors that the connect window offers: those whose accounts can be connected.
 
 use connector_vault::terms::{Environment, Scope};
 
@@ -31,7 +31,7 @@ fn a_platform_is_offered_with_a_client_or_a_method_that_needs_none() {
     assert_eq!(offered_platforms(&api, "connectable=true&key=api::acme::v1"), ["acme"]);
     assert_eq!(offered_platforms(&api, "connectable=true&name=the%20acme"), ["acme"]);
     assert_eq!(offered_platforms(&api, "connectable=true&name=the%20shops"), [""; 0]);
-    // Without a filter, all of them are listed.
+    // Without a filter, the list contains all connectors.
     let all = offered_platforms(&api, "");
     assert_eq!(offered_platforms(&api, "connectable=false&hasOauthClient=false"), all);
 

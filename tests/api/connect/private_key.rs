@@ -1,4 +1,4 @@
-//! Clients that authenticate with a token signed by a private key: `private_key_jwt`.
+//! OAuth clients that authenticate with `private_key_jwt`: a token that a private key signs.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::jobs;
@@ -6,7 +6,7 @@ use connector_vault::ports::{Algorithm, Signatures as _};
 
 use super::*;
 
-/// Keys generated for these tests.
+/// These private keys were generated for the tests.
 const RSA: &str = include_str!("../../fixtures/keys/rsa.jwk");
 const P256: &str = include_str!("../../fixtures/keys/p256.jwk");
 
@@ -15,7 +15,8 @@ const CLIENT: &str = "/v1/oauth-clients/acme";
 /// The URL at which the platform revokes tokens. Its host differs from that of the token URL.
 const REVOKE: &str = "https://sessions.acme.example/revoke";
 
-/// A service with a platform whose methods accept a secret (one) or a key (three).
+/// Returns a service whose platform has one auth method with a client secret and three with a
+/// private key.
 fn api_with_keys() -> Api {
     let keyed = json!({"tokenAuth": "private_key_jwt", "revocationUrl": REVOKE});
     let service = json!({
@@ -46,13 +47,15 @@ fn part(text: &str) -> Value {
     serde_json::from_slice(&Base64UrlUnpadded::decode_vec(text).unwrap()).unwrap()
 }
 
-/// The claims of the client assertion in the nth request, whose audience is the URL of the request.
+/// The claims of the client assertion in the nth request. The audience must be the URL of that
+/// request.
 fn assertion_claims(api: &Api, index: usize, key: &str) -> Value {
     let url = api.env.sent.borrow()[index].url.clone();
     assertion_claims_for(api, index, key, &url)
 }
 
-/// The claims of the client assertion in the nth request, after its signature, times and audience were checked.
+/// Checks the signature, times and audience of the client assertion in the nth request. Returns its
+/// claims.
 fn assertion_claims_for(api: &Api, index: usize, key: &str, audience: &str) -> Value {
     let sent = form(api, index);
     let kind = value_of(&sent, "client_assertion_type");
@@ -89,7 +92,7 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
         assert_eq!(response.status, 201, "{}", body(&response));
         let first = assertion_claims(&api, 0, key)["jti"].clone();
 
-        // Exchanging a code and refreshing need an assertion, too.
+        // Exchanging a code and refreshing also need an assertion.
         assert_eq!(set(&api, Some("signed"), key).status, 200);
         sent["authMethod"] = json!("signed");
         sent["identity"] = json!("bob");
@@ -113,20 +116,20 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
     }
 }
 
-/// The number of revocations that the platform has not yet responded to.
+/// The number of revocations that have not succeeded yet.
 fn pending_revocations(api: &Api) -> i64 {
     let select = "SELECT count(*) FROM revocations";
     api.env.database.query_row(select, [], |row| row.get(0)).unwrap()
 }
 
-/// The schedule, an hour later.
+/// Advances the clock by an hour and runs the schedule.
 fn run_schedule_an_hour_later(api: &Api) {
     api.env.wait(3_600_000);
     let faults = pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
     assert_eq!(faults, Vec::<String>::new());
 }
 
-/// A connection whose client holds this key.
+/// Connects an account through a client with this private key. Returns the connection's path.
 fn connected_with(api: &Api, key: &str) -> String {
     assert_eq!(set(api, Some("signed"), key).status, 200);
     let mut sent = of_ann("acme");

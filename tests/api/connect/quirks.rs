@@ -1,4 +1,5 @@
-//! Requirements of individual authorization servers: redirect URI, exchange, revocation, PKCE.
+//! Special requirements of individual authorization servers: redirect URI, exchange, revocation and
+//! PKCE.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Random requests of six tenants and their tokens, which know the ids of each other's connections and attempts. A
-//! naive model predicts each response: no tenant sees or changes another's data.
+//! Random requests of six tenants and their tokens, with ids of each other's connections and
+//! attempts. A naive model predicts each response: no tenant sees or changes another's data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::*;
 use crate::rng::{TestRng, repetitions};
 use crate::vault::{UNKNOWN_ID, code, comparable};
 
-/// Number of random requests in a normal run, and in a proof.
+/// The number of random requests in `npm test`, and in `npm run proof`.
 const REQUESTS: [usize; 2] = [10_000, 100_000];
 /// The maximum number of open attempts of an identity.
 const MAX_OPEN: usize = 20;
@@ -25,21 +25,21 @@ struct ModelConnection {
     id: String,
     identity: String,
     label: String,
-    /// The password in the vault, if there is one.
+    /// The password that the vault stores, if any.
     password: Option<String>,
 }
 
 struct Tenant {
     name: String,
     key: ApiKey,
-    /// Client ids by platform.
+    /// The OAuth client's id for each platform.
     clients: BTreeMap<String, String>,
     connections: Vec<ModelConnection>,
     /// The id and the identity of each attempt.
     attempts: Vec<(String, String)>,
 }
 
-/// A caller: a tenant with its key, or with a token for an identity.
+/// A tenant's key, or a tenant's token for an identity.
 #[derive(Clone)]
 struct Caller {
     tenant: usize,
@@ -58,7 +58,7 @@ struct Simulation {
     rng: TestRng,
     tenants: Vec<Tenant>,
     callers: Vec<Caller>,
-    /// Numbers of responses by status.
+    /// The number of responses with each status.
     seen: BTreeMap<u16, usize>,
     sent: usize,
 }
@@ -104,7 +104,8 @@ impl Simulation {
         Self { api, rng: TestRng(13), tenants, callers, seen: BTreeMap::new(), sent: 0 }
     }
 
-    /// Sends a request, and checks that it writes only the tenant's data, and nothing at all if it is refused.
+    /// Sends a request. Checks that it writes only the tenant's data, and nothing at all if it is
+    /// refused.
     fn send(
         &mut self,
         caller: &Caller,
@@ -130,7 +131,8 @@ impl Simulation {
         response
     }
 
-    /// Whether a request that only a key may send is refused, because the caller has only a token. Checks its response.
+    /// Whether a request that requires a key is refused because the caller has only a token. Checks
+    /// the response.
     fn is_refused(caller: &Caller, response: &Response) -> bool {
         let is_token = caller.identity.is_some();
         if is_token {
@@ -280,7 +282,7 @@ impl Simulation {
         }
     }
 
-    /// Lists attempts in pages of the maximum size, from a random tenant's cursor.
+    /// Lists all attempts of the caller. A cursor of another tenant returns an empty page.
     fn attempts(&mut self, caller: &Caller) {
         let mut own = BTreeSet::new();
         let mut place = String::new();

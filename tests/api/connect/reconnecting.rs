@@ -1,9 +1,10 @@
-//! Reconnecting, and tokens that are not stored.
+//! Reconnecting, and the revocation of tokens that are not stored.
 
 use super::oauth::tokens;
 use super::*;
 
-/// Completes an attempt: the platform returns tokens of `account`. Returns the attempt's outcome.
+/// Completes an attempt in which the platform returns tokens of `account`. Returns the attempt's
+/// outcome.
 fn complete_attempt(api: &Api, sent: &Value, account: u64, second_status: u16) -> Value {
     let (id, link) = begin(api, sent);
     let browser = Browser::default();
@@ -30,13 +31,15 @@ fn unused_tokens_are_revoked() {
     let ended = complete_attempt(&api, &again, 2, 200);
     assert_eq!(ended["error"]["code"], "account_mismatch");
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 0));
-    // A revocation that the platform does not respond to is kept, encrypted, and retried.
+    // If the platform does not respond to a revocation, the token is stored encrypted and the
+    // revocation is retried.
     complete_attempt(&api, &again, 2, 503);
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 1));
     assert!(!dump_tables(&api).contains("rt-2"));
     api.env.database.execute("DELETE FROM revocations", []).unwrap();
 
-    // Many platforms would also end the other connection of the same account.
+    // Nothing is revoked, because many platforms would also end the other connection of the same
+    // account.
     let mut other = of_ann("revoked");
     other["label"] = json!("second");
     assert_eq!(complete_attempt(&api, &other, 2, 0)["status"], "succeeded");
@@ -87,7 +90,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     assert_eq!(body(&exists)["code"], "connection_exists");
     assert_eq!(body(&exists)["connectionId"], id.as_str());
 
-    // With another account at the platform, the old credentials are kept.
+    // If the user signs in to another account, the old credentials are kept.
     let again = json!({"connection": id});
     let (attempt_id, link) = begin(&api, &again);
     let browser = Browser::default();
@@ -98,7 +101,8 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     let path = format!("/v1/vault/connections/{id}");
     assert_eq!(body(&api.get(&format!("{path}/credentials")))["accessToken"], "at-1");
 
-    // Another account replaces it only if allowed; the same account always does.
+    // Another account replaces the credentials only if `allowOtherAccount` is set; the same account
+    // always does.
     for (more, account) in [(json!({}), 1), (json!({"allowOtherAccount": true}), 2)] {
         let mut sent = again.clone();
         sent["allowOtherAccount"] = more.get("allowOtherAccount").cloned().unwrap_or(json!(false));
@@ -115,7 +119,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     }
     assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (1, 1));
 
-    // A failed connection is also reconnected under its old id through its key.
+    // A failed connection that is found by its key also keeps its id.
     api.env.database.execute("UPDATE connections SET state = 'failed', active = 0", []).unwrap();
     let failed = api.get(&format!("{path}/credentials"));
     assert_eq!((failed.status, &body(&failed)["code"]), (409, &json!("connection_failed")));
@@ -130,7 +134,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     );
 }
 
-/// An unsigned ID token whose subject is a number.
+/// An unsigned ID token with a numeric subject.
 pub fn id_token(subject: u64) -> String {
     use base64ct::{Base64UrlUnpadded, Encoding as _};
     let part = |value: Value| Base64UrlUnpadded::encode_string(value.to_string().as_bytes());

@@ -1,4 +1,5 @@
-//! Platforms' redirects: refusals without a state, other parameter names, visits that began at the platform, forms.
+//! Platforms' redirects: refusals without a state, other parameter names, visits that start at the
+//! platform, and form posts.
 
 use base64ct::Encoding as _;
 
@@ -7,7 +8,7 @@ use connector_vault::auth::Shard;
 use super::*;
 use crate::support::HOME;
 
-/// A service with a platform whose method has these members.
+/// Returns a service whose platform has one OAuth method with these members.
 fn api_with_method(more: &Value) -> Api {
     api_of(&[("acme", json!({"authMethods": [oauth("oauth", more)]}))])
 }
@@ -33,7 +34,7 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
     let (id, link) = begin(&api, &sent);
     browser.follow(&api, &link);
     let refusal = "error=access_denied&error_description=The%20user%20said%20no";
-    // Another browser, or one without a cookie, does not end the attempt.
+    // Neither another browser nor one without a cookie ends the attempt.
     for other in [
         Browser::default(),
         begin_and_follow(
@@ -62,7 +63,7 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
         "only the last attempt of the browser ends"
     );
     assert_eq!(api.env.sent.borrow().len(), 0);
-    // Without a state, the redirect is treated as a refusal, whatever error code the platform uses.
+    // Without a state, the redirect counts as a refusal with any error code.
     let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     browser.back(&api, "error=invalid_scope");
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
@@ -122,7 +123,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
     assert_eq!(refused.status, 400);
     set("acme", &json!("https://app.example/connect?to=acme&x=1"));
     if *HOME != Shard::FIRST {
-        // The visit does not name a database, so the first one is read.
+        // Only secrets name a shard, so this page can only read the first one.
         return assert!(!page().contains("<a href"), "{}", page());
     }
     let link = |url: &str, text: &str| format!("<a href=\"{url}\" rel=\"noreferrer\">{text}</a>");
@@ -138,7 +139,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
     ] {
         assert!(page().contains(&link(url, &format!("Start with {platform}"))), "{}", page());
     }
-    // The page for one account does not link to another account's app.
+    // The page for one account does not link to the app of another account.
     let sql = "UPDATE oauth_clients SET account = 'zoo' WHERE platform = 'other'";
     api.env.database.execute(sql, []).unwrap();
     assert!(!page().contains("<a href"), "{}", page());
@@ -149,7 +150,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
 fn the_code_can_have_a_platform_specific_name() {
     let api = api_with_method(&json!({"codeParameter": "spapi_oauth_code"}));
     let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
-    // A redirect without it does not use up the attempt.
+    // A redirect without `codeParameter` does not use up the attempt.
     assert_eq!(browser.back(&api, &format!("state={state}&selling_partner_id=P")).status, 400);
     assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
     script(&api, &[(200, tokens())]);
@@ -158,7 +159,7 @@ fn the_code_can_have_a_platform_specific_name() {
     assert!(text(&page).contains("is connected"), "{}", text(&page));
     assert_eq!(value_of(&form(&api, 0), "code").as_deref(), Some("X"));
     assert_eq!(error_of(&api, &id), (json!("succeeded"), Value::Null));
-    // The usual parameter name applies unless the method declares another one.
+    // The default parameter name applies unless the method declares its own.
     let api = api_with_method(&json!({}));
     let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     assert_eq!(browser.back(&api, &format!("state={state}&spapi_oauth_code=X")).status, 400);
@@ -185,7 +186,7 @@ fn errors_can_have_other_names() {
         assert!(text(&page).contains(message), "{query}: {}", text(&page));
         assert_eq!(error_of(&api, &id), (json!("failed"), json!(code)), "{query}");
     }
-    // A callback with a code succeeds, whatever numeric parameter comes with it.
+    // A callback with a code succeeds, even if it also has a numeric parameter.
     let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     script(&api, &[(200, tokens())]);
     browser.back(&api, &format!("code=c&error_code=0&state={state}"));

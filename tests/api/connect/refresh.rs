@@ -1,4 +1,4 @@
-//! Refreshes when credentials are used.
+//! Refreshes that reading the credentials causes.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ fn tokens(index: u64) -> Value {
     json!({"access_token": format!("at-{index}"), "expires_in": 3600, "refresh_token": format!("rt-{index}")})
 }
 
-/// A connection whose first token expires in an hour.
+/// Returns a service, and the path of a connection whose first token expires in an hour.
 fn api_with_connection() -> (Api, String) {
     let api = api();
     set_client(&api, "acme");
@@ -114,7 +114,7 @@ fn a_temporary_refresh_failure_degrades_and_recovers() {
     let (api, path) = api_with_connection();
     advance(&api, HOUR - 1000);
     script(&api, &[(503, json!({}))]);
-    // The old token is still valid.
+    // The old token has not expired yet.
     assert_eq!(access_token(&api, &path), "at-1");
     let status = body(&api.get(&format!("{path}/status")));
     for (name, value) in
@@ -124,7 +124,8 @@ fn a_temporary_refresh_failure_degrades_and_recovers() {
     }
     assert_eq!(status["reason"]["code"], "platform_unavailable");
     assert_eq!(status["reason"]["httpStatus"], 503);
-    // During the pause the platform is not called, even after the old token has expired.
+    // During the pause after the failure, the platform is not called, even after the old token has
+    // expired.
     assert_eq!(access_token(&api, &path), "at-1");
     advance(&api, 1001);
     let refused = api.get(&format!("{path}/credentials"));
@@ -149,7 +150,7 @@ fn a_removed_auth_method_is_not_refreshed() {
     let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
     assert_eq!(body(&response)["detail"], why);
     assert_eq!(api.env.sent.borrow().len(), 0);
-    // The state stays, since the catalog may regain the method.
+    // The state does not change, because a later catalog may contain the method again.
     let status = body(&api.get(&format!("{path}/status")));
     assert_eq!((&status["state"], &status["attempts"]), (&json!("operational"), &json!(0)));
 }
@@ -197,7 +198,8 @@ fn a_rejected_client_never_fails_a_connection() {
     let status = body(&api.get(&format!("{path}/status")));
     assert_eq!((&status["state"], &status["actor"]), (&json!("degraded"), &json!("account")));
     assert_eq!(status["reason"]["code"], "client_rejected");
-    // Until the client is set again, a read during the pause does not count as an attempt.
+    // Until the client is set again, reading the credentials during the pause does not count as an
+    // attempt.
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     assert_eq!(body(&api.get(&format!("{path}/status")))["attempts"], status["attempts"]);
 }
@@ -212,7 +214,7 @@ fn a_refresh_needs_the_lease() {
     let refused = api.get(&format!("{path}/credentials"));
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
     assert_eq!(api.env.sent.borrow().len(), 0);
-    // The lease of a killed holder expires.
+    // If the process that holds the lease is killed, the lease expires.
     advance(&api, 10_000);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
@@ -222,7 +224,7 @@ fn a_refresh_needs_the_lease() {
 fn a_refresh_with_an_expired_lease_sends_no_request() {
     let (api, path) = api_with_connection();
     advance(&api, HOUR - 60_000);
-    // The platform may take 20 of the lease's 30 seconds.
+    // The platform's timeout is 20 of the lease's 30 seconds.
     api.env.batch_ms.set(10_001);
     assert_eq!(access_token(&api, &path), "at-1", "it is still valid");
     advance(&api, HOUR);
@@ -242,7 +244,7 @@ fn a_late_refresh_writes_nothing() {
     let api = Rc::new(api);
     let weak = Rc::downgrade(&api);
     *api.env.platform.borrow_mut() = Box::new(move |_| {
-        // In the meantime, another request has taken over the lease.
+        // Meanwhile, another request has acquired the lease.
         let api = weak.upgrade().unwrap();
         api.env
             .database
@@ -270,7 +272,7 @@ fn connections_work_at_once_after_the_client_is_fixed() {
         (&status()["state"], &status()["reason"]["code"]),
         (&json!("degraded"), &json!("client_rejected"))
     );
-    // The connection waits for its next attempt, even if another platform's client is set.
+    // Setting another platform's client does not make the next attempt due.
     let next = status()["nextAttemptAt"].clone();
     let set = |platform: &str| {
         let sent = json!({"clientId": "an id", "clientSecret": "another secret"});

@@ -1,4 +1,5 @@
-//! The meaning of refresh errors, and whom they affect. The shapes come from public reports about platforms.
+//! How errors of refreshes are classified, and which connections they affect. The error shapes come
+//! from public reports about platforms.
 
 use base64ct::Encoding as _;
 
@@ -10,7 +11,7 @@ fn tokens() -> Value {
     json!({"access_token": "at-1", "expires_in": 3600, "refresh_token": "rt-1"})
 }
 
-/// A service with a platform whose ID tokens identify the account.
+/// Returns a service with a platform whose ID tokens identify the account.
 fn api_with_accounts() -> Api {
     api_of(&[("acme", json!({"authMethods": [oauth("oauth", &json!({}))]}))])
 }
@@ -44,7 +45,7 @@ fn is_rejected(api: &Api) -> bool {
     !body(&api.get("/v1/oauth-clients/acme"))["rejectedSince"].is_null()
 }
 
-/// Makes the platform respond to all requests in the same way.
+/// Makes the platform respond to every request with this status and document.
 fn respond_always(api: &Api, status: u16, kind: &str, sent: &str) {
     let (kind, sent) = (kind.to_owned(), sent.to_owned());
     *api.env.platform.borrow_mut() = Box::new(move |_| {
@@ -106,7 +107,8 @@ fn an_error_that_names_a_tenant_affects_that_connection_only() {
     fails_with(&api, 400, &tenant("Contoso"));
     assert_eq!((refresh(&api, &a), is_rejected(&api)), (503, false));
     assert_eq!(status(&api, &a), (json!("degraded"), json!("client_rejected")));
-    // An error for another user of the same tenant says nothing about the client either.
+    // An error for another user of the same tenant does not mean that the client is rejected
+    // either.
     assert_eq!((refresh(&api, &b), is_rejected(&api)), (503, false));
     script(&api, &[(200, tokens())]);
     assert_eq!(refresh(&api, &c), 200);
@@ -135,7 +137,7 @@ fn two_accounts_with_the_same_error_stop_the_client_and_one_does_not() {
         refresh(&api, &same);
         assert!(!is_rejected(&api), "{error}: one account, however often it fails");
         assert_eq!(status(&api, &a), (json!("degraded"), json!("client_rejected")), "{error}");
-        // A different error of another account does not confirm the first one.
+        // A different error for another account does not confirm the first error.
         fails_with(&api, 401, &json!({"error": "something_else"}));
         refresh(&api, &b);
         assert!(!is_rejected(&api), "{error}");
@@ -190,7 +192,8 @@ fn a_single_refused_connection_backs_off_and_fails_after_three_days() {
     api.env.now.set(api.env.now.get() + HOUR + 1);
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     assert_eq!(api.env.sent.borrow().len(), sent_count + 1);
-    // As far as the service knows, the client is accepted, so there is no reason to send requests early.
+    // The service has no evidence that the client was rejected, so setting it again does not make
+    // attempts due.
     assert_eq!(api.get(&format!("{path}/credentials")).status, 503);
     assert_eq!(api.env.sent.borrow().len(), sent_count + 1);
     api.env.now.set(api.env.now.get() + 72 * HOUR);

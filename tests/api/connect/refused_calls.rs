@@ -1,4 +1,4 @@
-//! A call that a platform rejects makes the service check the connection soon.
+//! A call that a platform rejects makes a check of the connection due soon.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! The links on the connect pages: back to the app, and "Try again" after a failure that the user can fix.
+//! The links on the connect flow's pages: back to the app, and "Try again" after a failure that the
+//! user can fix.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::catalog::model::Connector;
@@ -48,7 +49,7 @@ fn the_return_url_overrides_the_app_url() {
     assert!(!page.contains(HOME), "{page}");
 }
 
-/// The href of a link with this text on a page, in which all ampersands are escaped.
+/// The unescaped `href` of the link with this text on a page.
 fn href(page: &str, label: &str) -> Option<String> {
     let before = page.split_once(&format!("\" rel=\"noreferrer\">{label}</a>"))?.0;
     Some(before.rsplit_once("<a href=\"")?.1.replace("&amp;", "&"))
@@ -81,7 +82,7 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     let acme = json!({"platform": "acme"});
     let (page, again) = page_after(&acme, "access_denied");
     assert!(page.contains(HOME), "{page}");
-    // One instruction in plain words; the platform's own message is small.
+    // The page has one plain instruction. The platform's own message is in a `small` element.
     for part in [
         "<p>Access was not allowed at The acme.</p>",
         "<p>If you still want to connect, try again. Nothing was changed.</p>",
@@ -93,14 +94,15 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     let url = href(&page, "Try again").unwrap();
     let (code, rest) = url.strip_prefix("/connect#code=").unwrap().split_once('&').unwrap();
     assert_eq!(rest, "platform=acme");
-    // Only the first page has the link: after a reload, its code could already have been used.
+    // Only the first page has the link: after a reload, its code may already have been used.
     assert_eq!(href(&again, "Try again"), None);
-    // The code can be exchanged once, for the token that started the attempt.
+    // The code in the link can be exchanged once, for a token like the one that started the
+    // attempt.
     let exchanged = body(&api.send(&exchange(code)));
     let repeated = exchanged["token"].as_str().unwrap();
     let who = |token: &str| body(&api.send(&as_secret(token, "GET", "/v1/whoami")));
     assert_eq!(who(repeated), who(&token));
-    // From the token and the code alike, the window reads who has confirmed: key, identity and expiry.
+    // The window reads the key, identity and expiry from both the token and the code.
     let confirmed = |secret: &str| {
         let claims = secret.splitn(3, '_').nth(2).unwrap().split('.').next().unwrap();
         let claims: Value =
@@ -114,17 +116,18 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     assert_eq!(href(&page_after(&acme, "unauthorized_client").0, "Try again"), None);
     let returning = json!({"platform": "acme", "returnUrl": "https://app.example/done"});
     assert_eq!(href(&page_after(&returning, "access_denied").0, "Try again"), None);
-    // Nor is there one if the attempt is not bound to the window's browser, since any browser may open its link.
+    // There is no link if the attempt is not bound to the window's browser, because any browser may
+    // open its link.
     let request = as_token(&token, "POST", "/v1/vault/connect", &acme);
     let framed = body(&api.send(&with_header(request, "origin", ORIGIN)));
     let (elsewhere, state) = follow(&api, framed["authorizationUrl"].as_str().unwrap());
     let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
     assert_eq!(href(&page, "Try again"), None);
-    // Nor is there one if the attempt did not start in the window.
+    // There is no link if the attempt did not start in the window.
     let (_, elsewhere, state) = begin_and_follow(&api, &of_ann("acme"));
     let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
     assert_eq!(href(&page, "Try again"), None);
-    // Nor is there one if the token has expired.
+    // There is no link if the token has expired.
     api.env.now.set(expires_at - 1000);
     let request =
         with_header(as_token(&token, "POST", "/v1/vault/connect", &acme), "origin", ORIGIN);

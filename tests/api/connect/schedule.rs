@@ -16,18 +16,21 @@ const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// The minutes between two runs of the schedule in long simulations. Usually the schedule runs every ten minutes, over
-/// a tenth of the connections; for a proof it runs every minute, as in production.
+/// The minutes between two runs of the schedule in long simulations. `npm test` runs the schedule
+/// every ten minutes, over a tenth of the connections; `npm run proof` runs it every minute, as in
+/// production.
 fn tick() -> u64 {
     repetitions(10, 1) as u64
 }
 
-/// The number of connections in long simulations: each tick then has as many due connections as each minute of a proof.
+/// The number of connections in long simulations. It makes a tick have as many due connections in
+/// `npm test` as a minute has in `npm run proof`.
 fn simulated_connections() -> usize {
     repetitions(100, 1000)
 }
 
-/// Runs the schedule after this many minutes, and then the queue until it is empty. Returns the number of messages.
+/// Runs the schedule after this many minutes, and then the queue until it is empty. Returns the
+/// number of messages.
 fn run_after(api: &Api, minutes: u64) -> usize {
     api.env.wait(minutes * MINUTE);
     let faults = pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
@@ -40,7 +43,7 @@ fn run_after(api: &Api, minutes: u64) -> usize {
     messages.len()
 }
 
-/// The same after one minute.
+/// Runs the schedule and the queue after one minute. Returns the number of messages.
 fn minute(api: &Api) -> usize {
     run_after(api, 1)
 }
@@ -58,7 +61,7 @@ fn minutes(api: &Api, count: u64) {
     }
 }
 
-/// Stores this many connections with refresh tokens, in the form of an import.
+/// Stores this many connections with refresh tokens, as an import does.
 fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
     let one = |index: usize| {
         let sent = json!({"platform": platform, "identity": format!("user {index}"), "identityType": "user"});
@@ -70,10 +73,10 @@ fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
     (0..count).map(one).collect()
 }
 
-/// A platform that responds to each refresh while it is up, and counts the requests of each minute.
+/// A platform that can be down. Counts the refreshes that it gets in each minute.
 struct Platform {
     requested: RefCell<Vec<u64>>,
-    /// The status and the document of its error.
+    /// The status and document of its error response; `None` while it is up.
     platform_fault: RefCell<Option<(u16, Value)>>,
 }
 
@@ -128,7 +131,7 @@ fn every_connection_is_checked_once_a_day_and_evenly() {
     ticks(&api, 24 * 60);
     let first = platform.take();
     assert_eq!(states(&api), HashMap::from([("operational".into(), 300)]), "each was checked");
-    // A few connections are checked twice, since a check can be due up to a tenth of a day early.
+    // A few connections are checked twice, because a check can be due up to a tenth of a day early.
     assert!((300..=330).contains(&first.len()), "{}", first.len());
     ticks(&api, 24 * 60);
     let second = platform.take();
@@ -159,14 +162,14 @@ fn few_due_checks_run_directly_and_many_are_enqueued() {
         assert_eq!((minute(&api), platform.take().len()), (messages, count), "{count} due");
         assert_eq!(minute(&api), 0, "it is done");
     }
-    // Without a queue, each minute does as much as one run can.
+    // Without a queue, each minute processes as much as one run can.
     api.env.has_queue.set(false);
     due(20);
     for expected in [8, 8, 4, 0] {
         minute(&api);
         assert_eq!(platform.take().len(), expected);
     }
-    // A batch that is not full is the last one.
+    // The last batch is the first one that is not full.
     api.env.has_queue.set(true);
     due(40);
     api.env.db_calls.set(0);
@@ -189,7 +192,7 @@ fn claims_of_a_crashed_run_expire() {
     import(&api, "acme", 20);
     api.env.database.execute("UPDATE credentials SET check_at = 1", []).unwrap();
     pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
-    // The messages are lost.
+    // Drop the messages of the queue.
     api.env.messages();
     minutes(&api, 9);
     assert_eq!(platform.take().len(), 0, "no other run claims them for ten minutes");
@@ -224,7 +227,8 @@ fn an_outage_of_four_days_fails_no_connection() {
     }
     for (ago, ticks) in days.iter().enumerate() {
         let (max, all) = (ticks.iter().max().unwrap(), ticks.iter().sum::<usize>());
-        // A tick has about four attempts. In one of seven runs, chance alone causes three times as many.
+        // A tick has about four attempts on average. In one of seven simulations, chance alone
+        // causes three times as many.
         assert!(max * in_day <= 4 * all, "{ago} days ago: {max} of {all} tries in a tick");
     }
     *platform.platform_fault.borrow_mut() = None;
@@ -243,8 +247,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     *platform.platform_fault.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
     ticks(&api, 2 * 24 * 60);
     let requested = platform.take();
-    // Refreshes that were in progress when the platform first refused have been sent. From then on, there is one probe
-    // an hour.
+    // Refreshes that were in progress at the first refusal have ended. From then on, there is one
+    // probe an hour.
     let probes: Vec<u64> =
         requested.iter().copied().filter(|minute| *minute > requested[0]).collect();
     assert!(probes.len() <= 48, "{} probes", probes.len());
@@ -270,7 +274,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let corrected = json!({"clientId": "an id", "clientSecret": "right", "scopes": ["read"]});
     let saved = send(&api, "PUT", "/v1/oauth-clients/acme", &corrected);
     assert_eq!((saved.status, &body(&saved)["rejectedSince"]), (200, &Value::Null));
-    // A read of credentials refreshes at once; the other refreshes are spread over the next ten minutes.
+    // Reading credentials refreshes them immediately; all other refreshes are spread over the next
+    // ten minutes.
     let id = api.env.texts("SELECT connection_id FROM credentials LIMIT 1").remove(0);
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
@@ -281,7 +286,8 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     for minute in platform.take() {
         *tries.entry(minute).or_default() += 1;
     }
-    // Each of the ten minutes gets about a tenth of the refreshes, in addition to those that were due anyway.
+    // Each of the ten minutes gets about a tenth of the refreshes, in addition to those that were
+    // due without the fix.
     assert!(tries.values().all(|tries| *tries < 3 * simulated_connections() / 10), "{tries:?}");
 }
 
@@ -309,7 +315,7 @@ fn an_api_key_fails_after_two_rejections() {
     assert_eq!(check(&[(503, json!({}))]), (degraded.clone(), json!("platform_unavailable")));
     assert_eq!(check(&[(200, json!({}))]), (good.clone(), Value::Null));
     assert_eq!(check(&[(401, json!({}))]), (degraded.clone(), json!("credentials_rejected")));
-    // A refusal that does not concern the credentials changes nothing.
+    // A refusal that does not mean that the credentials are invalid changes nothing.
     assert_eq!(check(&[(404, json!({}))]), (degraded, json!("credentials_rejected")));
     assert_eq!(check(&[(403, json!({}))]), (json!("degraded"), json!("credentials_rejected")));
     assert_eq!(check(&[(401, json!({}))]), (json!("failed"), json!("credentials_rejected")));
@@ -381,7 +387,7 @@ fn an_idle_minute_writes_nothing() {
             "SELECT concat(last_at, '') FROM vault_key_reports WHERE keys {others} '[]'"
         ))
     };
-    // The second report confirms that every service has the key.
+    // The second report confirms that all isolates have the key.
     minutes(&api, 3);
     let before = (reports(), api.env.dump());
     minutes(&api, 50);
@@ -390,7 +396,7 @@ fn an_idle_minute_writes_nothing() {
     let hourly = reports();
     assert_ne!(hourly, before.0);
     assert_eq!(hourly.len(), 1);
-    // While a service with other keys runs, each minute reports the keys of both.
+    // While an isolate with other keys runs, each minute reports the keys of both.
     let now = api.env.now.get();
     let other = format!("INSERT INTO vault_key_reports VALUES ('[]', {now}, {now})");
     api.env.database.execute_batch(&other).unwrap();
@@ -399,7 +405,8 @@ fn an_idle_minute_writes_nothing() {
         minutes(&api, 1);
         assert_ne!(report_times("<>"), before);
     }
-    // This continues until that service has been silent for more than an hour.
+    // Both are reported until the isolate with the other keys has been silent for more than an
+    // hour.
     minutes(&api, 70);
     let before = reports();
     minutes(&api, 5);

@@ -1,4 +1,4 @@
-//! Starting attempts: callers, limits and refusals.
+//! Starting connect attempts: callers, limits and refusals.
 
 use connector_vault::terms::{Environment, Scope};
 
@@ -33,7 +33,7 @@ fn a_token_connects_for_its_own_identity_only() {
     assert_eq!(response.status, 202, "{}", body(&response));
     let newest = body(&api.get("/v1/vault/connect?identity=ann&limit=1"));
     assert_eq!(newest["rows"][0]["identityType"], "team", "{newest}");
-    // To ann's token, bob's connection and attempt do not exist.
+    // For ann's token, bob's connection and attempt do not exist.
     let (bobs, _) =
         begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     let get = |path: &str| api.send(&as_secret(&token, "GET", path)).status;
@@ -79,7 +79,7 @@ fn open_attempts_are_limited() {
         "This identity has 20 open connect attempts, which is the maximum. Finish one, or wait until they expire."
     );
     begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
-    // Attempts expire, and are deleted a day later, a few with each new attempt.
+    // Attempts expire. They are deleted a day later, a few with each new attempt.
     api.env.now.set(api.env.now.get() + 600_000);
     begin(&api, &of_ann("acme"));
     assert_eq!(rows(&api, "connect_attempts"), 22);
@@ -114,7 +114,7 @@ fn a_token_starts_a_limited_number_of_attempts() {
         "This identity has started 80 connect attempts within 10 minutes, which is the maximum. Wait, then retry."
     );
     assert_eq!(rows(&api, "connect_attempts"), 80);
-    // The app is trusted, and other identities are not affected.
+    // The limit does not apply to keys, and other identities are not affected.
     begin(&api, &of_ann("acme"));
     begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     api.env.now.set(api.env.now.get() + 600_000);
@@ -212,7 +212,8 @@ fn user_input_cannot_choose_the_token_host() {
         assert_eq!(response.status, 400, "{value:?}: {}", text(&response));
         assert_eq!(body(&response)["errors"][0]["pointer"], "/fields/shop", "{value:?}");
     }
-    // Only the app can fix this, so the user is asked for neither a host nor anything else.
+    // Only the app can set the client's variables, so the response does not ask the user for
+    // fields.
     let detail = "The OAuth client for `hosted` must set its `variables` `host`, which decide who receives its secret and tokens.";
     for refused in [sent("hosted", "host", "evil.example"), connect(&api, &of_ann("hosted"))] {
         let refused = (refused.status, body(&refused));
@@ -230,12 +231,12 @@ fn user_input_cannot_choose_the_token_host() {
     let (_, link) = begin(&api, &of_ann("hosted"));
     let (address, _) = Browser::default().follow(&api, &link);
     assert_eq!(address, "https://id.hosted.example/authorize");
-    // Only a host that the catalog itself names is accepted.
+    // Only a host in the catalog is accepted.
     set_client(&api, "standard");
     begin(&api, &of_ann("standard"));
     assert_eq!(sent("standard", "host", "id.standard.example").status, 202);
     assert_eq!(sent("standard", "host", "evil.example").status, 409);
-    // Only one of the listed hosts is accepted.
+    // Only one of the hosts that the catalog lists is accepted.
     set_client(&api, "regional");
     let of_region = |host: &str| {
         let mut sent = of_ann("regional");
@@ -303,7 +304,7 @@ fn wait_returns_as_soon_as_the_attempt_ends() {
     let response = api.get(&format!("/v1/vault/connect/{id}?wait=3"));
     assert_eq!(body(&response)["status"], "pending");
     assert!(!api.env.pauses.borrow().is_empty());
-    // The attempt has ended, so there is nothing to wait for.
+    // The attempt has ended, so `wait` returns immediately.
     let (over, link) = begin(&api, &of_ann("acme"));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();

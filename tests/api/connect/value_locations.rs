@@ -1,5 +1,6 @@
-//! Where platforms put values: tokens in unusual members, tokens that are exchanged or refreshed with access tokens,
-//! and field values that the platform returns instead of asking the user.
+//! Values in platform-specific locations: tokens in unusual members, tokens that are exchanged or
+//! refreshed with access tokens, and field values that the platform returns so that users need not
+//! enter them.
 
 use super::*;
 
@@ -10,7 +11,8 @@ fn api_with_method(more: &Value) -> Api {
     api_of(&[("acme", json!({"authMethods": [oauth("oauth", more)]}))])
 }
 
-/// Connects an account of the only platform, with these responses.
+/// Connects an account of the only platform, which returns these responses. Returns the
+/// connection's path.
 fn connect_with(api: &Api, platform: &str, responses: &[(u16, Value)]) -> String {
     let (id, browser, state) = begin_and_follow(api, &of_ann(platform));
     script(api, responses);
@@ -35,7 +37,7 @@ fn url(api: &Api, index: usize) -> String {
     api.env.sent.borrow()[index].url.clone()
 }
 
-/// Calls the platform through the proxy. Returns the URL that was called.
+/// Calls the platform through the proxy. Returns the URL of the request.
 fn called_url(api: &Api, path: &str, rest: &str) -> String {
     script(api, &[(200, json!({}))]);
     let before = api.env.sent.borrow().len();
@@ -64,7 +66,7 @@ fn token_lifetimes_have_several_names_and_units() {
             "{tokens}"
         );
     }
-    // Stack Exchange returns a form.
+    // Stack Exchange returns tokens as a form.
     let api = api_with_method(&json!({}));
     let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
     *api.env.platform.borrow_mut() = Box::new(|_| {
@@ -134,7 +136,8 @@ fn slack_installs_return_bot_and_user_tokens() {
         assert_eq!(shown["members"]["authed_user"]["id"], "U1", "{tokens}");
         assert!(!shown.to_string().contains("xoxe-"), "{shown}");
     }
-    // Each token is refreshed with its own refresh token, and the response contains the new one.
+    // Each token is refreshed with its own refresh token. The response contains the next refresh
+    // token.
     for (tokens, spent, next) in [
         (both, "xoxe-bot", "xoxb-2"),
         (json!({"ok": true, "authed_user": rotating_user}), "xoxe-user", "xoxp-2"),
@@ -181,8 +184,8 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
         "https://graph.instagram.com/access_token?access_token=short&client_secret=a%3Asecret&grant_type=ig_exchange_token"
     );
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long-1");
-    // The platform refuses to refresh a token on its first day, so the daily check refreshes it in the second half of
-    // its life.
+    // Facebook does not refresh a token on its first day, so the daily check refreshes it in the
+    // second half of its lifetime.
     api.env.sent.borrow_mut().clear();
     advance(&api, 2 * DAY);
     script(&api, &[(200, json!({"id": "7"}))]);
@@ -197,7 +200,7 @@ fn short_lived_tokens_are_exchanged_and_refreshed() {
     );
     advance(&api, 59 * DAY);
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long-2");
-    // A forced refresh is sent without delay.
+    // A requested refresh is sent immediately.
     script(&api, &[(200, long(3))]);
     assert_eq!(credentials(&api, &path, "?refresh=true")["accessToken"], "long-3");
     // A token that the platform no longer accepts ends the connection.
@@ -233,10 +236,11 @@ fn facebook_tokens_are_exchanged_for_long_lived_ones() {
         assert!(exchange.contains(part), "{part}: {exchange}");
     }
     assert_eq!(credentials(&api, &path, "")["accessToken"], "long");
-    // The platform has no way to refresh the token.
+    // The platform can't refresh the token.
     let response = api.get(&format!("{path}/credentials?refresh=true"));
     assert_eq!((response.status, body(&response)["code"].clone()), (409, json!("not_refreshable")));
-    // If the exchange fails, no account is connected, since the token would expire within an hour.
+    // If the exchange fails, no account is connected, because the short-lived token would expire
+    // within an hour.
     let (id, browser, state) = begin_and_follow(
         &api,
         &json!({"platform": "facebook", "identity": "bob", "identityType": "user"}),
@@ -270,7 +274,8 @@ fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
         }
         tokens
     };
-    // The account before and after, the method of the second sign-in, and whether the refresh token is kept.
+    // The account before and after, the auth method of the second sign-in, and whether the refresh
+    // token is kept.
     for (before, after, method, stays) in [
         (Some("u1"), Some("u1"), "oauth", true),
         (Some("u1"), Some("u2"), "oauth", false),
@@ -350,7 +355,8 @@ fn an_ended_refresh_token_is_not_kept() {
     );
 }
 
-/// A platform with a server for each account: its method's fields and sources, and its servers.
+/// A platform with one server per account: an auth method with these fields and sources, and these
+/// servers.
 fn platform_with_servers(fields: &Value, sources: &Value, servers: &[&str], more: &Value) -> Value {
     let mut members = json!({"fields": fields, "fieldSources": sources});
     for (name, value) in more.as_object().unwrap() {
@@ -369,7 +375,7 @@ fn redirect_values_override_user_input() {
     for (sources, query) in [
         (json!([{"field": "realmId", "from": "callback", "at": "realmId"}]), "realmId=9130"),
         (json!([{"field": "realmId", "from": "callback", "at": "company"}]), "company=9130"),
-        // A parameter with the field's own name needs no declared source.
+        // A redirect parameter with the field's own name needs no declared source.
         (json!([]), "realmId=9130"),
     ] {
         for typed in [None, Some("123")] {
@@ -402,7 +408,7 @@ fn redirect_values_override_user_input() {
 
 #[test]
 fn redirect_values_are_not_required_before_the_redirect() {
-    // This also applies if the catalog calls the field required.
+    // A required field can be left out before the redirect if the redirect returns its value.
     let fields =
         json!([{"name": "realmId", "label": "Company", "required": true, "pattern": "^[0-9]+$"}]);
     let sources = json!([{"field": "realmId", "from": "callback", "at": "realmId"}]);
@@ -448,7 +454,7 @@ fn only_the_authorization_url_must_be_known_before_the_redirect() {
     browser.back(&api, &format!("code=c&state={state}&shop=big.shops.example"));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
     assert_eq!(url(&api, 0), "https://big.shops.example/token");
-    // The token endpoint is unknown, so no request is sent.
+    // The token endpoint contains an unknown value, so no request is sent.
     for (query, code) in [("code=c", "invalid_answer"), ("error=access_denied", "denied")] {
         let (id, browser, state) = begin_and_follow(
             &api,
@@ -459,7 +465,7 @@ fn only_the_authorization_url_must_be_known_before_the_redirect() {
         assert_eq!(attempt(&api, &id)["error"]["code"], code);
         assert_eq!(api.env.sent.borrow().len(), 0);
     }
-    // The user must enter the values that the sign-in itself needs.
+    // The user must enter the values that the authorization URL contains.
     let more = json!({"authorizationUrl": "https://{shop}.shops.example/authorize"});
     let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &more))]);
     let refused = connect(&api, &of_ann("acme"));
@@ -487,11 +493,11 @@ fn token_and_refresh_responses_set_the_server() {
     let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/vault/connections/{connection}");
     assert_eq!(called_url(&api, &path, "v1/deals"), "https://big.acme.example/v1/deals");
-    // The account moves to another host, which the refresh response names.
+    // The platform moves the account to another host, which the refresh response contains.
     script(&api, &[(200, tokens("https://moved.acme.example/"))]);
     credentials(&api, &path, "?refresh=true");
     assert_eq!(called_url(&api, &path, "v1/deals"), "https://moved.acme.example/v1/deals");
-    // Only labels before the domain that the method declares are accepted.
+    // Only subdomains of the domain that the method declares are accepted.
     for evil in [
         "https://acme.example.evil.example",
         "https://evil.example/.acme.example",
@@ -546,7 +552,7 @@ fn platforms_can_choose_only_listed_hosts() {
             "{location}"
         );
     }
-    // The host of the OAuth client takes precedence.
+    // The host in the OAuth client's variables overrides the platform's host.
     let fields = json!([optional_field("host", None)]);
     let sources = json!([
         {"field": "host", "from": "callback", "at": "host"}, {"field": "host", "from": "token", "at": "/host"},
@@ -573,7 +579,7 @@ fn platforms_can_choose_only_listed_hosts() {
     );
 }
 
-/// A platform whose accounts are listed at its `lookupUrl`.
+/// A platform that lists its accounts at `lookupUrl`.
 fn platform_with_accounts() -> Value {
     let fields =
         json!([optional_field("site", None), optional_field("cloudId", Some("^[a-z0-9]+$"))]);
@@ -593,7 +599,7 @@ fn lookups_select_the_account_that_the_user_chose() {
     struct Case<'a> {
         entered: Value,
         response: (u16, &'a Value),
-        /// The account's id, or the reason for the failure.
+        /// The account's id, or the error code.
         expected: Result<&'a str, &'a str>,
     }
     let site =
@@ -611,7 +617,7 @@ fn lookups_select_the_account_that_the_user_chose() {
     let case = |entered, response, expected| Case { entered, response, expected };
     for Case { entered, response, expected } in [
         case(json!({}), (200, &one), Ok("a1")),
-        // The platform's value overrides what the user entered.
+        // The value from the platform overrides what the user entered.
         case(json!({"cloudId": "x1"}), (200, &one), Ok("a1")),
         case(json!({"site": "B"}), (200, &several), Ok("b1")),
         case(json!({"cloudId": "b1"}), (200, &several), Ok("b1")),
@@ -620,7 +626,7 @@ fn lookups_select_the_account_that_the_user_chose() {
         case(json!({"cloudId": "x1"}), (200, &several), Err(ambiguous)),
         case(json!({"site": "c"}), (200, &several), Err(no_match)),
         case(json!({"site": "a-"}), (200, &one), Err(no_match)),
-        // An app can fix the site: a user can't choose another one by its id.
+        // If the app sets the site, the user can't choose another one by its id.
         case(json!({"site": "a", "cloudId": "b1"}), (200, &several), Ok("a1")),
         case(json!({"site": "c", "cloudId": "b1"}), (200, &several), Err(no_match)),
         case(json!({"site": "c", "cloudId": "x1"}), (200, &empty), Err(no_match)),
@@ -663,7 +669,7 @@ fn a_link_asks_for_the_account_unless_the_app_chose_it() {
         sent["link"] = json!(true);
         let started = body(&connect(&api, &sent));
         let link = started["authorizationUrl"].as_str().unwrap();
-        // If the user must choose the account, the link leads to the connect window.
+        // If the user must choose the account, the link opens the connect window.
         let opened = Browser::default().get(&api, link);
         assert_eq!(opened.status, if is_asked { 303 } else { 200 }, "{fields} {started}");
     }
@@ -694,7 +700,7 @@ fn stored_tokens_are_looked_up_too() {
         assert_eq!(stored.status, status, "{fields} {}", body(&stored));
     }
     assert_eq!(called_url(&api, &path, "x"), "https://api.acme.example/c1/x");
-    // Without an access token, nothing can be looked up.
+    // Without an access token, the service can't look up the account.
     let mut sent = json!({"type": "oauth2", "authMethod": "oauth", "refreshToken": "rt-2"});
     let stored = send(&api, "PUT", &format!("{path}/credentials"), &sent);
     assert_eq!(stored.status, 400, "{}", body(&stored));

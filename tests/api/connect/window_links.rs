@@ -1,4 +1,5 @@
-//! Links to the window for callers that must not see the user's input: `link` of `POST /v1/vault/connect`.
+//! Links to the connect window for callers that must not see the user's input: `link` of
+//! `POST /v1/vault/connect`.
 
 use super::*;
 
@@ -10,7 +11,8 @@ fn start_with_link(api: &Api, platform: &str) -> Value {
     body(&started)
 }
 
-/// The window's code in a link's destination, and the other parameters.
+/// Opens the link of an attempt. Returns the window's code in the redirect, and the redirect's
+/// other parameters.
 fn window(api: &Api, started: &Value) -> (String, String) {
     let url = started["authorizationUrl"].as_str().unwrap();
     let response = Browser::default().get(api, url);
@@ -40,12 +42,12 @@ fn a_window_link_keeps_the_key_from_the_caller() {
     let url = started["authorizationUrl"].as_str().unwrap();
     assert!(url.starts_with(&format!("{ORIGIN}/connect/go/")) && !url.contains('#'), "{url}");
     assert_eq!(outcome(&api, &started)["status"], "pending");
-    // However often it is opened, the link leads to the same code, which works once.
+    // Opening the link several times returns the same code, which works once.
     let (code, rest) = window(&api, &started);
     assert_eq!((&window(&api, &started).0, rest.as_str()), (&code, "platform=keyed"));
     let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
     assert_eq!(exchange_code(&api, &code).status, 401);
-    // The token is valid only for this platform and identity, and only to connect.
+    // The token is valid only for this platform and identity, and its scopes allow only connecting.
     let whoami = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
     assert_eq!(
         (&whoami["identity"], &whoami["platforms"], &whoami["scopes"]),
@@ -65,7 +67,7 @@ fn a_window_link_keeps_the_key_from_the_caller() {
         json!({"platform": "keyed", "identity": "bob", "identityType": "user", "fields": fields});
     assert_eq!(connect(&api, &of_bob).status, 201);
     assert_eq!(outcome(&api, &started)["status"], "pending");
-    // Rejected credentials do not end it either.
+    // An attempt with rejected credentials does not end the link.
     let own = json!({"platform": "keyed", "fields": fields});
     script(&api, &[(401, json!({}))]);
     let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
@@ -109,9 +111,9 @@ fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
         ("plain", json!({}), "window", "sign-in"),
         ("plain", json!({"authMethod": "basic"}), "window", "window"),
         ("plain", json!({"authMethod": "sign-in"}), "oauth_client_missing", "sign-in"),
-        // The user enters the shop in the window.
+        // The user enters the shop in the connect window.
         ("shops", json!({}), "oauth_client_missing", "window"),
-        // The app can't send values that only the window's user may enter.
+        // The app can't send values that the user must enter in the window.
         ("keyed", json!({"fields": {"apiKey": "k"}}), "invalid_body", "invalid_body"),
         ("keyed", json!({"label": "second"}), "invalid_body", "invalid_body"),
         ("nothing", json!({}), "invalid_body", "invalid_body"),
@@ -159,7 +161,7 @@ fn window_links_need_the_catalog_scope() {
     let token = token(&api, &opened);
     let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent));
     assert_eq!((refused.status, &body(&refused)["code"]), (403, &json!("insufficient_scope")));
-    // After the link has expired, its code opens nothing.
+    // After the link has expired, its code is rejected.
     let started = start_with_link(&api, "keyed");
     let (code, _) = window(&api, &started);
     api.env.now.set(api.env.now.get() + 10 * 60 * 1000);
@@ -169,7 +171,8 @@ fn window_links_need_the_catalog_scope() {
 
 const SUBDOMAIN: &str = "acme-eu";
 
-/// A service with the platform `desk`: a method with an API key and one of OAuth, both of a subdomain.
+/// Returns a service with the platform `desk`, which has an API key method and an OAuth method,
+/// both with a subdomain.
 fn api_with_desk() -> Api {
     let subdomain = json!({"name": "subdomain", "label": "Subdomain", "required": true, "pattern": "^[a-z-]+$"});
     let sign_in = oauth(
@@ -212,7 +215,7 @@ fn connect_as(api: &Api, token: &str, method: &str, fields: &Value) -> Response 
     api.send(&as_token(token, "POST", "/v1/vault/connect", &sent))
 }
 
-/// The pointer of each error, and its detail without the name at its beginning.
+/// The pointer and detail of each error, without the name at the start of the detail.
 fn errors(response: &Response) -> Vec<(String, String)> {
     let document = body(response);
     let each = document["errors"].as_array().unwrap().iter();
@@ -225,7 +228,7 @@ fn errors(response: &Response) -> Vec<(String, String)> {
     .collect()
 }
 
-/// Otherwise the holder of a token could extend its validity with one link after another.
+/// Otherwise the holder of a token could extend its access with a chain of links.
 #[test]
 fn the_window_of_a_link_is_not_open_longer_than_the_token_that_started_it() {
     let api = api();
@@ -340,7 +343,8 @@ fn a_user_cannot_override_a_fixed_field() {
     let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
     let end = "is fixed by the token: omit it, or send the token's value";
     assert_eq!(errors(&refused), [("/fields/subdomain".to_owned(), end.to_owned())]);
-    // The service uses the fixed value if a request omits it, and for a method with a redirect.
+    // If a request omits a fixed value, the service adds it. This also applies to a method with a
+    // redirect.
     let made = connect_as(&api, &token, "key", &json!({"apiKey": "k"}));
     assert_eq!(made.status, 201, "{}", text(&made));
     let path = format!("/v1/vault/connections/{}/credentials", body(&made)["id"].as_str().unwrap());
@@ -351,7 +355,7 @@ fn a_user_cannot_override_a_fixed_field() {
     let (address, _) =
         Browser::default().follow(&api, started["authorizationUrl"].as_str().unwrap());
     assert_eq!(address, format!("https://{SUBDOMAIN}.desk.example/authorize"));
-    // A prefilled value that is not fixed can be changed.
+    // Users can change a prefilled value that is not fixed.
     let free = with_session(&api, &json!({"identity": "eve", "fields": {"subdomain": SUBDOMAIN}}));
     let refused = connect_as(&api, &free, "key", &json!({"apiKey": "k"}));
     assert_eq!(errors(&refused), [("/fields/subdomain".to_owned(), "is required".to_owned())]);
@@ -392,7 +396,7 @@ fn a_link_carries_presets_to_the_window() {
     assert_eq!((&whoami["fields"], &whoami["fixedFields"]), (&Value::Null, &sent["fixedFields"]));
     let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
     assert_eq!(refused.status, 400);
-    // A token passes its own values on to the links that it starts.
+    // A token passes its preset values on to the links that it starts.
     let own = with_session(
         &api,
         &json!({"fields": {"region": "eu"}, "fixedFields": {"subdomain": SUBDOMAIN}}),

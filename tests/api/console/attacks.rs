@@ -1,4 +1,5 @@
-//! Attacks on the sign-in to the console: forwarded links, stolen codes and cookies, and attempts to gain access.
+//! Attacks on the console's sign-in: forwarded links, stolen codes and cookies, and attempts to
+//! gain scopes.
 
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
@@ -19,11 +20,13 @@ fn the_callback_needs_the_browser_in_which_the_sign_in_started() {
     let (browser, parameters) = at_provider(&api, &id);
     authenticate(&api, &parameters, &json!({"groups": ["admins"]}));
     let request = browser.request("GET", &callback(&id, &parameters));
-    // A forwarded link, in a browser that has never signed in and in one that has: login CSRF in either direction.
+    // Login CSRF in either direction: a forwarded link in a browser that has never signed in, and
+    // in one that has.
     assert_eq!(heading(&api.send(&other_browser(&request))), expired);
     let own = with_own_cookie().request("GET", &callback(&id, &parameters));
     assert_eq!(heading(&api.send(&own)), expired);
-    // The state of another sign-in of this browser is valid, but the nonce and the verifier are those of the first.
+    // The state of another sign-in in this browser is valid, but the nonce and the verifier belong
+    // to the first.
     let state = value_of(&parameters, "state").unwrap();
     let changed = format!(
         "/sign-in/{id}/callback?{}",
@@ -55,7 +58,7 @@ fn an_injected_code_fails_by_its_nonce_and_its_verifier() {
     let (api, id) = console(&json!({}));
     let (_, first) = at_provider(&api, &id);
     let (browser, parameters) = at_provider(&api, &id);
-    // The ID token that the provider issued for another browser's request.
+    // The provider issued this ID token for the request of another browser.
     authenticate(&api, &first, &json!({"groups": ["admins"]}));
     let page = browser.open(&api, &callback(&id, &parameters));
     assert_eq!(heading(&page), (503, "You can&#39;t sign in at the moment".to_owned()));
@@ -119,7 +122,7 @@ fn a_code_works_once_in_its_browser_and_for_a_minute() {
 fn only_the_token_authorizes_and_only_on_this_host() {
     let (api, id) = console(&json!({}));
     let (browser, code) = with_code(&api, &id, &json!({"groups": ["admins"]}));
-    // The cookie does not authorize, nor does a session whose code was not exchanged.
+    // Neither the cookie nor a session whose code was not exchanged authorizes a request.
     assert_eq!(api.send(&browser.request("GET", "/v1/whoami")).status, 401);
     let token =
         body(&api.send(&exchange(&browser, &id, &code)))["token"].as_str().unwrap().to_owned();
@@ -145,7 +148,7 @@ fn a_person_cannot_get_more_scopes_than_they_have() {
     let before = rows(&api, "api_keys");
     let sent = json!({"scopes": ["connections:read", "credentials:read"]});
     lacks(ask(&api, &admin, "POST", "/v1/keys", &sent), "credentials:read");
-    // A key with more scopes than the person, but no more than the key of the sign-in.
+    // This key has scopes that the person lacks, but none that the sign-in's key lacks.
     let sent = json!({"scopes": ["sessions:create"]});
     let made = body(&send(&api, "POST", "/v1/keys", &sent));
     let path = format!("/v1/keys/{}/rotate", made["id"].as_str().unwrap());
@@ -154,7 +157,7 @@ fn a_person_cannot_get_more_scopes_than_they_have() {
     let more = json!({"roles": {"admins": ["credentials:read"]}});
     lacks(ask(&api, &admin, "PUT", SIGN_IN, &oidc(&more)), "credentials:read");
 
-    // Agents would act with the scopes of the key.
+    // Configuring agents needs more scopes, because they act with the scopes of the key.
     let (api, id) = console(&json!({"roles": {"x": ["agents:write", "catalog:read"]}}));
     let person = token(&api, &id, &json!({"groups": "x"}));
     let sent = json!({"type": "app", "url": "https://app.example"});

@@ -1,4 +1,4 @@
-//! `/v1/console-sign-in`.
+//! The configuration of the console's sign-in: `/v1/console-sign-in`.
 
 use base64ct::{Base64, Encoding as _};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::agents::settings;
 use crate::connect::{api_with, response as platform_response, send, text};
 use crate::support::{Api, ORIGIN, body};
 
-/// The pointers of the faults of a configuration.
+/// The pointers of the errors of a configuration.
 fn faults(api: &Api, sent: &Value) -> Vec<String> {
     let response = send(api, "PUT", SIGN_IN, sent);
     assert_eq!(response.status, 400, "{sent} {}", text(&response));
@@ -33,7 +33,7 @@ fn a_configuration_is_returned_without_its_secret() {
     });
     assert_eq!(shown, expected);
     assert!(!api.env.dump().concat().contains("a:secret"));
-    // An omitted secret is kept for the same client only.
+    // An omitted secret is kept only for the same client.
     let mut same = oidc(&json!({}));
     same.as_object_mut().unwrap().remove("clientSecret");
     assert_eq!(configure(&api, &same), id);
@@ -108,7 +108,7 @@ fn a_service_without_its_own_address_has_no_sign_in() {
 #[test]
 fn a_secret_that_another_request_stored_meanwhile_is_kept() {
     let (mut api, _) = console(&json!({}));
-    // By then, the cached discovery document has expired, so the next change fetches it.
+    // Wait until the cached discovery document has expired, so that the next change fetches it.
     api.env.wait(60 * 60_000);
     serve(&api);
     let change = "UPDATE console_sign_ins SET sealed = 'tests.rotated'";
@@ -119,7 +119,7 @@ fn a_secret_that_another_request_stored_meanwhile_is_kept() {
     assert_eq!(send(&api, "PUT", SIGN_IN, &sent).status, 200);
     let stored = || api.env.texts("SELECT quote(sealed) FROM console_sign_ins");
     assert_eq!(stored(), ["'tests.rotated'"]);
-    // The secret belongs to this client only.
+    // The stored secret is used only with its own client id.
     sent["clientId"] = json!("another");
     assert_eq!(send(&api, "PUT", SIGN_IN, &sent).status, 200);
     assert_eq!(stored(), ["NULL"]);

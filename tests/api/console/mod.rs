@@ -1,4 +1,4 @@
-//! The sign-in of people to the console: over real `SQLite`, with a scripted OpenID provider.
+//! People's sign-in to the console, over real `SQLite` and with a scripted OpenID provider.
 
 mod attacks;
 mod configuration;
@@ -22,10 +22,10 @@ pub const SIGN_IN: &str = "/v1/console-sign-in";
 pub const SESSIONS: &str = "/v1/console-sessions";
 /// The provider's key, which the service caches.
 static SIGNER: LazyLock<Signer> = LazyLock::new(Signer::ec);
-/// The domain of an Access team.
+/// The domain of a Cloudflare Access team.
 const TEAM_DOMAIN: &str = "acme.cloudflareaccess.com";
 
-/// A configuration with two roles.
+/// A sign-in configuration with two roles.
 pub fn oidc(more: &Value) -> Value {
     let mut sent = json!({
         "type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "a:secret", "claim": "groups",
@@ -38,7 +38,7 @@ pub fn oidc(more: &Value) -> Value {
     sent
 }
 
-/// Configures a sign-in, and returns its id.
+/// Configures a sign-in. Returns its id.
 pub fn configure(api: &Api, sent: &Value) -> String {
     serve(api);
     let response = send(api, "PUT", SIGN_IN, sent);
@@ -46,7 +46,7 @@ pub fn configure(api: &Api, sent: &Value) -> String {
     id_of(&body(&response))
 }
 
-/// Makes the provider of the documentation's example serve its metadata.
+/// Makes the provider that the documentation's example names serve its metadata.
 pub fn serve_example(api: &Api) {
     *api.env.platform.borrow_mut() = Box::new(|request| match request.url.as_str() {
         "https://id.example.com/.well-known/openid-configuration" => {
@@ -66,7 +66,7 @@ pub fn id_of(sign_in: &Value) -> String {
     address.strip_prefix(&format!("{ORIGIN}/sign-in/")).unwrap().to_owned()
 }
 
-/// A service with a sign-in, and its id.
+/// Returns a service with a configured sign-in, and the sign-in's id.
 pub fn console(more: &Value) -> (Api, String) {
     let api = api_with(&settings());
     let id = configure(&api, &oidc(more));
@@ -89,7 +89,7 @@ fn store_cookie(browser: &Browser, response: &Response) {
     *browser.cookie.borrow_mut() = Some(cookie.split(';').next().unwrap().to_owned());
 }
 
-/// A browser that was redirected to the provider, and the provider's parameters.
+/// Starts a sign-in. Returns the browser, and the parameters of the redirect to the provider.
 pub fn at_provider(api: &Api, id: &str) -> (Browser, Vec<(String, String)>) {
     let browser = Browser::default();
     let response = api.send(&start(&browser, id));
@@ -99,7 +99,8 @@ pub fn at_provider(api: &Api, id: &str) -> (Browser, Vec<(String, String)>) {
     (browser, parameters)
 }
 
-/// Makes the provider authenticate a person with these claims. Returns the requests that it gets.
+/// Makes the provider authenticate a person with these claims. Returns the requests that it
+/// receives.
 pub fn authenticate(
     api: &Api,
     parameters: &[(String, String)],
@@ -134,7 +135,7 @@ pub fn exchange(browser: &Browser, id: &str, code: &str) -> Request {
     with_body(request, &json!({"code": code}).to_string())
 }
 
-/// A browser with the code of a completed sign-in.
+/// Completes a sign-in. Returns the browser, and the code in the redirect to the console.
 pub fn with_code(api: &Api, id: &str, more: &Value) -> (Browser, String) {
     let (browser, parameters) = at_provider(api, id);
     authenticate(api, &parameters, more);
@@ -142,7 +143,7 @@ pub fn with_code(api: &Api, id: &str, more: &Value) -> (Browser, String) {
     (browser, code)
 }
 
-/// Signs in a person, and returns the token.
+/// Signs in a person. Returns the session's token.
 pub fn token(api: &Api, id: &str, more: &Value) -> String {
     let (browser, code) = with_code(api, id, more);
     let response = api.send(&exchange(&browser, id, &code));
@@ -150,7 +151,7 @@ pub fn token(api: &Api, id: &str, more: &Value) -> String {
     body(&response)["token"].as_str().unwrap().to_owned()
 }
 
-/// The token of a person with the role `admins`.
+/// Signs in a person with the role `admins`. Returns the session's token.
 pub fn admin(api: &Api, id: &str) -> String {
     token(api, id, &json!({"groups": ["admins"]}))
 }
@@ -164,14 +165,15 @@ pub fn status(api: &Api, token: &str) -> u16 {
     ask(api, token, "GET", "/v1/whoami", &Value::Null).status
 }
 
-/// The status of a page, and its heading.
+/// The status and the heading of a page.
 pub fn heading(response: &Response) -> (u16, String) {
     let html = text(response);
     let rest = html.split_once("<h1>").unwrap_or_else(|| panic!("no page: {html}")).1;
     (response.status, rest.split_once("</h1>").unwrap().0.to_owned())
 }
 
-/// A service that Cloudflare Access protects, the id of its sign-in, and the signer of the header.
+/// Returns a service that Cloudflare Access protects, the id of its sign-in, and the signer of the
+/// Access header.
 fn access() -> (Api, String, Signer) {
     let api = api_with(&settings());
     let signer = Signer::ec();
@@ -209,7 +211,8 @@ fn an_unknown_key_in_the_header_of_access_fetches_the_keys_once_a_minute() {
         let request = start(&Browser::default(), &id);
         api.send(&with_header(request, "cf-access-jwt-assertion", &assertion)).status
     };
-    // The known key, then the first unknown one, which the team may have rotated to.
+    // The service fetches the keys for the first known id, and for the first unknown id, because
+    // the team may have rotated its keys.
     assert_eq!((send("k"), send("unknown")), (303, 403));
     assert_eq!(fetched.get(), 2);
     for kid in ["unknown", "another", "unknown"] {
@@ -307,7 +310,8 @@ fn the_link_of_a_sign_in_asks_before_it_starts() {
     let (api, id) = console(&json!({}));
     let path = format!("/sign-in/{id}");
     let with_site = |site: &str| with_header(anonymous("GET", &path), "sec-fetch-site", site);
-    // A link from a page of this host asks, too: an agent's consent page redirects to an address that anyone can register.
+    // Even a link on the same host asks first, because an agent's consent page redirects to a URL
+    // that anyone can register.
     let sites = ["none", "cross-site", "same-origin"].map(with_site);
     for request in sites.into_iter().chain([anonymous("GET", &path)]) {
         let page = api.send(&request);
@@ -339,7 +343,7 @@ fn cloudflare_access_signs_people_in() {
         (json!({"iss": "https://evil.cloudflareaccess.com"}), Some(failed.clone())),
         (json!({"exp": 1}), Some(failed.clone())),
         (json!({"email": "bob@example.com"}), Some((403, "You have no access".to_owned()))),
-        // A token of a service, not of a person.
+        // A service token, which has no person.
         (
             json!({"email": null, "sub": "", "common_name": "ci"}),
             Some((503, "You can&#39;t sign in at the moment".to_owned())),
@@ -364,7 +368,7 @@ fn cloudflare_access_signs_people_in() {
         let whoami = ask(&api, token.as_str().unwrap(), "GET", "/v1/whoami", &Value::Null);
         assert_eq!(body(&whoami)["person"], "ann@example.com");
     }
-    // Refuses a missing header, and one with a forged signature.
+    // Rejects a missing header, and a forged signature.
     let (api, id, _) = access();
     let now = api.env.now.get() / 1000;
     let forged = Signer::ec().sign(&json!({"alg": "ES256", "kid": "k"}), &good(now));
@@ -373,12 +377,12 @@ fn cloudflare_access_signs_people_in() {
     assert_eq!(heading(&api.send(&request)), failed);
     let request = with_header(request, "cf-access-jwt-assertion", &forged);
     assert_eq!(heading(&api.send(&request)), failed);
-    // With Access, no provider redirects back, so the callback has no sign-in to complete.
+    // Access never redirects to the callback, so there is no sign-in to complete.
     let page = api.send(&anonymous("GET", &format!("/sign-in/{id}/callback?code=c&state=s")));
     assert_eq!(page.status, 410);
 }
 
-/// A request to one of the browser endpoints, with the service to send it to.
+/// Returns a service, and a request to one of its browser endpoints.
 pub fn open_request(open: connector_vault::http::endpoint::Open) -> Option<(Api, Request)> {
     use connector_vault::http::endpoint::Open;
     let (api, id) = console(&json!({}));
@@ -399,18 +403,18 @@ pub fn open_request(open: connector_vault::http::endpoint::Open) -> Option<(Api,
     Some((api, request))
 }
 
-/// The same request from another browser, which has no cookie.
+/// Returns the same request from another browser, which has no cookie.
 fn other_browser(request: &Request) -> Request {
     let headers = request.headers.iter().filter(|(name, _)| name != "cookie").cloned().collect();
     Request { headers, ..request.clone() }
 }
 
-/// The browser of a person who has signed in before.
+/// Returns the browser of a person who has signed in before.
 fn with_own_cookie() -> Browser {
     Browser { cookie: RefCell::new(Some(format!("__Host-console={}", "o".repeat(43)))) }
 }
 
-/// A request with another secret.
+/// Returns the request with another secret.
 pub fn with_secret(mut request: Request, secret: &str) -> Request {
     request.headers.retain(|(name, _)| name != SECRET_HEADER);
     with_header(request, SECRET_HEADER, secret)

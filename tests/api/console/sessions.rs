@@ -1,4 +1,4 @@
-//! When sessions end.
+//! The end of console sessions.
 
 use connector_vault::terms::Scope;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::support::{Api, body};
 
 const MINUTE: u64 = 60_000;
 
-/// Uses a session for this many minutes, every 50 minutes.
+/// Uses a session every 50 minutes for this many minutes.
 fn use_for(api: &Api, token: &str, minutes: u64) {
     for _ in 0..minutes / 50 {
         api.env.wait(50 * MINUTE);
@@ -61,7 +61,7 @@ fn the_next_sign_in_deletes_abandoned_ones() {
     api.env.wait(MINUTE);
     with_code(&api, &id, &claims);
     assert_eq!((rows(&api, "console_sessions"), status(&api, &session)), (2, 200));
-    // An abandoned sign-in is not a session that has ended.
+    // An abandoned sign-in never became a session, so its deletion is not in the audit.
     let ended = body(&api.get("/v1/audit?actions=console_session.ended"));
     assert_eq!(ended["rows"], json!([]));
 }
@@ -98,7 +98,7 @@ fn sessions_are_listed_and_end_at_once() {
         (&json!("ann@example.com"), &Value::Null)
     );
 
-    // Without the scope, a person can still sign out.
+    // A person can sign out without the scope.
     let of_bob = format!("{SESSIONS}/{next}");
     assert_eq!(ask(&api, &second, "DELETE", &of_bob, &Value::Null).status, 403);
     assert_eq!(ask(&api, &first, "DELETE", &of_bob, &Value::Null).status, 204);
@@ -108,7 +108,7 @@ fn sessions_are_listed_and_end_at_once() {
     let own = format!("{SESSIONS}/current");
     assert_eq!(ask(&api, &first, "DELETE", &own, &Value::Null).status, 204);
     assert_eq!(status(&api, &first), 401);
-    // A key has no session.
+    // A key has no session to end.
     let of_key = api.send(&api.request("DELETE", &own));
     assert_eq!(body(&of_key)["code"], "console_session_not_found");
     let ended = body(&api.get("/v1/audit?actions=console_session.ended"));
@@ -124,7 +124,7 @@ fn a_changed_or_deleted_sign_in_ends_its_sessions() {
     assert_eq!(status(&api, &token), 401);
     configure(&api, &oidc(&json!({})));
     let token = admin(&api, &id);
-    // A signed-in person can delete the sign-in, too.
+    // A signed-in person can also delete the sign-in.
     let deleted = ask(&api, &token, "DELETE", SIGN_IN, &Value::Null);
     assert_eq!(deleted.status, 204, "{}", text(&deleted));
     assert_eq!(status(&api, &token), 401);

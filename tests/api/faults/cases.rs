@@ -1,4 +1,4 @@
-//! A request to each endpoint, and more requests to endpoints that do different things.
+//! One request to each endpoint, and more requests to endpoints with several outcomes.
 
 use connector_vault::http::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::http::{Config, Request};
@@ -14,7 +14,7 @@ use crate::openapi::fixture::{self, Fixture};
 use crate::support::{Api, anonymous, as_key, config, with_body, with_header};
 use crate::vault::at;
 
-/// A request that succeeds.
+/// A request that succeeds without a fault.
 pub struct Case {
     pub name: String,
     pub endpoint: Endpoint,
@@ -22,9 +22,9 @@ pub struct Case {
     pub request: Request,
     /// The settings of the service.
     pub config: fn() -> Config,
-    /// Statuses other than 503 after which the same request succeeds later.
+    /// Statuses after which the same request succeeds later, in addition to 503.
     pub pause_statuses: &'static [u16],
-    /// Statuses with which a repeated request reports that the first one has already taken effect.
+    /// Statuses of a repeated request if the first request has already taken effect.
     pub repeat_statuses: &'static [u16],
 }
 
@@ -61,14 +61,14 @@ fn keyed_case(keyed: Keyed) -> Case {
         repeat_statuses: match keyed {
             // A key is replaced once: a second request gets the id of the replacement.
             Keyed::RotateKey => &[409],
-            // The session ended in the first try, and with it the token.
+            // The first request ended the session, so the token is invalid.
             Keyed::SignOut => &[401],
             _ => &[],
         },
     }
 }
 
-/// A case with the catalog of another platform.
+/// Returns a case with the catalog of another platform.
 fn connect_case(name: &str, endpoint: Endpoint, api: Api, request: Request) -> Case {
     Case {
         name: name.into(),
@@ -111,7 +111,7 @@ fn open_case(open: Open) -> Case {
         Open::ConnectWindow => anonymous("GET", "/connect"),
         Open::ConnectApp => anonymous("GET", "/connect/app.json"),
         Open::ConnectToken => {
-            // A code works once.
+            // A code can be exchanged once.
             ends = &[401];
             exchange(&code(&api, &json!({"identity": "ann", "scopes": ["connections:connect"]})))
         }
@@ -133,7 +133,7 @@ fn open_case(open: Open) -> Case {
         Open::ConnectCallback => {
             let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
             script(&api, &[(200, tokens()), (200, json!({"id": 7}))]);
-            // A code is used once: a repeated request shows the outcome.
+            // A code can be exchanged once; a repeated request shows the outcome.
             ends = &[409];
             browser.request("GET", &format!("/connect/callback?code=c&state={state}"))
         }
@@ -143,7 +143,7 @@ fn open_case(open: Open) -> Case {
     Case { repeat_statuses: ends, ..case }
 }
 
-/// A request to an endpoint of the sign-in for agents.
+/// Returns a case for one of the endpoints of the agents' sign-in.
 fn agent_case(open: Open) -> Option<Case> {
     if open == Open::AgentCallback {
         let (api, request) = agents::provider::callback_request();
@@ -180,7 +180,7 @@ fn agent_case(open: Open) -> Option<Case> {
             get(format!("/mcp/{id}/authorize?{}", agents::authorization_query(&client, &[])))
         }
         Open::AgentContinue => {
-            // A link works once.
+            // A link can be used once.
             ends = &[410];
             let client = agents::register(&api, &id);
             let browser = agents::Browser::default();
@@ -206,7 +206,7 @@ fn agent_case(open: Open) -> Option<Case> {
             get(format!("/mcp/{id}/{link}?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1"))
         }
         Open::AgentToken => {
-            // A code that arrives a second time may have been stolen.
+            // A code that is used twice may have been stolen, so its grant is revoked.
             ends = &[400];
             let client = agents::register(&api, &id);
             let code = agents::consent_code(&api, &id, &client, &agents::ALL);
@@ -223,7 +223,7 @@ fn agent_case(open: Open) -> Option<Case> {
     Some(Case { repeat_statuses: ends, ..case })
 }
 
-/// Stores credentials that the platform checks first.
+/// Stores credentials after the platform has checked them.
 fn checked_connection() -> Case {
     let api = connect::api();
     script(&api, &[(200, json!({})), (200, json!({"id": 7}))]);
@@ -240,7 +240,7 @@ fn attempt_start() -> Case {
     connect_case("Connect, with a redirect", Endpoint::Keyed(Keyed::Connect), api, request)
 }
 
-/// Reads credentials whose access token is refreshed.
+/// Reads credentials and refreshes their access token.
 fn refresh_on_read() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
@@ -266,12 +266,12 @@ fn deletion_with_revocation() -> Case {
     )
 }
 
-/// Makes a call that the platform refuses at first, because the access token has expired.
+/// Calls a platform that refuses the first request, because the access token has expired.
 fn call_with_expired_token() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
     let id = connected(&api, &of_ann("acme"), &tokens());
-    // A token that was issued in this minute would not be refreshed.
+    // A token that was issued less than a minute ago would not be refreshed.
     api.env.wait(600_000);
     let mut was_called = false;
     *api.env.platform.borrow_mut() = Box::new(move |request| {
@@ -288,7 +288,7 @@ fn call_with_expired_token() -> Case {
     connect_case("ProxyGet, refreshed", Endpoint::Keyed(Keyed::ProxyGet), api, request)
 }
 
-/// Ends an attempt to reconnect the same account.
+/// Completes an attempt that reconnects the same account.
 fn reconnection() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
@@ -309,7 +309,7 @@ fn tool(case: Case, name: &str, arguments: &Value) -> Case {
     Case { name: format!("Mcp, {name}"), endpoint: Endpoint::Open(Open::Mcp), request, ..case }
 }
 
-/// An agent runs an action.
+/// Runs an action as an agent.
 fn agent_run() -> Case {
     let case = keyed_case(Keyed::RunAction);
     let id = case.request.path.split('/').nth(4).unwrap().to_owned();

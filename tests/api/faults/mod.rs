@@ -1,5 +1,6 @@
-//! Storage, platforms and the queue fail at each call in turn, for each endpoint of the table: each request ends in the
-//! correct response or an accurate error, nothing is partially written, and the next request succeeds.
+//! Storage, platforms and the queue fail at each call in turn, for each endpoint of the table. Each
+//! request ends with the correct response or an accurate error, nothing is partially written, and
+//! the next request succeeds.
 
 mod cases;
 mod ports;
@@ -28,10 +29,10 @@ use crate::support::{Api, TestEnv, with_full_body};
 static RECORDED: LazyLock<RecordedResponses> =
     LazyLock::new(|| RecordedResponses::recorded().unwrap());
 
-/// The error of local D1 while another program writes. No statement has run.
+/// The error of local D1 while another program writes. No statement was executed.
 const BUSY: &str = "D1_ERROR: database is locked: SQLITE_BUSY";
 
-/// Errors that Cloudflare documents for D1, and undocumented ones.
+/// The documented and some undocumented error messages of D1.
 const REPORTS: [&str; 20] = [
     "D1_ERROR: Network connection lost.",
     "D1_ERROR: D1 DB reset because its code was updated.",
@@ -55,10 +56,11 @@ const REPORTS: [&str; 20] = [
     "",
 ];
 
-/// The number of reports at the start of [`REPORTS`] after which the batch may have run and may be repeated.
+/// The number of entries at the start of [`REPORTS`] after which the batch may have run and may be
+/// repeated.
 const LOST_COUNT: usize = 4;
 
-/// Rows that D1 should not return.
+/// Malformed rows that D1 should never return.
 const ROWS: [Rows; 8] = [
     Rows::Replaced(""),
     Rows::Replaced("null"),
@@ -80,14 +82,14 @@ const VALUES: [Value; 7] = [
     Value::Swapped,
 ];
 
-/// The maximum time in milliseconds that a request waits for storage that does not respond. Requests with new tokens wait
-/// longest, because they keep trying to store them.
+/// The maximum time that a request waits for storage that does not respond, in milliseconds.
+/// Requests with new tokens wait longest, because they retry storing the tokens.
 const MAX_MS: u32 = 41_000;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const HTML: (&str, &str) = ("content-type", "text/html");
 
-/// Platform faults.
+/// The faults of platforms.
 const PLATFORMS: [Fault; 26] = [
     Fault::RequestFails(HttpError::Unreachable),
     Fault::RequestFails(HttpError::TimedOut),
@@ -145,7 +147,8 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
     }
 }
 
-/// Usually a sample of `count` faults of each kind, at several calls; all faults in a proof.
+/// Returns a sample of `count` faults of each kind at several calls, or all faults in
+/// `npm run proof`.
 fn sample_faults(
     rng: &mut TestRng,
     count: usize,
@@ -162,7 +165,7 @@ fn sample_faults(
     kinds.into_iter().flat_map(|(_, of_kind)| sample(rng, count, of_kind)).collect()
 }
 
-/// Inconsistencies in the database, which no fault may cause.
+/// Returns inconsistencies in the database, which no fault may cause.
 fn inconsistencies(api: &Api) -> Vec<String> {
     let queries = [
         "SELECT connection_id FROM credentials h WHERE NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = h.connection_id)",
@@ -194,7 +197,7 @@ impl InitialState {
     }
 }
 
-/// A case, and the record of its run without a fault.
+/// A case, and the recording of its run without a fault.
 struct RecordedCase {
     case: Case,
     start: InitialState,
@@ -248,7 +251,7 @@ impl RecordedCase {
         wrong.extend(leaks(api, &response));
         let state = database(&api.env);
         let is_refused = response.status >= 400 && is_stored_last(case.endpoint);
-        // An approved call ends with any outcome, which is stored encrypted for the agent.
+        // An approved call may end with any outcome, which is stored encrypted for the agent.
         let is_kept =
             case.endpoint == Endpoint::Open(Open::AgentDecision) && response.status == 200;
         let is_comparable = !is_kept && (injected_fault.call != Call::Platform || is_refused);
@@ -260,7 +263,7 @@ impl RecordedCase {
             wrong.push(format!("half written: {:?}", rows.collect::<Vec<_>>()));
         }
         wrong.extend(inconsistencies(api));
-        // Sends the next request, and another one after the pause that an error response requests.
+        // Repeats the request. If the response requests a pause, repeats it again afterwards.
         let is_untouched = state == recording.states[0];
         let may_be = |status| {
             let is_end =
@@ -270,7 +273,7 @@ impl RecordedCase {
         let mut next = api.send(&case.request);
         if next.status == 503 || case.pause_statuses.contains(&next.status) {
             let requested = next.header("retry-after").unwrap_or_default().parse().unwrap_or(0);
-            // A lease may end later.
+            // A lease may last longer than the requested pause.
             api.env.wait(180_000.max(requested * 1000 + 1));
             next = api.send(&case.request);
         }
@@ -282,7 +285,8 @@ impl RecordedCase {
     }
 }
 
-/// Whether an endpoint calls a platform first, and stores nothing if the platform refuses.
+/// Whether an endpoint calls a platform before it writes, and writes nothing if the platform
+/// refuses.
 fn is_stored_last(endpoint: Endpoint) -> bool {
     matches!(endpoint, Endpoint::Keyed(Keyed::Connect | Keyed::SetCredentials))
 }
@@ -322,7 +326,7 @@ fn is_documented_error(
                 && of_platform.iter().any(|phrase| text.contains(phrase)));
     }
     match (injected_fault.call, response.status) {
-        // The platform's own response is marked as such.
+        // A response that the platform itself sent has this header.
         (Call::Platform, _) if response.header("x-vault-source") == Some("platform") => true,
         (Call::Platform, 503) if text.contains("You can&#39;t sign in at the moment") => true,
         (Call::Platform, 502) if text.contains("The file can&#39;t be downloaded") => true,
@@ -330,7 +334,7 @@ fn is_documented_error(
             ["unavailable", "refresh_failed"].contains(&code)
                 && response.header("retry-after").is_some()
         }
-        // The first try ended the session, and with it the token.
+        // The first request ended the session, so the token is invalid.
         (Call::Batch(_), 401) => matches!(case.endpoint, Endpoint::Keyed(Keyed::SignOut)),
         (Call::Limit, 429) => code == "too_many_requests",
         (Call::Platform, status) => match case.endpoint {
@@ -370,12 +374,12 @@ fn leaks(api: &Api, response: &Response) -> Vec<String> {
     found
 }
 
-/// Runs each case with the faults of one kind of call: usually `sample_size` of each kind, all in a proof. Returns their
-/// number.
+/// Runs each case with faults of the matching calls: `sample_size` of each kind, or all in
+/// `npm run proof`. Returns their number.
 fn prove(sample_size: usize, is_of: impl Fn(Call) -> bool) -> usize {
     let (mut count, mut tried, mut wrong) = (0, 0, Vec::new());
     let mut rng = TestRng(5);
-    // The faults must hit the first, a middle and the last call wherever cases have such calls.
+    // If a case has several calls, faults must hit the first, a middle and the last one.
     let (mut places, mut all_places) = (HashSet::new(), HashSet::new());
     for case in cases() {
         let mut proof = RecordedCase::new(case);

@@ -1,4 +1,4 @@
-//! Ports that fail at one call, or from one call on.
+//! Ports that fail at one call, or at that call and all later ones.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -31,24 +31,24 @@ impl Call {
     }
 }
 
-/// A way to damage rows.
+/// A fault of the returned rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     Replaced(&'static str),
     Truncated,
-    /// Each value is replaced by this.
+    /// Each value is replaced by this string.
     OnlyValue(&'static str),
 }
 
-/// A way to damage a value of the catalog.
+/// A fault of a value in the catalog's store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     Missing,
     Empty,
     Halved,
-    /// A byte differs, at this many hundredths of its length.
+    /// One byte is changed, at this percentage of the length.
     Flipped(usize),
-    /// The value of another key.
+    /// The value of another key is returned.
     Swapped,
 }
 
@@ -80,22 +80,22 @@ pub enum Fault {
     Limits,
 }
 
-/// A fault, and the call at which it occurs.
+/// A fault, and the call that it affects.
 #[derive(Debug, Clone, Copy)]
 pub struct InjectedFault {
     pub fault: Fault,
-    /// The index among all calls.
+    /// The index of the call among all calls.
     pub at: usize,
     pub call: Call,
     /// Whether all later calls of its kind fail too.
     pub lasts: bool,
 }
 
-/// The record of a run without a fault.
+/// The recording of a run without a fault.
 #[derive(Default)]
 pub struct Recording {
     pub calls: Vec<Call>,
-    /// Dumps of the whole database: the initial one, and one after each write.
+    /// Dumps of the whole database: at the start, and after each write.
     pub states: Vec<Vec<String>>,
     /// The responses of platforms, by URL.
     pub responses: HashMap<String, HttpResponse>,
@@ -114,7 +114,7 @@ impl<'a> FaultyPorts<'a> {
         Self { env, injected_fault, calls: Cell::new(0), recording: RefCell::new(recording) }
     }
 
-    /// Records a call. Returns its fault, if there is one.
+    /// Records a call. Returns the fault to inject, if any.
     fn fault_for(&self, call: Call) -> Option<Fault> {
         let index = self.calls.replace(self.calls.get() + 1);
         let Some(injected_fault) = self.injected_fault else {
@@ -133,7 +133,7 @@ impl<'a> FaultyPorts<'a> {
         }
     }
 
-    /// The platform's response, or its fault.
+    /// Returns the platform's response, or the injected fault.
     fn response_or_fault(
         &self,
         url: &str,
@@ -158,7 +158,8 @@ impl<'a> FaultyPorts<'a> {
     }
 }
 
-/// The contents of the database without the day of each key's last use, which may be missing after a fault.
+/// The contents of the database, without the day of each key's last use: it is a secondary write
+/// that a fault may prevent.
 pub fn database(env: &TestEnv) -> Vec<String> {
     // The last use of a key is a secondary write.
     let keys = "SELECT concat_ws(' ', 'api_keys:', id, scopes, expires_at, revoked_at, replaced_by, created_by) FROM api_keys ORDER BY id";
@@ -327,7 +328,8 @@ impl Clock for FaultyPorts<'_> {
 
     async fn sleep(&self, milliseconds: u32) -> bool {
         self.env.sleep(milliseconds).await;
-        // A later write would differ in its time. A request that never gets a response writes nothing more.
+        // Advances the clock only if storage hangs permanently, because then the request writes
+        // nothing more. Otherwise the times of later writes would differ.
         let hangs = |injected_fault: &InjectedFault| {
             matches!(injected_fault.fault, Fault::Hangs | Fault::HangsAfter)
         };
@@ -345,7 +347,7 @@ impl Clock for FaultyPorts<'_> {
 impl Random for FaultyPorts<'_> {
     fn fill(&self, bytes: &mut [u8]) {
         match bytes {
-            // The random length of a pause must not change later random numbers.
+            // The random length of a pause must not change the random numbers after it.
             [only] => *only = 0,
             _ => self.env.fill(bytes),
         }

@@ -1,4 +1,5 @@
-//! Work that runs without a request: a fault in a run loses nothing, and the queue may repeat and reorder messages.
+//! Work without a request: a fault during a run loses nothing, and the queue may repeat and reorder
+//! messages.
 
 use connector_vault::http::{Config, Service};
 use connector_vault::jobs;
@@ -14,16 +15,16 @@ use crate::vault::{CONNECTIONS, at};
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
-/// More due checks than one run handles without the queue.
+/// More due checks than one run processes without the queue.
 const DUE_CHECKS: usize = 10;
-/// The number of faults of each kind that are usually tried, at first, middle and last calls.
+/// The number of faults of each kind that `npm test` injects, at first, middle and last calls.
 const FAULTS_PER_KIND: usize = 3;
 
 fn settings() -> Config {
     config(&connect::SETTINGS)
 }
 
-/// A service with due checks, a revocation to retry, and deliveries.
+/// Returns a service with due checks, a due retry of a revocation, and due deliveries.
 fn fixture() -> Api {
     let api = connect::maintenance::api_at_current_time();
     set_client(&api, "acme");
@@ -56,7 +57,8 @@ fn fixture() -> Api {
     api
 }
 
-/// Runs the schedule `count` times, each after a pause. Messages of the queue are delivered in reverse order, and twice.
+/// Runs the schedule `count` times with pauses. The queue delivers messages twice and in reverse
+/// order.
 fn runs(api: &Api, count: u64, pause: u64) {
     for _ in 0..count {
         api.env.wait(pause);
@@ -104,8 +106,8 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
     faults.into_iter().flat_map(both).collect()
 }
 
-/// Runs `work` with faults of each kind (all of them in a proof), and then the schedule without faults. Returns the
-/// number of faults.
+/// Runs `work` with faults of each kind (all of them in `npm run proof`), and then the schedule
+/// without faults. Returns the number of faults.
 fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &FaultyPorts<'_>)) -> usize {
     let mut api = fixture();
     before(&api);
@@ -117,7 +119,7 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &FaultyPorts<'_>)) -> usize 
     let mut all = Vec::new();
     let mut platform_calls = 0;
     for (at, call) in calls.into_iter().enumerate() {
-        // The calls to other platforms have the same faults as those to the first.
+        // Faults at the calls to other platforms would repeat those of the first platform.
         platform_calls += usize::from(call == Call::Platform);
         if call == Call::Platform && platform_calls > 3 {
             continue;
@@ -132,7 +134,7 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &FaultyPorts<'_>)) -> usize 
         api.service = Service::new(settings());
         let faulty = FaultyPorts::new(&api.env, Some(injected_fault));
         work(&api, &faulty);
-        // The work of a lost run is due again after ten minutes.
+        // The work of a run that failed is due again after ten minutes.
         runs(&api, 15, MINUTE);
         if injected_fault.call == Call::Platform {
             // A platform may request a pause of a week.

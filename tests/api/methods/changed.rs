@@ -1,9 +1,9 @@
-//! Methods that gain a field with a default after accounts were connected.
+//! Auth methods that gain a field with a default after accounts were connected.
 
 use super::*;
 use crate::connect::connected as connected_by_oauth;
 
-/// A platform before and after it gets regions and versions.
+/// A platform's entry in `providers.toml`, before and after it gets regions and versions.
 const BEFORE: &str = r#"
 [platforms.acme]
 name = "Acme"
@@ -52,7 +52,7 @@ headers = { "x-version" = "{version}" }"#;
         .replace("id = \"oauth2\"\n", &format!("id = \"oauth2\"\n{region}\n"))
 }
 
-/// Publishes the platform's later form, and waits until the service has read it.
+/// Publishes the platform's new entry, and waits until the service has read it.
 fn republish(api: &Api, name: &str) {
     publish(api, name, &[], &providers_after());
     api.env.now.set(api.env.now.get() + 60_000);

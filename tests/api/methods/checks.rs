@@ -42,7 +42,7 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
         ("", 500, "{}", Some("unknown"), Some(500)),
         ("rejected = [400, 403]", 403, "{}", None, None),
         ("rejected = [400, 403]", 401, "{}", Some("unknown"), Some(401)),
-        // A platform that reports errors with status 200.
+        // Platforms that report errors with status 200.
         ("rejectedWhen = { pointer = '/ok', value = false }", 200, r#"{"ok": false}"#, None, None),
         (
             "rejectedWhen = { pointer = '/ok', value = false }",
@@ -65,7 +65,7 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
             None,
             None,
         ),
-        // A platform that reports them with another status, or with several values.
+        // Platforms that report errors with another status, or with one of several values.
         (
             "rejectedWhen = { pointer = '/code', value = ['expired', 'unknown'] }",
             400,
@@ -131,7 +131,7 @@ fn an_unreachable_platform_rejects_no_connection() {
         let path = at(body(&response)["id"].as_str().unwrap());
         let reason = body(&api.get(&format!("{path}/status")))["reason"].clone();
         assert_eq!((&reason["code"], &reason["httpStatus"]), (&json!("not_checked"), &Value::Null));
-        // The next check detects that the platform accepts the key.
+        // The next check shows that the platform accepts the key.
         script(&api, &[(200, json!({}))]);
         let checked = api.send(&api.request("POST", &format!("{path}/check")));
         assert_eq!(body(&checked)["state"], "operational");

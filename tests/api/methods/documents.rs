@@ -1,4 +1,4 @@
-//! Several security schemes, constant headers and media types of responses in documents.
+//! Security schemes, constant headers and response media types of OpenAPI documents.
 
 use super::*;
 
@@ -109,7 +109,8 @@ fn keys_in_cookies_and_the_id_of_an_oauth_client_are_joined_too() {
     let detail = detail(&api, "acme");
     let mut found = ids(&detail["authMethods"]);
     found.sort_unstable();
-    // No request can have two `Authorization` headers, so these schemes stay separate, and neither is sufficient.
+    // No request can contain two `Authorization` headers, so the schemes stay separate, and neither
+    // alone satisfies the action.
     assert_eq!(found, ["basic", "bearer", "oauth-client", "sid-csrf"]);
     assert_eq!(action(&api, "never")["auth"], json!([]));
     let auth = json!([{"method": "oauth-client", "scopes": ["read"]}]);
@@ -128,7 +129,8 @@ fn keys_in_cookies_and_the_id_of_an_oauth_client_are_joined_too() {
     assert_eq!(header(&sent_requests[0], "authorization"), Some("Bearer at"));
 }
 
-/// A document with ten operations. One operation per schema requires a header with that schema.
+/// A document with ten operations. For each schema, one operation requires a header with that
+/// schema.
 fn with_header_parameter(name: &str, schemas: &[Value]) -> Value {
     let mut paths = json!({});
     for index in 0..10 {
@@ -216,7 +218,7 @@ fn other_headers_stay_input() {
         let input = action(&api, "get0")["input"].clone();
         assert_eq!(input["properties"]["header"]["required"], json!([header_name]), "{name}");
     }
-    // `providers.toml` takes precedence.
+    // Headers in `providers.toml` take precedence over those in documents.
     let providers = "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nheaders = { 'acme-version' = '3' }\n";
     let schemas = vec![json!({"enum": ["1", "3"], "default": "1"}); 10];
     let api = imported("wins", &[with_header_parameter("Acme-Version", &schemas)], providers);

@@ -1,4 +1,4 @@
-//! Headers and query parameters of every request of a method.
+//! Headers and query parameters that a method adds to every request.
 
 use super::*;
 
@@ -178,7 +178,7 @@ fn every_request_carries_the_connectors_headers() {
     assert_eq!(reply.status, 200);
     assert_eq!(header(&sent_requests[0], "api-version"), Some("2022-06-28"));
     assert_eq!(header(&sent_requests[0], "authorization"), Some("Bearer t"));
-    // A caller may choose the version.
+    // The caller's version replaces the connector's.
     let own = [("api-version", "2021-01-01")];
     let (reply, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &own);
     assert_eq!(reply.status, 400, "the platform's own response");
@@ -203,7 +203,8 @@ fn a_method_adds_to_the_connectors_headers_and_has_data_of_the_oauth_client() {
         assert_eq!(header(&sent_requests[0], name), Some(value));
     }
     assert_eq!(credentials(&api, &path)["headers"]["client-id"], "an id");
-    // Without the client, the service names what is missing; it still returns the stored credentials.
+    // Without the OAuth client, calls fail with the name of the missing client, but the stored
+    // credentials can be read.
     assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/versioned")).status, 204);
     let (response, sent_requests) = requests(&api, &format!("{path}/proxy/users"), &[]);
     assert_eq!((response.status, code(&response).as_str()), (409, "oauth_client_missing"));
@@ -222,7 +223,7 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     let credentials = credentials(&api, &path);
     assert_eq!(credentials["headers"], json!({"authorization": "Bearer at"}));
     assert!(!credentials.to_string().contains("a:secret"));
-    // A caller can't supply it either.
+    // The caller can't supply the client's secret either.
     let (response, sent_requests) =
         requests(&api, &format!("{path}/proxy/users"), &[("x-api-key", "mine")]);
     assert_eq!((response.status, code(&response).as_str()), (400, "invalid_parameter"));
@@ -236,7 +237,7 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/etsyish", &public).status, 200);
     let (response, _) = requests(&api, &format!("{path}/proxy/users"), &[]);
     assert_eq!((response.status, code(&response).as_str()), (409, "oauth_client_missing"));
-    // Users are therefore not sent to the platform for a connection that would not work.
+    // Connecting fails, because the connection would not work without a secret.
     let bob = json!({"platform": "etsyish", "identity": "bob", "identityType": "user"});
     let refused = connect(&api, &bob);
     assert_eq!((refused.status, code(&refused).as_str()), (409, "oauth_client_missing"));
@@ -275,7 +276,7 @@ fn a_method_has_several_secrets() {
     let path = connected(&api, "twokeys", Some("keys"), &fields);
     let (_, sent_requests) =
         requests(&api, &format!("{path}/proxy/boards?token=mine&format=xml"), &[]);
-    // A secret replaces the caller's value, which replaces a constant.
+    // A secret replaces the caller's value, and the caller's value replaces a constant.
     let expected = "https://api.twokeys.example/boards?format=xml&key=k&token=t%261";
     assert_eq!(sent_requests[0].url, expected);
     let found = credentials(&api, &path);

@@ -1,5 +1,5 @@
-//! Methods with several secrets, constant headers and values of the OAuth client, from the import of documents and
-//! `providers.toml` to the service's requests.
+//! Methods with several secrets, constant headers and values of the OAuth client: from OpenAPI
+//! documents and `providers.toml` to the requests that the service sends.
 
 mod changed;
 mod checks;
@@ -31,7 +31,8 @@ impl Watch for NoProgress {
     fn file_read(&self, _: u64) {}
 }
 
-/// A document of `https://api.acme.example` with these security schemes, requirements and paths.
+/// An OpenAPI document for `https://api.acme.example` with these security schemes, requirements and
+/// paths.
 fn document(schemes: &Value, security: &Value, paths: &Value) -> Value {
     json!({
         "openapi": "3.0.3",
@@ -41,7 +42,7 @@ fn document(schemes: &Value, security: &Value, paths: &Value) -> Value {
     })
 }
 
-/// An operation with a 200 response.
+/// An operation of a document, with a 200 response.
 fn operation(id: &str, more: &Value) -> Value {
     let mut operation = json!({"operationId": id, "responses": {"200": {"description": "ok"}}});
     for (name, value) in more.as_object().unwrap() {
@@ -50,8 +51,8 @@ fn operation(id: &str, more: &Value) -> Value {
     operation
 }
 
-/// A service with the imported documents and this `providers.toml`. The import is in a folder with this name, which must
-/// be unique.
+/// Imports these documents with this `providers.toml`. Returns a service with the result. `name` is
+/// the import's folder, and must be unique.
 fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     let settings = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&settings));
@@ -59,7 +60,7 @@ fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
     api
 }
 
-/// Imports the documents with this `providers.toml`, and publishes the result in place of the current catalog.
+/// Imports the documents with this `providers.toml`, and replaces the catalog with the result.
 fn publish(api: &Api, name: &str, documents: &[Value], providers: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("methods").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -82,17 +83,16 @@ fn publish(api: &Api, name: &str, documents: &[Value], providers: &str) {
     api.env.publish_platforms(Sizes::PUBLISHED, &platforms);
 }
 
-/// The connector with its detail.
 fn detail(api: &Api, name: &str) -> Value {
     body(&api.get(&format!("/v1/available-connectors/{name}")))
 }
 
-/// The action with its detail.
 fn action(api: &Api, key: &str) -> Value {
     body(&api.get(&format!("/v1/available-actions/acme/{key}")))
 }
 
-/// Connects ann's account by a method without a redirect; the platform accepts the credentials if it is called.
+/// Connects ann's account by a method without a redirect. The platform accepts the credentials if
+/// the service checks them.
 fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> String {
     platform(api, |_| Ok(platform_response(200, &[], "{}")));
     let mut body_sent = of_ann(name);
@@ -106,7 +106,7 @@ fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> Str
     at(body(&response)["id"].as_str().unwrap())
 }
 
-/// Creates ann's connection and imports its credentials.
+/// Creates a connection of ann and stores these credentials. Returns its path.
 fn connection_with(api: &Api, name: &str, credentials: &Value) -> String {
     platform(api, |_| Ok(platform_response(200, &[], "{}")));
     let created = send(api, "POST", "/v1/vault/connections", &of_ann(name));

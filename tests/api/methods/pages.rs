@@ -1,4 +1,4 @@
-//! The next page of a list that only the response body names.
+//! Lists whose next page is named only in the response body.
 
 use connector_vault::http::body::budget::{Holder, MAX_PER_ACCOUNT};
 
@@ -64,7 +64,7 @@ fn a_list_fails_when_the_isolate_can_not_read_its_next_page() {
     assert!(others.grow_to(MAX_PER_ACCOUNT - REPLY.len() + 1));
     let refused = users();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
-    // A body that is not searched for a link reserves no memory.
+    // If the body need not be searched for a link, no memory is reserved.
     platform(&api, |_| Ok(platform_response(200, &[], REPLY)));
     assert_eq!(users().status, 200);
 }

@@ -1,4 +1,4 @@
-//! Requests to the platforms of `providers.toml` match the platforms' documentation.
+//! Requests to the platforms in `providers.toml` match the platforms' documentation.
 
 use base64ct::{Base64, Encoding as _};
 
@@ -159,7 +159,7 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
         assert!(sent_requests[0].url.ends_with(&format!("/x{query}")), "{}", sent_requests[0].url);
         let shown = body(&api.get(&format!("{path}/credentials")));
         assert!(!shown.to_string().contains("a:secret"), "{platform_name}");
-        // Some platforms have two rows.
+        // Some platforms have two cases.
         assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
     }
 }

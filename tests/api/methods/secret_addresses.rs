@@ -1,4 +1,4 @@
-//! Platforms whose address contains a secret, such as the token of a bot.
+//! Platforms whose URL contains a secret, such as a bot's token.
 
 use super::*;
 use crate::connect::token;

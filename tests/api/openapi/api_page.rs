@@ -1,5 +1,5 @@
-//! The tables of endpoints and parameters in `docs/api.md` have a row for each. A missing row is written with the words of the
-//! `OpenAPI` document; the words of existing rows are kept.
+//! The tables of endpoints and parameters in `docs/api.md` have one row for each. The test adds
+//! missing rows with the words of the `OpenAPI` document, and keeps the words of existing rows.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,13 +27,13 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        // An empty cell has one space.
+        // An empty cell is one space.
         format!("| {} | {} | {} |\n", self.name, self.second_cell, self.words)
             .replace("|  |", "| |")
     }
 }
 
-/// Changes the rows of the table with this head.
+/// Changes the rows of the table that starts with this head. Returns the new page.
 fn with_rows(page: &str, head: &str, change: impl FnOnce(&mut Vec<Row>)) -> String {
     let (before, rest) = page.split_once(head).unwrap();
     let (rows, after) = rest.split_once("\n\n").unwrap();
@@ -43,7 +43,7 @@ fn with_rows(page: &str, head: &str, change: impl FnOnce(&mut Vec<Row>)) -> Stri
     format!("{before}{head}{rows}\n{after}")
 }
 
-/// The words for an endpoint in the table, such as `list connections`.
+/// The text for an endpoint in the table, such as `list connections`.
 fn words(endpoint: Endpoint) -> String {
     let Endpoint::Keyed(keyed) = endpoint else {
         panic!("describe {endpoint:?} in the table of endpoints in {PAGE}");
@@ -79,7 +79,8 @@ fn complete_endpoints(rows: &mut Vec<Row>) {
     rows.retain(is_served);
 }
 
-/// Adds missing parameters at the end, and removes unknown ones. A row can be about several parameters.
+/// Adds missing parameters at the end, and removes unknown ones. A row can contain several
+/// parameters.
 fn complete_parameters(rows: &mut Vec<Row>) {
     let mut known = BTreeSet::new();
     for keyed in Keyed::ALL {

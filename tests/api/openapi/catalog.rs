@@ -1,4 +1,4 @@
-//! The catalog of the recorded responses.
+//! The catalog for the recorded responses.
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::detail::ConnectorDetail;

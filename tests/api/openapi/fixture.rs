@@ -1,4 +1,5 @@
-//! A request that succeeds for each endpoint, the service that it is sent to, and the audit entries that it writes.
+//! For each endpoint, a request that succeeds, the service to send it to, and the audit actions of
+//! that request.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -29,7 +30,7 @@ use crate::support::{Api, TestEnv, as_key, body, config, connector, with_body};
 use crate::vault::{CONNECTIONS, at};
 use crate::{agents, console};
 
-/// The stored catalog, which is written once for all fixtures.
+/// The stored catalog, which is published once and shared by all fixtures.
 static PUBLISHED: LazyLock<HashMap<String, Vec<u8>>> = LazyLock::new(|| {
     let env = TestEnv::empty();
     env.publish_platforms(Sizes::PUBLISHED, &catalog());
@@ -82,7 +83,8 @@ impl Fixture {
         Self { api, ids }
     }
 
-    /// Publishes a platform that issues tokens to the app itself, and returns the request to connect it.
+    /// Publishes a platform that issues tokens to the app itself. Returns the body of the request
+    /// that connects it.
     pub(super) fn connect_app_platform(&mut self) -> String {
         let method = json!({
             "id": "app", "type": "oauth2", "grant": "client_credentials", "tokenUrl": "https://id.example.com/token",
@@ -131,12 +133,13 @@ impl Fixture {
         assert_eq!(response.status, 204, "{}", String::from_utf8_lossy(&response.body));
     }
 
-    /// Configures the sign-in to the console, and returns its id.
+    /// Configures the console's sign-in. Returns its id.
     pub(super) fn console(&self) -> String {
         console::configure(&self.api, &console::oidc(&json!({})))
     }
 
-    /// Configures the app to authenticate the users of agents. Returns the id of the endpoint.
+    /// Configures sign-in for agents, with users that the app authenticates. Returns the endpoint's
+    /// id.
     pub(super) fn sign_in(&self) -> String {
         let sent = json!({"type": "app", "url": agents::APP}).to_string();
         let response = self.api.send(&self.put(SIGN_IN, &sent));
@@ -171,13 +174,14 @@ impl Fixture {
         self.store_credentials(
             r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
         );
-        // Two minutes before the token expires.
+        // The access token expires in two minutes.
         self.api.env.now.set(1_800_028_680_000);
         script(&self.api, &[(503, json!({}))]);
         assert_eq!(self.api.get(&self.credentials()).status, 200);
     }
 
-    /// A request that succeeds. An endpoint whose documented request needs nothing else is not listed.
+    /// Returns a request that succeeds. Endpoints whose first documented request succeeds by itself
+    /// are not listed.
     #[expect(clippy::too_many_lines, reason = "a table of cases")]
     pub fn request(&self, endpoint: Keyed) -> Request {
         let get = |path: &str| self.api.request("GET", path);
@@ -258,7 +262,7 @@ impl Fixture {
                 get("/v1/oauth-clients")
             }
             Keyed::ListKeys => {
-                // The recorded id must not change.
+                // Recorded responses contain this id, so it must not vary.
                 let id = "UPDATE api_keys SET id = '00000000-0000-4000-8000-000000000001'";
                 self.api.env.database.execute(id, []).unwrap();
                 self.key();
@@ -376,7 +380,7 @@ impl Fixture {
         }
     }
 
-    /// A request for the third connection, with the first documented body.
+    /// Returns a request about the third connection, with the first documented body.
     fn documented(&self, endpoint: Keyed) -> Request {
         let spec = endpoint.spec();
         let path = spec.path.replace("{id}", &self.ids[2]).replace("{platform}", "github");
@@ -400,8 +404,8 @@ pub(super) const WEBHOOKS: &str = "/v1/webhooks";
 /// The path of the OAuth client for GitHub.
 pub(super) const CLIENT: &str = "/v1/oauth-clients/github";
 
-/// The actions in the audit for an endpoint that may change something, or the reason why there are none. Unless an endpoint
-/// is listed, its name says which: `CreateWebhook` writes `webhook.created`.
+/// The audit actions of an endpoint, or the reason why it has none. The action follows from the
+/// name of an endpoint that is not listed: `CreateWebhook` writes `webhook.created`.
 pub fn audit_actions(endpoint: Keyed) -> Result<Vec<String>, &'static str> {
     let actions: &[&str] = match endpoint {
         Keyed::ImportConnections | Keyed::Connect => &["connection.created"],
@@ -425,7 +429,7 @@ pub fn audit_actions(endpoint: Keyed) -> Result<Vec<String>, &'static str> {
     Ok(actions.iter().map(|action| (*action).to_owned()).collect())
 }
 
-/// The action of an endpoint with this name.
+/// Derives the audit action from an endpoint's name.
 fn action_of_name(name: &str) -> String {
     let verbs = [
         ("Create", "created"),

@@ -20,12 +20,13 @@ use crate::support::{Api, anonymous, body, with_header};
 
 const DOCUMENT: &str = "www/public/v1/openapi.json";
 const ANSWERS: &str = "src/openapi/answers.json";
-/// The pages about problems.
+/// The folder with the pages about problem codes.
 const PAGES: &str = "www/public/problems";
-/// The path of the document on the site, below the folder of the assets.
+/// The document's path on the site, below the assets folder.
 const PATH: &str = "/v1/openapi.json";
 
-/// The service's current responses, and the document with them; both take seconds.
+/// The service's current responses, and the document that contains them. Both take seconds, so the
+/// tests share them.
 static NOW: LazyLock<(RecordedResponses, Value)> = LazyLock::new(|| {
     let responses = samples::responses();
     let document = openapi::document(&responses);
@@ -66,7 +67,7 @@ fn the_document_lists_exactly_the_routes() {
     }
 }
 
-/// The introduction, which is written by hand, names all scopes and limits.
+/// The introduction is written by hand, so it could omit a new scope or limit.
 #[test]
 fn the_introduction_lists_all_scopes_and_limits() {
     for scope in connector_vault::terms::Scope::ALL {
@@ -78,7 +79,7 @@ fn the_introduction_lists_all_scopes_and_limits() {
     assert!(limits.iter().all(|limit| openapi::ABOUT.contains(limit)));
 }
 
-/// The document is a file of the site. The service handles all other methods, as elsewhere.
+/// The document is a static asset of the site. The service handles all methods other than `GET`.
 #[test]
 fn the_document_is_public() {
     let api = Api::with_catalog();

@@ -1,4 +1,5 @@
-//! Real responses of the service. Each comes from its own service, so that none affects another.
+//! Recorded responses of the service. Each comes from its own fixture, so that requests do not
+//! affect each other.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +64,7 @@ fn reply(response: &Response) -> RecordedResponse {
     }
 }
 
-/// The successful response of an endpoint.
+/// The response to a successful request.
 fn success(endpoint: Keyed) -> Response {
     let fixture = Fixture::new();
     let response = fixture.api.send(&fixture.request(endpoint));
@@ -71,7 +72,7 @@ fn success(endpoint: Keyed) -> Response {
     response
 }
 
-/// The other successful responses, in the order in which they are described.
+/// The other successful responses, in the order of their descriptions.
 fn other_responses(endpoint: Keyed) -> Vec<Response> {
     let fixture = Fixture::new();
     let send = |request: &Request| fixture.api.send(request);
@@ -99,7 +100,7 @@ fn other_responses(endpoint: Keyed) -> Vec<Response> {
     }
 }
 
-/// The response of `whoami` for a token.
+/// The response of `whoami` to a token.
 fn whoami_of_token() -> Response {
     let fixture = Fixture::new();
     let made = body(&fixture.api.send(&fixture.request(Keyed::CreateSession)));
@@ -114,7 +115,7 @@ fn whoami_of_token() -> Response {
     response
 }
 
-/// Creates a connection with this body, and returns the response.
+/// Creates a connection with this body. Returns the response.
 fn created(document: &str) -> Response {
     let fixture = Fixture::new();
     let request = with_body(fixture.api.request("POST", CONNECTIONS), document);
@@ -123,7 +124,8 @@ fn created(document: &str) -> Response {
     response
 }
 
-/// The response to a caller that already has the document. Returns `None` if the endpoint ignores `If-None-Match`.
+/// The response if the caller already has the document. Returns `None` if the endpoint ignores
+/// `If-None-Match`.
 fn not_modified(endpoint: Keyed) -> Option<Response> {
     let fixture = Fixture::new();
     let request = fixture.request(endpoint);
@@ -132,8 +134,8 @@ fn not_modified(endpoint: Keyed) -> Option<Response> {
     (response.status == 304).then_some(response)
 }
 
-/// A problem of this kind, caused by changing a valid request. Returns `None` if the endpoint does not have the
-/// problem.
+/// A problem with this code, caused by changing a valid request. Returns `None` if the endpoint
+/// never returns it.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
     let mut fixture = Fixture::new();
@@ -203,7 +205,7 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),
         Code::InvalidParameter => request.query = "limit=1000&page=0".into(),
         Code::QueryTooBroad => {
-            // The counters suffice to refuse, so nothing else is read.
+            // The counters alone cause the refusal, so no rows are needed.
             let counts = "UPDATE connection_counts SET n = iif(value = 'eu', 402114, 214630) WHERE dimension = 'tag'";
             fixture.api.env.database.execute(counts, []).unwrap();
             request.query = "tags=eu,billing&tagsMatch=any".into();
@@ -264,7 +266,7 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             assert_eq!(fixture.api.send(&request).status, 200);
         }
         Code::KeyLimit if endpoint == Keyed::CreateKey => {
-            // The fixture already has one.
+            // The fixture has already created one key.
             (1..100).for_each(|_| drop(fixture.key()));
         }
         Code::OauthClientLimit if endpoint == Keyed::SetOauthClient => {
@@ -293,7 +295,7 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             fixture.store_credentials(
                 r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
             );
-            // Two minutes after the token expired.
+            // The access token expired two minutes ago.
             fixture.api.env.now.set(1_800_028_920_000);
             script(&fixture.api, &[(503, json!({}))]);
         }
@@ -310,7 +312,8 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             fixture.api.env.database.execute("DELETE FROM oauth_clients", []).unwrap();
             request.body = Body::Whole(CONNECTING_ACCOUNT[0].2.into());
         }
-        // An inconclusive check does not prevent storing entered credentials, but the app's own token can't be obtained.
+        // If a check is inconclusive, credentials that a user enters are stored, but the app's own
+        // token can't be obtained.
         Code::PlatformUnreachable if endpoint == Keyed::Connect => {
             request.body = Body::Whole(fixture.connect_app_platform().into());
             script(&fixture.api, &[(0, json!({}))]);
@@ -333,15 +336,15 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
         Code::TooManyRequests => fixture.api.env.limited.set(true),
         Code::VaultFull => {
             fixture.api.env.size.set(9_900_000_000);
-            // Makes the isolate cache the catalog.
+            // Make the isolate cache the catalog.
             fixture.api.get("/v1/whoami");
         }
         Code::Unavailable => {
             fixture.api.env.db_fails.set(true);
-            // An isolate with empty caches.
+            // Another isolate, with empty caches.
             fixture.api.service = Service::new(Config::default());
         }
-        // No request to an endpoint causes these.
+        // No request to this endpoint causes the remaining codes.
         _ => return None,
     }
     let response = fixture.api.send(&request);

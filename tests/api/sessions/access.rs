@@ -1,4 +1,4 @@
-//! The access of a token, and the rate limit of its requests.
+//! What tokens may do, and the rate limit of their requests.
 
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
@@ -64,7 +64,7 @@ fn a_missing_token_scope_needs_no_storage() {
         api.cost(&as_secret(&token, "GET", CONNECTORS)),
         (403, "insufficient_scope".into(), 0)
     );
-    // The batch detects a scope that the key has lost.
+    // The batch of the request detects that the key has lost a scope.
     api.env
         .database
         .execute("UPDATE api_keys SET scopes = 'catalog:read sessions:create'", [])

@@ -1,4 +1,4 @@
-//! The part of the catalog that a token sees.
+//! The part of the catalog that a token can read.
 
 use connector_vault::http::{Response, Service};
 use serde_json::json;
@@ -75,7 +75,7 @@ fn catalog_requests_with_a_token_need_no_storage() {
     let mut api = api();
     let tokens = [json!({"identity": "ann"}), json!({"identity": "bob", "platforms": ["alpha"]})]
         .map(|input| api.token(&input));
-    // An isolate that has cached neither the token nor its key.
+    // This isolate has cached neither the token nor its key.
     api.service = Service::new(config(&[("SESSION_SECRET", SECRET)]));
     let calls = api.env.db_calls.get();
     for path in [CONNECTORS, "/v1/available-actions/alpha", "/v1/nothing"] {

@@ -1,4 +1,4 @@
-//! Creating tokens.
+//! Creating tokens: `POST /v1/sessions`.
 
 use connector_vault::auth::Shard;
 use connector_vault::auth::token::MAX_TOKEN;
@@ -173,7 +173,8 @@ fn the_longest_token_fits_a_header() {
     assert!(token.len() < MAX_TOKEN, "{}", token.len());
     let sent = with_header(as_secret(&token, "GET", WHOAMI), "origin", &origins(10, 60)[9]);
     assert_eq!(body(&api.send(&sent))["platforms"], json!(platforms));
-    // One action of each platform, so that the token stays restricted to all of them.
+    // The token allows one action of each platform, so that it stays restricted to all of these
+    // platforms.
     let actions = platforms.iter().map(|platform| format!("{platform}/{}", "a".repeat(80)));
     input["actions"] = json!(actions.collect::<Vec<_>>());
     input["origins"] = json!(origins(10, 253));
@@ -188,13 +189,13 @@ fn the_longest_token_fits_a_header() {
         }
     }
     assert!((MAX_TOKEN - 20..=MAX_TOKEN).contains(&longest), "{longest}");
-    // A token of exactly the maximum length can be created and used. With the number of another database in front,
-    // base64 has no such length, so it is shorter by one character.
+    // Tokens of exactly the maximum length can be created and used. With shard digits in front,
+    // base64 can't have that length, so the limit is one character shorter.
     let greatest = MAX_TOKEN - usize::from(*HOME != Shard::FIRST);
     let origins = origins(10, fits + 1);
     input["origins"] = json!(origins);
     let exact = (200..=512).find_map(|bytes| {
-        // A quote takes two bytes.
+        // In JSON, a quote takes two bytes.
         input["identity"] = json!("\"".repeat(bytes / 2) + &"a".repeat(bytes % 2));
         let response = api.send(&token_request(&api.key, &input));
         let session = body(&response);
@@ -268,7 +269,7 @@ fn without_a_secret_there_are_no_tokens() {
         assert!(document["detail"].as_str().unwrap().contains("`SESSION_SECRET`"), "{document}");
         assert!(response.log.unwrap().contains("SESSION_SECRET"));
         assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (401, "invalid_key".into(), 0));
-        // Other callers don't see the failure.
+        // Callers without the scope get a 403 even while storage fails.
         let lacking = api.env.key("acme", Environment::Test, &[], None);
         assert_eq!(api.send(&token_request(&lacking, &json!({}))).status, 403);
     }

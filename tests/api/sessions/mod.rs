@@ -19,7 +19,7 @@ const CONNECTORS: &str = "/v1/available-connectors";
 const WHOAMI: &str = "/v1/whoami";
 pub const SECRET: &str = "a secret of thirty-two characters";
 const OTHER: &str = "another secret, and a longer one than that";
-/// The cost of a request that does not query storage.
+/// The cost of a request that reads no storage.
 const FREE: &str = "d1;desc=\"calls=0 rows_read=0 rows_written=0\", kv;desc=\"reads=0\"";
 
 fn api() -> Api {
@@ -32,7 +32,8 @@ pub fn token_request(key: &ApiKey, document: &Value) -> Request {
 }
 
 impl Api {
-    /// Publishes the small catalog with these additional platforms, which are visible immediately.
+    /// Publishes the small catalog with these additional platforms, and waits until the service
+    /// reads it.
     fn publish_with<T: AsRef<str>>(&self, more: &[T]) {
         let more = more.iter().map(|platform| {
             let platform = platform.as_ref();
@@ -42,7 +43,7 @@ impl Api {
         self.env.wait(CURRENT_MS + 1);
     }
 
-    /// A token that names platforms that the catalog no longer has.
+    /// Creates a token for platforms that are then removed from the catalog.
     fn token_for_removed_platforms(&self, gone: &[&str], input: &Value) -> String {
         self.publish_with(gone);
         let token = self.token(input);
@@ -50,14 +51,13 @@ impl Api {
         token
     }
 
-    /// The response of a request that creates a token.
+    /// Requests a token. Returns the response.
     pub fn session(&self, document: &Value) -> Value {
         let response = self.send(&token_request(&self.key, document));
         assert_eq!(response.status, 201, "{document} {}", body(&response));
         body(&response)
     }
 
-    /// Creates a token.
     pub fn token(&self, document: &Value) -> String {
         self.session(document)["token"].as_str().unwrap().to_owned()
     }

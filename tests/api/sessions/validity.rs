@@ -1,4 +1,4 @@
-//! Valid and invalid tokens: signatures, expiry, keys, origins.
+//! Which tokens are valid: signatures, expiry, keys and origins.
 
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::http::{Response, Service};
@@ -25,7 +25,7 @@ fn session_secrets_can_be_rotated() {
     let new = api.token(&json!({"identity": "ann"}));
     assert_ne!(old, new);
     assert_eq!((status(&api, &old), status(&api, &new)), (200, 200));
-    // Pasting a secret often adds white space around it.
+    // Pasted secrets often have white space around them.
     api.service = service(&format!("  {OTHER}\n"), "");
     assert_eq!((status(&api, &old), status(&api, &new)), (401, 200));
     api.service = service(SECRET, OTHER);
@@ -45,7 +45,7 @@ fn refuses_every_flipped_bit() {
     let calls = api.env.db_calls.get();
     let mut refused = 0;
     let mut refuse = |secret: &[u8]| {
-        // Headers are text, so other bytes can't be sent.
+        // Headers are strings, so invalid UTF-8 can't be sent.
         let Ok(secret) = std::str::from_utf8(secret) else { return };
         for path in [WHOAMI, CONNECTORS, CONNECTIONS] {
             let response = api.get_as(secret, path);
@@ -60,7 +60,7 @@ fn refuses_every_flipped_bit() {
             bytes[at] ^= 1 << bit;
             refuse(&bytes);
         }
-        // Replace the last character with each letter: several strings decode to the same signature bytes.
+        // Several last characters decode to the same signature bytes, so try each one.
         for letter in *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/. " {
             let mut bytes = token.clone().into_bytes();
             if std::mem::replace(&mut bytes[at], letter) != letter
@@ -104,7 +104,7 @@ fn refuses_every_flipped_bit() {
 
 #[test]
 fn refuses_malformed_claims() {
-    // A token with a valid signature and wrong claims.
+    // Tokens with a valid signature and wrong claims.
     let api = api();
     let good = json!({"v": 1, "k": "key-1", "s": 7, "e": api.env.now.get() + 1, "i": "ann"});
     let sign = |claims: &str| {
@@ -131,7 +131,7 @@ fn refuses_malformed_claims() {
         claims[member] = value;
         assert_eq!(api.get_as(&sign(&claims.to_string()), CONNECTORS).status, 401, "{claims}");
     }
-    // No bit mask gives a token the scope to create tokens.
+    // No value of the scope claim gives a token the scope to create tokens.
     let mut claims = good.clone();
     claims["s"] = json!(255);
     claims["k"] = json!(api.env.texts("SELECT id FROM api_keys")[0]);
@@ -190,10 +190,10 @@ fn tokens_end_with_their_key() {
         let before = api.env.dump();
         let responses: Vec<_> = requests().iter().map(|request| api.cost(request)).collect();
         assert_eq!(responses, vec![(401, "invalid_key".to_owned(), 1); 7], "{spoil}");
-        // This error comes before those of the request.
+        // The refused token is reported before errors of the request.
         assert_eq!(api.get_as(&token, &format!("{CONNECTIONS}?limit=0")).status, 401, "{spoil}");
         assert_eq!(api.env.dump(), before);
-        // The catalog is the same for all keys, so tokens are accepted there until they expire.
+        // The catalog is the same for all keys, so it accepts a token until it expires.
         assert_eq!(api.cost(&as_secret(&token, "GET", CONNECTORS)), (200, String::new(), 0));
     }
 }

@@ -1,4 +1,4 @@
-//! The connections that a token sees and changes.
+//! The connections that a token can read and change.
 
 use connector_vault::http::Service;
 use connector_vault::terms::{Environment, Scope};
@@ -10,7 +10,7 @@ use crate::vault::{
     CONNECTIONS, SUMMARY, UNKNOWN_ID, at, code, comparable, cursor, faults, minimal, next,
 };
 
-/// Connections of two identities, each to three platforms and with two types.
+/// Creates connections of two identities, each with three platforms and two types.
 fn vault(api: &Api) -> Vec<Value> {
     let mut rows = Vec::new();
     for identity in ["ann", "Ann", "bob"] {
@@ -201,7 +201,7 @@ fn a_token_creates_connections_for_its_identity_only() {
         (json!({"identity": "Ann"}), "identity"),
         (json!({"identityType": "team"}), "identityType"),
         (json!({"platform": "zeta"}), "platform"),
-        // The response does not reveal whether the catalog has the platform.
+        // The response does not reveal whether the platform is in the catalog.
         (json!({"platform": "nothing"}), "platform"),
         (json!({"platform": "Not a platform"}), "platform"),
     ] {
@@ -219,7 +219,7 @@ fn a_token_creates_connections_for_its_identity_only() {
         assert_eq!(body(&response)["detail"], json!(detail));
         assert_eq!(api.env.dump(), before);
     }
-    // Only platforms that the token may see are suggested.
+    // Suggestions contain only platforms that the token may see.
     let response = post(&json!({"platform": "gone", "identity": "ann", "identityType": "user"}));
     assert_eq!((response.status, faults(&response)), (400, vec!["/platform".to_owned()]));
     assert_eq!(faults(&post(&json!({"platform": "zeta", "identity": "bob"}))), ["/identityType"]);
@@ -227,7 +227,7 @@ fn a_token_creates_connections_for_its_identity_only() {
     assert_eq!(response.status, 201);
     let created = body(&response);
     assert_eq!(api.get(&at(created["id"].as_str().unwrap())).status, 200);
-    // The connection that has the key is named only if the token may see it.
+    // The problem names the existing connection only if the token may see it.
     let response = post(&minimal("ann"));
     assert_eq!((response.status, &body(&response)["connectionId"]), (409, &created["id"]));
     let team = api.create(
@@ -297,7 +297,7 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
         );
         seen.extend(column(&response, "key"));
         path = next(&response);
-        // Each page uses another token; halfway, the secret changes too.
+        // Each page uses another token. Halfway, the session secret changes, too.
         api.env.wait(60_000);
         assert_eq!(api.get_as(&token, WHOAMI).status, 401);
         if page == 2 {
@@ -333,7 +333,7 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
             "{input}"
         );
     }
-    // Filters that repeat the token's restriction give the same list.
+    // Filters that repeat the token's restriction return the same list.
     assert_eq!(requested(&token, &format!("limit=2&identity=ann&after={after}")), 200);
     assert_eq!(requested(&token, &format!("limit=2&identity=bob&after={after}")), 400);
     assert_eq!(requested(&token, &format!("limit=3&after={after}")), 400);
@@ -343,7 +343,7 @@ fn cursors_work_with_the_next_token_of_the_identity_only() {
     let key = api.key.reveal().to_owned();
     assert_eq!(requested(&key, &format!("limit=2&identity=ann&after={keys}")), 200);
     assert_eq!(requested(&key, &format!("limit=2&identity=ann&after={after}")), 400);
-    // Cursors don't work with a token of another key of the same account.
+    // A cursor is invalid for tokens of another key, even of the same account.
     api.key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let other = api.token(&ann);
     assert_eq!(status_for(&api, &other, "limit=2"), 200);

@@ -1,5 +1,6 @@
-//! Agents of six tenants in three databases, with keys and with users' tokens, which know all ids of each other. At
-//! `POST /mcp`, none of them sees, runs or reconnects anything that its key, or its token's user, may not.
+//! Agents of six tenants in three databases, with keys or with users' tokens, and with all ids of
+//! each other. At `POST /mcp`, no agent sees, calls or reconnects a connection outside the access
+//! of its key or its user.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +16,13 @@ use crate::sessions::token_request;
 use crate::support::{Api, anonymous, as_key, body, units, with_body, with_header};
 use crate::vault::UNKNOWN_ID;
 
-/// Number of random requests in a normal run, and in a proof.
+/// The number of random requests in `npm test`, and in `npm run proof`.
 const REQUESTS: [usize; 2] = [2_000, 4_000];
-/// Two of them differ only in case.
+/// Two of these identities differ only in case.
 const IDENTITIES: [&str; 3] = ["ann", "Ann", "bob"];
-/// The first one has an action, and is connected through a link.
+/// The first platform has an action, and its accounts are connected through a link.
 const PLATFORMS: [&str; 2] = ["acme", "bearer"];
-/// The scopes of a token, and the tools that require them.
+/// The scopes of a token, each with the tool that requires it.
 const SCOPES: [(&str, &str); 4] = [
     ("catalog:read", "describe_action"),
     ("connections:read", "list_connections"),
@@ -31,7 +32,7 @@ const SCOPES: [(&str, &str); 4] = [
 /// Tables whose rows belong to a tenant.
 const TABLES: [&str; 4] = ["connections", "credentials", "connect_attempts", "events"];
 
-/// A connection; its access token is its id.
+/// A connection, whose access token is its id.
 struct StoredConnection {
     id: String,
     tenant: usize,
@@ -39,13 +40,13 @@ struct StoredConnection {
     platform: &'static str,
 }
 
-/// The key or token of an agent.
+/// An agent's key or token.
 struct Agent {
     secret: String,
     tenant: usize,
-    /// A token's user, and the platform to which it is restricted.
+    /// The user of a token, and the platform to which the token is restricted.
     user: Option<(&'static str, Option<&'static str>)>,
-    /// A token's scopes. A key has all of them.
+    /// The scopes of a token, or all scopes for a key.
     scopes: Vec<&'static str>,
 }
 
@@ -119,7 +120,7 @@ impl Agents {
         all
     }
 
-    /// Creates a tenant's connections, and the agents that use its key or its users' tokens.
+    /// Creates a tenant's connections, and agents that use the tenant's key or its users' tokens.
     fn fill(&mut self, tenant: usize, key: &ApiKey) {
         let send = |method: &str, path: &str, document: &Value, status: u16| {
             let response =
@@ -168,8 +169,8 @@ impl Agents {
         }
     }
 
-    /// Calls a tool, in either version of the protocol and with the secret in either header. Returns its result, and whether
-    /// the caller has the scope.
+    /// Calls a tool in a random protocol version, with the secret in a random header. Returns the
+    /// tool's result, and whether the caller has the scope.
     fn call(
         &mut self,
         caller_index: usize,
@@ -218,7 +219,8 @@ impl Agents {
         None
     }
 
-    /// Asserts that a result is this error, equal to that for an unknown object, and that nothing was sent or written.
+    /// Asserts that a result is this error, that it equals the error for an unknown object, and
+    /// that nothing was sent or written.
     fn assert_refused(&mut self, result: &Value, code: &str, of_nothing: Option<&Value>) {
         let content = &result["structuredContent"];
         assert_eq!(
@@ -380,7 +382,7 @@ impl Agents {
         self.request_counts[0] += 1;
     }
 
-    /// Gets the outcome of a user's attempt, as a client does that opened its link.
+    /// Requests the outcome of a user's attempt, as a client does that has opened the link.
     fn resume(&mut self, caller_index: usize) {
         let from = self.attempts.len().saturating_sub(30);
         if self.attempts.is_empty() {

@@ -1,6 +1,6 @@
-//! Random requests with tokens of several keys, identities, types, platforms, scopes and origins, while time passes and
-//! keys are revoked, expire, lose scopes and regain them. A naive model predicts each response: exactly the connections
-//! that the token may see.
+//! Random requests with tokens of several keys, identities, types, platforms, scopes and origins.
+//! Meanwhile, time passes, and keys are revoked, expire, lose scopes and regain them. A naive model
+//! predicts each response: exactly the connections that the token may see.
 
 mod requests;
 mod statements;
@@ -16,7 +16,7 @@ use crate::sessions::{SECRET, token_request};
 use crate::support::{Api, ORIGIN, as_secret, body, with_body, with_header};
 use crate::vault::{UNKNOWN_ID, code};
 
-/// Number of random requests in a normal run, and in a proof.
+/// The number of random requests in `npm test`, and in `npm run proof`.
 const REQUESTS: [usize; 2] = [8_000, 100_000];
 /// The approximate number of connections per tenant.
 const SIZE: usize = 70;
@@ -25,11 +25,11 @@ const PLATFORMS: [&str; 4] = ["alpha", "alpha-two", "zeta", "epsilon"];
 const TYPES: [&str; 4] = ["user", "team", "organization", "project"];
 const TAGS: [&str; 4] = ["red", "green", "Red", "x y"];
 const NAMES: [&str; 4] = ["Ann", "ann", "Bob", "École"];
-/// The identities of connections: two differ only in case, and one looks like a key.
+/// The identities of connections. Two differ only in case, and one looks like a connection key.
 const IDENTITIES: [&str; 6] = ["ann", "Ann", "bob", "é::x", "a%_b", "nobody"];
 const ORIGINS: [&str; 3] = ["https://a.example", "https://b.example", "http://localhost:5173"];
 
-/// A key and its condition.
+/// A key and its current state.
 struct Key {
     secret: ApiKey,
     id: String,
@@ -39,7 +39,7 @@ struct Key {
     scopes: Vec<Scope>,
 }
 
-/// A token and the body that requested it.
+/// A token, and the body of the request that created it.
 #[derive(Clone)]
 struct Token {
     text: String,
@@ -76,7 +76,7 @@ impl Token {
     }
 }
 
-/// A cursor, and the token that received it.
+/// A cursor, and the token that it was issued to.
 #[derive(Clone)]
 struct IssuedCursor {
     after: String,
@@ -169,7 +169,8 @@ impl Simulation {
         self.api.env.now.get()
     }
 
-    /// Creates a token with a key that has the scope; once there are many, it replaces the oldest.
+    /// Creates a token with a key that has the scope. Above the maximum number, it replaces the
+    /// oldest token.
     fn create_token(&mut self) {
         let index = self.rng.below(self.keys.len());
         let now = self.now();
@@ -259,7 +260,7 @@ impl Simulation {
         }
     }
 
-    /// Changes a key at random.
+    /// Changes a random key.
     fn change_key(&mut self) {
         let at = self.rng.below(self.keys.len());
         let now = self.now();
@@ -286,8 +287,8 @@ impl Simulation {
         assert_eq!(self.api.env.database.execute(sql, row).unwrap(), 1);
     }
 
-    /// Sends a request from a page of some origin. Returns `None` if it is refused because of its token, as the model
-    /// predicts.
+    /// Sends a request from a page of a random origin. Returns `None` if the token is refused, as
+    /// the model predicts.
     fn send(&mut self, token: &Token, request: Request, scope: Option<Scope>) -> Option<Response> {
         let page = match self.rng.below(if token.origins.is_some() { 5 } else { 20 }) {
             0 => Some("https://c.example"),
@@ -300,7 +301,8 @@ impl Simulation {
         }
         let says_own = self.rng.percent(10);
         if says_own {
-            // This header marks a request of the service's own page; next to an `Origin`, it is ignored.
+            // This header marks a request of the service's own page. The service ignores it if
+            // there is an `Origin`.
             request = with_header(request, "sec-fetch-site", "same-origin");
         }
         self.sent += 1;
@@ -383,7 +385,8 @@ fn tokens_reach_only_what_they_allow() {
     let mut simulation = Simulation::new();
     let requests = repetitions(REQUESTS[0], REQUESTS[1]);
     while simulation.sent < requests {
-        // A proof takes about an hour and a half of simulated time; tokens last one to eleven minutes.
+        // `npm run proof` simulates about an hour and a half, and tokens last one to eleven
+        // minutes.
         if simulation.rng.percent(10) {
             let passed = simulation.rng.next() % 1000;
             simulation.api.env.wait(passed);

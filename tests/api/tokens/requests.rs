@@ -1,4 +1,4 @@
-//! The requests, and the model's prediction for each.
+//! Random requests with a token, and the model's prediction for each.
 
 use connector_vault::terms::Scope;
 use serde_json::json;
@@ -37,7 +37,8 @@ impl Simulation {
         }
     }
 
-    /// Follows a cursor with any token. It is valid for tokens of the same key with the same restriction.
+    /// Requests a page with a cursor and any token. The cursor is valid for tokens of the same key
+    /// with the same restriction.
     pub(super) fn follow(&mut self, token: &Token) {
         let Some(given) = self.cursors.get(self.rng.below(300)).cloned() else { return };
         let alike: Vec<Token> =
@@ -68,7 +69,8 @@ impl Simulation {
             }
             self.seen.followed += 1;
         } else if response.status == 200 {
-            // Another restriction may lead to the same list, if the filter adds what the token's restriction lacks.
+            // A token with another restriction may have the same list, if the filter contains what
+            // that restriction lacks.
             assert_eq!((token.key, &token.identity), (given.token.key, &given.token.identity));
             let (own_connections, other_connections) =
                 (self.visible_connections(&token), self.visible_connections(&given.token));
@@ -78,7 +80,8 @@ impl Simulation {
         }
     }
 
-    /// Requests one connection. If the token may not see it, the response is the same as for an unknown id.
+    /// Requests one connection. If the token must not see it, the response is the same as for an
+    /// unknown id.
     pub(super) fn request_connection(&mut self, token: &Token) {
         let own = self.visible_connections(token);
         let id = if own.rows.is_empty() || self.rng.percent(50) {

@@ -1,15 +1,15 @@
-//! Lists the files whose statements name the table `connections`, each with how it restricts tokens. A new statement must
-//! be added here, so that its author considers tokens.
+//! Lists the files with statements on the table `connections`, and how each restricts tokens.
+//! Authors of a new statement must add it here, so that they consider tokens.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// A file whose statements name the table.
+/// A file with statements on the table.
 struct Place {
     file: &'static str,
     statements: usize,
-    /// How a token is restricted, or why none is involved.
+    /// How the file restricts tokens, or why no token is involved.
     reason: &'static str,
 }
 
@@ -67,7 +67,8 @@ const PLACES: [Place; 15] = [
     place("operator", 4, "the operator's commands"),
 ];
 
-/// The number of statements on connections in each file below a folder. The operator's commands count as one place.
+/// Counts the statements on connections in each file below a folder. The operator's commands count
+/// as one file.
 fn count(folder: &Path, found: &mut BTreeMap<String, usize>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -76,7 +77,7 @@ fn count(folder: &Path, found: &mut BTreeMap<String, usize>) {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap_or_default();
-        // Tests are at the end of a file.
+        // Unit tests are at the end of a file.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         let words: Vec<&str> = code
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')

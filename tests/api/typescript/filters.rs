@@ -1,4 +1,4 @@
-//! `npm/src/types/filters.ts`: the query parameters of the npm package's calls.
+//! Generates `npm/src/types/filters.ts`: the query parameters of the npm package's calls.
 
 use std::fmt::Write as _;
 
@@ -10,15 +10,15 @@ use super::{WRITTEN_BY, enumerations};
 
 pub const FILE: &str = "npm/src/types/filters.ts";
 const HEAD: &str = "// The query parameters of lists and of single resources.";
-/// The longest line.
+/// The maximum line length.
 const WIDTH: usize = 120;
 
-/// An interface with the parameters of an endpoint.
+/// A TypeScript interface with the parameters of an endpoint.
 struct Interface {
     name: &'static str,
     endpoint: Keyed,
     about: &'static str,
-    /// Whether the package also iterates over the list, with larger pages.
+    /// Whether the package can also iterate over the list, with larger pages.
     iterates: bool,
 }
 
@@ -64,7 +64,7 @@ const INTERFACES: [Interface; 15] = [
     interface("ConsoleSessionFilters", Keyed::ListConsoleSessions, "Which sessions to list."),
 ];
 
-/// The source text of [`FILE`].
+/// Generates the source text of [`FILE`].
 pub fn text() -> String {
     let mut text = format!("{HEAD}\n{WRITTEN_BY}\nimport type {{ Names }} from \"./names.js\";\n");
     for Interface { name, endpoint, about, iterates } in &INTERFACES {
@@ -84,7 +84,7 @@ pub fn text() -> String {
     text
 }
 
-/// The description with the limits of the value, and the default.
+/// The parameter's description, with the limits of its value and its default.
 fn description(parameter: &Parameter, iterates: bool) -> String {
     let mut text = parameter.doc.about.to_owned();
     match parameter.check {
@@ -113,7 +113,7 @@ fn description(parameter: &Parameter, iterates: bool) -> String {
     text
 }
 
-/// The type of a parameter's value.
+/// The TypeScript type of a parameter's value.
 fn kind(parameter: &Parameter) -> String {
     let union_of = |names: &[&str]| {
         let known = enumerations().into_iter().find(|(_, values)| values == names);
@@ -131,7 +131,7 @@ fn kind(parameter: &Parameter) -> String {
             let one = union_of(parameter.doc.items);
             format!("{one} | readonly {one}[]")
         }
-        // The service accepts any string, and returns no rows for unknown ones.
+        // The service accepts any string, and returns no rows for an unknown method.
         Check::Length(_) if parameter.name == "method" => {
             "Names[\"ActionMethod\"] | Lowercase<Names[\"ActionMethod\"]>".into()
         }
@@ -139,7 +139,7 @@ fn kind(parameter: &Parameter) -> String {
     }
 }
 
-/// A comment of a member, on one line if it fits.
+/// Formats a member's comment, on one line if it fits.
 fn comment(text: &str) -> String {
     let line = format!("  /** {text} */");
     if line.chars().count() <= WIDTH {

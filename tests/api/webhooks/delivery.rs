@@ -1,4 +1,4 @@
-//! Deliveries: their contents, times and outcomes.
+//! Deliveries of events: contents, times and outcomes.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -49,7 +49,8 @@ fn the_queue_delivers_what_exceeds_one_batch() {
     }
     connect(&api, "eve");
     assert_eq!(receiver.take().len(), 12);
-    // Unsent deliveries: a run sends the first ones, and the queue the others, concurrently.
+    // The response's own run sends the first unsent deliveries, and the queue sends the others
+    // concurrently.
     for identity in ["ann", "bob"] {
         send(&api, "POST", CONNECTIONS, &minimal(identity));
     }
@@ -91,7 +92,7 @@ fn failed_deliveries_are_retried() {
     receiver.respond(|_| status(500));
     connect(&api, "eve");
     assert_eq!(receiver.take().len(), 1);
-    // The queue delivers it five seconds later.
+    // The queue retries the delivery after five seconds.
     api.env.wait(5 * SECOND - 1);
     queue(&api);
     assert_eq!(receiver.take().len(), 0);
@@ -104,9 +105,9 @@ fn failed_deliveries_are_retried() {
         (&json!(2), &json!("pending"), &json!(500))
     );
     assert!(read(&api, &path(&webhook, ""))["failingSince"].is_string());
-    // The queue is used for the second attempt only.
+    // Only the second attempt uses the queue.
     assert_eq!(api.env.take_messages(), []);
-    // The schedule sends it after five minutes.
+    // After five minutes, the schedule sends the delivery.
     for _ in 0..4 {
         minute(&api);
     }
@@ -168,7 +169,7 @@ fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
         disabled_event["data"],
         json!({"webhook": {"id": webhook["id"]}, "reason": {"code": "no_success", "detail": null, "httpStatus": 503}})
     );
-    // A disabled webhook gets no deliveries until it is enabled.
+    // A disabled webhook gets no deliveries until it is enabled again.
     fail(&api, &late);
     assert_eq!(receiver.take().len(), 0);
     let replay = json!({"from": "evt_0000000000001"});
@@ -274,12 +275,13 @@ fn the_schedule_finishes_the_deliveries_of_an_interrupted_isolate() {
     let api = api();
     let receiver = Receiver::new(&api);
     create(&api, &json!({"url": URL}));
-    // The isolate is killed after it has written, and nothing runs after the response.
+    // The isolate is killed after it has written the event, so no work runs after the response.
     let created = send(&api, "POST", CONNECTIONS, &minimal("eve"));
     assert_eq!((created.status, created.has_deliveries), (201, true));
     minute(&api);
     assert_eq!(receiver.types(), ["connection.created"]);
-    // The isolate is killed after it has claimed a delivery. Another run sends the delivery again a minute later.
+    // The isolate is killed after it has claimed a delivery. Another run sends that delivery a
+    // minute later.
     receiver.respond(|_| panic!("the isolate dies"));
     let created = send(&api, "POST", CONNECTIONS, &minimal("ann"));
     assert!(created.has_deliveries);
@@ -316,7 +318,7 @@ fn many_events_go_through_the_queue_and_each_arrives_once() {
     let unique: HashSet<_> = got.iter().map(|request| header(request, "webhook-id")).collect();
     let listed = api.env.texts("SELECT id || '' FROM events").len();
     assert_eq!((got.len(), unique.len()), (listed, listed));
-    // Without a queue, each minute does as much as one run can.
+    // Without a queue, each minute processes as much as one run can.
     api.env.has_queue.set(false);
     for index in 0..20 {
         send(&api, "POST", CONNECTIONS, &minimal(&format!("more {index}")));
@@ -337,7 +339,8 @@ fn outcomes_are_stored_while_a_slow_receiver_has_not_responded() {
     for index in 0..12 {
         send(&api, "POST", CONNECTIONS, &minimal(&format!("user {index}")));
     }
-    // The fast receiver's first four outcomes, then the slow receiver's. Another run is enqueued after the first.
+    // The first four outcomes of the fast receiver are stored, then those of the slow one. Another
+    // run is enqueued after the first.
     let (done, calls) = (jobs::deliver_due(&api.service, &api.env), api.env.db_calls.get());
     assert_eq!(pollster::block_on(done).unwrap(), Vec::<String>::new());
     assert_eq!(api.env.db_calls.get() - calls, 3);
@@ -370,7 +373,7 @@ fn a_replay_delivers_a_range_of_events_again() {
         run_after_response(&api, &response);
         assert_eq!(receiver.types().len(), types, "{document}");
     }
-    // More deliveries than one request may enqueue.
+    // One request may not enqueue this many deliveries.
     api.env
         .database
         .execute_batch("INSERT INTO events (account, environment, type, occurred_at, subject) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT 'acme', 'test', 'connection.created', 1, '{}' FROM n; DELETE FROM deliveries")
@@ -378,7 +381,7 @@ fn a_replay_delivers_a_range_of_events_again() {
     let first = body(&send(&api, "POST", &path(&webhook, "/replay"), &json!({"from": id(1)})));
     assert_eq!(first, json!({"queued": 1000, "next": id(1002)}));
     let rest = json!({"from": first["next"]});
-    // Further replays are refused until some of these are done.
+    // Further replays fail until some of these deliveries are done.
     let refused = send(&api, "POST", &path(&webhook, "/replay"), &rest);
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("60")));
     assert_eq!(body(&refused)["code"], "too_many_requests");
@@ -395,7 +398,7 @@ fn a_replay_delivers_a_range_of_events_again() {
 #[test]
 fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
     let api = api();
-    // Each minute has one run.
+    // Without a queue, each minute has one run.
     api.env.has_queue.set(false);
     let receiver = Receiver::new(&api);
     let url = |name: &str| format!("https://app.example/{name}");
@@ -411,7 +414,7 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
         let failing = got.iter().filter(|request| is_failing(request)).count();
         (failing, got.len() - failing)
     };
-    // The failure is not known yet, so each webhook gets its share.
+    // The receiver has not failed yet, so each webhook gets its share.
     deliver(&api);
     assert_eq!(got(&receiver), (4, 4));
     deliver(&api);
@@ -420,7 +423,7 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
         deliver(&api);
         assert!(got(&receiver).0 <= 1);
     }
-    // Once the receiver works again, it gets all due deliveries.
+    // Once the receiver works again, all due deliveries are sent to it.
     receiver.respond(|_| status(204));
     api.env.wait(300 * SECOND);
     deliver(&api);
@@ -432,7 +435,7 @@ fn a_failing_receiver_gets_one_delivery_at_a_time_and_delays_no_other() {
 #[test]
 fn many_webhooks_of_an_account_do_not_delay_those_of_another() {
     let api = api();
-    // Each run is the only one.
+    // Without a queue, each minute has one run.
     api.env.has_queue.set(false);
     let receiver = Receiver::new(&api);
     for index in 0..20 {
@@ -447,7 +450,7 @@ fn many_webhooks_of_an_account_do_not_delay_those_of_another() {
     let others_url = "https://other.example/hooks";
     send_as_other(WEBHOOKS, &json!({"url": others_url}));
     for run in 0..2 {
-        // Its event is the newest one.
+        // This event is newer than the replayed ones.
         api.env.wait(SECOND);
         send_as_other(CONNECTIONS, &minimal(&format!("user {run}")));
         deliver(&api);
@@ -480,7 +483,7 @@ fn a_silent_receiver_gets_at_most_one_batch() {
 #[test]
 fn new_events_are_delivered_before_replayed_ones() {
     let api = api();
-    // Each minute has one run.
+    // Without a queue, each minute has one run.
     api.env.has_queue.set(false);
     let receiver = Receiver::new(&api);
     let webhook = create(&api, &json!({"url": URL}));
@@ -522,7 +525,7 @@ fn deliveries_are_paged_and_deleted_with_their_events() {
     assert_eq!(read(&api, &path(&webhook, "/deliveries?limit=5"))["next"], Value::Null);
     api.env.wait(31 * DAY);
     minute(&api);
-    // The last event is kept.
+    // The newest event is never deleted, so its delivery remains.
     assert_eq!(deliveries(&api, &webhook).len(), 1);
     assert_eq!(api.send(&api.request("DELETE", &path(&webhook, ""))).status, 204);
     assert_eq!(api.env.texts("SELECT state FROM deliveries").len(), 0);
@@ -568,7 +571,7 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
     let refused = api.get(&path(&webhook, "/deliveries?state=lost"));
     let detail = "`state` must be one of pending, delivered, failed";
     assert_eq!((refused.status, &body(&refused)["errors"][0]["detail"]), (400, &json!(detail)));
-    // The index alone finds the deliveries, in order.
+    // The index alone finds the deliveries in list order.
     list("state=failed");
     let requested = api.env.statements.borrow();
     let steps = plan(&api.env, requested.last().unwrap()).join("; ");
@@ -593,7 +596,7 @@ fn events_wait_for_a_missing_vault_key() {
         minute(&api);
     }
     assert_eq!(receiver.types(), ["connection.created"]);
-    // By now, the other key encrypts the secret.
+    // By now, the new key encrypts the secret.
     let sealed = api.env.texts("SELECT sealed_key FROM webhooks");
     assert_eq!(sealed, ["two"]);
 }

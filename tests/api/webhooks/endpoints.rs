@@ -1,4 +1,4 @@
-//! The endpoints of webhooks: accepted, returned and refused values.
+//! The endpoints of webhooks: which values they accept, return and refuse.
 
 use connector_vault::http::Service;
 use connector_vault::terms::{Environment, EventType, Scope};
@@ -37,16 +37,16 @@ fn a_webhook_is_created_read_changed_and_deleted() {
     assert_eq!(changed["createdAt"], shown["createdAt"]);
     assert_ne!(changed["updatedAt"], shown["updatedAt"]);
     assert_eq!(read(&api, &own), changed);
-    // Omitted members are unchanged.
+    // Omitted members do not change.
     let unchanged = body(&send(&api, "PATCH", &own, &json!({"description": "Again"})));
     assert_eq!((&unchanged["url"], &unchanged["active"]), (&change["url"], &json!(true)));
     assert_eq!(unchanged["description"], "Again");
 
-    // Null clears the description.
+    // `null` clears the description.
     let cleared = body(&send(&api, "PATCH", &own, &json!({"description": null})));
     assert_eq!(cleared["description"], Value::Null);
 
-    // The response of the first attempt is lost.
+    // The response to the first attempt is lost, so the request is retried.
     api.env.db_faults.borrow_mut().push_back(DbFault::After);
     assert_eq!(api.send(&api.request("DELETE", &own)).status, 204);
     for request in [
@@ -218,7 +218,7 @@ fn after_a_rotation_both_secrets_sign_for_a_day() {
     assert_eq!(signs("b"), [true, true]);
     api.env.wait(1);
     assert_eq!(signs("c"), [false, true]);
-    // After another rotation, the previous secret still signs, and older ones don't.
+    // After another rotation, the previous secret still signs, but older ones don't.
     rotate();
     rotate();
     assert_eq!(signs("d"), [false, false]);
@@ -235,14 +235,15 @@ fn concurrent_rotations_create_one_secret() {
         body(&api.send(&api.request("POST", &path(&webhook, "/rotate"))))["secret"].clone()
     };
     let (before, rotated) = (sealed(&api), rotate(&api));
-    // Another rotation completes between the read and the write of this one, when the use of its key is written.
+    // Another rotation completes between the read and the write of this one: it runs when the key's
+    // use is written.
     let sql = format!(
         "UPDATE webhooks SET sealed = '{before}'; UPDATE api_keys SET last_used_day = NULL;
         CREATE TEMP TRIGGER theirs AFTER UPDATE ON api_keys BEGIN UPDATE webhooks SET sealed = '{}', written_by = 'them'; END",
         sealed(&api)
     );
     api.env.database.execute_batch(&sql).unwrap();
-    // A new isolate writes the use of the key.
+    // A new isolate writes the key's use.
     api.service = Service::new(settings());
     assert_eq!(rotate(&api), rotated);
 }

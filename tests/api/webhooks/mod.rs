@@ -1,4 +1,4 @@
-//! Webhooks: events arrive at least once and signed, or a failure is reported.
+//! Webhooks deliver each event at least once and signed, or report a failure.
 
 mod delivery;
 mod endpoints;
@@ -34,7 +34,7 @@ fn api() -> Api {
     api
 }
 
-/// Creates a webhook. Returns its document, with its secret.
+/// Creates a webhook. Returns its document, which contains its secret.
 fn create(api: &Api, document: &Value) -> Value {
     let response = send(api, "POST", WEBHOOKS, document);
     assert_eq!(response.status, 201, "{}", body(&response));
@@ -56,7 +56,7 @@ fn deliveries(api: &Api, webhook: &Value) -> Vec<Value> {
     page["rows"].as_array().unwrap().clone()
 }
 
-/// A receiver's reaction to a request: a response, or an error.
+/// A receiver's response to a request, or an error.
 type Respond = Box<dyn FnMut(&HttpRequest) -> Result<HttpResponse, HttpError>>;
 
 /// A receiver that records its requests.
@@ -92,7 +92,7 @@ impl Receiver {
         self.got.take()
     }
 
-    /// The types of the events that it has received since the last call.
+    /// The types of the events that the receiver got since the last call.
     fn types(&self) -> Vec<String> {
         let events = self.take().into_iter().map(|request| event(&request));
         events.map(|event| event["type"].as_str().unwrap().to_owned()).collect()
@@ -113,7 +113,7 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> &'a str {
     found.map(|(_, value)| value.as_str()).unwrap()
 }
 
-/// Whether the library of Standard Webhooks verifies one of the request's signatures.
+/// Whether the Standard Webhooks library verifies one of the request's signatures.
 fn is_signed(request: &HttpRequest, secret: &Value) -> bool {
     let webhook = Webhook::new(secret.as_str().unwrap()).unwrap();
     let seconds = header(request, "webhook-timestamp").parse().unwrap();
@@ -121,7 +121,7 @@ fn is_signed(request: &HttpRequest, secret: &Value) -> bool {
     header(request, "webhook-signature").split(' ').any(|one| one == expected)
 }
 
-/// Does the work after a response: sends due deliveries.
+/// Sends due deliveries, as the Worker does after a response.
 fn run_after_response(api: &Api, response: &Response) {
     if response.has_deliveries {
         deliver(api);

@@ -1,4 +1,4 @@
-// The page's policy forbids inline scripts, and thus an import map.
+// The page's Content-Security-Policy forbids inline scripts, and therefore import maps.
 import { ConnectorVault, VaultError } from "/node_modules/connector-vault/dist/index.mjs";
 
 async function show() {

@@ -1,4 +1,4 @@
-// Uses the package as an application does: pages, filters, changes, errors. Without `any` and type assertions.
+// An application's code for pages, filters, changes and errors. It must compile without `any` and type assertions.
 import {
   ConnectorVault,
   NotFoundError,
@@ -82,7 +82,7 @@ export async function titles(vault: ConnectorVault): Promise<string[]> {
   return page.rows.map(({ title, method }): string => (method === "GET" ? title : method.toLowerCase()));
 }
 
-/** A switch over all states compiles without a default. */
+/** A switch over all states must compile without a default case. */
 export function symbolOf(state: ConnectionState): string {
   switch (state) {
     case "operational":

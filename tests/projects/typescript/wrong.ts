@@ -1,4 +1,4 @@
-// Code that must not compile. An expected error that does not occur is itself an error.
+// Code with type errors. If an expected error does not occur, `tsc` reports `@ts-expect-error` as an error.
 import { ConnectorVault, VaultError, parseConnectionKey } from "connector-vault";
 import type { Action, Connection, Connector, Page } from "connector-vault";
 
@@ -7,7 +7,7 @@ export async function wrong(vault: ConnectorVault, page: Page<Connection>, conne
   new ConnectorVault({ baseUrl: "https://vault.example" });
   // @ts-expect-error: unknown option
   new ConnectorVault({ baseUrl: "https://vault.example", secret: "sk_test_", retries: 3 });
-  // @ts-expect-error: `fetch` gets one argument, a Request
+  // @ts-expect-error: `fetch` must accept a Request
   new ConnectorVault({ baseUrl: "https://vault.example", secret: "sk_test_", fetch: async (url: string) => new Response(url) });
   // @ts-expect-error: unknown filter
   vault.connections.list({ plattform: "github" });
@@ -19,7 +19,7 @@ export async function wrong(vault: ConnectorVault, page: Page<Connection>, conne
   vault.connections.list({ limit: "20" });
   // @ts-expect-error: the platform is missing
   vault.actions.list();
-  // @ts-expect-error: a method that no action has
+  // @ts-expect-error: not a method of actions
   vault.actions.list("github", { method: "HEAD" });
   // @ts-expect-error: only tags can be changed
   vault.connections.update(connection.id, { name: "other" });
@@ -27,7 +27,7 @@ export async function wrong(vault: ConnectorVault, page: Page<Connection>, conne
   vault.connections.create({ platform: "github", identity: "ann" });
   // @ts-expect-error: not a valid platform version
   vault.connections.create({ platform: "github", identity: "ann", identityType: "user", platformVersion: "1" });
-  // @ts-expect-error: a signal goes into the options
+  // @ts-expect-error: a signal must be in the options
   vault.connections.get(connection.id, new AbortController().signal);
   // @ts-expect-error: a list is not an array
   vault.connections.list().map((row) => row.id);
@@ -45,9 +45,9 @@ export async function wrong(vault: ConnectorVault, page: Page<Connection>, conne
   error.code === "not_found";
   // @ts-expect-error: errors are read-only
   error.status = 500;
-  // @ts-expect-error: nothing is `any`
+  // @ts-expect-error: tags are not `any`
   const text: number = (await vault.connections.list()).rows[0]?.tags;
-  // @ts-expect-error: keys have no such member
+  // @ts-expect-error: unknown member of a parsed key
   parseConnectionKey(connection.key).version;
   return text;
 }

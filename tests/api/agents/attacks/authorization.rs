@@ -112,8 +112,8 @@ pub(super) fn authorization(fixture: &Fixture) -> Vec<(&'static str, Request, Re
             ),
             Problem(404),
         ),
-        // The client is valid but its request is not: users who have not signed in are not redirected to a site that
-        // anyone could have registered.
+        // The client is valid but the request is not. Anyone can register a client, so the service
+        // does not redirect users to its site before they sign in.
         ("the service as an open redirector", open("https://evil.example/cb", &[]), Page(400)),
         (
             "an open redirector, by another fault",
@@ -153,7 +153,7 @@ pub(super) fn repeated_parameters(name: &str, count: usize) -> String {
     (0..count).map(|index| format!("{name}{index}=1")).collect::<Vec<_>>().join("&")
 }
 
-/// Client IDs whose metadata must not be requested: private addresses, and look-alikes of other hosts.
+/// Client ids whose metadata must not be requested: private addresses and lookalike hosts.
 pub(super) fn documents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
     [
         ("the machine", "https://localhost/client.json"),

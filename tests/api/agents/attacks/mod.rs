@@ -1,5 +1,5 @@
 //! Attacks on the sign-in endpoints, each with the expected refusal. After each attack, the database is unchanged, no
-//! token was issued, the user was redirected only to the client, and no other server was called.
+//! token was issued, redirects led only to the client, and no other server was called.
 
 mod authorization;
 mod calls;
@@ -22,7 +22,7 @@ use super::*;
 use crate::connect::response;
 use crate::support::{as_key, as_secret, with_body};
 
-/// The address of a metadata document.
+/// The URL of a client's metadata document, which is also the client's id.
 const DOCUMENT: &str = "https://agent.example/client.json";
 
 /// The expected outcome of an attack.
@@ -50,7 +50,7 @@ struct Fixture {
     id: String,
     client: String,
     other_client: String,
-    /// The victim's browser, at its consent page.
+    /// The victim's browser, which shows the consent page.
     victim: Browser,
     grant: String,
     /// The attacker's browser, with its own sign-in in progress.
@@ -61,9 +61,10 @@ struct Fixture {
     code: String,
     /// An agent with read access only.
     reader: Agent,
-    /// An agent whose client has a metadata document, so that the client is the same at every endpoint.
+    /// An agent whose client id is the URL of a metadata document, and therefore the same at every
+    /// endpoint.
     published: Agent,
-    /// A code of that client, which has not been exchanged.
+    /// A code for the client of `published` that has not been exchanged yet.
     published_code: String,
     /// Another account's endpoint, client and key.
     other_endpoint: String,
@@ -71,14 +72,14 @@ struct Fixture {
     foreign_key: ApiKey,
 }
 
-/// Serves the metadata document of a client. Returns the client's ID.
+/// Makes other servers return this metadata document.
 fn publish(api: &Api, document: &Value) {
     let document = document.clone();
     *api.env.platform.borrow_mut() =
         Box::new(move |_| -> Result<HttpResponse, _> { response(200, &document) });
 }
 
-/// The metadata of a valid client.
+/// The metadata document of a valid client.
 fn metadata() -> Value {
     json!({"client_id": DOCUMENT, "client_name": "Example", "redirect_uris": [CALLBACK]})
 }
@@ -190,12 +191,12 @@ impl Fixture {
     }
 }
 
-/// A tool call with an access token.
+/// Returns a tool call with this access token.
 fn request_of(path: &str, token: &str) -> Request {
     call_request(path, token, "list_connections", &json!({}))
 }
 
-/// Describes how a response to an attack differs from the expected refusal. Returns `None` if it does not.
+/// Describes how a response differs from the expected refusal. Returns `None` if it matches.
 fn fault(response: &Response, refusal: Refusal) -> Option<String> {
     let page_text = text(response);
     let found = (response.status, response.header("location"));
@@ -370,7 +371,8 @@ fn metadata_documents_cannot_impersonate_other_clients() {
         assert_eq!(fault(&api.send(&request), Page(400)), None, "{document}");
         assert_eq!(api.env.dump(), before, "{document}");
     }
-    // A valid client is shown by its host, regardless of the name in its document.
+    // The consent page shows the host of the client id, regardless of the name in the metadata
+    // document.
     api.env.wait(10 * 60 * 1000 + 1);
     publish(
         &api,
@@ -429,7 +431,7 @@ fn a_flood_with_a_client_id_does_not_block_refreshes() {
     assert!(own.is_some() && flood.is_some() && own != flood);
     // A request that needs no storage does not count towards a rate limit.
     assert_eq!(counted(&fixture.refresh(client, "rt_x.y", &[])), None);
-    // An invalid code does not count either.
+    // A request with an invalid code does not count towards a rate limit either.
     assert_eq!(counted(&fixture.token(&[("client_id", client), ("code", "x")])), None);
     let other = counted(&fixture.refresh(&fixture.agent.client, &fixture.agent.refresh, &[]));
     assert!(other.is_some() && other != own);

@@ -185,7 +185,7 @@ pub(super) fn tokens(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)>
     ]
 }
 
-/// Tokens that revoke no grant at this endpoint.
+/// Revocation requests that must not end any grant.
 pub(super) fn revocations(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
     let at = |id: &str, token: &str| {
         let path = format!("/mcp/{id}/revoke");

@@ -19,7 +19,7 @@ use crate::rng::{TestRng, repetitions};
 use crate::support::as_key;
 use crate::vault::{CONNECTIONS, at, state};
 
-/// Number of histories in a normal run, and in a proof.
+/// The number of histories in `npm test`, and in `npm run proof`.
 const HISTORIES: [usize; 2] = [24, 50];
 const STEPS: usize = 70;
 
@@ -28,7 +28,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Each history connects some of these platforms and identities.
+/// The platform and identity of each connection of a history.
 const SLOTS: [(&str, &str); 3] = [("acme", "ann"), ("acme", "bob"), ("keyed", "cem")];
 
 /// The requests to platforms in a step, and their scripted responses.
@@ -64,12 +64,12 @@ fn connect_body(slot: usize) -> Value {
     json!({"platform": platform, "identity": identity, "identityType": "user"})
 }
 
-/// The service and the model, which do the same steps.
+/// The service and the model, which perform the same steps.
 struct ServiceAndModel {
     api: Api,
     model: Model,
     platform: Rc<RefCell<Platform>>,
-    /// The last event that was read.
+    /// The id of the last event that was read.
     after: String,
 }
 
@@ -116,7 +116,8 @@ impl ServiceAndModel {
                 let byte = u8::try_from(step.jitter_fifths * 51).unwrap();
                 let process = CrashingProcess::new(&self.api.env, step.crash_point, Some(byte));
                 let done = run_until_killed(jobs::run_minute(&self.api.service, &process));
-                // The service can also be killed in steps after the checks, which don't touch the connection.
+                // The service can also be killed after the checks, in steps that don't touch the
+                // connection.
                 assert!(is_done || done.is_none());
             }
             StepAction::Connect(slot) if SLOTS[slot].0 == "acme" => {
@@ -193,7 +194,7 @@ impl ServiceAndModel {
         }
     }
 
-    /// The app, which holds the credentials, reports the state.
+    /// Reports a state, as apps do that store the credentials themselves.
     fn report(
         &mut self,
         slot: usize,
@@ -223,7 +224,7 @@ impl ServiceAndModel {
         self.send(step, &with_body(request, &sent.to_string()))
     }
 
-    /// A user connects or reconnects.
+    /// Connects or reconnects as a user.
     fn sign_in(&mut self, slot: usize, step: &Step, mut process: Process) {
         let sent = match &self.model.slots[slot] {
             Some(connection) => json!({"connection": connection.id}),
@@ -245,7 +246,7 @@ impl ServiceAndModel {
         assert_eq!(response.is_some(), is_over);
     }
 
-    /// Compares everything that is visible.
+    /// Compares the service's responses and events with the model.
     fn compare(&mut self) {
         for (slot, name) in SLOTS.iter().enumerate() {
             self.adopt(slot);
@@ -256,7 +257,7 @@ impl ServiceAndModel {
                 assert_eq!(connection["state"], shown["state"]);
                 shown["active"] = connection["active"].clone();
                 let members = shown.as_object_mut().unwrap();
-                // The model does not know the account.
+                // The model does not include the account.
                 members.remove("account");
                 for scopes in ["scopes", "missingScopes"] {
                     members[scopes].as_array_mut().unwrap().sort_by_key(Value::to_string);
@@ -282,7 +283,8 @@ impl ServiceAndModel {
         assert_eq!(requested, (std::mem::take(&mut model.spent), model.calls, model.issued_count));
     }
 
-    /// Adopts a time that storage chose, after checking that it was allowed to choose it.
+    /// Copies a time that storage chose into the model, after checking that it is one of the
+    /// allowed times.
     fn adopt(&mut self, slot: usize) {
         let Some(connection) = &mut self.model.slots[slot] else { return };
         let Some(credentials) = &mut connection.credentials else { return };
@@ -344,7 +346,7 @@ fn states_and_events_match_the_model() {
             }
         }
     }
-    // Each row of the table has occurred.
+    // Every row of the documented state table has occurred.
     for code in ["grant_ended", "credentials_rejected", "grant_rejected"] {
         assert!(seen.contains(&("failed", Some(code))), "{code}");
     }

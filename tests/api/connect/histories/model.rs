@@ -46,7 +46,6 @@ impl Connection {
     }
 }
 
-/// The credentials in the vault.
 #[derive(Debug, Clone, Default)]
 pub struct StoredCredentials {
     pub access: String,
@@ -58,7 +57,8 @@ pub struct StoredCredentials {
     pub missing: BTreeSet<&'static str>,
     pub reason: Option<Reason>,
     pub attempts: usize,
-    /// When the platform first refused with any error, and when it first reported the end of the grant.
+    /// The times when the platform first refused with any error, and when it first reported the end
+    /// of the grant.
     pub refused: Option<u64>,
     pub ended: Option<u64>,
     pub next: Option<u64>,
@@ -67,7 +67,7 @@ pub struct StoredCredentials {
     pub chosen: Option<ChosenTime>,
     pub enqueued_until: Option<u64>,
     pub leased_until: Option<u64>,
-    /// Whether the account is known. All sign-ins are of one account.
+    /// Whether the account is known. All sign-ins use the same account.
     pub knows_account: bool,
 }
 
@@ -92,45 +92,45 @@ impl StoredCredentials {
     }
 }
 
-/// A time that storage may choose.
+/// The times that storage may choose from.
 #[derive(Debug, Clone, Copy)]
 pub enum ChosenTime {
     Within(u64, u64),
     OneOf(u64, u64),
 }
 
-/// The account's client at `acme`.
+/// The OAuth client of `acme`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Client {
     pub rejected: bool,
     pub probe: u64,
-    /// The account or connection that the last error may concern instead of the client.
+    /// The account or connection to which the last error may apply, instead of the client.
     pub suspect: Option<Party>,
 }
 
-/// The party that an error concerns.
+/// The party to which an error applies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Party {
     Account,
     Connection(u128),
 }
 
-/// The pause after this many failed attempts.
+/// The pause after this many failed attempts, in milliseconds.
 fn pause(attempts: usize) -> u64 {
     [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR][attempts.min(5) - 1]
 }
 
-/// The process was killed.
+/// The error of a step during which the process was killed.
 pub struct Crashed;
 
-/// A process that may be killed at a step.
+/// A process that may be killed.
 pub struct Process {
     pub crash_point: Option<CrashPoint>,
     pub steps: u32,
 }
 
 impl Process {
-    /// Performs a step; the process may be killed before or after it.
+    /// Performs a step. The process may be killed before or after it.
     pub fn step<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Crashed> {
         let index = self.steps;
         self.steps += 1;
@@ -163,7 +163,7 @@ pub struct Model {
     pub slots: [Option<Connection>; 3],
     /// The events since the last step.
     pub events: Vec<Value>,
-    /// The refresh tokens that were used since the last step, and the number of other requests.
+    /// The refresh tokens that were sent since the last step. `calls` counts all other requests.
     pub spent: Vec<String>,
     pub calls: usize,
     /// The number of tokens that were issued.
@@ -208,7 +208,7 @@ impl Model {
         }
     }
 
-    /// The time of the next check of a working connection: in a day, or up to a tenth earlier.
+    /// The time of the next check of a working connection: a day from now, minus up to a tenth.
     pub fn next_check(&self) -> u64 {
         self.now + DAY - DAY / 50 * self.jitter_fifths
     }
@@ -371,7 +371,7 @@ impl Model {
         }
     }
 
-    /// A client reads the credentials.
+    /// Reads the credentials as a client.
     pub fn read_credentials(
         &mut self,
         process: &mut Process,
@@ -396,7 +396,7 @@ impl Model {
             // A key is not refreshed; a token that can't be refreshed is an error.
             return Ok(if is_requested && !is_key { 409 } else { 200 });
         }
-        // The token has expired and can't be refreshed, so a use fails the connection.
+        // The token has expired and can't be refreshed, so reading it fails the connection.
         let waits = credentials.next.is_some_and(|next| now < next);
         let is_free = credentials.leased_until.is_none_or(|until| until <= now);
         if !waits {
@@ -409,7 +409,7 @@ impl Model {
         Ok(409)
     }
 
-    /// A run of the schedule does the due work.
+    /// Runs the schedule for one minute.
     pub fn minute(
         &mut self,
         process: &mut Process,
@@ -509,7 +509,7 @@ impl Model {
         }
     }
 
-    /// A user returns from the platform. `id`: the id of the connection if it is new.
+    /// Completes a connect attempt at the callback. `id` is that of a new connection.
     pub fn return_from_platform(
         &mut self,
         process: &mut Process,
@@ -525,7 +525,7 @@ impl Model {
         if response.failure().is_some() {
             return process.step(|| ());
         }
-        // The request for the account.
+        // The service requests the account.
         process.step(|| self.calls += 1)?;
         process.step(|| {
             let mut credentials = StoredCredentials::default();
@@ -553,7 +553,7 @@ impl Model {
         self.record_event(slot, "created");
     }
 
-    /// An API key is stored.
+    /// Stores an API key.
     pub fn put_key(
         &mut self,
         process: &mut Process,
@@ -562,7 +562,7 @@ impl Model {
     ) -> Result<bool, Crashed> {
         process.step(|| ())?;
         process.step(|| self.calls += 1)?;
-        // Only a rejection prevents storing the key.
+        // Only a rejected key is not stored.
         let (state, reason) = match response.check_result() {
             Ok(None) => ("operational", None),
             Ok(Some(failure)) if failure.class == FailureClass::Ended => return Ok(false),
@@ -582,7 +582,7 @@ impl Model {
         Ok(true)
     }
 
-    /// A refresh token is imported.
+    /// Imports a refresh token.
     pub fn import(&mut self, process: &mut Process, slot: usize) -> Result<(), Crashed> {
         process.step(|| ())?;
         process.step(|| {
@@ -643,8 +643,8 @@ impl Model {
 }
 
 impl StoredCredentials {
-    /// Adopts the tokens of a response; `scopes` are the requested ones, in case the platform does not list the granted
-    /// ones.
+    /// Stores the tokens of a response. `scopes` are the requested ones, in case the platform does
+    /// not list the granted ones.
     pub fn adopt_tokens(
         &mut self,
         response: TokenResponse,

@@ -1,4 +1,4 @@
-//! The steps of a history, and their meaning.
+//! The steps of a history, and the platform responses that they cause.
 
 use super::*;
 
@@ -22,13 +22,13 @@ pub enum TokenResponse {
     Denied,
 }
 
-/// The kind of failure for a token request.
+/// How a token request failed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FailureClass {
     Temporary,
     /// The grant has ended.
     Ended,
-    /// The platform refuses for another reason.
+    /// The platform refuses the request for another reason.
     Refused,
     /// The platform rejects the account's client.
     Client,
@@ -40,7 +40,7 @@ pub enum FailureClass {
 #[derive(Debug, Clone, Copy)]
 pub struct Failure {
     pub class: FailureClass,
-    /// The reason codes: while the connection stays usable, and once a confirmed refusal ends it.
+    /// The reason codes while the connection stays usable, and after a confirmed refusal.
     pub codes: (&'static str, &'static str),
     pub detail: Option<&'static str>,
     pub status: Option<u16>,
@@ -149,7 +149,7 @@ impl TokenResponse {
         })
     }
 
-    /// The response to a request with a key.
+    /// The platform's response to a request that checks a key.
     pub fn to_call(self) -> Result<HttpResponse, HttpError> {
         let status = match self {
             Self::Good { .. } => 200,
@@ -189,13 +189,13 @@ const STATES: [&str; 4] = ["unknown", "operational", "degraded", "failed"];
 
 #[derive(Debug, Clone)]
 pub enum StepAction {
-    /// A client reads the credentials, with `refresh` if `true`.
+    /// Reads the credentials of a slot, with `refresh=true` if the flag is set.
     Use(usize, bool),
-    /// A run of the schedule.
+    /// Runs the schedule for one minute.
     Minute,
-    /// A user connects or reconnects; an API key is stored.
+    /// Connects or reconnects a slot: by a user's sign-in, or by storing an API key.
     Connect(usize),
-    /// A refresh token is imported.
+    /// Imports a refresh token into a slot.
     Import(usize),
     Report(usize, &'static str, Option<bool>, Option<&'static str>),
     Tag(usize),
@@ -209,13 +209,13 @@ pub struct Step {
     pub wait: u64,
     pub action: StepAction,
     pub response: TokenResponse,
-    /// The random byte that spreads pauses: a multiple of a fifth of its range.
+    /// The random byte that varies pauses, in fifths of its range.
     pub jitter_fifths: u64,
     pub crash_point: Option<CrashPoint>,
 }
 
 impl Step {
-    /// A random response; often the same as before (`last`).
+    /// Returns a random response, often the same as `last`.
     pub fn random(rng: &mut TestRng, last: Option<TokenResponse>) -> Self {
         let slot = rng.below(SLOTS.len());
         let action = match rng.below(24) {
