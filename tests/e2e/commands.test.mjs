@@ -37,7 +37,7 @@ function files(path) {
     .filter((name) => READ.test(name));
 }
 
-/** The command in a line as words, up to the first placeholder. */
+/** The words of the command in a line, up to the first placeholder. */
 function commandWords(line) {
   const words = line.trim().split(/\s+/);
   const end = words.findIndex((word) => !/^(--|--?[a-z][\w-]*|[a-z](?:[\w:./@-]*\w)?|\d+)$/.test(word));

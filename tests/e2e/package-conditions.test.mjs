@@ -15,7 +15,7 @@ import { parseConnectorKey } from "connector-vault";
 export default { fetch: () => Response.json(parseConnectorKey("api::acme::v1")) };
 `;
 
-/** The file of the package for these conditions. */
+/** The file that the package exports for these conditions. */
 function fileOf(conditions) {
   const { exports } = JSON.parse(readFileSync(join(root, "npm", "package.json"), "utf8"));
   const found = Object.entries(exports["."]).find(([condition]) => conditions.includes(condition));

@@ -69,7 +69,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     fixture.seeded = await insertConnections(fixture.database, "many", SEEDED);
     const pages = join(folder, "pages");
     mkdirSync(pages);
-    // Two origins, of which only the first is allowed.
+    // Two origins; only the first is in ALLOWED_ORIGINS.
     [fixture.site, fixture.stranger] = [await Site.start(pages), await Site.start(pages)];
     fixture.pages = pages;
     const bindings = `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`;

@@ -1,4 +1,4 @@
-// The packed package in new projects, one for each supported environment. Every project only has the tarball installed, and lists the
+// The packed package in new projects, one for each supported environment. Each project installs only the tarball, and lists the
 // connectors of the running service.
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
@@ -28,7 +28,7 @@ let service;
 let origin;
 let tarball;
 let browser;
-/** The expected connectors. */
+/** The names of the connectors that each project must list. */
 let names;
 const config = () => ({ baseUrl: origin, secret: caller.secret });
 
@@ -82,7 +82,7 @@ async function expectPrinted(node, project, ...args) {
   assert.deepEqual(JSON.parse(stdout), names);
 }
 
-/** This project's Node, and that of the system if it differs: version → program. */
+/** Programs by version of Node: this project's, and the system's if its version differs. */
 function nodes() {
   const PATH = (process.env.PATH ?? "")
     .split(delimiter)

@@ -100,7 +100,7 @@ describe("the Python package", () => {
       PYTHONDONTWRITEBYTECODE: "1",
       VAULT_URL: `http://127.0.0.1:${server.port}`,
       VAULT_KEY: many.secret,
-      // Separate accounts, whose connections no other test counts.
+      // Separate accounts, so that no other test counts their connections.
       README_KEY: reader.secret,
       AGENTS_KEY: few.secret,
       NOTES_KEY: notes.state.keys.ada,

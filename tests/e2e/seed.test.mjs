@@ -163,7 +163,7 @@ describe("seed", () => {
       output += text;
     });
     const closed = once(child, "close");
-    // The storage is also open here, as while `npm start` runs.
+    // This process has the storage open, as `npm start` would.
     const [code, n] = await state.use(async ({ vault }) => {
       const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
       try {

@@ -78,7 +78,7 @@ async function helper(state, seconds) {
   return { ...JSON.parse(line), closed };
 }
 
-/** The accounts with a key in a folder that no process has open, read from its file. */
+/** The accounts with a key, read directly from the database file of a folder that no process has open. */
 function accountsIn(state) {
   const files = readdirSync(join(state.path, "v3", "d1"), { recursive: true }).filter((name) =>
     name.endsWith(".sqlite"),
@@ -226,7 +226,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     await new Promise((done) => impostor.listen(0, "127.0.0.1", done));
     mkdirSync(state.path, { recursive: true });
     const dead = JSON.stringify({ folder: state.path, pid: 1, port: impostor.address().port, token: "t", proof: "p" });
-    // The command starts a helper, and each of the two finds the record.
+    // With either record, the command must start a new helper.
     for (const text of [dead, "null"]) {
       writeFileSync(recordOf(state), text);
       await createKey(state, "acme");

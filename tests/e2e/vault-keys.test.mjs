@@ -1,4 +1,4 @@
-// The commands that show and rotate vault keys, on local storage, and the log messages of the service about invalid keys.
+// The commands that show and rotate vault keys on local storage, and the service's log messages about invalid keys.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

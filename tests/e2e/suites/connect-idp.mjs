@@ -9,7 +9,7 @@ import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 const MANY = 50;
 const POLL_MS = 100;
 
-/** The first truthy result of `look`. */
+/** Polls `look` until it returns a truthy value, and returns that value. */
 async function eventually(look) {
   for (const until = Date.now() + 15_000; ; ) {
     const seen = await look();
@@ -36,7 +36,7 @@ export function connectIdp(fixture) {
     return app.expectConnected(id);
   }
 
-  /** Makes an access token look expired. */
+  /** Expires an access token in storage. */
   const expire = (id) =>
     fixture.database
       .prepare("UPDATE credentials SET expires_at = ? WHERE connection_id = ?")

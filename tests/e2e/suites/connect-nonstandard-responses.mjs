@@ -1,4 +1,4 @@
-// Responses of platforms that deviate from the RFCs: each is understood, or ends the attempt with its own reason.
+// Responses of platforms that deviate from the RFCs. The service accepts each one, or fails the attempt with a specific reason.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { App, Visitor, agree, openCallback, connectingKey, isCallback } from "../support/connecting.mjs";
@@ -23,7 +23,7 @@ const TOKENS = [
 
 const ESCAPE = "<script>alert(1)</script>&\"'";
 
-/** Each with the code of the failure, and a part of its detail. */
+/** Responses that fail an attempt, each with the failure's code and a part of its detail. */
 const FAILURES = [
   ["an error in a 200", "code_rejected", (it) => reply(it, { error: "invalid_grant", error_description: ESCAPE })],
   [
@@ -83,7 +83,7 @@ export function connectNonstandardResponses(fixture) {
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
     const page = await openCallback(visitor, back);
     assert.equal(fixture.stub.requestCount(code), 1, "a code is used once");
-    // Reloading the page shows the same, and sends no request to the platform.
+    // Reloading shows the same page without another request to the platform.
     assert.deepEqual((await openCallback(visitor, back)).data, page.data);
     assert.equal(fixture.stub.requestCount(code), 1);
     return { id, page, url, code };

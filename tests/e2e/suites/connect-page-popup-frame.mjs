@@ -25,7 +25,7 @@ export function connectPagePopupFrame(fixture) {
       fixture.connect.baseUrl + (await fixture.connect.link(identity, { platform: "login", origin, ...more }));
     return openFrame(page, src);
   }
-  /** The messages to a page without duplicates: a window repeats that it is waiting until it gets a reply. */
+  /** The distinct messages to a page: a window repeats its first message until it gets a reply. */
   const messages = async (page) => [
     ...new Set(await page.evaluate(() => window.messages.map(({ origin, status }) => `${origin} ${status}`))),
   ];

@@ -11,7 +11,7 @@ import { proof, proves } from "../support/proof.mjs";
 
 const READERS = 200;
 const PLATFORM = "idp-basic";
-/** The duration of a lease. */
+/** The duration of a refresh lease. */
 const LEASE_MS = 30_000;
 /** For `npm run proof`, the readers' servers have timers that are twice as fast: they wait for a token request for 10 seconds. */
 const TIMERS = proves ? 2 : 1;
@@ -70,7 +70,7 @@ export function connectRace(fixture) {
     assert.deepEqual([state, reason], ["operational", null]);
   }
 
-  /** The platform's requests since `sent`. */
+  /** The token requests after the first `sent` ones. */
   const requestsSince = (sent) => fixture.idp.requests.slice(sent);
   const ONCE = [{ grant: "refresh_token" }];
 
@@ -187,11 +187,11 @@ export function connectRace(fixture) {
       assert.deepEqual([requestsSince(sent), fixture.stub.requestCount(plain)], [ONCE, spent + 1]);
 
       for (const connectionId of [id, other]) await change(connectionId, `lease_until = lease_until - ${LEASE_MS}`);
-      // A platform that accepts the used refresh token again: after one more refresh, the connection works.
+      // If the platform accepts the used refresh token again, the next refresh restores the connection.
       assert.equal((await readers[1].credentials(other)).accessToken, tokens.access_token);
       assert.equal(fixture.stub.requestCount(plain), spent + 2);
       assert.equal((await first.status(other)).state, "operational");
-      // A platform that has revoked the grant: the connection is lost, and its status says so.
+      // If the platform has revoked the grant, the connection fails, and its status gives the reason.
       const refused = await readers[1].askCredentials(id, "?refresh=true");
       assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
       const status = await first.status(id);

@@ -1,4 +1,4 @@
-// A user with several tabs, browsers or accounts, who goes back and forth or takes a long time.
+// Users with several tabs, browsers or accounts, who navigate back and forth or take a long time.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
@@ -49,7 +49,7 @@ export function connectTabs(fixture) {
     return popup;
   }
 
-  /** Confirms the link, if the window does not continue and close by itself. */
+  /** Confirms the link, unless the window continues and closes by itself. */
   async function confirmIfAsked(popup) {
     try {
       await linkConfirmation(popup, "Login").click();
@@ -290,8 +290,8 @@ export function connectTabs(fixture) {
         await fixture.connect.appUrl(identity),
         async (page) => {
           const frame = await framedFor(page, identity);
-          // The window closes the popup when it learns that the attempt has expired, which must be after the popup has shown
-          // this.
+          // Once the window knows that the attempt has expired, it closes the popup. This delays the window's requests until
+          // the popup has shown the expiry.
           const popupShown = Promise.withResolvers();
           await page.route("**/v1/vault/connect/*", (route) => popupShown.promise.then(() => route.continue()));
           const popup = await openPlatform(page, () => button(frame, "Continue to Login").click());

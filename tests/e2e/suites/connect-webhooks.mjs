@@ -37,7 +37,7 @@ class Receiver {
     return receiver;
   }
 
-  /** Takes this many requests, once they have arrived. */
+  /** Waits until this many requests have arrived, and returns them. */
   async take(count) {
     const timeout = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
     while (this.got.length < count) {
@@ -180,7 +180,7 @@ export function connectWebhooks(fixture) {
     proof("an event is delivered even if the service is killed before the delivery", async () => {
       receiver.respond = (_, response) => response.writeHead(204).end();
       const { id, secret } = await vault.webhooks.create({ url: receiver.url });
-      // A delivery is claimed before it is sent.
+      // Without the claim, which is an update of its row, a delivery is not sent.
       const stop =
         "CREATE TRIGGER nothing_is_taken BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'not now'); END";
       await fixture.database.prepare(stop).run();

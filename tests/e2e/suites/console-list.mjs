@@ -21,7 +21,7 @@ const openMoreFilters = (label, text) => async (page) => {
 };
 const KEYS = ["test::github::default::user-2@example.com", "test::github::default::user-4@example.com"];
 
-/** The action, the address that it leads to, and the API request. */
+/** Filters by name: the user's action, and the parameters of the address and the API request. */
 const FILTERS = {
   "the beginning of a name": [fill("Search", "ñame 00001"), { q: "ñame 00001" }],
   "a platform, ignoring case": [platform("GitHub"), { platform: "github" }],
@@ -43,7 +43,7 @@ const FILTERS = {
   "several keys": [openMoreFilters("Keys", KEYS.join(", ")), { key: KEYS.join(",") }],
 };
 
-/** Case, field, input, error, and a valid value. */
+/** Invalid inputs: name, field, action, error, and a valid value for the field. */
 const INVALID = [
   ["a long search", "Search", fill("Search", "x".repeat(101)), "Must have 1 to 100 characters.", "third"],
   ["no tag", "Tags", fill("Tags", "a,,b"), "Contains an empty item.", "third"],
@@ -102,7 +102,7 @@ export function consoleList(fixture) {
           await expectRows(page, all.ids);
           assert.deepEqual(addressParams(page), {});
           assert.equal(await page.getByRole("link", { name: "Clear filters" }).count(), 0);
-          // The address determines the view.
+          // Going back restores the previous filters.
           await page.goBack();
           await expectRows(page, expected.ids);
           assert.deepEqual(addressParams(page), query);
@@ -235,12 +235,12 @@ export function consoleList(fixture) {
           await expectRows(page, ids);
           await page.locator('[aria-busy="true"]').waitFor();
           assert.deepEqual(requests, []);
-          // Valid again, so a request is sent.
+          // A valid value sends a request again.
           await field.fill(right);
           await page.getByText(fault).waitFor({ state: "detached" });
           await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
           assert.equal(requests.length, 1);
-          // A second link is shown in place of the list when nothing matches.
+          // There are two links, because an empty list also shows one.
           await page.getByRole("link", { name: "Clear filters" }).first().click();
         });
       });

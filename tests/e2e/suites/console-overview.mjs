@@ -156,7 +156,7 @@ export function consoleOverview(fixture) {
         for (const [link, holds] of expected) {
           const { pathname, search } = new URL(await link.getAttribute("href"), fixture.console.baseUrl);
           assert.equal(pathname, "/connections");
-          // The view requests from the API what its address contains.
+          // The linked list sends the filters of its address to the API.
           const lists = search.includes("active=all")
             ? [true, false].map((active) => search.replace("active=all", `active=${active}`))
             : [search];

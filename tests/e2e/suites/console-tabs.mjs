@@ -1,4 +1,4 @@
-// The tabs of a browser share one session by messages, and never write it to shared storage.
+// The tabs of a browser share one session through messages, and never write it to shared storage.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";

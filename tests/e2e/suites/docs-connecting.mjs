@@ -6,7 +6,7 @@ import { launch, open } from "../support/browser.mjs";
 import { enteredSecret, heading } from "../support/connect.mjs";
 
 const IDENTITY = "somebody@example.com";
-/** By platform: name, form fields, and what the credentials add to a request. */
+/** Platforms with their names, form fields, and the headers and query that the credentials add to a request. */
 const PLATFORMS = {
   virustotal: {
     name: "VirusTotal",
@@ -21,7 +21,7 @@ const PLATFORMS = {
   "aws-lambda": {
     name: "AWS Lambda",
     fields: { accessKeyId: enteredSecret("id"), secretAccessKey: enteredSecret("secret"), region: "eu-west-1" },
-    // Requests are signed.
+    // Amazon's requests are signed, so the credentials add no constant header.
     headers: () => ({}),
   },
 };

@@ -179,7 +179,7 @@ export function hostileRequests(fixture) {
       }
     });
 
-    // One request that two servers could parse as two: if they differ, callers can smuggle requests. The runtime
+    // Two servers could parse each of these requests differently, which lets callers smuggle a second request. The runtime
     // rejects all but one, and never responds to the remainder: if there is both a length and chunks, it reads the
     // chunks and closes the connection (RFC 9112, section 6.1), and the request has no key.
     const smuggled = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";

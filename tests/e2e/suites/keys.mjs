@@ -161,7 +161,7 @@ export function keys(fixture) {
       const parts = (await cli("keys", "list", ...place)).split(/\n(?=\S)/);
       const part = (apiKey) => parts.find((text) => text.startsWith(apiKey.row.id));
       assert.match(part(used), new RegExp(`  ${date}  `));
-      // Created in 1970, and never used since.
+      // The key `idle` was created in 1970 and never used.
       assert.match(part(idle), / {2}never {2}.*\n(?: {2}.*\n)* {2}note +not used for \d+ days$/m);
     });
 

@@ -95,7 +95,7 @@ export function openapi(fixture) {
 
   /** A successful request to the operation, for `send`. */
   async function validRequest({ operationId, path, method, requestBody, security }) {
-    // Repeating the request replaces the resource.
+    // Deletes the webhooks that earlier requests created.
     if (operationId === "createWebhook") await createOnlyWebhook();
     if (operationId === "createKey")
       await fixture.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
@@ -136,7 +136,7 @@ export function openapi(fixture) {
     };
   }
 
-  /** Requests that the operation rejects, or responds to without a body: variations of a successful one. */
+  /** Variations of a successful request that the operation rejects, or responds to without a body. */
   async function requestVariants(operation) {
     const request = await validRequest(operation);
     const { operationId } = operation;
@@ -178,7 +178,7 @@ export function openapi(fixture) {
       .bind(count)
       .run();
 
-  /** Requests that only one operation rejects, or responds to with another status. */
+  /** Requests that have a status of their own at one operation, such as a rejection by its rules. */
   async function specificVariants(id, { path, ...request }) {
     const as = (body) => ({ body: JSON.stringify(body) });
     if (id === "createConnection") {
@@ -429,7 +429,7 @@ export function openapi(fixture) {
             description.expect(operation.operationId, response);
             return response.status;
           };
-          // The response for a pending attempt takes as long as `wait`.
+          // A pending attempt delays its response by `wait` seconds, so only the shortest value is sent.
           const allowed = name === "wait" ? taken.slice(0, 1) : taken;
           for (const value of allowed) assert.equal(await status(value), 200, `${path}?${name}=${value}`);
           for (const value of [...refused, ""]) assert.equal(await status(value), 400, `${path}?${name}=${value}`);

@@ -390,7 +390,7 @@ export function browser(fixture) {
             },
           );
           assert.equal(error.code, isMalformed ? "invalid_key" : "secret_in_browser");
-          // The message has the reason, the alternative and the option.
+          // The message must name the reason, the alternative, and the option that allows a key.
           if (error.code === "secret_in_browser")
             for (const word of [/short-lived token/, /server/, /allowSecretInBrowser/])
               assert.match(error.message, word);

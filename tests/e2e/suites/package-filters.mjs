@@ -1,5 +1,5 @@
-// Filters that the package rejects before a request: its errors must equal the response of the service to the same request. A table
-// of common mistakes, and random filters.
+// Filters that the package rejects before sending a request. Its errors must equal the service's response to the same filters, for a
+// table of common mistakes and for random filters.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { each, expectNoResponse, factsOf, failure } from "../support/package.mjs";

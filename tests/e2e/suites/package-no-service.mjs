@@ -1,4 +1,4 @@
-// The package's errors without a valid service: no server, one that closes connections or hangs, or another kind of server.
+// The package's errors if no server listens, if it closes connections or hangs, and if it is not a connector-vault.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";

@@ -20,7 +20,7 @@ const REPRESENTATIVE = ["listConnections", "createConnection", "getAction", "run
 const EVERY = 8;
 /** Pages about error codes that together contain every element of such a page. */
 const CHECKED_PROBLEMS = ["missing_key", "invalid_body", "internal"];
-/** Rules that depend on the theme. All other rules have the same result in both. */
+/** The axe rules whose result depends on the theme. */
 const COLOUR_RULES = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 const DESKTOP = { width: 1280, height: 900 };
 

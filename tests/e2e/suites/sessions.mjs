@@ -237,7 +237,7 @@ export function sessions(fixture) {
           assert.deepEqual(costOf(response), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
         }
       }
-      // Only the vault detects tokens of an unknown key or of another environment.
+      // Only a request to the vault reads the key's row, so only it detects an unknown key or another environment.
       for (const secret of [forge(claims({ k: "nobody" })), forge(claims(), SESSION_SECRET, "live")]) {
         assert.deepEqual(
           await Promise.all(allowedPaths.map(async (path) => (await fixture.server.send(path, { secret })).status)),

@@ -1,5 +1,5 @@
-// Missing, damaged or unavailable storage: 503, the cause in the log but not in the response, and recovery as soon as storage works
-// again, without a restart unless stated.
+// While storage is missing, damaged or unavailable, the service responds with 503, and logs the cause. It recovers as soon as storage
+// works again, without a restart unless stated.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";
@@ -19,7 +19,7 @@ export function storage(fixture) {
   const full = () => fixture.keys.full.secret;
   const get = (path, secret = full()) => server.send(path, { secret });
 
-  /** Asserts 503, that the log has `cause` with the request id, and that the response does not have it. */
+  /** Asserts a 503 whose `cause` is in the log with the request id, but not in the response. */
   async function expectUnavailable(path, cause, secret) {
     const response = await get(path, secret);
     const problem = expectProblem(response, "unavailable", { detail: DETAIL });
@@ -92,7 +92,7 @@ export function storage(fixture) {
       test(`a segment ${what}, then is restored`, async () => {
         const { small } = fixture.catalogs;
         const [pack, connectors] = [
-          // The search over all platforms also needs its actions.
+          // The segment with the actions of the platform, which the search over all platforms also reads.
           small.segmentWith('acme-store{"id"'),
           small.segmentWith("\napi::acme-store::"),
         ];

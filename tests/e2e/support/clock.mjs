@@ -1,4 +1,4 @@
-// A simulated clock. (`mock.timers` of node:test forgets other timers when a finished one is cleared, which is common.)
+// A simulated clock. `mock.timers` of node:test is not used, because it loses other timers when a finished one is cleared.
 
 export class Clock {
   /** The elapsed milliseconds. */

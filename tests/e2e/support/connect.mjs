@@ -42,7 +42,7 @@ const PAGE = `<!doctype html>
   window.messages = [];
   addEventListener("message", ({ source, origin, data }) => {
     window.messages.push({ origin, ...data });
-    // The package vouches for windows that it opens; for a frame, the page does.
+    // The package replies to windows that it opens. For a frame, the page itself must confirm its user.
     const isFrame = source === document.querySelector("iframe").contentWindow;
     const connectUrl = document.querySelector("iframe").dataset.opened;
     if (isFrame && connectUrl && data.status === "waiting") source.postMessage({ type: data.type, connectUrl }, origin);

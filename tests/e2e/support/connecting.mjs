@@ -7,7 +7,7 @@ import { Visitor, readPage } from "./visitor.mjs";
 
 export const SCOPES =
   "catalog:read connections:read connections:write connections:connect credentials:read credentials:write clients:read clients:write sessions:create";
-/** Encrypts credentials in these tests. */
+/** The key that encrypts credentials in these tests. */
 export const VAULT_KEY = randomBytes(32).toString("base64");
 secrets.add(VAULT_KEY);
 /** The variables that connecting requires. */
@@ -18,7 +18,7 @@ export const connectingKey = (row = {}) => key({ scopes: SCOPES, ...row });
 
 /** Secrets that some responses must contain: tokens, codes, states, links, cookies. */
 export const issuedSecrets = new Set();
-/** All responses that must not contain them. */
+/** The responses that must not contain `issuedSecrets`. */
 export const recordedResponses = [];
 
 /** A client with one key. */
@@ -121,7 +121,7 @@ export async function obtainCallback(visitor, link, code) {
   return url;
 }
 
-/** The same address on a service that was restarted; the browser keeps its cookie. */
+/** A callback address at the port of a restarted service, with the browser's cookie copied to that port. */
 export function atPort(port, visitor, url) {
   const { origin, port: former } = new URL(url);
   visitor.setCookie(port, "__Host-connect", visitor.cookie(former, "__Host-connect"));

@@ -213,7 +213,7 @@ export class ConnectionLifecycle {
     }
   }
 
-  /** Opens the connection in the console, and passes its state region and the facts in it to `use`. */
+  /** Opens the connection in the console, and passes the region with its state and a function that reads its facts to `use`. */
   #inConsole(use) {
     return this.pages.visit(
       `/connections/${this.id}`,

@@ -30,7 +30,7 @@ const { values } = parseArgs({
 });
 const hashOf = (value) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 20);
 
-/** The values of lines `NAME = "…"`. */
+/** Parses lines such as `NAME = "…"`. Returns the values by name. */
 const valuesIn = (lines) =>
   Object.fromEntries([...lines.matchAll(/^(\w+) ?= ?(".*")$/gm)].map(([, name, value]) => [name, JSON.parse(value)]));
 

@@ -28,7 +28,7 @@ async function installed() {
 export const library = await installed();
 export const { ConnectorVault, VaultError } = library;
 
-/** Incorrect calls of a test's `fetch`. Not thrown there, because that would look like a lost connection. */
+/** Incorrect calls of a test's `fetch`. Collected instead of thrown, because an exception would look like a lost connection. */
 const misuses = [];
 
 /** Unhandled rejections. */
@@ -127,11 +127,11 @@ export function expectError(error, kind, expected = {}) {
   return error;
 }
 
-/** Asserts that a call failed in this way without a response. */
+/** Asserts an error of this class for a call that got no response. */
 export const expectNoResponse = (error, kind, expected) =>
   expectError(error, kind, { requestId: undefined, headers: undefined, ...expected });
 
-/** Asserts that an invalid option or argument was rejected by name. */
+/** Asserts that the error names this option or argument as invalid. */
 export function expectInvalid(error, parameter, suggestion) {
   expectNoResponse(error, "ValidationError", { status: undefined, code: "invalid_argument" });
   const fault =
@@ -142,7 +142,7 @@ export function expectInvalid(error, parameter, suggestion) {
   return error;
 }
 
-/** The members of a problem document, as an error has them. */
+/** Converts a problem document to the properties that the package's error must have. */
 export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
 
 /** Asserts that an error equals the service's response to the same request. */

@@ -15,7 +15,7 @@ function closure(packages, names) {
       const entry = packages[path];
       if (!entry && place !== "") continue;
       if (!entry || needed.has(path)) return;
-      // In the checkout they are needed for development only.
+      // The checkout marks these packages as development dependencies.
       const { dev: _dev, devOptional: _either, ...own } = entry;
       needed.set(path, own);
       for (const next of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) visit(next, path);

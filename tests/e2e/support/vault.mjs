@@ -4,7 +4,7 @@ import { expectHeaders, expectJson } from "./expect.mjs";
 
 export const CONNECTIONS = "/v1/vault/connections";
 export const SUMMARY = "/v1/vault/summary";
-/** The methods of the two paths, as `Allow` lists them. */
+/** The values of `Allow` for the list and for one connection. */
 export const LIST_METHODS = "GET, HEAD, POST, OPTIONS";
 export const ONE_METHODS = "GET, HEAD, PATCH, DELETE, OPTIONS";
 

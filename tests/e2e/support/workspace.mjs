@@ -152,7 +152,7 @@ export class State {
   async open() {
     const vault = new Database(this.path);
     let opened;
-    /** A method of the KV namespace, which is opened when it is needed. */
+    /** Wraps a method of the KV namespace, so that the namespace is opened at the first call. */
     const method =
       (name) =>
       async (...args) => {

@@ -167,7 +167,7 @@ export function localCommands(current) {
       form: `d1 execute BINDING --json --yes --command SQL ${place}`,
       // Creates the database's file.
       isReal: true,
-      // A different result of the real wrangler.
+      // The real wrangler's result differs for the table of keys, so it must run this form separately.
       variant: ({ sql }) => (/api_keys/.test(sql) ? "keys" : ""),
       respond: ({ sql }) => runs(sql),
     },
