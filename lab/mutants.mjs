@@ -27,7 +27,7 @@ function changes() {
   return Object.entries(files).flatMap(([file, { mutants }]) =>
     mutants.map(({ id, status, statusReason, description, mutatorName, location: { start } }) => ({
       ...{ id, line: start.line, text: `${file}: ${description} [${mutatorName}]` },
-      // cargo-gamma reports a change that makes the tests hang as `Survived`, with a reason.
+      // If a change makes the tests hang, cargo-gamma reports `Survived` with a reason.
       outcome: status === "Survived" && statusReason ? "Endless" : status,
     })),
   );

@@ -37,7 +37,7 @@ export class PackagedServer {
     return packaged;
   }
 
-  /** Ends all of its processes: at once, or after they have cleaned up. */
+  /** Stops all processes of the service: SIGKILL ends them immediately, SIGTERM lets them clean up. */
   async stop(signal = "SIGTERM") {
     if (this.child.exitCode === null && this.child.signalCode === null) process.kill(-this.child.pid, signal);
     await this.ended;

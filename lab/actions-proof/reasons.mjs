@@ -26,7 +26,7 @@ function parsed(text) {
   }
 }
 
-/** Each reason has a function that makes both requests equal if it is the only difference. */
+/** Known reasons, each with a function that normalizes a request, so that requests that differ only for that reason become equal. */
 const REQUEST_REASONS = [
   {
     why: "swagger-client omits parameters with an empty value",

@@ -48,7 +48,7 @@ function decodedBody(value, mediaType, schema) {
   }
 }
 
-/** Decodes an example of a member that is not declared as a string. */
+/** Decodes an example of a body's member. Examples of members that are not strings may be written as strings. */
 function decodedMember(value, { type }) {
   const types = [type].flat();
   return types[0] === undefined || types.includes("string") ? value : decodedBody(value, "json");

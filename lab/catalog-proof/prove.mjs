@@ -91,7 +91,7 @@ export function reasons({ refused }) {
   ];
 }
 
-/** The results as lines, and whether the catalog passes. */
+/** Formats the results as lines, and decides whether the catalog passes. */
 export function summarize(found) {
   const { platforms, actions, withExamples, examples, faults, refused, differences } = found;
   const { compared, invalid, disagreed, keywords } = found;

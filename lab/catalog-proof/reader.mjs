@@ -117,7 +117,7 @@ function membersOf(schema, target) {
   };
   const add = (subschema, isComplete, left) => {
     const schema = resolved(subschema);
-    // A nullable object does not require the members.
+    // The members of a nullable object are not required, because null has none.
     const isCertain = isComplete && !(typeof subschema?.$ref === "string" && subschema.nullable === true);
     if (!isObject(schema) || left === 0) return;
     const own = isObject(schema.properties) ? schema.properties : {};

@@ -1,5 +1,5 @@
-// A model of the vault while several callers change it. Each caller changes connections of its own identity, at a platform that the
-// other lists exclude, so that every response is predictable.
+// A model that predicts every response of a vault that several callers change. Each caller changes only connections of its own
+// identity, all at one platform, and no list filters by that platform.
 import { isDeepStrictEqual } from "node:util";
 import { randomInt, randomUUID } from "node:crypto";
 import { Problem } from "../../scripts/lib/problem.mjs";
@@ -21,9 +21,9 @@ export function expectSame(what, actual, expected) {
 }
 
 export class Model {
-  /** The existing connections, which are not changed, in the service's order. */
+  /** The connections that exist at the start and that no caller changes, in the service's order. */
   rows = [];
-  /** The platform of the changed connections. */
+  /** The platform of the connections that callers change. */
   #platform;
   /** Active connections by query: "platform=github" → [connection]. */
   #lists = new Map();

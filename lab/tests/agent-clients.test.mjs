@@ -144,7 +144,7 @@ describe("agents with common MCP clients", () => {
     assert.deepEqual(idp.faults, []);
   });
 
-  /** Opens a link in a browser as the user, signs in, and agrees. Returns the parameters of the redirect. */
+  /** Opens a link in a browser as the user, signs in, and grants access. Returns the parameters of the redirect. */
   async function follow(url, login) {
     const { page, faults, close } = await open(browser, url);
     await page.getByRole("textbox").fill(login);
@@ -215,7 +215,7 @@ describe("agents with common MCP clients", () => {
     });
 
   test("each refreshes an expired access token without its user", async () => {
-    // The last client was the last to sign in, so its token is the last to expire.
+    // The client that signed in last has the token that expires last.
     const { oauthStorage } = agents.get(Object.keys(clients).at(-1)).client;
     const authorization = `Bearer ${oauthStorage.saved.access_token}`;
     const isValid = async () => (await fetch(endpoint, { method: "POST", headers: { authorization } })).status !== 401;

@@ -19,7 +19,7 @@ const SCOPES = ["catalog:read", "connections:read", "connections:connect", "conn
 const MINUTE_MS = 60_000;
 const LOCAL = ["--ip", "127.0.0.1"];
 
-/** A service that `npm start` runs, and its user. */
+/** A user of a service that `npm start` runs. */
 class Visit {
   constructor({ output, key, port }) {
     Object.assign(this, { output, key, port });
@@ -81,7 +81,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const visit = new Visit(started);
         assert.ok(visit.demo, started.output);
 
-        // The user chooses the account at the platform.
+        // The user selects an account at the platform.
         await visit.connect(browser, {}, async (page) => {
           await allow(page, /Ada Example/);
           await heading(page, `${NAME} is connected`).waitFor();

@@ -23,20 +23,20 @@ import { CONNECTIONS, expectCorrectCounts, connectionPath as at } from "../../te
 import { State, build, folder } from "../../tests/e2e/support/workspace.mjs";
 
 const CALLERS = 8;
-/** When the service is killed: after this many responses, at the next operation of this kind. */
+/** When each round kills the service: after this many responses, at the next operation of this kind. */
 const ROUNDS = [
   [400, "the service responds"],
   [250, "a platform exchanges a code"],
   [250, "a lenient platform refreshes a token"],
   [250, "a strict platform refreshes a token"],
 ];
-/** Changes of a connection by a caller. */
+/** The number of times that a caller changes each connection that it creates. */
 const CHANGES = 2;
 /** The number of most recently connected accounts that a caller reads. */
 const READ_COUNT = 3;
 /** Lifetimes of access tokens in seconds. Every other pair of accounts gets the short one, which always needs a refresh. */
 const [LONG, SHORT] = [3600, 1];
-/** The timeouts of a code exchange and a token refresh. Older ones were interrupted. */
+/** The timeouts of a code exchange and a token refresh. The service treats older ones as interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 /** The error a client sees when the service is killed. */
 const SERVICE_KILLED = new Error("the service was killed");
@@ -45,7 +45,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   const state = new State("killed");
   const apiKey = key({ scopes: `${SCOPES} events:read`, account: "killed" });
   const app = new App(() => server, apiKey);
-  /** The acknowledged state of each connection, and unacknowledged requests. */
+  /** A record for each connection: its acknowledged state, and in `open` the request that was not acknowledged. */
   const model = [];
   /** The unfinished connect attempts of this round, and the requests with a key that have no response yet. */
   let [attempts, keys] = [[], new Set()];
@@ -125,7 +125,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     keys.delete(input);
   }
 
-  /** Whether a platform must not respond, because the service was killed. */
+  /** Kills the service if this is the selected operation. Returns whether the service was killed: then the platform must not respond. */
   function isWithheld({ isStrict }, what) {
     const refreshStep = isStrict ? "a strict platform refreshes a token" : "a lenient platform refreshes a token";
     killIfSelected(what === "code" ? "a platform exchanges a code" : refreshStep);

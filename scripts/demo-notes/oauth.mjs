@@ -46,7 +46,7 @@ function scopesOf(parameters, defaultScopes, allowed = Object.keys(SCOPES)) {
   throw new OAuthError("invalid_scope", `The scopes here are ${allowed.join(" and ")}.`);
 }
 
-/** Validates the client and the redirect URI, and returns the URI. Before that, the user must not be redirected. */
+/** Validates the client and the redirect URI, and returns the URI. Its errors must not redirect the user (RFC 6749, 4.1.2.1). */
 export function readClient(parameters, redirectUris) {
   const id = required(parameters, "client_id");
   if (id !== CLIENT.id)
@@ -65,7 +65,7 @@ export function readClient(parameters, redirectUris) {
   return redirectUri;
 }
 
-/** Reads the other parameters of an authorization request. */
+/** Parses the parameters of an authorization request, except those that `readClient` validates. */
 export function readAuthorization(parameters) {
   if (required(parameters, "response_type") !== "code")
     throw new OAuthError("unsupported_response_type", "response_type must be code.");

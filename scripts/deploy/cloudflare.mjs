@@ -20,7 +20,7 @@ function parseJson(text) {
 
 /** Runs the wrangler of a project in the project's folder. */
 export class Cloudflare {
-  /** @param {string} folder the one with wrangler.toml and node_modules */
+  /** @param {string} folder the folder with wrangler.toml and node_modules */
   constructor(folder) {
     this.folder = folder;
     this.wrangler = folder === work ? wrangler : join(folder, "node_modules", ".bin", "wrangler");

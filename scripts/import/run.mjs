@@ -10,7 +10,7 @@ const MAX_BYTES = 1 << 20;
 /** The size of a request without its connections, in bytes. */
 const REQUEST_OVERHEAD = 64;
 
-/** Turns text into a label of this service: lower-case letters, digits and hyphens. */
+/** Converts text to a valid label: lower-case letters, digits and hyphens. */
 const labelOf = (text) =>
   text
     .toLowerCase()

@@ -1,4 +1,4 @@
-// The service that the connections move into.
+// A client of the service that connections are imported into.
 import { setTimeout as wait } from "node:timers/promises";
 import { Problem } from "../lib/problem.mjs";
 

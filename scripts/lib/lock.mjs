@@ -43,7 +43,7 @@ function removeStaleLock(file, deadPid) {
     if (error.code === "ENOENT") return;
     throw error;
   }
-  // If another process has replaced the stale lock in the meantime, give it its lock back.
+  // If another process has replaced the stale lock in the meantime, restore that lock.
   if (!Object.is(holder(movedFile), deadPid)) renameSync(movedFile, file);
   else rmSync(movedFile, { force: true });
 }

@@ -96,7 +96,7 @@ function activateImport(before, digest) {
     for (const name of names) renameSync(join(stagingFolder, kind, name), join(folder, kind, name));
   }
   for (const name of ["report.txt", "import.json"]) renameSync(join(stagingFolder, name), join(folder, name));
-  // The stamp names the previous catalog too, which stays active until current.json is moved.
+  // Until current.json is moved, the previous catalog stays active, so the stamp names both.
   const ownVersions = [current, ...(before === undefined || before === current ? [] : [before])];
   writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: digest, current: ownVersions }));
   renameSync(`${stampFile}.tmp`, stampFile);
@@ -147,7 +147,7 @@ export async function publishCatalog(program, { state, storageArgs }) {
   // A different id in wrangler.toml means a different namespace. stored.rs contains the number of the catalog's format:
   // when it has changed, `publish` refuses your own catalog, and says how to import it again.
   const config = readFileSync(join(work, "wrangler.toml"), "utf8");
-  // In the npm package, which has no sources, the version stands for the format.
+  // The npm package has no sources, so its version is used instead of the number of the format.
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const digest = fingerprint(["src/catalog/format/stored.rs"], [config, ...(isPackage ? [version] : []), ...records]);
   if (isStamped(publishedStamp, digest)) return;

@@ -336,7 +336,7 @@ test("tools/bindgen has the version of the crate wasm-bindgen", () => {
 });
 
 describe("steps", () => {
-  /** Runs steps. Returns their output, the exit code, and the order in which they started and ended. */
+  /** Runs the steps that `add` adds. Returns their output, the exit code, and their starts and ends in order. */
   async function runSteps(atOnce, add) {
     const steps = new Steps();
     const events = [];

@@ -122,7 +122,7 @@ expires, and when the service rejects it."""
 
 
 class Sender:
-    """Sends calls. Retries idempotent ones after temporary failures."""
+    """Sends calls, and retries idempotent ones after temporary failures."""
 
     def __init__(
         self, base_url: str, secret: Secret, client: httpx.Client, timeout: float, max_retries: int
@@ -1369,7 +1369,7 @@ class ConnectorVault:
                 if response.headers.get("x-vault-source") == "platform":
                     yield response
                     return
-                # Without this header, the response is a problem of the service. After a 401, the platform was not called.
+                # Without this header, the service itself has responded. If it has with a 401, the platform was not called.
                 response.read()
                 if response.status_code != 401 or not is_repeatable or rejected is not None:
                     raise response_error(response, active.value)
