@@ -214,7 +214,7 @@ describe("agents with common MCP clients", () => {
       assert.deepEqual([grant.access, others], ["write", []]);
     });
 
-  test("each refreshes an expired access token without its user", async () => {
+  test("each client refreshes an expired access token without its user", async () => {
     // The client that signed in last has the token that expires last.
     const { oauthStorage } = agents.get(Object.keys(clients).at(-1)).client;
     const authorization = `Bearer ${oauthStorage.saved.access_token}`;

@@ -169,7 +169,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
       LOCAL,
     ));
 
-  test("persists across a restart", () =>
+  test("keeps its accounts and notes across a restart", () =>
     whileStarted(
       state,
       async (started) => {

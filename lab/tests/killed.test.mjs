@@ -282,7 +282,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   });
 
   for (const [round, [least, when]] of ROUNDS.entries())
-    test(`after ${least} responses, when ${when}`, async () => {
+    test(`loses no acknowledged write after ${least} responses, when ${when}`, async () => {
       [until, killPoint, attempts, keys] = [answered + least, when, [], new Set()];
       const callers = Array.from({ length: CALLERS }, (_, number) => caller(round, number));
       for (const error of await Promise.all(callers.map((caller) => caller.catch((thrown) => thrown))))

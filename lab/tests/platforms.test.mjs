@@ -38,7 +38,7 @@ function catalog() {
   return importPlatforms("platforms-catalog", sources, join(root, "providers.toml"));
 }
 
-describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000 }, () => {
+describe("the simulated platforms on the real runtime", { timeout: 1_800_000 }, () => {
   const closed = [];
   after(async () => {
     for (const close of closed.reverse()) await close();

@@ -277,7 +277,7 @@ describe("the package's README", () => {
       }
     }
 
-    test("the pages compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
+    test("README's pages compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
 
     test("the first page example lists connections page by page", () =>
       visitPage("/", async (shown) => {
@@ -380,7 +380,7 @@ describe("the package's README", () => {
         );
       });
 
-      test("its token is rejected on a page of another origin", async () => {
+      test("the app's token is rejected on a page of another origin", async () => {
         const { token } = await (await fetch(`http://localhost:${appPort}/token`, { method: "POST" })).json();
         secrets.add(token);
         const from = async (origin) =>

@@ -156,7 +156,7 @@ describe("the packed package", () => {
           };
         });
 
-        test("the development server works", async () => {
+        test("Vite's development server serves the package", async () => {
           const server = await (await vite.createServer(options)).listen();
           try {
             const { names: shown, faults } = await read(server.resolvedUrls.local[0]);
@@ -167,7 +167,7 @@ describe("the packed package", () => {
           }
         });
 
-        test("the build works", async () => {
+        test("an app that Vite builds works", async () => {
           await vite.build(options);
           await expectPage(join(project, "dist"));
         });
@@ -274,12 +274,12 @@ describe("the packed package", () => {
       }
     }
 
-    test("only needs 'wasm-unsafe-eval'", async () => {
+    test("the package only needs 'wasm-unsafe-eval' in the policy", async () => {
       const expected = { names, paragraphs: [""], faults: [], violations: [] };
       assert.deepEqual(await readUnderPolicy("'self' 'wasm-unsafe-eval'"), expected);
     });
 
-    test("without it, the error explains the policy", async () => {
+    test("without 'wasm-unsafe-eval', the error explains the policy", async () => {
       const { names: shown, paragraphs, violations } = await readUnderPolicy("'self'");
       assert.deepEqual(shown, []);
       assert.deepEqual(violations, ["script-src wasm-eval"]);

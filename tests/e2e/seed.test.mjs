@@ -219,7 +219,7 @@ describe("the demo account", () => {
     await state.prepare();
   });
 
-  test("gets 200 connections once, and not again after they were deleted", async () => {
+  test("the demo account gets 200 connections once, and not again after they were deleted", async () => {
     await start();
     assert.equal(await count(), 200);
     await start();

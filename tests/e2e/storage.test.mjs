@@ -131,7 +131,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.equal(record(state).pid, pid);
   });
 
-  proof("is killed: the command reports it, complete batches persist, and the next command works", async () => {
+  proof("a command reports a killed helper, complete batches persist, and the next command works", async () => {
     const state = new State("helper-killed");
     await state.migrate();
     const { path } = await smallCatalog();
@@ -188,7 +188,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual(accountsIn(state), ["acme"]);
   });
 
-  proof("exits with its folder, and the next one starts with an empty storage", async () => {
+  proof("exits when its folder is deleted, and the next helper starts with an empty storage", async () => {
     const state = new State("helper-deleted");
     const { pid, closed } = await helper(state, 600);
     await createKey(state, "before");
@@ -200,7 +200,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.ok(existsSync(recordOf(state)), "the record of the other helper stays");
   });
 
-  proof("serves its own folder, not a copy and not a renamed one", async () => {
+  proof("serves its own folder, but not a copied or renamed one", async () => {
     const state = new State("helper-original");
     await createKey(state, "original");
     const [copy, moved] = [new State("helper-copy"), new State("helper-moved")];
@@ -211,7 +211,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual([await accounts(state), await accounts(moved)], [[], ["original"]]);
   });
 
-  test("is not confused with another program on the port of a dead helper", async () => {
+  test("another program on the port of a dead helper is not used as the helper", async () => {
     const state = new State("helper-impostor");
     const received = [];
     const impostor = createServer((socket) => {

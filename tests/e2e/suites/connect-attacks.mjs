@@ -66,7 +66,7 @@ export function connectAttacks(fixture) {
           });
     });
 
-    test("a state works once", async () => {
+    test("an OAuth state can be used only once", async () => {
       const { id, visitor, back, code } = await userAtPlatform();
       assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
       const connection = await app.expectConnected(id);

@@ -53,7 +53,7 @@ export function connectIdp(fixture) {
     after(() => assert.deepEqual(fixture.idp.faults, []));
 
     for (const platform of Object.keys(CLIENTS)) {
-      test(`${platform}: connected, used, refreshed`, async () => {
+      test(`${platform}: an account is connected, used and refreshed`, async () => {
         const { id, page, url, callbackUrl } = await visit({ platform, identity: "ann" });
         assert.equal(url.origin + url.pathname, `${fixture.idp.issuer}/auth`);
         assert.equal(url.searchParams.get("code_challenge_method"), "S256");

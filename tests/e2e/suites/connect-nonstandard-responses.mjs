@@ -101,7 +101,7 @@ export function connectNonstandardResponses(fixture) {
     });
 
     for (const [name, more, write, life = HOUR_MS] of TOKENS) {
-      test(`tokens: ${name}`, async () => {
+      test(`tokens are accepted: ${name}`, async () => {
         const tokens = JSON.parse(JSON.stringify(freshTokens(more)));
         const [body, how] = write ? write(tokens) : [tokens];
         const { id, page } = await visit("plain", (it) => reply(it, body, how));
@@ -118,7 +118,7 @@ export function connectNonstandardResponses(fixture) {
     }
 
     for (const [name, code, response] of FAILURES) {
-      test(`no tokens: ${name}`, async () => {
+      test(`a response without tokens fails the attempt: ${name}`, async () => {
         const { id, page } = await visit("plain", response);
         assert.deepEqual(
           [page.status, page.heading, page.data.status],
@@ -133,14 +133,14 @@ export function connectNonstandardResponses(fixture) {
       });
     }
 
-    test("a platform known only from its OpenAPI document", async () => {
+    test("a platform that only its OpenAPI document describes can be connected", async () => {
       const tokens = freshTokens();
       const { id } = await visit("documented", (it) => reply(it, tokens));
       const credentials = await app.credentials((await app.expectConnected(id)).id);
       assert.deepEqual([credentials.authMethod, credentials.accessToken], ["oauth", tokens.access_token]);
     });
 
-    test("a token request as JSON, with comma-separated scopes", async () => {
+    test("a token request can be sent as JSON, with comma-separated scopes", async () => {
       const tokens = freshTokens({ scope: "read,write" });
       const { id, url, code } = await visit("json-body", (it) => reply(it, tokens));
       assert.equal(url.searchParams.get("scope"), "read,write");
@@ -158,7 +158,7 @@ export function connectNonstandardResponses(fixture) {
       });
     });
 
-    test("tokens in a nested member, and additional members to store", async () => {
+    test("tokens are read from a nested member, and additional members are stored", async () => {
       const response = { ok: true, team: { id: "T1" }, authed_user: { id: "U1", ...freshTokens() } };
       const { id } = await visit("nested", (it) => reply(it, response));
       const credentials = await app.credentials((await app.expectConnected(id)).id);

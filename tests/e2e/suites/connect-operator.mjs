@@ -122,7 +122,7 @@ export function connectOperator(fixture) {
       assert.deepEqual(list(), [good]);
     });
 
-    proof("a new key: everything is re-encrypted while the service runs, and the old key can be removed", async () => {
+    proof("a new key re-encrypts everything while the service runs, and the old key can be removed", async () => {
       const id = await connect("cid");
       const bothKeys = `new:${NEW_KEY},tests:${VAULT_KEY}`;
       writeFileSync(file, bothKeys);

@@ -112,7 +112,7 @@ export function connectRace(fixture) {
         await expectAlive(id, identity);
       });
 
-    proof("with a platform that takes half the deadline, or three times the deadline", async () => {
+    proof("all get a valid token if the platform takes half the deadline, or three times the deadline", async () => {
       const [slow, late] = ["slow", "late"].map((word) => `${word} racer`);
       const ids = {};
       for (const identity of [slow, late]) ids[identity] = await connected(identity);
@@ -148,7 +148,7 @@ export function connectRace(fixture) {
       assert.deepEqual(requestsSince(before), []);
     });
 
-    proof("killed after the platform's response and before the row is written", async () => {
+    proof("get the old token until the lease ends if a process is killed before it stores the new one", async () => {
       const identity = "killed racer";
       const id = await connected(identity);
       const old = await first.credentials(id);

@@ -213,7 +213,7 @@ export function connectStates(fixture) {
         }
       });
 
-    test("the pauses after failures", async () => {
+    test("the pauses after failures are as documented", async () => {
       const subject = new Subject(await appOf(pauseKey), "plain");
       await subject.changeState("operational");
       subject.respondWith(["down", { status: 503 }]);

@@ -153,7 +153,7 @@ export function connectWebhooks(fixture) {
       );
     });
 
-    test("a receiver that is gone is disabled, and an event says so", async () => {
+    test("a webhook is disabled if its receiver responds with 410, and an event reports that", async () => {
       const [{ id }] = await vault.webhooks.list();
       receiver.respond = (_, response) => response.writeHead(410).end();
       await connection("eve");

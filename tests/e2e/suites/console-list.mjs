@@ -200,7 +200,7 @@ export function consoleList(fixture) {
       });
     });
 
-    proof("of a state contains active connections, and links to inactive ones", async () => {
+    proof("filtered by state contains active connections, and links to inactive ones", async () => {
       const [active, inactive] = [await list({ state: "failed" }), await list({ state: "failed", active: "false" })];
       assert.ok(active.total > 0 && inactive.total > 0);
       await visit("/", async (page) => {
@@ -298,7 +298,7 @@ export function consoleList(fixture) {
       });
     });
 
-    proof("opened by number also link to their neighbours", async () => {
+    proof("that are opened by number also link to their neighbours", async () => {
       const [second, third] = [await list({ page: 2 }), await list({ page: 3 })];
       await visit(`${PATH}?page=3`, async (page) => {
         await expectRows(page, third.ids);
@@ -308,7 +308,7 @@ export function consoleList(fixture) {
       });
     });
 
-    proof("start over with another filter", async () => {
+    proof("return to the first one when the filter changes", async () => {
       const { ids } = await list({ platform: "github" });
       await visit(`${PATH}?page=2`, async (page) => {
         await platform("github")(page);
@@ -336,7 +336,7 @@ export function consoleList(fixture) {
       );
     });
 
-    proof("with another key's cursor are found by their number", async () => {
+    proof("are found by their number if their cursor belongs to another key", async () => {
       const other = await fixture.console.newKey({});
       const { next } = await list();
       const after = new URLSearchParams(next.split("?")[1]).get("after");

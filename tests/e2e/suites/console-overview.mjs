@@ -301,7 +301,7 @@ export function consoleOverview(fixture) {
         assert.deepEqual(requested, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
       }));
 
-    proof("of an empty vault shows the next steps", async () => {
+    proof("shows the next steps for an empty vault", async () => {
       const create = (page) => page.getByRole("link", { name: "add a record" });
       const seeds = (page) => page.getByText("npm run seed -- --account nobody");
       await visit(

@@ -117,7 +117,7 @@ export function consoleTabs(fixture) {
       }),
     );
 
-    proof("are not waited for forever if they do not reply", () =>
+    proof("delay a new tab only briefly if they do not reply", () =>
       fixture.console.visit(
         "/problems/",
         async (page) => {

@@ -73,7 +73,7 @@ export function hostileRequests(fixture) {
       ["%3Cscript%3E=1", "<script>"],
       ["%zz=1", "%zz"],
     ]) {
-      test(`?${query} has no parameters`, async () => {
+      test(`the query ?${query} has no parameters`, async () => {
         const problem = expectProblem(await get(`${CONNECTORS}?${query}`), "unknown_parameter");
         assert.deepEqual(
           problem.errors.map((fault) => fault.parameter),
@@ -196,7 +196,7 @@ export function hostileRequests(fixture) {
       ["a NUL in a header", "X-A: \0", [400]],
       ["a carriage return in a header", "X-A: 1\rContent-Length: 3", [400]],
     ]) {
-      test(`${what}: at most one response`, async () => {
+      test(`${what}: the server sends at most one response`, async () => {
         const text = `POST /v1/vault/connections HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n0\r\n\r\n${smuggled}`;
         assert.deepEqual(await statusesOf(fixture.server.port, text), expected);
       });

@@ -369,7 +369,7 @@ export function openapi(fixture) {
       }
     });
 
-    test("describes large pages", async () => {
+    test("describes the responses with large pages", async () => {
       for (const [id, path] of [
         ["listConnectors", "/v1/available-connectors"],
         ["listActions", `/v1/available-actions/${PLATFORM}`],
@@ -383,7 +383,7 @@ export function openapi(fixture) {
       }
     });
 
-    proof("has the limits of every parameter", async () => {
+    proof("states the limits of every parameter", async () => {
       const text = (length) => "x".repeat(length);
       const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
       /** Valid and invalid values of a parameter. */

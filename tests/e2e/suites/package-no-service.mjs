@@ -162,7 +162,7 @@ export function withoutService(fixture) {
       ["reset content", 205, {}, ""],
       ["not modified", 304, {}, ""],
     ]) {
-      test(`a response of another kind of server: ${what}`, async () => {
+      test(`a response of another server is rejected: ${what}`, async () => {
         const port = await serverWith((_request, response) =>
           response.writeHead(status, { "x-request-id": "theirs", ...headers }).end(body),
         );
@@ -200,7 +200,7 @@ export function withoutService(fixture) {
       ["a status of its own", 599, "ServerError", json, "[]"],
       ["418", 418, "ValidationError", {}, ""],
     ]) {
-      test(`a failure without a problem document: ${what}`, async () => {
+      test(`a failure without a problem document is reported: ${what}`, async () => {
         const port = await serverWith((_request, response) => response.writeHead(status, headers).end(body));
         for (const [ask] of Object.values(EVERY_CALL)) {
           const error = expectError(await failure(ask(client(port))), kind, {

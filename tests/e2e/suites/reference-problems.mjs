@@ -64,7 +64,7 @@ export function problemExamples(fixture) {
       });
     }
 
-    test("exist for every error that one request can provoke", () => {
+    test("cover every error that one request can cause", () => {
       const without = CODES.filter((code) => !(code in EXAMPLES));
       assert.deepEqual(without, [
         "connection_failed",

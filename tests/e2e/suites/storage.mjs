@@ -48,7 +48,7 @@ export function storage(fixture) {
       await opened?.close();
     });
 
-    test("`current` is missing, damaged, of another format, then restored", async () => {
+    test("`current` causes 503 while it is missing, damaged or of another format", async () => {
       const { record } = fixture.catalogs.small;
       const current = (value) => opened.catalog.put("current", value);
       await expectUnavailable(CONNECTORS, "no catalog is published: `current` is missing");
@@ -89,7 +89,7 @@ export function storage(fixture) {
       ["is text", () => Buffer.from("<!doctype html>")],
       ["is another segment", (_bytes, other) => other],
     ]) {
-      test(`a segment ${what}, then is restored`, async () => {
+      test(`a segment causes 503 while it ${what}`, async () => {
         const { small } = fixture.catalogs;
         const [pack, connectors] = [
           // The segment with the actions of the platform, which the search over all platforms also reads.
