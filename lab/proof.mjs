@@ -104,7 +104,7 @@ export function resultOf(output, pattern) {
   return text.length > WIDTH ? `${text.slice(0, WIDTH)}…` : text;
 }
 
-/** The page with these results. Rows of proofs that did not run stay. */
+/** Adds results to the page. Keeps the rows of proofs that did not run. */
 export function withResults(page, results) {
   if (!RESULTS.test(page)) throw new Problem("docs/proof.md has no section for results.");
   const [, , ...before] = page.match(RESULTS)[0].match(/^\|.*\|$/gm) ?? [];

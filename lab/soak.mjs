@@ -13,7 +13,7 @@ import { setup } from "../scripts/setup.mjs";
 /** The end of the output of `npm start`. */
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 const START_MS = 15 * 60_000;
-/** A published catalog is served everywhere within 90 seconds. */
+/** The timeout for a published catalog, which the service uses everywhere within 90 seconds. */
 const PUBLISH_TIMEOUT_MS = 120_000;
 
 function minutesToLive() {

@@ -53,7 +53,7 @@ const IMPLEMENTATIONS = {
 
 if (rehearses) IMPLEMENTATIONS.rustcrypto.open(1);
 
-/** Whether each can decrypt the results of the other. */
+/** Whether the service's own code and WebCrypto can decrypt each other's results. */
 async function agree() {
   const opened = [
     await IMPLEMENTATIONS.webcrypto.open(1, IMPLEMENTATIONS.rustcrypto.seal(1)),

@@ -85,7 +85,7 @@ function parameterFaults(name, known, values) {
   return values.flatMap((value) => valueFaults(name, known, value));
 }
 
-/** The faults of a value. Limits are strings in this format. */
+/** The faults of a parameter's value. Discovery documents write numeric limits as strings. */
 function valueFaults(name, { type, enum: words, pattern, minimum, maximum }, value) {
   const is = {
     integer: () => INTEGER.test(value),

@@ -23,7 +23,7 @@ const SAMPLES = new Map([
   [GraphQLBoolean.name, true],
 ]);
 
-/** A value of a type. */
+/** Creates a sample value of a type. */
 function sample(type, schema) {
   if (isNonNullType(type)) return sample(type.ofType, schema);
   if (isListType(type)) return [sample(type.ofType, schema)];

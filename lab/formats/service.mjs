@@ -22,7 +22,7 @@ jsf.option({ fillProperties: false });
 
 const sha256 = (content) => createHash("sha256").update(content).digest("hex");
 
-/** The documents of sources.toml in a format, as far as they can be downloaded: { platform, content }. */
+/** Downloads the documents of sources.toml in a format. Returns those that are available: { platform, content }. */
 export async function documents(format) {
   const tables = readFileSync(join(root, "sources.toml"), "utf8").split(/\n(?=\[platforms\.)/);
   const found = tables

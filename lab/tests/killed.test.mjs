@@ -132,7 +132,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     return isKilled;
   }
 
-  /** A user connects an account at the platform. */
+  /** Connects an account at the platform, as a user would. */
   async function signIn(name, index, own, code = `the code of ${name}`) {
     const attempt = { name, visitor: new Visitor() };
     attempt.grant = new Grant(stub, code, {

@@ -40,7 +40,7 @@ const storage = new Storage(folder);
 let record;
 let idle;
 let lastRequest = Promise.resolve();
-// biome-ignore lint/correctness/noUnusedVariables: it is set once, which is all that matters
+// biome-ignore lint/correctness/noUnusedVariables: `??=` reads it, to end only once
 let ending;
 
 function waitForConnection() {

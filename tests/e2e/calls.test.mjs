@@ -126,7 +126,7 @@ describe("calls to platforms", () => {
     await once(other, "listening");
     t.after(() => other.close());
     platform.redirectTarget = `http://127.0.0.1:${other.address().port}/elsewhere`;
-    // Node's `fetch` follows redirects by default.
+    // Uses Node's `fetch`, because it follows redirects by default.
     const url = `http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/away`;
     const response = await fetch(url, { headers: { "x-service-secret": apiKey.secret } });
     assert.deepEqual([response.status, response.url, response.redirected], [302, url, false]);
@@ -366,7 +366,7 @@ describe("calls to platforms", () => {
     await once(collector, "listening");
     const traced = await Server.start(state, {
       name: "calls-traced",
-      // Usage is written after twenty seconds.
+      // Timers run ten times as fast, because the service writes usage after twenty seconds.
       timers: 10,
       variables: { LOCAL_TARGETS: "allow", OTLP_URL: `http://127.0.0.1:${collector.address().port}` },
       // The local Analytics Engine discards data points. scripts/test/edge.test.mjs tests their format.

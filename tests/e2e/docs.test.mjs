@@ -84,7 +84,7 @@ function importOutput(catalog) {
   return `${connectors} connectors, ${actions} actions in .catalog\n`;
 }
 
-/** A storage with a catalog and the demo account of `npm start`: { state, key }. */
+/** Creates a storage with a catalog and the demo account of `npm start`: { state, key }. */
 async function createStorage(catalog, started) {
   const state = new State("docs");
   const place = ["--local", "--persist-to", state.path];
@@ -138,7 +138,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     await fixture.migrated.migrate();
     env.CONNECTOR_VAULT_PERSIST_TO = fixture.migrated.copy("docs-operator").path;
     const secrets = { SESSION_SECRET, VAULT_KEYS };
-    // As in `npm start`.
+    // `npm start` sets the same variable.
     const variables = { LOCAL_TARGETS: "allow" };
     fixture.server = await Server.start(state, { name: "docs", secrets, variables });
     fixture.demo = await startDemo(state, fixture.server.port);
@@ -273,9 +273,9 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       "sh npm": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       "sh packed": ({ code }) => Promise.all(commandsOf(code).map(expectPacked)),
       "sh account": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
-      // Tested in vault-keys.test.mjs, with a service.
+      // vault-keys.test.mjs runs these commands, with a service.
       "sh reseal": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
-      // Tested below, in "backup and restore".
+      // The suite "backup and restore" runs these commands.
       "sh backup": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       "sh restore": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       "sh tools": ({ code }) => {

@@ -30,9 +30,9 @@ const ALL = `catalog:read connections:read connections:write ${CREATES_SESSIONS}
 
 /** The context of the suites. */
 const fixture = {
-  /** A client of the server. */
+  /** Creates a client of the package for the server. */
   vault: (apiKey, options) => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: apiKey.secret, ...options }),
-  /** The same request over plain HTTP. */
+  /** Sends a request over plain HTTP, without the package. */
   plain: (apiKey, path, options) => fixture.server.send(path, { secret: apiKey.secret, ...options }),
 };
 let opened;

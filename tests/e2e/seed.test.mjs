@@ -65,7 +65,7 @@ function expectedCounts(connections) {
   return [...counts].map((entry) => entry.join(" | ")).sort();
 }
 
-/** The case folding of the service: lower-case, with the final sigma as a sigma. */
+/** Folds case as the service does: to lower case, with a final sigma as an ordinary one. */
 const fold = (text) => text.toLowerCase().replaceAll("ς", "σ");
 
 const COUNT = proves ? 3000 : 600;

@@ -61,7 +61,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     untouched = listed(server);
   });
 
-  // npm could not delete the files of a read-only folder.
+  // Makes the folder writable again, so that npm can delete its files.
   after(() => chmodSync(server, 0o755));
 
   test("contains the Worker of this build", () => {

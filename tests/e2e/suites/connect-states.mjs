@@ -113,7 +113,7 @@ export function connectStates(fixture) {
     async changeState(state) {
       if (state === "unknown" && this.platform === "plain") return this.import();
       await this.connect();
-      // The catalog declared a check only after these credentials were stored.
+      // Simulates a catalog that declared a check only after these credentials were stored.
       if (state === "unknown") await this.sql("UPDATE connections SET state = 'unknown' WHERE id = ?");
       if (state === "degraded") {
         await this.fail(["down", { status: 503 }]);
@@ -141,7 +141,7 @@ export function connectStates(fixture) {
     return created;
   };
 
-  /** For each row, a function that causes it: (app, from) => the affected connections. */
+  /** For each row of the table, a function that triggers its event: (app, from) => the affected connections. */
   const CASES = {
     "the user signs in, or the platform accepts the credentials": (app) =>
       ["plain", "checked"].map((platform) => newSubject(app, platform, (it) => it.connect())),

@@ -339,7 +339,7 @@ export function consoleConnectors(fixture) {
       visit(
         "/connectors",
         async (page) => {
-          // 1280 px at 200 % zoom.
+          // Includes the width of a window of 1280 px at 200 % zoom.
           const widths = [
             [390, 844],
             [640, 450],

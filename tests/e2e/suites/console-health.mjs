@@ -52,7 +52,7 @@ export function consoleHealth(fixture) {
         visit(`/connections/${connection.id}`, async (page) => {
           const { state } = partsOf(page, connection.identity);
           await state.getByText("In the vault, encrypted").waitFor();
-          // A state that does not depend on an actor names none.
+          // The state of a connection with stored credentials can't be changed by hand.
           assert.equal(await state.getByRole("button", { name: "Change the state" }).count(), 0);
           await check(state, page);
         });

@@ -154,7 +154,7 @@ export function consoleTabs(fixture) {
         "/connectors",
         async (page) => {
           await signIn(page, short);
-          // All requests of this view have ended.
+          // Waits until all requests of this view have ended.
           await page.getByRole("list", { name: "Connectors" }).waitFor();
           await fixture.console.expire(short, page);
           await page.getByRole("link", { name: "Connections", exact: true }).click();

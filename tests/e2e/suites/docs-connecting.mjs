@@ -65,7 +65,7 @@ export function connectRealConnectors(fixture, env) {
           await close();
         }
         const { rows } = await ask("GET", `/v1/vault/connections?platform=${platform}&identity=${IDENTITY}`);
-        // These credentials were not used before.
+        // The state is unknown until the credentials are used.
         assert.deepEqual(
           rows.map(({ state, active }) => [state, active]),
           [["unknown", true]],

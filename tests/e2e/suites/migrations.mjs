@@ -9,7 +9,7 @@ import { State, cli } from "../support/workspace.mjs";
 import { proof } from "../support/proof.mjs";
 
 const files = readdirSync(join(root, "schema")).sort();
-// wrangler removes comments from statements.
+// Compares only types and names, because wrangler removes comments from the stored statements.
 const SCHEMA = "SELECT type, name FROM sqlite_schema WHERE name NOT GLOB '_cf_*' ORDER BY type, name";
 
 async function applied(vault) {

@@ -74,7 +74,7 @@ export function openapi(fixture) {
   const agents = () => new Agents(fixture.server, keys.full.secret);
   const people = () => new ConsolePeople(fixture.server, keys.full.secret);
 
-  /** The id of a resource for the operation. */
+  /** Creates the resource that the operation needs, and returns its id. */
   async function resourceIdFor(operationId) {
     if (operationId === "getAttempt") {
       const body = JSON.stringify(connecting({ authMethod: "oauth2" }));
@@ -93,7 +93,7 @@ export function openapi(fixture) {
     return id;
   }
 
-  /** A successful request to the operation, for `send`. */
+  /** Builds a valid request to the operation, as an argument of `send`. */
   async function validRequest({ operationId, path, method, requestBody, security }) {
     // Deletes the webhooks that earlier requests created.
     if (operationId === "createWebhook") await createOnlyWebhook();
@@ -124,7 +124,7 @@ export function openapi(fixture) {
       },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
-    // The only operation with a required query parameter.
+    // `searchActions` is the only operation with a required query parameter.
     const needed = operationId === "searchActions" ? "?q=user" : "";
     return {
       path: path.replace("{id}", id).replace("{platform}", PLATFORM).replace("{key}", ACTION) + needed,
@@ -386,7 +386,7 @@ export function openapi(fixture) {
     proof("states the limits of every parameter", async () => {
       const text = (length) => "x".repeat(length);
       const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
-      /** Valid and invalid values of a parameter. */
+      /** Returns valid and invalid values of a parameter with this schema. */
       const testValues = ({ type, format, enum: names, items, minimum, maximum, maxLength, maxItems, pattern }) => {
         if (type === "boolean")
           return [

@@ -185,7 +185,7 @@ export function errors(fixture) {
         fetch: recorder.fetch,
         maxRetries: 2,
       });
-      /** The result of a call beyond the rate limit; repeated if a new minute began in the meantime. */
+      /** Sends calls beyond the rate limit, and returns the last result. Starts again if a new minute began in between. */
       async function sendBeyondLimit(ask) {
         for (;;) {
           const minute = Math.floor(Date.now() / 60_000);

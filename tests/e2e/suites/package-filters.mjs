@@ -272,7 +272,7 @@ export function filters(fixture) {
         const randomFilter = Array.from({ length: 150 }, () => {
           const filter = {};
           for (let i = below(5); i >= 0; i -= 1) {
-            // Sometimes an unknown filter.
+            // One in twelve filters may be unknown to the list.
             const name = pick(below(12) === 0 ? Object.keys(VALUES) : own);
             const [first] = VALUES[name];
             // Only filters with several values accept arrays.

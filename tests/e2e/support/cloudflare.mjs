@@ -133,7 +133,7 @@ function tablesOf(folder) {
   return tables.map(fields).filter(({ binding }) => binding);
 }
 
-/** The table of a binding. */
+/** The table of a binding in wrangler.toml. */
 function bound(folder, binding) {
   const table = tablesOf(folder).find((candidate) => candidate.binding === binding);
   if (!table) throw new Refusal(400, 1, `wrangler.toml has no binding ${binding}`);

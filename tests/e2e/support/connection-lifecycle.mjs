@@ -126,7 +126,7 @@ export class ConnectionLifecycle {
     this.log(`${(passed / 60_000).toFixed(1)} minutes of use and idle periods: operational, no failed response`);
   }
 
-  /** The platform stops and restarts. */
+  /** Stops and restarts the platform, and asserts that the connection recovers. */
   async #surviveOutage() {
     await this.idp.stop();
     await this.later(TOKEN_LIFETIME_MS, this.id);
@@ -151,7 +151,7 @@ export class ConnectionLifecycle {
     this.log("server restarted: operational without any request");
   }
 
-  /** The user revokes the grant at the platform. */
+  /** Revokes the grant at the platform, as its user would, and asserts that the connection fails. */
   async #loseGrant() {
     const credentials = await this.app.credentials(this.id);
     assert.equal(await this.idp.userOf(credentials.headers), USER);
@@ -166,7 +166,7 @@ export class ConnectionLifecycle {
     this.log(`grant revoked: failed, ${reason.code}, the ${actor} must act; the receiver verified ${type}, ${id}`);
   }
 
-  /** Reconnects from the console, with a link for the user. */
+  /** Creates a link in the console, with which the user reconnects the connection. */
   async #reconnect() {
     await this.#inConsole(async ({ page, region }) => {
       await region.getByText("The user must reconnect.").waitFor();

@@ -373,7 +373,7 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
   await page.setViewportSize(desk);
 }
 
-/** Asserts that nothing scrolls sideways. */
+/** Asserts that the page does not scroll horizontally. */
 export async function expectFits(page, what) {
   const [inner, outer] = await page.evaluate(() => [
     document.documentElement.scrollWidth,

@@ -64,7 +64,7 @@ class Inspector {
   }
 
   async context() {
-    // wrangler has already enabled it, and contexts are only reported once.
+    // Disables the domain first: wrangler may have enabled it, and the inspector reports contexts only when it is enabled.
     await this.call("Runtime.disable");
     await this.call("Runtime.enable");
     return within("the Worker's context", this.#context.promise);

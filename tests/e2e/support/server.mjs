@@ -71,7 +71,7 @@ function configuration(name, variables, bindings, secrets) {
   };
   replace(/^main = "(.*)"$/m, (_, path) => `main = ${JSON.stringify(join(root, path))}`);
   replace(/^directory = "(.*)"$/m, (_, path) => `directory = ${JSON.stringify(join(root, path))}`);
-  // The Worker is already built.
+  // Removes the build command, because the Worker is already built.
   replace(/^\[build\]\n(?:.+\n)*/m, "");
   for (const variable of Object.keys(variables)) text = text.replace(new RegExp(`^${variable} = .*\n`, "m"), "");
   const lines = Object.entries(variables).map(([variable, value]) => `${variable} = ${JSON.stringify(value)}\n`);
@@ -89,7 +89,7 @@ function configuration(name, variables, bindings, secrets) {
   return path;
 }
 
-// An API key or a token.
+// Matches an API key or a token.
 const SECRET = /^s[kt]_(test|live)_[\w.-]{38,}$/;
 
 export class Server {

@@ -33,7 +33,7 @@ function jsonIn(text) {
 export class WranglerStandIn {
   /** The forms in which the real wrangler has run a command. */
   acceptedForms = new Set();
-  /** Commands in a form that is not listed. */
+  /** The commands that match none of the listed forms. */
   unknownCommands = [];
   /** Results that differ from those of the real wrangler. */
   differentResults = [];
