@@ -33,7 +33,7 @@ function changes() {
   );
 }
 
-/** Prints how many changes were detected, which others have no explanation, and which explanations are not needed. */
+/** Prints the number of detected changes, the changes without an explanation, and the explanations that are not needed. */
 function report(all, isWhole) {
   const withOutcome = (outcome) => all.filter((change) => change.outcome === outcome);
   const undetected = withOutcome("Survived");
@@ -76,7 +76,7 @@ await main(async () => {
     task(what, async (detail) => {
       rmSync(REPORT, { force: true });
       await run("cargo", [...args, ...options, "--", ...tests], { detail, env }).catch((error) => {
-        // It also exits with an error if a change was not detected.
+        // cargo-gamma also exits with an error if the tests did not detect a change, so only a missing report is a failure.
         if (!existsSync(REPORT)) throw error;
       });
       if (!existsSync(REPORT)) throw new Problem(`There is nothing to change in ${places.join(", ")}.`, { code: 2 });

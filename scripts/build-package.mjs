@@ -35,7 +35,7 @@ const WASM = "connector-vault.wasm";
 const PLACEHOLDER = '"<the module>"';
 // Size limits in bytes, gzipped. `react.mjs` also loads `connect.mjs`.
 const LIMITS = { "index.mjs": 72_000, [WASM]: 56_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
-// The modules of npm/src that replace the import "wasm". Each loads the WebAssembly module in its own way.
+// The modules of npm/src that replace the import "wasm", each for a different method of loading the WebAssembly module.
 const WASM_SOURCES = { embedded: "core/wasm/embedded", compiled: "core/wasm/compiled", loaded: "core/wasm/loaded" };
 // Entries that must not load WebAssembly, so that they work on pages whose Content-Security-Policy forbids it.
 const WITHOUT_WASM = ["connect", "react"];
@@ -119,7 +119,7 @@ async function assemble(wasm, detail) {
   await optimize(join(work, "index_bg.wasm"), join(dist, WASM), ["-Oz", "--converge", ...WASM_FEATURES]);
 }
 
-/** Removes the glue's own compilation step, because `core/wasm/start.ts` passes compiled modules only. */
+/** Removes the compilation step from the glue, because `core/wasm/start.ts` only passes compiled modules. */
 function removeCompilation(file) {
   const compilationStep = /( *)if \(!\(module instanceof WebAssembly\.Module\)\) \{\n.*\n\1\}\n/;
   const glue = readFileSync(file, "utf8");

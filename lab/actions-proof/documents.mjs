@@ -42,7 +42,7 @@ export function withLocalServer(api, address) {
   };
 }
 
-/** Writes documents into a folder, each with its own address below `origin`. Returns their paths in the project. */
+/** Writes documents into a folder, each with a separate address below `origin`. Returns their paths in the project. */
 export function writeDocuments(chosen, folder, origin) {
   mkdirSync(join(root, folder), { recursive: true });
   return chosen.map(({ api }, index) => {

@@ -56,12 +56,12 @@ export function reasonOfRequest(ours, theirs) {
 }
 
 const LEFT_OUT = "Left out, since the schema would be too large.";
-// Prism adds its own pattern to the format `byte`.
+// Prism adds a pattern to the format `byte`.
 const FORMAT = /must match (format|pattern "\^\[\\w\\d\+\\\/=\]\*\$")/;
 const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && type !== "*/*";
 const all = (list, fits) => list.length > 0 && list.every(fits);
 
-/** The reason why the service and Prism disagree on an input. `found`: the errors of Prism. */
+/** Returns the reason why the service and Prism disagree on an input. `found` has the errors of Prism. */
 export function reasonOfDisagreement(document, action, { input, valid, response, found = [] }) {
   const [mediaType] = action.requestBody?.contentTypes ?? [];
   const refusals = (response.json?.errors ?? []).map(({ detail }) => detail);

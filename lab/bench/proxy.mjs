@@ -24,7 +24,7 @@ import { externalService, hono, localValues, ours } from "./workers.mjs";
 const PLATFORM_RESPONSE = JSON.stringify({ id: 7, name: "a thing", tags: ["x", "y"] });
 const NAMES = ["ours", "hono", "direct"];
 const PLATFORM = "things";
-/** Allows Workers to call this machine. */
+/** The service through which Workers can call this machine. */
 const INTERNET = { name: "internet", network: ["public", "private", "local"] };
 
 async function platform() {

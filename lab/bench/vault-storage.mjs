@@ -1,4 +1,4 @@
-// Vaults of a given size, each in its own storage folder below .wrangler/bench, seeded once and kept.
+// Vaults of several sizes, each in a separate storage folder below .wrangler/bench. They are seeded once and used again.
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../../scripts/lib/fingerprint.mjs";

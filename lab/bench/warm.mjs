@@ -129,7 +129,7 @@ function cases({ actions }) {
   ].map((one) => ({ status: 200, targets: [one.target], bodies: [undefined], ...one }));
 }
 
-/** The process of a Worker, with its own connections. */
+/** The process of a Worker, with keep-alive connections to it. */
 export class LoadedWorker {
   static async start(runtime, service) {
     const loaded = new LoadedWorker();

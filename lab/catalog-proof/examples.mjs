@@ -105,7 +105,7 @@ export function examples(document, found, action) {
     }
   }
   const requestBody = body(document, found, action);
-  // Examples of other media types are in their own formats.
+  // Skips other media types, whose examples are not JSON.
   if (requestBody && /json/i.test(requestBody.mediaType)) {
     const schema = document.resolved(requestBody.schema);
     for (const example of allExamples(document, requestBody.holder, requestBody.schema)) {

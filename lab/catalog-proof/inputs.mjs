@@ -90,7 +90,7 @@ export class Inputs {
     return this.#once(withSharedDefinitions(JSON.stringify(input)));
   }
 
-  /** Whether the document's own schema also rejects the example. */
+  /** Whether the schema in the document also rejects the example. */
   #isOwnFault(document, { schema, value }) {
     try {
       return !this.#once(plainSchema(document, schema))(value);

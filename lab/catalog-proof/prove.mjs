@@ -95,7 +95,7 @@ export function reasons({ refused }) {
 export function summarize(found) {
   const { platforms, actions, withExamples, examples, faults, refused, differences } = found;
   const { compared, invalid, disagreed, keywords } = found;
-  // An example that its own document's schema rejects does not count against the catalog.
+  // An example that the document's schema also rejects does not count against the catalog.
   const isOurs = ({ refused }) => refused.some(({ isOwnFault }) => !isOwnFault);
   const ours = refused.filter(isOurs);
   const share = (count, of) => `${((100 * count) / Math.max(of, 1)).toFixed(2)} %`;

@@ -1,4 +1,4 @@
-// Executes requests against a platform's own GraphQL schema with graphql-js. Each field resolves to a value of its type.
+// Executes requests against a platform's GraphQL schema with graphql-js. Each field resolves to a sample value of its type.
 import {
   GraphQLID,
   GraphQLInt,

@@ -17,7 +17,7 @@ const CACHE = join(root, ".sources");
 const TRIES = 20;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
 const MAX_INPUT_LENGTH = 20_000;
-// Otherwise objects get members that platforms do not know.
+// Without this option, generated objects get additional members that platforms reject.
 jsf.option({ fillProperties: false });
 
 const sha256 = (content) => createHash("sha256").update(content).digest("hex");

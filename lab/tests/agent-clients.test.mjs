@@ -239,7 +239,7 @@ describe("agents with common MCP clients", () => {
       const pendingCall = client.callTool({ name: "list_connections", arguments: {} });
       if (follows === undefined) await assert.rejects(pendingCall);
       else {
-        // It requests a new sign-in, and waits for its user.
+        // mcp-remote requests a new sign-in and waits for its user, so the call never ends.
         pendingCall.catch(() => {});
         while (client.asked.length === follows) await pause(POLL_MS);
       }

@@ -151,7 +151,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const use = async (name, args) => {
           const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
           assert.ok(!isError, JSON.stringify(content));
-          // Results with the response of a platform have no structured content, only text.
+          // The response of a platform is in the text of a result, not in its structured content.
           return structuredContent ?? JSON.parse(content[0].text);
         };
         const actions = await use("search_actions", { query: "search notes", platform: "demo-notes" });

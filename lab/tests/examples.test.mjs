@@ -101,7 +101,7 @@ describe("the examples", { timeout: 1_200_000 }, () => {
       await button(page, "Sign in").click();
       await page.getByText("You have not connected an account yet.").waitFor();
       const popup = await openWindow(page, () => button(page, "Connect Demo Notes").click());
-      // The page confirms who its user is, so the window does not ask.
+      // The page confirms its user's identity, so the window does not ask for it.
       await button(popup, `Continue to ${NAME}`).click();
       await consentAtDemo(popup);
       await page.getByText("demo-notes (operational)").waitFor();

@@ -47,7 +47,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   const app = new App(() => server, apiKey);
   /** A record for each connection: its acknowledged state, and in `open` the request that was not acknowledged. */
   const model = [];
-  /** The unfinished connect attempts of this round, and the requests with a key that have no response yet. */
+  /** The unfinished connect attempts of this round, and the pending requests that store a key. */
   let [attempts, keys] = [[], new Set()];
   let [server, stub, opened, sent, answered, until, killPoint, isKilled] = [undefined, undefined, undefined, 0, 0, 0];
 
@@ -66,7 +66,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     server.kill("SIGKILL");
   }
 
-  /** The response of the service. Throws `SERVICE_KILLED` if it was killed before. */
+  /** Waits for a response of the service. Throws `SERVICE_KILLED` if the service was killed before. */
   async function unlessKilled(asking) {
     sent += 1;
     const response = await asking().catch((error) => {

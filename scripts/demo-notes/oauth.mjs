@@ -2,7 +2,7 @@
 // refresh tokens (RFC 9700, 4.14.2), revocation (RFC 7009). It stores hashes of tokens, not the tokens.
 import { createHash, randomBytes } from "node:crypto";
 
-/** The only client. It is public, because `npm start` has no safe place for a client secret. */
+/** The only client. It is a public client, because `npm start` can't store a client secret safely. */
 export const CLIENT = { id: "connector-vault-local", name: "Connector Vault (local)" };
 export const SCOPES = { "notes:read": "Read notes", "notes:write": "Create, change and delete notes" };
 

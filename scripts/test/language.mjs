@@ -83,7 +83,7 @@ const KINDS = {
 
 const blank = (text) => text.replaceAll(/[^\n]/g, " ");
 
-/** Replaces everything but prose with spaces, so that line numbers stay the same. */
+/** Replaces everything but prose with spaces, to preserve line numbers. */
 function proseOf(name, text) {
   const kind = KINDS[name.split(".").at(-1)];
   if (!kind) return text.replaceAll(NOT_PROSE, blank);

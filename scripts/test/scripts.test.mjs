@@ -83,7 +83,7 @@ describe("a lock", () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   const lock = (body) => withLock("work", "it works", body, folder);
-  /** Starts a process that takes the lock, reports it, and holds it until its standard input ends. */
+  /** Starts a process that acquires the lock, reports that, and releases the lock when its standard input ends. */
   const startLockHolder = () =>
     spawn(
       process.execPath,

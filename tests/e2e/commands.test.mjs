@@ -53,7 +53,7 @@ function commandsIn(text) {
     if (words[1] === "run" && words.length < 3) continue;
     found.push({ line, words });
   }
-  // Quoted commands of the operator have no `npm run`.
+  // The operator's commands are quoted without `npm run`.
   for (const [line, first, second] of text.matchAll(/[`']([a-z-]+) ([a-z-]+)(?: [^`'\n]*)?[`']/g)) {
     if (!OPERATOR.includes(first)) continue;
     found.push({ line, words: ["npm", "run", first, "--", second] });

@@ -133,7 +133,7 @@ describe("the packed package", () => {
     const { NODE_ENV } = process.env;
 
     afterEach(() => {
-      // Vite sets NODE_ENV for the whole process.
+      // Restores NODE_ENV, which Vite sets for the whole process.
       if (NODE_ENV === undefined) delete process.env.NODE_ENV;
       else process.env.NODE_ENV = NODE_ENV;
       assert.deepEqual(messages.splice(0), []);
@@ -297,7 +297,7 @@ describe("the packed package", () => {
       skipLibCheck: false,
       target: "es2022",
     };
-    // Node's types, without those of the browser.
+    // Compiler options with Node's types, but without the browser's.
     const NODE = {
       module: "node16",
       lib: ["es2022"],

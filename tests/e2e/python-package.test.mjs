@@ -1,4 +1,4 @@
-// The Python package against the real runtime: its own tests in python/tests, with a platform that is called, the demo
+// Runs the tests of the Python package in python/tests against the real runtime, with a simulated platform, the demo
 // platform, and a user who connects an account there.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

@@ -50,7 +50,7 @@ const createKey = (state, account, ...how) =>
 const listKeys = (state, ...how) => cli("keys", "list", "--json", "--persist-to", state.path, ...how).then(JSON.parse);
 const accounts = async (state) => (await listKeys(state)).map(({ account }) => account).sort();
 
-/** Waits until a condition holds. */
+/** Polls until a condition is true. */
 async function waitUntil(what, condition) {
   for (const end = Date.now() + TIMEOUT_MS; !(await condition()); ) {
     assert.ok(Date.now() < end, `timed out waiting until ${what}`);

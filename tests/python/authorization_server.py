@@ -1,7 +1,7 @@
 """An authorization server with PyPI's Authlib, with one client and all state in memory. Prints its port.
 
-Each refresh token works once (RFC 6749, section 10.4). The query of the authorization URL says who the user is, and whether
-they agree.
+Each refresh token works once (RFC 6749, section 10.4). The query of the authorization URL names the user, and whether they
+grant access.
 """
 
 import os

@@ -322,7 +322,7 @@ class AsyncConnectors:
         return _counted_list(self._sender, ConnectorPage, api_path("available-connectors"), query)
 
     async def get(self, platform: str) -> ConnectorDetail:
-        """Returns a connector, with the ways to connect to it."""
+        """Returns a connector with its auth methods."""
         return await self._sender.result(Call("GET", api_path("available-connectors", platform), ConnectorDetail))
 
 
@@ -1264,7 +1264,7 @@ class AsyncConnectorVault:
             await self._sender.client.aclose()
 
     async def whoami(self) -> Whoami:
-        """Returns what the key or the token has access to."""
+        """Returns the account, environment and scopes of the key or the token."""
         return await self._sender.result(Call("GET", api_path("whoami"), Whoami))
 
     async def usage(

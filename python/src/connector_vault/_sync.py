@@ -322,7 +322,7 @@ class Connectors:
         return _counted_list(self._sender, ConnectorPage, api_path("available-connectors"), query)
 
     def get(self, platform: str) -> ConnectorDetail:
-        """Returns a connector, with the ways to connect to it."""
+        """Returns a connector with its auth methods."""
         return self._sender.result(Call("GET", api_path("available-connectors", platform), ConnectorDetail))
 
 
@@ -1264,7 +1264,7 @@ class ConnectorVault:
             self._sender.client.close()
 
     def whoami(self) -> Whoami:
-        """Returns what the key or the token has access to."""
+        """Returns the account, environment and scopes of the key or the token."""
         return self._sender.result(Call("GET", api_path("whoami"), Whoami))
 
     def usage(

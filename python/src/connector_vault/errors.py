@@ -106,7 +106,7 @@ class NoResponseError(VaultError):
 
 
 class ConnectError(VaultError):
-    """An attempt to connect an account has failed: `code` says why."""
+    """An attempt to connect an account has failed. `code` is the reason."""
 
     attempt: str | None
     """The id of the attempt."""

@@ -186,7 +186,7 @@ export function connectAttacks(fixture) {
           if (reader === owner) assert.equal(response.status, 200);
           else assert.deepEqual([response.status, response.json.code], [404, "attempt_not_found"]);
         }
-      // Even in one browser, a state continues only the attempt of the account that started it, whatever the code is.
+      // Even in one browser, a state continues only the attempt that it was issued for, regardless of the code.
       const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
       await openCallback(visitor, changed(mine.back, { state: states[1] }));
       const connection = await otherApp.expectConnected(theirs.id);

@@ -229,7 +229,7 @@ export function connectIdp(fixture) {
       injected.searchParams.set("code", new URL(stolen).searchParams.get("code"));
       const page = await openCallback(attacker, injected.href);
       assert.equal(page.heading, "idp-post could not be connected");
-      // The PKCE verifier is the attacker's.
+      // The code fails, because it was issued for the PKCE challenge of another attempt.
       assert.match(await app.expectFailed(own.id, "code_rejected"), /\(invalid_grant\)/);
       // The attacker's code is not accepted in the victim's browser either.
       assert.deepEqual(

@@ -141,7 +141,7 @@ export function connectOperator(fixture) {
       try {
         const rotatedApp = new App(() => rotated, apiKey);
         const { accessToken } = await rotatedApp.credentials(id);
-        // The operator's commands only know that the service has the key after two scheduled runs.
+        // A service has reported its keys only after two scheduled runs.
         const minute = async () =>
           assert.equal((await rotated.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*")).status, 200);
         const early = vaultKeys("reseal");

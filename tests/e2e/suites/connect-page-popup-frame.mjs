@@ -64,7 +64,7 @@ export function connectPagePopupFrame(fixture) {
         const popup = await openWindow(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login…").waitFor();
         await expectAccessible(page.frames()[1], "waiting");
-        // Browsers block cookies in a cross-site frame, so the page of the link asks for confirmation again.
+        // If the browser blocks cookies in a cross-site frame, the page of the link asks for confirmation again.
         await Promise.race([popup.getByLabel("Account").waitFor(), linkConfirmation(popup, "Login").click()]);
         await consent(popup);
         await heading(frame, "Login is connected").waitFor();

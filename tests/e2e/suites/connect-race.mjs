@@ -37,7 +37,7 @@ export function connectRace(fixture) {
   const setRemainingLifetime = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
 
-  /** Reads credentials as documented: again, if another request's refresh takes longer than a request waits. */
+  /** Reads credentials. Retries, as documented, if another request's refresh takes longer than a request waits. */
   async function readCredentials(reader, id) {
     const response = await reader.askCredentials(id);
     return response.status === 503 && response.json.code === "unavailable" ? readCredentials(reader, id) : response;
@@ -126,7 +126,7 @@ export function connectRace(fixture) {
         await until(() => fixture.idp.requests.length > before);
         return { responses };
       };
-      // The reads overlap. The old token is valid for longer than the platform takes, so every reader gets a valid one.
+      // The two groups of reads overlap. Every reader gets a valid token, because the old one outlives the platform's delay.
       const reads = { [slow]: await begin(slow, DEADLINE_MS / 2), [late]: await begin(late, 3 * DEADLINE_MS) };
 
       await expectValid(await reads[slow].responses, slow);

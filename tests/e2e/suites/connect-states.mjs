@@ -109,7 +109,7 @@ export function connectStates(fixture) {
       await this.check();
     }
 
-    /** Changes the connection's state to this one. */
+    /** Brings the connection into a state. */
     async changeState(state) {
       if (state === "unknown" && this.platform === "plain") return this.import();
       await this.connect();
@@ -192,7 +192,7 @@ export function connectStates(fixture) {
         );
   }
 
-  /** An app with its own account, so that no other row's OAuth client is rejected. */
+  /** Creates an app with a separate account, so that a rejected OAuth client does not affect other rows. */
   async function appOf(key) {
     const app = new App(() => fixture.server, key);
     await app.setClient("plain", { clientId: "app", clientSecret: "the secret of the states", scopes: ["read"] });

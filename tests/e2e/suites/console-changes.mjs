@@ -178,7 +178,7 @@ export function consoleChanges(fixture) {
     for (const [button, tags, message] of [
       ["Keep theirs", ["two", "theirs"], "Your changes are discarded."],
       ["Save mine", ["one", "two", "mine"], "Saved."],
-      // Tags that they removed stay removed.
+      // The merge does not restore tags that they removed.
       ["Save merged", ["two", "theirs", "mine"], "Saved."],
     ]) {
       (button === "Save merged" ? test : proof)(`show both versions, and save the choice: ${button}`, () =>

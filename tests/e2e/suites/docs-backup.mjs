@@ -59,7 +59,7 @@ export function backupAndRestore(fixture) {
         ),
       ]);
 
-    /** The content of a database, and its integrity checks. */
+    /** Reads the content of a database, and runs integrity checks. */
     async function contentOf(from) {
       return from.use(async ({ vault }) => {
         await expectCorrectCounts(vault);

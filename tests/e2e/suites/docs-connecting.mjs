@@ -1,5 +1,5 @@
-// The connect window with connectors of the catalog of `npm start`. None of these platforms has a `verify` request, so nothing leaves
-// this machine.
+// The connect window with connectors of the catalog of `npm start`. These platforms lack a `verify` request, so the service sends
+// nothing to them.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch, open } from "../support/browser.mjs";

@@ -1,4 +1,4 @@
-// Hostile requests: the service stays available, responds as documented, and serves other callers.
+// The service survives hostile requests: it responds as documented, and continues to serve other callers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";

@@ -23,7 +23,7 @@ const described = (error) => {
     headers: Object.fromEntries(["x-request-id", "retry-after", "etag", "link", "server-timing", "content-type"].map((name) => [name, header(name)])),
   };
 };
-/** The result or the error of a function. */
+/** Runs a function, and returns its result or its error. */
 globalThis.outcome = async (body, ...given) => {
   try {
     const run = new Function("library", "given", \`return (async () => { \${body} })()\`);
@@ -59,7 +59,7 @@ export function browser(fixture) {
     return page;
   }
 
-  /** Runs a function body in a page or a worker of it, with arguments in `given` and the package in `library`. */
+  /** Runs a function body in a page or in one of its workers, with arguments in `given` and the package in `library`. */
   const run = (body, { on = page, where = "outcome", given = [] } = {}) =>
     on.evaluate(([name, text, values]) => globalThis[name](text, ...values), [where, body, given]);
 

@@ -155,7 +155,7 @@ export function filters(fixture) {
     ]) {
       test(`invalid filters of ${what} have the errors of the service`, async () => {
         await each(filters, async (filter) => {
-          // An empty array has no encoding in a query. It is rejected like one with an empty item.
+          // An empty array can't be encoded in a query, so the package rejects it like an array with an empty item.
           const sent = Object.fromEntries(
             Object.entries(filter).map(([name, value]) => [
               name,

@@ -53,7 +53,7 @@ export function referenceInBrowser(fixture) {
       }
     }
 
-    /** Asserts that the page, or these parts of it, is accessible in both themes and fits on a phone. */
+    /** Asserts that the page, or only `parts` of it, is accessible in both themes and fits on a phone. */
     async function expectFit(page, what, parts) {
       for (const [colorScheme, background] of sampled(Object.entries(THEMES), 2)) {
         await page.emulateMedia({ colorScheme });
@@ -85,7 +85,7 @@ export function referenceInBrowser(fixture) {
       await page.setViewportSize(DESKTOP);
     }
 
-    /** Runs before the page's own scripts: a violation of its policy becomes an error in the console. */
+    /** Logs violations of the page's policy as errors. Runs before the page's scripts. */
     const logViolations = () =>
       document.addEventListener("securitypolicyviolation", (event) =>
         console.error("policy", event.violatedDirective, event.blockedURI),

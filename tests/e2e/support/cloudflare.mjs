@@ -91,7 +91,7 @@ export class CloudflareApi {
     }
   }
 
-  /** The result of a request, by "METHOD path". Throws for a rejected request. */
+  /** Handles a request, by "METHOD path". Returns its result, or throws if the request is rejected. */
   async ask(name, { url = new URL("http://localhost"), body = Buffer.alloc(0), request } = {}) {
     if (this.rejectedRequests?.test(name)) throw new Refusal(400, 7003, "the test rejects this request");
     const route = ROUTES.find(([pattern]) => pattern.test(name));

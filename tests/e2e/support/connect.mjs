@@ -1,4 +1,4 @@
-// A service whose users can connect accounts: a catalog with a platform for each kind of method, an authorization
+// A service whose users can connect accounts: a catalog with a platform for each type of auth method, an authorization
 // server, and an app with a page on its own origin.
 import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";

@@ -140,7 +140,7 @@ export class Console {
     return [this.baseUrl];
   }
 
-  /** The service's own database. */
+  /** The database of the service, opened directly. */
   get database() {
     return this.opened.vault;
   }
@@ -264,7 +264,7 @@ export class Console {
     return context;
   }
 
-  /** Closes a context, or clears what a test left in it and keeps it for the next test. */
+  /** Closes a context, or clears its cookies and storage so that the next test can use it. */
   async #release(context, keeps) {
     const { kind, keepAlivePage } = reusedContexts.get(context) ?? {};
     if (!keeps || !kind) return context.close();
@@ -282,12 +282,12 @@ export class Console {
 /** The contexts that are reused, each with its kind and a page that stays open. */
 const reusedContexts = new WeakMap();
 
-/** A window that has closed itself has no pending requests. */
+/** Ignores the error of a window that has closed itself. */
 function unlessClosed(error) {
   if (!error.message.includes("has been closed")) throw error;
 }
 
-/** Runs some of axe's rules on the page, and asserts that they find nothing. */
+/** Runs some of axe's rules on the page, and asserts that there are no violations. */
 async function expectRules(page, runOnly, what) {
   const isThere = await page.evaluate(() => "axe" in window);
   if (!isThere) await page.evaluate(AXE);
@@ -308,7 +308,7 @@ async function expectRules(page, runOnly, what) {
   return checked;
 }
 
-/** Asserts that axe finds nothing on the page. */
+/** Asserts that axe reports no violations on the page. */
 export const expectAccessible = (page, what) => expectRules(page, { type: "tag", values: RULES }, what);
 
 /** Shows the page in a theme, and runs the rules about colours. The page must be rendered in that theme's colours. */

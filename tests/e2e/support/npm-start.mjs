@@ -1,4 +1,4 @@
-// Runs `npm start` with its own storage and ports.
+// Runs `npm start` with a separate storage and free ports.
 import { spawn } from "node:child_process";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";

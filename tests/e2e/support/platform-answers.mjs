@@ -10,7 +10,7 @@ const REPOSITORIES = [
   ["site", "tools"],
 ];
 
-/** The response to a request, of the runtime's own class. */
+/** Returns the response to a request, as an instance of the runtime's `Response`. */
 export default async function answer(request, Response) {
   const { host, pathname, searchParams } = new URL(request.url);
   // The identity provider in the example of `setAgentSignIn`.

@@ -34,7 +34,7 @@ export const onlyNode = {
 };
 
 /**
- * Packs the packages with a catalog, and installs them. npm takes their dependencies from its cache, where the set-up put them.
+ * Packs the packages with a catalog, and installs them. npm installs their dependencies from its cache, which the set-up has filled.
  * @returns {Promise<{ project: string, server: string }>} the folders of the project and of the installed package
  */
 export async function installServer(catalog) {

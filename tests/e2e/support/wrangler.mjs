@@ -72,7 +72,7 @@ export class WranglerStandIn {
     assert.deepEqual([this.unknownCommands, this.differentResults], [[], []]);
   }
 
-  /** The command of these arguments, with its values. */
+  /** Finds the command whose form matches the arguments. Returns it with its values. */
   #find(args) {
     for (const command of this.commands) {
       const values = {};
@@ -128,7 +128,7 @@ export class WranglerStandIn {
   }
 }
 
-/** Whether the real wrangler's result contains everything of this one. */
+/** Whether the real wrangler's result contains all members of the fake's. */
 function matchesResult(real, expected) {
   if (real.code !== expected.code) return false;
   // Without output here, only the success of the command is compared.
