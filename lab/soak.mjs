@@ -83,7 +83,7 @@ await main(async () => {
   try {
     await whileStarted(args.map(String), async (secret) => {
       log("npm start is ready");
-      // An import needs a document.
+      // Adds a document, because an import needs at least one.
       const { issuer } = idp;
       const document = { server: issuer, authorizationUrl: `${issuer}/auth`, tokenUrl: `${issuer}/token`, scopes: {} };
       const platforms = { documents: { documented: document }, providers: idpPlatforms(issuer) };

@@ -9,7 +9,6 @@ const CLIENT_HEADERS = new Set([
 ]);
 const BOUNDARY = /^multipart\/form-data; ?boundary=(.*)$/;
 
-/** Normalizes a request for comparison. */
 export function normalized({ method, url, headers, body }, action) {
   const ownHeaders = new Set(
     action.parameters.filter((parameter) => parameter.in === "header").map((parameter) => parameter.name.toLowerCase()),

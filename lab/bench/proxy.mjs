@@ -147,7 +147,7 @@ async function measured(workers, rounds) {
   return all;
 }
 
-/** Rows of cells, with headers. */
+/** The results as rows of cells, with headers. */
 export function proxyTable(rounds) {
   const rounded = (value) => Math.round(value).toLocaleString("en");
   const of = (pick) => rounds.map(pick);

@@ -56,7 +56,7 @@ async function build(folder) {
   ]) {
     const data = join(folder, `${name}.json`);
     writeFileSync(data, JSON.stringify({ ...input, rehearses }));
-    // Bundling modifies the file.
+    // Copies the glue, because bundling modifies it.
     copyFileSync(join(folder, "index.js"), join(folder, `${name}.glue.js`));
     const entry = join(root, "lab", "bench", "sealing-worker.mjs");
     await bundleWorker(entry, join(folder, `${name}.glue.js`), join(folder, `${name}.js`), { given: data });
@@ -147,7 +147,7 @@ const milliseconds = (values) => {
   return `${shown(middle)} (${shown(low)}–${shown(high)})`;
 };
 
-/** Rows of cells, with headers. */
+/** The results as rows of cells, with headers. */
 export const sealingTable = ({ measured }) => [
   ["processor time, ms", "open, first", "open, one of many", "seal, first", "seal, one of many"],
   ...Object.entries(IMPLEMENTATIONS).map(([name, { about }]) => [

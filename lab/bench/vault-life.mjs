@@ -18,7 +18,7 @@ const INSERT_CREDENTIALS = `INSERT INTO credentials (account, environment, conne
   FROM connections c WHERE c.seq > ?2 AND c.seq <= ?2 + ${BATCH_SIZE} AND NOT EXISTS (SELECT 1 FROM credentials h
     WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id)`;
 
-/** Reschedules everything to `?1`. */
+/** The statement that postpones the checks of all connections to `?1`, so that none is due. */
 const NOT_DUE = `UPDATE credentials SET check_at = ?1, next_attempt_at = NULL, handed_until = NULL
   WHERE (account, environment, connection_id) IN
     (SELECT account, environment, connection_id FROM credentials WHERE due_at < ?1 LIMIT ${BATCH_SIZE})`;

@@ -6,7 +6,6 @@ import { root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { task } from "../../scripts/lib/status.mjs";
 
-/** The measured account. */
 export const ACCOUNT = "bench";
 
 /** Creates a project in a folder, for commands that modify its wrangler.toml. */

@@ -268,7 +268,7 @@ export function summary({ rounds, limit, most, vault }) {
   };
 }
 
-/** Rows of cells, with headers. */
+/** The results as rows of cells, with headers. */
 export function warmTable(measured) {
   const heads = [
     "warm request",

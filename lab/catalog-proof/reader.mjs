@@ -154,7 +154,6 @@ function types(scheme) {
   }
 }
 
-/** Sorts scopes and removes duplicates. */
 const sortedUnique = (scopes) => [...new Set(scopes)].sort().join(" ");
 
 /** Compares the action's authorization with the usable security requirements of the document, including scopes. */

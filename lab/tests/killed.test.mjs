@@ -86,7 +86,6 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     return json;
   }
 
-  /** Records a created connection. */
   function recordCreated({ id, version, tags }, more = {}) {
     const record = { id, tags, versions: [Number(version)], open: {}, ...more };
     model.push(record);
@@ -151,7 +150,6 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     own.push(recordConnected(attempt, (await ask(200, "GET", `/v1/vault/connect/${attempt.id}`)).connection));
   }
 
-  /** Records a connected account. */
   function recordConnected(attempt, connection) {
     attempt.isKnown = true;
     return recordCreated(connection, {

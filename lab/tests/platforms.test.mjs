@@ -32,7 +32,7 @@ const listening = async (server) => {
 function catalog() {
   const sources = join(folder, "platforms-documents");
   mkdirSync(sources, { recursive: true });
-  // An import needs a document.
+  // Adds a document, because an import needs at least one.
   const document = { openapi: "3.0.0", info: { title: "Nobody", version: "1" }, paths: {} };
   writeFileSync(join(sources, "nobody.json"), JSON.stringify(document));
   return importPlatforms("platforms-catalog", sources, join(root, "providers.toml"));

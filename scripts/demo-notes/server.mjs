@@ -8,7 +8,6 @@ import { Grants, OAuthError, SCOPES, readAuthorization, readClient } from "./oau
 import { consentPage, faultPage, homePage, personPage, signInPage } from "./pages.mjs";
 
 const HOST = "127.0.0.1";
-/** The default port. */
 const PORT = 8789;
 const ACCESS_SECONDS = 300;
 const MAX_BYTES = 65_536;

@@ -27,12 +27,10 @@ export class Cloudflare {
     this.file = join(folder, "wrangler.toml");
   }
 
-  /** The current wrangler.toml. */
   get config() {
     return readFileSync(this.file, "utf8");
   }
 
-  /** Replaces wrangler.toml. */
   configure(text) {
     writeFileSync(`${this.file}.new`, text);
     renameSync(`${this.file}.new`, this.file);
@@ -82,7 +80,7 @@ export class Cloudflare {
     return (await find()) ?? throwMissing(`the D1 database ${name}`);
   }
 
-  /** Creates the queue if necessary. */
+  /** Creates the queue unless it exists. */
   async queue(name) {
     if ((await this.#runUnless(/does not exist/i, ["queues", "info", name])) === undefined)
       await this.#run(["queues", "create", name]);

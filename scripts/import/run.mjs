@@ -4,7 +4,7 @@ import { fit } from "./fit.mjs";
 import { rowsOf } from "./formats.mjs";
 import { targetOf } from "./platforms.mjs";
 
-/** The limits of a request. */
+/** The maximum number of connections in a request, and its maximum size in bytes. */
 const MAX_ITEMS = 20;
 const MAX_BYTES = 1 << 20;
 /** The size of a request without its connections, in bytes. */

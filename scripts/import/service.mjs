@@ -6,7 +6,6 @@ const MAX_TRIES = 6;
 const TIMEOUT_MS = 60_000;
 const MAX_WAIT_S = 60;
 
-/** Statuses of temporary failures. */
 const TEMPORARY_STATUSES = [429, 500, 502, 503, 504];
 
 export class Service {

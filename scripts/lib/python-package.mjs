@@ -211,7 +211,7 @@ async function contents() {
   return Promise.all(Object.entries(GENERATED).map(async ([name, create]) => [join(SOURCES, name), await create()]));
 }
 
-/** Writes the generated files. */
+/** Generates all files, and writes them into the package. */
 export async function generate() {
   for (const [path, content] of await contents()) writeFileSync(path, content);
 }

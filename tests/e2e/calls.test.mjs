@@ -76,7 +76,7 @@ describe("calls to platforms", () => {
       assert.equal(response.status, 200);
       assert.deepEqual([seen.method, seen.url, seen.body], [method, "/api/users/a%2Fb?x=%20&y", body ?? ""]);
       assert.deepEqual([seen.headers.authorization, seen.headers["x-own"]], ["Bearer good", "2"]);
-      // The runtime adds a header that identifies Workers.
+      // Ignores `cf-worker`, which the runtime adds.
       for (const name of Object.keys(seen.headers))
         assert.doesNotMatch(name, /^(x-service-secret|cookie|cf-(?!worker$)|x-forwarded|x-vault|sec-|x-real-ip)/);
       assert.equal(response.headers.get("x-vault-source"), "platform");

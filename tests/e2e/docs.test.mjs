@@ -30,7 +30,7 @@ const TIMEOUT_MS = 300_000;
 const ADDRESS = "http://localhost:8787";
 const PACKAGE = join(root, "npm");
 const PROJECT = join(folder, "docs-project");
-/** The catalog of `npm start`. */
+/** The folder with the catalog of `npm start`. */
 const CATALOG = join(root, ".catalog");
 /** The initial catalog of the operator's examples. */
 const OWN_CATALOG = join(PROJECT, ".catalog");

@@ -20,7 +20,7 @@ export function connectTabs(fixture) {
   const connections = async (identity) =>
     (await fixture.connect.connectionsOf(identity)).map(({ platform, state }) => `${platform} ${state}`).sort();
 
-  /** Opens the window in another tab. */
+  /** Opens the connect window in another tab of the same browser. */
   async function tab(page, identity, platform) {
     const other = await page.context().newPage();
     await other.goto(fixture.connect.baseUrl + (await fixture.connect.path(identity, { platform })));

@@ -12,7 +12,7 @@ import { verifyInPython } from "../support/python.mjs";
 import { Server } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** The maximum time of a delivery; the second attempt comes after 5 seconds. */
+/** The time limit for a delivery, including its second attempt after 5 seconds. */
 const DELIVERY_TIMEOUT_MS = 30_000;
 
 /** A server that records requests, and returns configured responses. */

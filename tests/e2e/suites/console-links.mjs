@@ -90,7 +90,7 @@ export function consoleLinks(fixture) {
             text.includes(ANN) && text.includes(`in the account ${fixture.console.keys.maker.row.account}`),
             text,
           );
-          // The safe choice has the focus.
+          // The focus is on the button that keeps the current session.
           await expectFocus(keepButton(page));
           assert.equal(await storedSecret(page), secret);
           await page.keyboard.press(leave);

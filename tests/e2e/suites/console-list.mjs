@@ -147,7 +147,7 @@ export function consoleList(fixture) {
       const [all, { ids }] = [await list(), await list({ q: "g" })];
       await visit(PATH, async (page) => {
         await expectRows(page, all.ids);
-        // Searches only: the unfiltered list may be refetched because it has become stale.
+        // Records only searches, because the unfiltered list may be refetched when it is stale.
         const requested = [];
         page.on("request", (request) => {
           const { pathname, searchParams } = new URL(request.url());

@@ -27,7 +27,7 @@ export function consoleTabs(fixture) {
       },
       { as: null, browser, ...options },
     );
-  /** Another tab, opened manually. */
+  /** Opens another tab without a link, as a user would. */
   const open = async (page, path = "/connectors") => {
     const tab = await page.context().newPage();
     await tab.goto(fixture.console.baseUrl + path);

@@ -70,7 +70,7 @@ export function browser(fixture) {
       { ...how, given: [fixture.baseUrl, key, options, ...(how.given ?? [])] },
     );
 
-  /** The result of a successful call. */
+  /** Runs a call, asserts that it succeeds, and returns its result. */
   async function value(body, how) {
     const outcome = await call(body, how);
     assert.equal(outcome.error, undefined, JSON.stringify(outcome.error));

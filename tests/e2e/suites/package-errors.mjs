@@ -213,7 +213,7 @@ export function errors(fixture) {
         });
         assert.equal(error.headers.get("retry-after"), "60");
         assert.equal(error.headers.get("x-request-id"), error.requestId);
-        // A minute's wait would exceed the timeout, so there was no retry.
+        // There was no retry, because waiting for a minute would exceed the timeout.
         assert.equal(recorder.calls, 1);
       }
     });
@@ -240,7 +240,7 @@ export function errors(fixture) {
             retryAfter: 5,
           });
         }
-        // A wait of five seconds would exceed the timeout.
+        // The package does not wait for five seconds, because that would exceed the timeout.
         expectError(await failure(vault(outage, { timeoutMs: 4500 }).connections.list()), "ServerError", {
           status: 503,
           retryAfter: 5,

@@ -12,7 +12,7 @@ const ONCE = { maxRetries: 0 };
 /** Detects hanging calls, with enough time on a busy machine. */
 const HANG_TIMEOUT_MS = 5000;
 
-/** A local port without a server. */
+/** Finds a local port on which no server listens. */
 async function unusedPort() {
   const server = createTcpServer();
   await new Promise((done) => server.listen(0, "127.0.0.1", done));

@@ -44,7 +44,7 @@ export class SecondServer {
     return second;
   }
 
-  /** The only redirect URI. */
+  /** Registers the redirect URI of the client. */
   async open(redirectUri) {
     await fetch(`${this.origin}/redirect-uri`, { method: "PUT", body: redirectUri });
   }

@@ -34,7 +34,6 @@ export class CloudflareApi {
   requests = [];
   /** Requests whose "METHOD path" matches are rejected. */
   rejectedRequests = undefined;
-  /** Unknown requests. */
   unknownRequests = [];
 
   async start() {

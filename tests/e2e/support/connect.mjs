@@ -322,7 +322,6 @@ export class ConnectConsole extends Console {
     return (await this.caller().list({ identity })).json.rows;
   }
 
-  /** Stores a failed connection. */
   async storeFailed(identity, platform) {
     const connection = { platform, identity, identityType: "user", state: "failed", active: false };
     const { json } = await this.caller().create(connection);

@@ -21,7 +21,7 @@ export const issuedSecrets = new Set();
 /** The responses that must not contain `issuedSecrets`. */
 export const recordedResponses = [];
 
-/** A client with one key. */
+/** An app that calls the API with one key. */
 export class App {
   /** @param {() => import("./server.mjs").Server} server @param {{ secret: string }} apiKey */
   constructor(server, apiKey) {
@@ -67,7 +67,6 @@ export class App {
   status = (id) => this.expect(200, "GET", `/v1/vault/connections/${id}/status`);
   askCredentials = (id, query = "") => this.call("GET", `/v1/vault/connections/${id}/credentials${query}`);
 
-  /** The credentials of a connection. */
   async credentials(id, query) {
     const response = await this.askCredentials(id, query);
     assert.equal(response.status, 200, response.text.slice(0, 500));

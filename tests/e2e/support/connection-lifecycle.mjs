@@ -13,7 +13,6 @@ const PLATFORM = "idp-basic";
 const USER = "ann";
 /** Concurrent readers of the credentials. */
 const READERS = 5;
-/** The lifetime of an access token. */
 const TOKEN_LIFETIME_MS = 60_000;
 /** The idle times after each minute of use, in rotation. */
 const IDLE_MS = [20_000, 70_000, 150_000];

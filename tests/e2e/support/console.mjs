@@ -56,7 +56,6 @@ function prepare(secret) {
   sessionStorage.setItem("connector-vault.secret", secret);
 }
 
-/** The pending requests of each page. */
 const pendingRequests = new WeakMap();
 
 /** Tracks a page's pending requests. */
@@ -162,7 +161,6 @@ export class Console {
       .run();
   }
 
-  /** Stores another key. */
   async newKey(row) {
     const made = key(row);
     await store(this.database, [made]);

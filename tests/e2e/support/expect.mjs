@@ -1,4 +1,4 @@
-// Assertions about every response.
+// Assertions that hold for every response of the service.
 import assert from "node:assert/strict";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -122,7 +122,7 @@ export class Idp {
     });
   }
 
-  /** The sign-in and consent pages. */
+  /** Handles requests to the sign-in and consent pages. */
   async #interact(request, response) {
     const { provider } = this;
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);

@@ -11,7 +11,6 @@ import { folder } from "./workspace.mjs";
 
 const AT_A_TIME = 6;
 
-/** The folder of the built package. */
 export const dist = join(root, "npm", "dist");
 
 async function installed() {
@@ -31,7 +30,6 @@ export const { ConnectorVault, VaultError } = library;
 /** Incorrect calls of a test's `fetch`. Collected instead of thrown, because an exception would look like a lost connection. */
 const misuses = [];
 
-/** Unhandled rejections. */
 const unhandled = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 
@@ -45,7 +43,6 @@ export function expectNoMisuse() {
 export class Recorder {
   /** The requests: { method, url, path, query, headers, body }. */
   requests = [];
-  /** The number of calls. */
   calls = 0;
 
   constructor(send = (request) => fetch(request)) {

@@ -159,7 +159,6 @@ export class Reference {
     return { WEBHOOK: response.json.id };
   }
 
-  /** Creates an API key. */
   async key(caller) {
     const body = JSON.stringify({ scopes: ["connections:read"] });
     const response = await this.as(caller)("/v1/keys", { method: "POST", body });

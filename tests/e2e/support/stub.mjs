@@ -8,7 +8,6 @@ export class Stub {
   #answers = new Map();
   /** Every token request: { path, type, authorization, parameters }. */
   requests = [];
-  /** Unexpected requests. */
   unexpectedRequests = [];
 
   static async start() {

@@ -131,7 +131,7 @@ export class WranglerStandIn {
 /** Whether the real wrangler's result contains all members of the fake's. */
 function matchesResult(real, expected) {
   if (real.code !== expected.code) return false;
-  // Without output here, only the success of the command is compared.
+  // If the fake prints nothing, only the success of the commands is compared.
   if (real.code !== 0 || expected.text === "") return true;
   try {
     assert.partialDeepStrictEqual(jsonIn(real.text.toString()), JSON.parse(expected.text));
@@ -165,7 +165,7 @@ export function localCommands(current) {
   return [
     {
       form: `d1 execute BINDING --json --yes --command SQL ${place}`,
-      // Creates the database's file.
+      // Run by the real wrangler, because it creates the database's file.
       isReal: true,
       // The real wrangler's result differs for the table of keys, so it must run this form separately.
       variant: ({ sql }) => (/api_keys/.test(sql) ? "keys" : ""),
