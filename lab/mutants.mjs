@@ -65,7 +65,7 @@ await main(async () => {
   const places = positionals.length > 0 ? positionals : DEFAULT_PATHS;
   const missing = places.find((place) => !existsSync(join(root, place)));
   if (missing) throw new Problem(`\`${missing}\` does not exist.`, { code: 2 });
-  // Native tests with random requests send as many as in a proof.
+  // CONNECTOR_VAULT_PROOF makes native tests send as many random requests as in a proof.
   const env = { PATH: [await cargoTool("cargo-gamma"), toolPath()].join(delimiter), CONNECTOR_VAULT_PROOF: "1" };
   // cargo-gamma needs the crates in cargo's cache.
   await run("cargo", ["fetch", "--locked"]);

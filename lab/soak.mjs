@@ -10,7 +10,7 @@ import { environment } from "../scripts/lib/run.mjs";
 import { elapsed, print } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
 
-/** The end of the output of `npm start`. */
+/** Matches the key at the end of the output of `npm start`. */
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 const START_MS = 15 * 60_000;
 /** The timeout for a published catalog, which the service uses everywhere within 90 seconds. */

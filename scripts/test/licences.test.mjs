@@ -1,5 +1,5 @@
-// Checks the licences of all dependencies: only permissive ones are allowed in distributed code. Offline: reads the metadata of
-// installed packages.
+// Checks the licences of all dependencies: only permissive ones are allowed in distributed code. Works offline,
+// with the metadata of installed packages.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

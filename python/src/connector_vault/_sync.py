@@ -483,7 +483,7 @@ class Connections:
         state: State | None = None,
         active: bool | None = None,
     ) -> Connection:
-        """Creates a connection whose credentials are held elsewhere. Never retried."""
+        """Creates a connection whose credentials are stored elsewhere. Never retried."""
         body = json_body(
             dict(
                 platform=platform,
@@ -533,7 +533,7 @@ class Connections:
         reason: str | None = None,
         if_match: str | Connection | None = None,
     ) -> Connection:
-        """Reports the state of a connection whose credentials are held elsewhere."""
+        """Reports the state of a connection whose credentials are stored elsewhere."""
         body = json_body(dict(state=state, active=or_omitted(active), reason=or_omitted(reason)))
         return self._change("PUT", _connection(connection, "state"), body, if_match)
 

@@ -50,8 +50,8 @@ export class SecondServer {
   }
 
   /**
-   * The type of each token whose revocation was requested. Records the issued tokens, which are searched for in all
-   * output.
+   * Returns the type of each token whose revocation was requested. Also records the issued tokens as secrets, for which all
+   * output is searched.
    */
   async revoked() {
     const { issued, revoked } = await (await fetch(`${this.origin}/tokens`)).json();
