@@ -9,7 +9,7 @@ import { proof } from "../support/proof.mjs";
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleHealth(fixture) {
   const visit = (...args) => fixture.connect.visit(...args);
-  const someone = () => `someone-${randomUUID()}@example.com`;
+  const someone = () => `user-${randomUUID()}@example.com`;
   const partsOf = (page, identity) => {
     const panel = page.getByRole("dialog", { name: identity, exact: true });
     return { panel, state: panel.getByRole("region", { name: "State" }) };
