@@ -18,7 +18,7 @@ export function wasmCargoEnvironment(wasm, flags = ["-Ctarget-feature=+simd128"]
     ...wasm,
     // A separate folder, so that wasm and native builds neither wait for each other nor discard each other's results.
     CARGO_TARGET_DIR: join(root, "target", "wasm"),
-    // Removes the folders of the build machine from panic messages. Encoded flags, because folders can contain spaces.
+    // Removes the folders of the build machine from panic messages. Uses encoded flags, because folders can contain spaces.
     RUSTFLAGS: undefined,
     CARGO_ENCODED_RUSTFLAGS: [...flags, `--remap-path-prefix=${homedir()}=~`, `--remap-path-prefix=${root}=.`].join(
       "\x1f",

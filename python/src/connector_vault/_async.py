@@ -136,7 +136,7 @@ class AsyncSender:
         self._lock = asyncio.Lock()
 
     async def secret(self, rejected: ActiveSecret | None = None) -> ActiveSecret:
-        """The secret to send: not the rejected one, if the function can supply another."""
+        """Returns the secret to send. Requests another one from the function if this one was rejected."""
         active = self._current
         if active is not None and active is not rejected and active.is_current:
             return active
@@ -1369,7 +1369,7 @@ class AsyncConnectorVault:
                 if response.headers.get("x-vault-source") == "platform":
                     yield response
                     return
-                # Without this header, the service itself has responded. If it has with a 401, the platform was not called.
+                # Without this header, the response is the service's own. With a 401, the service did not call the platform.
                 await response.aread()
                 if response.status_code != 401 or not is_repeatable or rejected is not None:
                     raise response_error(response, active.value)

@@ -16,7 +16,7 @@ export function consoleHealth(fixture) {
   };
   const fact = (state, name) => state.locator(`dt:text-is("${name}") + dd`);
 
-  /** A connection with credentials in the vault. */
+  /** Creates a connection with credentials in the vault. */
   async function connected(identity) {
     const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
     return (await fixture.connect.caller().sendJson("POST", "/v1/vault/connect", start)).json;

@@ -1,4 +1,4 @@
-// The OpenAPI document: public, and consistent with the requests and responses of the real service.
+// The OpenAPI document is public, and describes the requests and responses of the real service.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

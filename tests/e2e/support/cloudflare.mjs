@@ -76,7 +76,7 @@ export class CloudflareApi {
       }
       if (request.headers.authorization !== `Bearer ${TOKEN}`) throw new Refusal(401, 10000, "Authentication error");
       let result = await this.ask(name, { url, body, request });
-      // All results are on the first page.
+      // The first page contains all results, so other pages are empty.
       if (Array.isArray(result) && Number(url.searchParams.get("page") ?? 1) > 1) result = [];
       const pageInfo = Array.isArray(result)
         ? { result_info: { page: 1, per_page: 100, count: result.length, total_count: result.length, total_pages: 1 } }

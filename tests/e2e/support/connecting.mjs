@@ -1,4 +1,4 @@
-// The connecting API as an app uses it, and a record of everything that it disclosed.
+// A client of the connect API, as an app uses it, and a record of all responses, which are searched for secrets.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { secrets } from "./http.mjs";

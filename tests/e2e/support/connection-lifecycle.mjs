@@ -11,7 +11,7 @@ import { CLIENTS, IDP_SCOPES } from "./oidc.mjs";
 
 const PLATFORM = "idp-basic";
 const USER = "ann";
-/** Concurrent readers of the credentials. */
+/** The number of concurrent readers of the credentials. */
 const READERS = 5;
 const TOKEN_LIFETIME_MS = 60_000;
 /** The idle times after each minute of use, in rotation. */
