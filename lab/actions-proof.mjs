@@ -12,7 +12,7 @@ import { setup } from "../scripts/setup.mjs";
 
 /** The maximum size of a document: includes all except the two of Microsoft Graph, which have 20 and 47 MB. */
 const MAX_DOCUMENT_BYTES = 10_000_000;
-/** One in this number of platforms with examples gets random inputs, ten each. */
+/** One in this number of the platforms gets random inputs, ten each. */
 const RANDOM_SHARE = 4;
 
 await main(async () => {

@@ -48,7 +48,7 @@ const views = (secret) => ({
   "connectors: first cards drawn": { path: "/connectors", secret, ready: (page) => waitForPaint(page, CARDS) },
 });
 
-/** Prints what each page loads, by kind, beside the built files. Returns the size of the largest page. */
+/** Prints the size of the files that each page loads, by type, and of the built files. Returns the size of the largest page. */
 async function weighPages(browser, origin, secret) {
   const [signIn, overview] = Object.values(views(secret));
   const pages = { "sign-in page": signIn, "signed-in overview": overview };

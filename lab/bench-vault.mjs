@@ -65,7 +65,7 @@ async function lists(vault) {
   const onePage = () => LIMIT + SAMPLE_SIZE;
   const limitRepeated = () => 2 * LIMIT + SAMPLE_SIZE;
   const matches = (total) => LIMIT + SAMPLE_SIZE + 3 * total;
-  // A rejected list has no further pages; others read at most the maximum.
+  // The limit for lists that may be rejected: they read at most MAX_ROWS_READ rows, and then stop.
   const limitBounded = () => MAX_ROWS_READ + SAMPLE_SIZE;
   const [tag, otherTag] = namedRow.tags;
   const counts = {};
@@ -284,7 +284,7 @@ function table(sizes, results, shards, sharded) {
       cost.rows_written > mostWritten ||
       cost.calls > mostCalls ||
       beside > MAX_OTHER_ACCOUNT_WAIT_MS;
-    // Lifecycle measurements run in one vault after the other: the same work on different rows.
+    // A request must not make more calls in one of several databases, except scheduled runs, which visit all of them.
     const needsMoreCalls = inMany && !inMany.isOfAll && inMany.cost.calls > first.cost.calls;
     const exceeds = [...of, ...(inMany ? [inMany] : [])].some(isOver) || needsMoreCalls;
     return [

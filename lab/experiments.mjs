@@ -1,4 +1,4 @@
-// The experiments of the laboratory.
+// The list of experiments that `npm run lab` runs.
 
 /** The experiments, each with a description. `npm run lab -- NAME` runs the file of that name in this folder. */
 export const EXPERIMENTS = {

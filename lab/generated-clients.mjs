@@ -17,7 +17,7 @@ const OUT = join(root, "target", "generated-clients");
 const python = (program, args, env) => run(pythonProgram("generators", program), args, { cwd: OUT, env });
 const node = (program, args) => run("node", [join(root, HERE, "node_modules", program), ...args], { cwd: OUT });
 
-/** Classes with generated numbers in their names, because their schemas have no name. `Oauth2` and `Sigv4` are real names. */
+/** Finds classes with numbers in their names, which generators add if a schema lacks a name. `Oauth2` and `Sigv4` are real names. */
 const numberedNames = (source) =>
   [...source.matchAll(/^class (\w+?\d+)\b/gm)]
     .map(([, name]) => name)

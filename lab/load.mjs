@@ -99,7 +99,7 @@ await main(async () => {
     : await Server.start(state, { name: "load", secrets: { SESSION_SECRET, VAULT_KEYS } });
 
   const took = [];
-  /** Sends a request and records its duration. Fails unless the response has this status. */
+  /** Sends a request and records its duration. Fails unless the response has `status`. */
   async function ask(path, { method = "GET", body, status = 200 } = {}) {
     const start = performance.now();
     const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };

@@ -27,13 +27,13 @@ function changes() {
   return Object.entries(files).flatMap(([file, { mutants }]) =>
     mutants.map(({ id, status, statusReason, description, mutatorName, location: { start } }) => ({
       ...{ id, line: start.line, text: `${file}: ${description} [${mutatorName}]` },
-      // cargo-gamma reports a change that makes the tests hang as `Survived`, with a reason.
+      // If a change makes the tests hang, cargo-gamma reports `Survived` with a reason.
       outcome: status === "Survived" && statusReason ? "Endless" : status,
     })),
   );
 }
 
-/** Prints how many changes were detected, which others have no explanation, and which explanations are not needed. */
+/** Prints the number of detected changes, the changes without an explanation, and the explanations that are not needed. */
 function report(all, isWhole) {
   const withOutcome = (outcome) => all.filter((change) => change.outcome === outcome);
   const undetected = withOutcome("Survived");
@@ -65,7 +65,7 @@ await main(async () => {
   const places = positionals.length > 0 ? positionals : DEFAULT_PATHS;
   const missing = places.find((place) => !existsSync(join(root, place)));
   if (missing) throw new Problem(`\`${missing}\` does not exist.`, { code: 2 });
-  // Native tests with random requests send as many as in a proof.
+  // CONNECTOR_VAULT_PROOF makes native tests send as many random requests as in a proof.
   const env = { PATH: [await cargoTool("cargo-gamma"), toolPath()].join(delimiter), CONNECTOR_VAULT_PROOF: "1" };
   // cargo-gamma needs the crates in cargo's cache.
   await run("cargo", ["fetch", "--locked"]);
@@ -76,7 +76,7 @@ await main(async () => {
     task(what, async (detail) => {
       rmSync(REPORT, { force: true });
       await run("cargo", [...args, ...options, "--", ...tests], { detail, env }).catch((error) => {
-        // It also exits with an error if a change was not detected.
+        // cargo-gamma also exits with an error if the tests did not detect a change, so only a missing report is a failure.
         if (!existsSync(REPORT)) throw error;
       });
       if (!existsSync(REPORT)) throw new Problem(`There is nothing to change in ${places.join(", ")}.`, { code: 2 });

@@ -5,7 +5,7 @@ import { freePort } from "../tests/e2e/support/server.mjs";
 import { onlyNode } from "../tests/e2e/support/server-package.mjs";
 
 const START_MS = 300_000;
-/** The end of the output once the server is ready. */
+/** Matches the end of the output when the server is ready. */
 const IS_READY = /\n {2}sk_test_\w+\n\n$/;
 
 export class PackagedServer {
@@ -37,7 +37,7 @@ export class PackagedServer {
     return packaged;
   }
 
-  /** Ends all of its processes: at once, or after they have cleaned up. */
+  /** Stops all processes of the service: SIGKILL ends them immediately, SIGTERM lets them clean up. */
   async stop(signal = "SIGTERM") {
     if (this.child.exitCode === null && this.child.signalCode === null) process.kill(-this.child.pid, signal);
     await this.ended;

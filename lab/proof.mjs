@@ -40,7 +40,8 @@ const ACCOUNT_PROOFS = [
 ];
 
 /**
- * The proofs, the fastest first, each with its command. `result` finds the result in the output if it is not the last line. With CONNECTOR_VAULT_PROOF, native tests with random requests send 100,000 of them.
+ * The proofs, the fastest first, each with its command. `result` matches the result in the output; without it, the result is the last
+ * line. CONNECTOR_VAULT_PROOF makes native tests send 100,000 random requests.
  */
 const PROOFS = {
   agents: { command: native("agents::attacks", "agents::random"), result: /test result: .*? failed/g },
@@ -58,7 +59,7 @@ const PROOFS = {
     command: ["cargo", "test", "--features", "cli", "--test", "openapi_directory", "--", "--ignored"],
     result: /test result: .*? failed/g,
   },
-  // The accounts' data is in a second database.
+  // With this variable, the native API tests store accounts in a second database.
   shard: {
     command: [...native(...ACCOUNT_PROOFS), "--skip", "schedule"],
     env: { CONNECTOR_VAULT_TEST_SHARD: "1234" },
@@ -103,7 +104,7 @@ export function resultOf(output, pattern) {
   return text.length > WIDTH ? `${text.slice(0, WIDTH)}…` : text;
 }
 
-/** The page with these results. Rows of proofs that did not run stay. */
+/** Adds results to the page. Keeps the rows of proofs that did not run. */
 export function withResults(page, results) {
   if (!RESULTS.test(page)) throw new Problem("docs/proof.md has no section for results.");
   const [, , ...before] = page.match(RESULTS)[0].match(/^\|.*\|$/gm) ?? [];

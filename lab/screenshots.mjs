@@ -21,7 +21,7 @@ const THEMES = [
   [1280, "dark"],
   [1920, "light"],
 ];
-/** Confirms the identity: a window that no app has opened asks for it first. */
+/** Confirms the identity, for which a window asks first unless an app has opened it. */
 const confirm = (page) => page.getByRole("button", { name: /^Continue as / }).click();
 /** The views, and how to open them. Some pages need no key; the connect window needs a token. */
 const VIEWS = {

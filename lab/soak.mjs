@@ -10,10 +10,10 @@ import { environment } from "../scripts/lib/run.mjs";
 import { elapsed, print } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
 
-/** The end of the output of `npm start`. */
+/** Matches the key at the end of the output of `npm start`. */
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 const START_MS = 15 * 60_000;
-/** A published catalog is served everywhere within 90 seconds. */
+/** The timeout for a published catalog, which the service uses everywhere within 90 seconds. */
 const PUBLISH_TIMEOUT_MS = 120_000;
 
 function minutesToLive() {
@@ -83,7 +83,7 @@ await main(async () => {
   try {
     await whileStarted(args.map(String), async (secret) => {
       log("npm start is ready");
-      // An import needs a document.
+      // Adds a document, because an import needs at least one.
       const { issuer } = idp;
       const document = { server: issuer, authorizationUrl: `${issuer}/auth`, tokenUrl: `${issuer}/token`, scopes: {} };
       const platforms = { documents: { documented: document }, providers: idpPlatforms(issuer) };

@@ -1,4 +1,4 @@
-// `npm run lab -- test [FILE …]`: runs the tests in lab/tests, which take too long for `npm test` or test the laboratory itself.
+// `npm run lab -- test [FILE …]`: runs the tests in lab/tests, which take too long for `npm test` or test the experiments themselves.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { buildPackage } from "../scripts/build-package.mjs";

@@ -31,13 +31,13 @@ const stampFile = join(root, "target", "package.built-from");
 const work = join(root, "target", "package");
 const dist = join(root, "npm", "dist");
 const WASM = "connector-vault.wasm";
-// Stands for the encoded module while esbuild bundles; the module itself is inserted afterwards.
+// Replaces the encoded module while esbuild bundles. The module is inserted afterwards, because esbuild would split its string.
 const PLACEHOLDER = '"<the module>"';
 // Size limits in bytes, gzipped. `react.mjs` also loads `connect.mjs`.
 const LIMITS = { "index.mjs": 72_000, [WASM]: 56_000, "connect.mjs": 6_000, "react.mjs": 3_000 };
-// The modules of npm/src that replace the import "wasm". Each loads the WebAssembly module in its own way.
+// The modules of npm/src that replace the import "wasm", each for a different method of loading the WebAssembly module.
 const WASM_SOURCES = { embedded: "core/wasm/embedded", compiled: "core/wasm/compiled", loaded: "core/wasm/loaded" };
-// Entries that must not load WebAssembly: they also work on pages whose Content-Security-Policy forbids it.
+// Entries that must not load WebAssembly, so that they work on pages whose Content-Security-Policy forbids it.
 const WITHOUT_WASM = ["connect", "react"];
 const BUNDLES = [
   { file: "index.mjs", entry: "index", wasm: "embedded" },
@@ -72,7 +72,7 @@ const WASM_FEATURES = [
   ...["reference-types", "sign-ext"],
 ].map((feature) => `--enable-${feature}`);
 
-// Functions that panic, and those that only format panic messages.
+// Matches functions that panic or only format panic messages.
 const PANICS =
   /panic|_fail\b|unwrap_failed|expect_failed|handle_alloc_error|capacity_overflow|raw_vec::handle_error|fmt::Debug>::fmt/;
 
@@ -119,7 +119,7 @@ async function assemble(wasm, detail) {
   await optimize(join(work, "index_bg.wasm"), join(dist, WASM), ["-Oz", "--converge", ...WASM_FEATURES]);
 }
 
-/** Removes the glue's own compilation step, because `core/wasm/start.ts` passes compiled modules only. */
+/** Removes the compilation step from the glue, because `core/wasm/start.ts` only passes compiled modules. */
 function removeCompilation(file) {
   const compilationStep = /( *)if \(!\(module instanceof WebAssembly\.Module\)\) \{\n.*\n\1\}\n/;
   const glue = readFileSync(file, "utf8");

@@ -88,7 +88,7 @@ async function build(wasm) {
 function compileWorkerModule(wasm, digest, detail, more = {}) {
   const env = {
     ...wasmCargoEnvironment(wasm),
-    // Part of the ETags, because builds can render the same rows differently.
+    // Part of entity tags, because another build can render the same rows differently.
     CONNECTOR_VAULT_BUILD: digest,
     // Makes `#[wasm_bindgen]` use the futures of js-sys, as the crate `worker` does.
     WASM_BINDGEN_USE_JS_SYS: "1",
@@ -117,7 +117,7 @@ async function assemble(wasm, digest, detail) {
   renameSync(staged, out);
 }
 
-/** Bundles an entry and its glue; `more` are additional aliases. */
+/** Bundles an entry with its glue. `more` has additional aliases of modules. */
 export async function bundleWorker(entry, glue, outfile, more = {}) {
   // Imported here, because the set-up may have installed the package just now.
   const { build: esbuild } = await import("esbuild");

@@ -15,7 +15,7 @@ import { settleAll } from "./lib/settle-all.mjs";
 import { setup } from "./setup.mjs";
 import { start } from "./start/start.mjs";
 
-/** Installs what is missing, and compiles the command-line program, which local storage needs. */
+/** Installs missing tools, and compiles the command-line program, which local storage needs. */
 async function prepare() {
   // Two cargo builds in parallel use both cores, even while each compiles a single crate.
   const compile = async (tools) => {

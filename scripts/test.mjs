@@ -166,7 +166,7 @@ await main(async () => {
   steps.add("set-up", async () => {
     ({ wasm } = await setup({ withLints: true, withBrowser: !lintOnly, verbose: true }));
   });
-  // The longest step and the steps that it needs come first. `uses` names a folder that cargo locks.
+  // The longest step and its dependencies come first. `uses` names a folder that cargo locks, which only one step can use.
   if (!lintOnly) {
     steps.add(cli, () => nativeCli(), setUp);
     steps.add(worker, () => buildWorker({ wasm }), setUp);

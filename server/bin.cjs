@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// The command `connector-vault-server`. Its syntax is older than that of the modules, so that an old Node prints the message too.
+// The command `connector-vault-server`. Uses old syntax, so that an old version of Node can print the message about its version.
 "use strict";
 
-// The minimum version that wrangler needs, which the commands run.
+// The minimum version of Node that wrangler supports.
 var MINIMUM = [22, 12];
 var found = process.versions.node.split(".").map(Number);
 

@@ -1,6 +1,6 @@
 // Compares two requests on the wire, ignoring headers about the client and its connection.
 
-/** Headers that do not come from the action. */
+/** Headers that the HTTP client adds, rather than the action. */
 const CLIENT_HEADERS = new Set([
   ...["host", "connection", "content-length", "transfer-encoding", "user-agent", "accept", "accept-encoding"],
   ...["accept-language", "sec-fetch-mode", "authorization"],
@@ -9,7 +9,6 @@ const CLIENT_HEADERS = new Set([
 ]);
 const BOUNDARY = /^multipart\/form-data; ?boundary=(.*)$/;
 
-/** A normalized request for comparison. */
 export function normalized({ method, url, headers, body }, action) {
   const ownHeaders = new Set(
     action.parameters.filter((parameter) => parameter.in === "header").map((parameter) => parameter.name.toLowerCase()),

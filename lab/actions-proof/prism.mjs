@@ -34,7 +34,7 @@ export class Prism {
     return prism;
   }
 
-  /** Adds a document. Its platform is at `/p` plus its number. */
+  /** Adds a document, whose platform is served at `/p<index>`. */
   async add(index, api) {
     this.#operations[index] = await getHttpOperationsFromSpec(adaptForPrism(structuredClone(api)));
   }

@@ -8,7 +8,7 @@ import { sendWithSwaggerClient } from "./swagger-client.mjs";
 import { MAX_LINES, countReasons } from "./requests.mjs";
 import { LocalPlatforms } from "./standing.mjs";
 
-/** How many times to try to generate a valid input, and how many corrupted copies to make of it. */
+/** The number of attempts to generate a valid input, and of corrupted copies of each. */
 const TRIES = 4;
 const CORRUPTIONS = 3;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
@@ -102,7 +102,7 @@ async function proveInput({ result, name, prism, run, document, action, input, r
   }
 }
 
-/** The results as lines, and whether the service passes. */
+/** Formats the results as lines, and decides whether the proof passes. */
 export function summarizeValidation({ platforms, valid, accepted, refused, refusedByBoth, differences }) {
   const unexplained = differences.filter(({ why }) => !why);
   const lines = [

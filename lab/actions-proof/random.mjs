@@ -36,7 +36,7 @@ export function randomValue(schema, random) {
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The paths of all values in a value. */
+/** The paths of all members and items in a JSON value. */
 function paths(value, prefix = []) {
   const keys = isObject(value) ? Object.keys(value) : Array.isArray(value) ? [...value.keys()] : [];
   return [...(prefix.length > 1 ? [prefix] : []), ...keys.flatMap((name) => paths(value[name], [...prefix, name]))];
@@ -44,10 +44,10 @@ function paths(value, prefix = []) {
 
 const INVALID_VALUES = ["no such word", -1.5, true, [], {}, [[]], { strange: { value: 1 } }];
 
-/** The input with one value removed or replaced; undefined if it has none. */
+/** A copy of the input with one value removed or replaced; undefined if the input is empty. */
 export function corrupted(input, random) {
   const pick = (list) => list[Math.floor(random() * list.length)];
-  // Path parameters are always needed to build the request.
+  // Keeps path parameters, because the request can't be built without them.
   const path = pick(paths(input).filter(([place]) => place !== "path"));
   if (!path) return undefined;
   const copy = structuredClone(input);

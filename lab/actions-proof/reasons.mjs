@@ -26,7 +26,7 @@ function parsed(text) {
   }
 }
 
-/** Each reason has a function that makes both requests equal if it is the only difference. */
+/** Known reasons, each with a function that normalizes a request, so that requests that differ only for that reason become equal. */
 const REQUEST_REASONS = [
   {
     why: "swagger-client omits parameters with an empty value",
@@ -56,12 +56,12 @@ export function reasonOfRequest(ours, theirs) {
 }
 
 const LEFT_OUT = "Left out, since the schema would be too large.";
-// Prism adds its own pattern to the format `byte`.
+// Prism adds a pattern to the format `byte`.
 const FORMAT = /must match (format|pattern "\^\[\\w\\d\+\\\/=\]\*\$")/;
 const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && type !== "*/*";
 const all = (list, fits) => list.length > 0 && list.every(fits);
 
-/** The reason why the service and Prism disagree on an input. `found`: the errors of Prism. */
+/** Returns the reason why the service and Prism disagree on an input. `found` has the errors of Prism. */
 export function reasonOfDisagreement(document, action, { input, valid, response, found = [] }) {
   const [mediaType] = action.requestBody?.contentTypes ?? [];
   const refusals = (response.json?.errors ?? []).map(({ detail }) => detail);

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-/** How long idle connections stay open. */
+/** The time after which idle connections are closed. */
 export const KEEP_ALIVE_MS = 600_000;
 
 export class Recorder {

@@ -11,7 +11,7 @@ import { LocalPlatforms } from "./standing.mjs";
 const MAX_EXAMPLES = 10;
 /** The maximum number of differences to print. */
 export const MAX_LINES = 20;
-/** Candidates per wanted platform, because some documents lack required examples. */
+/** The number of candidate documents per platform: more than one, because some documents lack required examples. */
 const CANDIDATES = 3;
 
 /**
@@ -49,7 +49,7 @@ export async function proveActions({ platforms: count, largest, report = () => {
   return result;
 }
 
-/** The difference; undefined if there is none. */
+/** Runs an action through both clients, and returns the difference between the requests; undefined if they are equal. */
 async function compareRequest(recorder, run, document, action, input) {
   const response = await run(action, input);
   const ours = recorder.take();
@@ -66,7 +66,7 @@ async function compareRequest(recorder, run, document, action, input) {
   return { parts, why: reasonOfRequest(one, other), ours: one, theirs: other };
 }
 
-/** The results as lines, and whether the service passes. */
+/** Formats the results as lines, and decides whether the proof passes. */
 export function summarizeRequests({ platforms, actions, equal, differences }) {
   const unexplained = differences.filter(({ why }) => !why);
   const lines = [

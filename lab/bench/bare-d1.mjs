@@ -1,4 +1,4 @@
-// The floor of a request to D1: runs the statements of our request, and sends the raw results as JSON.
+// A Worker that measures the minimum cost of a request to D1: runs the statements of our request, and sends the raw results as JSON.
 import statements from "statements";
 
 export default {

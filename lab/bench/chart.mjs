@@ -16,7 +16,7 @@ function ticks(max) {
   return Array.from({ length: Math.ceil(max / step) + 1 }, (_, n) => n * step);
 }
 
-/** Powers of ten around the values. */
+/** Powers of ten from below the smallest value to above the largest. */
 function powersOfTen(values) {
   const [low, high] = [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(Math.max(...values)))];
   return Array.from({ length: high - low + 1 }, (_, n) => 10 ** (low + n));

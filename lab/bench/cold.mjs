@@ -95,7 +95,7 @@ export async function benchCold(fixture, samples = SAMPLES) {
           ["hono", fixture.workers.hono],
           ["bare", measurement.worker],
         ].filter(([name]) => !(measurement.isOursOnly && name === "hono"));
-        // Rotates which Worker comes first.
+        // Rotates the order, so that each Worker comes first equally often.
         for (let turn = 0; turn < workers.length; turn += 1) {
           const [name, worker] = workers[(turn + sample) % workers.length];
           const { response, ...times } = await ask(measurement, worker);

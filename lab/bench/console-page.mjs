@@ -1,4 +1,4 @@
-// Opens pages of the console in headless Chromium, and measures what they load and how long it takes.
+// Opens pages of the console in headless Chromium, and measures their loaded files and load times.
 
 /** Lighthouse's slow 4G and mid-tier phone. */
 export const PHONE = {

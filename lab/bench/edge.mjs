@@ -15,7 +15,7 @@ export async function edge(port) {
     const forwarded = ask(
       { port, host: "127.0.0.1", agent, method: request.method, path: request.url, headers },
       (reply) => {
-        // The page was closed in the meantime.
+        // The browser closed the page in the meantime.
         if (response.destroyed) return reply.destroy();
         const { "content-length": length, ...rest } = reply.headers;
         const isSmaller =

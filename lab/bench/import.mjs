@@ -42,7 +42,7 @@ export function benchImport({ folder, program }) {
 
 export const importRatio = (rounds) => median(rounds.map(({ ours, bare }) => ours.wall / bare.wall));
 
-/** Rows of cells, with headers. */
+/** The results as rows of cells, with headers. */
 export function importTable(rounds) {
   const line = (name, who) => {
     const of = (part) => median(rounds.map((round) => round[who][part]));

@@ -28,12 +28,12 @@ function response(bytes) {
     : { status, head, body: bytes.subarray(start, start + length), end: start + length };
 }
 
-/** Connections to one port. */
+/** A pool of keep-alive connections to one port. */
 export class Load {
   #sockets;
 
   #port;
-  /** When the last request was sent. */
+  /** The time of the last request. */
   #used = 0;
 
   static async to(port, connections) {

@@ -24,7 +24,7 @@ import { externalService, hono, localValues, ours } from "./workers.mjs";
 const PLATFORM_RESPONSE = JSON.stringify({ id: 7, name: "a thing", tags: ["x", "y"] });
 const NAMES = ["ours", "hono", "direct"];
 const PLATFORM = "things";
-/** Allows Workers to call this machine. */
+/** The service through which Workers can call this machine. */
 const INTERNET = { name: "internet", network: ["public", "private", "local"] };
 
 async function platform() {
@@ -147,7 +147,7 @@ async function measured(workers, rounds) {
   return all;
 }
 
-/** Rows of cells, with headers. */
+/** The results as rows of cells, with headers. */
 export function proxyTable(rounds) {
   const rounded = (value) => Math.round(value).toLocaleString("en");
   const of = (pick) => rounds.map(pick);

@@ -76,7 +76,7 @@ export class Runtime {
     return nanoseconds.reduce((sum, time) => sum + time, 0) / 1000;
   }
 
-  /** The same after all threads are idle: work after a response belongs to the request. */
+  /** The CPU time once all threads are idle, because work after a response belongs to its request. */
   async settledCpu() {
     for (let before = this.cpu(); ; ) {
       await sleep(IDLE_MS);

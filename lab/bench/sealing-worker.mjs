@@ -1,5 +1,5 @@
 // The Worker of `npm run lab -- bench-sealing`: encrypts or decrypts a value repeatedly, with the service's own code or with
-// WebCrypto. `given` has the value, and whether to decrypt once during startup, as the service does.
+// WebCrypto. The module `given` has the value, and decides whether to decrypt it once during startup, as the service does.
 import { keyId, master, place, plain, rehearses, sealed } from "given";
 import * as rustcrypto from "glue";
 import * as webcrypto from "../../scripts/test/webcrypto.mjs";
@@ -53,7 +53,7 @@ const IMPLEMENTATIONS = {
 
 if (rehearses) IMPLEMENTATIONS.rustcrypto.open(1);
 
-/** Whether each can decrypt the results of the other. */
+/** Whether the service's own code and WebCrypto can decrypt each other's results. */
 async function agree() {
   const opened = [
     await IMPLEMENTATIONS.webcrypto.open(1, IMPLEMENTATIONS.rustcrypto.seal(1)),

@@ -21,7 +21,7 @@ export const SAMPLES = 15;
 /** Operations per request in a warm round, and warm-up requests for V8 to optimize the code. */
 const [TIMES, WARM_UPS] = [2_000, 8];
 const OPERATIONS = ["open", "seal"];
-/** The measured implementations by name: the one in the Worker, and the Worker that has rehearsed it. */
+/** The measured cases by name: the implementation, and whether the Worker runs it once while the isolate starts (`rehearses`). */
 export const IMPLEMENTATIONS = {
   rustcrypto: { way: "rustcrypto", about: "RustCrypto in WebAssembly" },
   rehearsed: { way: "rustcrypto", rehearses: true, about: "the same, rehearsed while the isolate starts" },
@@ -29,13 +29,13 @@ export const IMPLEMENTATIONS = {
   kept: { way: "kept", about: "WebCrypto, with the derived key kept" },
 };
 
-/** One kilobyte of data, like OAuth tokens, and its key. */
+/** The key, and below it the plaintext: one kilobyte, the size of typical OAuth tokens. */
 const [KEY_ID, KEY] = ["bench-1", Buffer.from(Array.from({ length: 32 }, (_, n) => n))];
 const PLACE = { account: "acme", environment: "live", kind: "connection", id: "7a8e0d5c-2f1b-4c3d-9e4f-5a6b7c8d9e0f" };
 const TOKENS = { access: "a".repeat(700), kind: "Bearer", refresh: "r".repeat(232), members: {} };
 const PLAIN = JSON.stringify({ type: "oauth2", fields: {}, tokens: TOKENS, account: null });
 
-/** The module `given` of the Worker. */
+/** The exports of the module `given`, which the Worker imports. */
 async function givenModule() {
   const key = await derive(KEY, PLACE);
   const bytes = await seal(key, KEY_ID, PLACE, Buffer.alloc(NONCE_LENGTH, 7), Buffer.from(PLAIN));
@@ -56,7 +56,7 @@ async function build(folder) {
   ]) {
     const data = join(folder, `${name}.json`);
     writeFileSync(data, JSON.stringify({ ...input, rehearses }));
-    // Bundling modifies the file.
+    // Copies the glue, because bundling modifies it.
     copyFileSync(join(folder, "index.js"), join(folder, `${name}.glue.js`));
     const entry = join(root, "lab", "bench", "sealing-worker.mjs");
     await bundleWorker(entry, join(folder, `${name}.glue.js`), join(folder, `${name}.js`), { given: data });
@@ -147,7 +147,7 @@ const milliseconds = (values) => {
   return `${shown(middle)} (${shown(low)}–${shown(high)})`;
 };
 
-/** Rows of cells, with headers. */
+/** The results as rows of cells, with headers. */
 export const sealingTable = ({ measured }) => [
   ["processor time, ms", "open, first", "open, one of many", "seal, first", "seal, one of many"],
   ...Object.entries(IMPLEMENTATIONS).map(([name, { about }]) => [

@@ -1,4 +1,4 @@
-// KV and D1 for the benchmarked Workers, over the protocols of their bindings. They run in this process, so that the processor time
+// Serves KV and D1 to the benchmarked Workers, with the protocols of the bindings. Runs in this process, so that the processor time
 // of workerd does not include storage.
 import { once } from "node:events";
 import { readFileSync, readdirSync } from "node:fs";

@@ -18,7 +18,7 @@ const INSERT_CREDENTIALS = `INSERT INTO credentials (account, environment, conne
   FROM connections c WHERE c.seq > ?2 AND c.seq <= ?2 + ${BATCH_SIZE} AND NOT EXISTS (SELECT 1 FROM credentials h
     WHERE h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id)`;
 
-/** Reschedules everything to `?1`. */
+/** The statement that postpones the checks of all connections to `?1`, so that none is due. */
 const NOT_DUE = `UPDATE credentials SET check_at = ?1, next_attempt_at = NULL, handed_until = NULL
   WHERE (account, environment, connection_id) IN
     (SELECT account, environment, connection_id FROM credentials WHERE due_at < ?1 LIMIT ${BATCH_SIZE})`;
@@ -39,7 +39,7 @@ export const platforms = (request, Response) => {
  */
 export async function measureLifecycle(vault, measure, { rounds, size, shards }) {
   const tomorrow = Date.now() + DAY_MS;
-  // Keys do not have this scope by default.
+  // The seeded key lacks the scope, because it is not a default one.
   await vault.sql(
     "UPDATE api_keys SET scopes = scopes || ' credentials:read' WHERE account = ?1 AND instr(scopes, 'credentials:read') = 0",
     ACCOUNT,
@@ -54,7 +54,7 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
   // Seeded connections have consecutive numbers from 1.
   for (let from = 0; from < size; from += BATCH_SIZE) await vault.sql(INSERT_CREDENTIALS, tomorrow, from);
 
-  // Connections with credentials that can be decrypted.
+  // Creates connections whose credentials can be decrypted, unlike the inserted ones.
   const connect = async (platform, count) => {
     await ask("PUT", `/v1/oauth-clients/${platform}`, { clientId: "bench", clientSecret: "bench" });
     const ids = [];
@@ -82,7 +82,7 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
     if (result.sent.length !== messages) throw new Problem(`${result.sent.length} messages instead of ${messages}`);
     return result;
   };
-  // The first refresh also changes the state.
+  // Not measured, because the first refresh also changes the state.
   for (const message of (await run(ids.length, ids.length / IN_MESSAGE)).sent) await vault.run(message);
   const { body: feed } = await ask("GET", "/v1/events?limit=1");
   const end = `evt_${"9".repeat(13)}`;
@@ -101,7 +101,7 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
     "credentials, refreshed": {
       ...(await measure(rounds, () => vault.send(refresh), 36)),
       mostCalls: 3,
-      // Four of these are an audit entry.
+      // The audit entry accounts for four of the eight rows.
       mostWritten: 8,
     },
     "a minute, nothing due": {
@@ -124,7 +124,7 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
     },
   };
   const down = await connect(DOWN, IN_PLACE);
-  // The first failure also changes the state.
+  // Not measured, because the first failure also changes the state.
   await run(IN_PLACE, 0, down);
   results[`a minute, ${IN_PLACE} refreshes that fail`] = {
     ...(await measure(rounds, () => run(IN_PLACE, 0, down), 25 * shards + 43 * IN_PLACE)),

@@ -1,4 +1,4 @@
-// Vaults of a given size, each in its own storage folder below .wrangler/bench, seeded once and kept.
+// Vaults of several sizes, each in a separate storage folder below .wrangler/bench. They are seeded once and used again.
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint, isStamped, stamp } from "../../scripts/lib/fingerprint.mjs";
@@ -6,7 +6,6 @@ import { root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { task } from "../../scripts/lib/status.mjs";
 
-/** The measured account. */
 export const ACCOUNT = "bench";
 
 /** Creates a project in a folder, for commands that modify its wrangler.toml. */

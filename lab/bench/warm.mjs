@@ -22,7 +22,7 @@ const MIN_REQUESTS = 16;
 const PAGE = 1.15;
 const FILTER = 1.2;
 const SEARCH = 2;
-// For requests to D1: limits of the ratios to the Hono Worker and to bare D1.
+// Limits for requests to D1: our processor time relative to the Hono Worker's and to bare D1's.
 const VAULT = { hono: 0.9, d1: 1.25 };
 const CONNECTION = "/v1/vault/connections/00000000-0000-4000-8000-000000000007";
 // The limit of a search over all actions, in microseconds.
@@ -33,7 +33,7 @@ function texts(actions, make) {
   const found = new Set();
   for (let n = 0; found.size < 30_000 && n < 20 * actions.length; n += 1) {
     const text = make(actions[(n * 7919) % actions.length].title.toLowerCase(), n);
-    // The maximum length of a query.
+    // The service rejects queries of more than 100 characters.
     if (text && text.length <= 100) found.add(text);
   }
   return [...found];
@@ -49,7 +49,7 @@ const threeWords = (title, n) => {
   return words.length < 3 ? undefined : [0, 1, 2].map((at) => words[(n + at * 2) % words.length]).join(" ");
 };
 
-/** Letters that occur in at least 1 % of the titles. */
+/** Strings of three to five letters that occur in at least 1 % of the titles. */
 function frequent(actions) {
   const counts = new Map();
   for (const { title } of actions) {
@@ -129,7 +129,7 @@ function cases({ actions }) {
   ].map((one) => ({ status: 200, targets: [one.target], bodies: [undefined], ...one }));
 }
 
-/** The process of a Worker, with its own connections. */
+/** The process of a Worker, with keep-alive connections to it. */
 export class LoadedWorker {
   static async start(runtime, service) {
     const loaded = new LoadedWorker();
@@ -268,7 +268,7 @@ export function summary({ rounds, limit, most, vault }) {
   };
 }
 
-/** Rows of cells, with headers. */
+/** The results as rows of cells, with headers. */
 export function warmTable(measured) {
   const heads = [
     "warm request",

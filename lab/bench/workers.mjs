@@ -49,7 +49,7 @@ export async function hono(folder, { compatibilityDate, storage }) {
 // Headers that the runtime adds.
 const TRANSPORT = new Set(["content-length", "connection", "date", "transfer-encoding"]);
 
-/** A Worker that only runs `statements`, with nothing around them. */
+/** A Worker that only runs `statements`: the minimum cost of a request to D1. */
 export function bareD1(folder, name, statements, { compatibilityDate, storage }) {
   copyFileSync(join(root, "lab", "bench", "bare-d1.mjs"), join(folder, "bare-d1.mjs"));
   writeFileSync(join(folder, `${name}.json`), JSON.stringify(statements));

@@ -56,7 +56,7 @@ export class Document {
     return findOperation((id) => id === key) ?? findOperation((id) => id !== "" && key.startsWith(id));
   }
 
-  /** The value, or the target of its reference, if that is an object. */
+  /** Follows the references of a value. Returns undefined if the result is not an object. */
   resolved(value) {
     let target = value;
     for (let left = MAX_CHAIN; left > 0 && isObject(target); left -= 1) {

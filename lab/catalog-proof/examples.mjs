@@ -48,7 +48,7 @@ function decodedBody(value, mediaType, schema) {
   }
 }
 
-/** Decodes an example of a member that is not declared as a string. */
+/** Decodes an example of a body's member. Examples of members that are not strings may be written as strings. */
 function decodedMember(value, { type }) {
   const types = [type].flat();
   return types[0] === undefined || types.includes("string") ? value : decodedBody(value, "json");
@@ -105,7 +105,7 @@ export function examples(document, found, action) {
     }
   }
   const requestBody = body(document, found, action);
-  // Examples of other media types are in their own formats.
+  // Skips other media types, whose examples are not JSON.
   if (requestBody && /json/i.test(requestBody.mediaType)) {
     const schema = document.resolved(requestBody.schema);
     for (const example of allExamples(document, requestBody.holder, requestBody.schema)) {

@@ -19,7 +19,7 @@ function regExp(source, flags) {
       return false;
     }
   };
-  // The validator caches patterns by this string.
+  // ajv caches compiled patterns by the result of `toString`.
   return { test, toString: () => String(pattern) };
 }
 regExp.code = "regExp";
@@ -90,12 +90,12 @@ export class Inputs {
     return this.#once(withSharedDefinitions(JSON.stringify(input)));
   }
 
-  /** Whether the document's own schema also rejects the example. */
+  /** Whether the schema in the document also rejects the example. */
   #isOwnFault(document, { schema, value }) {
     try {
       return !this.#once(plainSchema(document, schema))(value);
     } catch {
-      // A schema that cannot be compiled proves nothing about its example.
+      // A schema that can't be compiled can't show that the example is invalid.
       return false;
     }
   }

@@ -1,4 +1,4 @@
-// Lists the JSON Schema keywords in the catalog's inputs, all of which the service must check.
+// Lists the JSON Schema keywords in the catalog's inputs. The service must check each of them.
 const SCHEMA_KEYWORDS = new Set([
   "additionalProperties",
   "items",

@@ -1,4 +1,4 @@
-// Converts the document's own schema for a validator, to find out whether it also rejects an example that the catalog rejects.
+// Converts a document's schema for a validator, to check whether it also rejects an example that the catalog's schema rejects.
 // Written independently of the importer.
 import { isObject } from "./document.mjs";
 
@@ -37,7 +37,7 @@ function written(schema, name) {
   if (typeof schema.$ref === "string") return { $ref: `#/$defs/${name(schema.$ref)}` };
   const out = {};
   for (const key of KEPT_KEYWORDS) if (schema[key] !== undefined) out[key] = schema[key];
-  // One invalid pattern would make the whole schema invalid.
+  // Removes an invalid pattern, which would make the whole schema invalid.
   if (!isPattern(out.pattern)) delete out.pattern;
   for (const key of ["allOf", "anyOf", "oneOf", "prefixItems"])
     if (Array.isArray(schema[key])) out[key] = schema[key].map((subschema) => written(subschema, name));

@@ -91,11 +91,11 @@ export function reasons({ refused }) {
   ];
 }
 
-/** The results as lines, and whether the catalog passes. */
+/** Formats the results as lines, and decides whether the catalog passes. */
 export function summarize(found) {
   const { platforms, actions, withExamples, examples, faults, refused, differences } = found;
   const { compared, invalid, disagreed, keywords } = found;
-  // An example that its own document's schema rejects does not count against the catalog.
+  // An example that the document's schema also rejects does not count against the catalog.
   const isOurs = ({ refused }) => refused.some(({ isOwnFault }) => !isOwnFault);
   const ours = refused.filter(isOurs);
   const share = (count, of) => `${((100 * count) / Math.max(of, 1)).toFixed(2)} %`;

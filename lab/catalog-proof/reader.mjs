@@ -98,7 +98,7 @@ function requiredBody(expected, action) {
 function members(document, schema, action) {
   const expected = membersOf(schema, (reference) => document.target(reference));
   const { body: taken } = action.input.properties;
-  // XML and similar bodies are strings: then only `requestBody` has the members.
+  // The input has XML and similar bodies as strings, so only `requestBody` describes their members.
   const own = taken?.type === "string" ? action.requestBody.schema : taken;
   return compare("body", expected, membersOf(own, local(action.input)));
 }
@@ -117,7 +117,7 @@ function membersOf(schema, target) {
   };
   const add = (subschema, isComplete, left) => {
     const schema = resolved(subschema);
-    // A nullable object does not require the members.
+    // The members of a nullable object are not required, because null has none.
     const isCertain = isComplete && !(typeof subschema?.$ref === "string" && subschema.nullable === true);
     if (!isObject(schema) || left === 0) return;
     const own = isObject(schema.properties) ? schema.properties : {};
@@ -147,17 +147,16 @@ function types(scheme) {
     case "basic":
       return ["basic"];
     case "http":
-      // Other schemes, such as `mutual`, have no method.
+      // No auth method represents other schemes, such as `mutual`.
       return { bearer: ["bearer", "api_key"], basic: ["basic"] }[String(scheme.scheme).toLowerCase()] ?? [];
     default:
       return ["oauth2"];
   }
 }
 
-/** Sorts scopes and removes duplicates. */
 const sortedUnique = (scopes) => [...new Set(scopes)].sort().join(" ");
 
-/** Compares the ways to authorize with the usable security requirements of the document, including scopes. */
+/** Compares the action's authorization with the usable security requirements of the document, including scopes. */
 function security(document, { operation }, action, connector) {
   const schemes = document.api.components?.securitySchemes ?? document.api.securityDefinitions ?? {};
   const requirements = operation.security ?? document.api.security;

@@ -17,7 +17,7 @@ function seed(text) {
 }
 
 /**
- * A random value that is likely to be valid for a schema. Libraries that generate values take minutes for some patterns.
+ * Generates a random value that is likely to be valid for a schema. Libraries for this need minutes for some patterns.
  */
 function generate(schema, definitions, random, depth = 0) {
   const pick = (list) => list[Math.floor(random() * list.length)];

@@ -1,11 +1,11 @@
-// Checks requests against a document in Google's Discovery format, as its own specification describes it:
+// Checks requests against a document in Google's Discovery format, as the format's specification describes it:
 // https://developers.google.com/discovery/v1/reference/apis
 import Ajv2020 from "ajv/dist/2020.js";
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/;
 const INTEGER = /^-?\d+$/;
 
-/** A schema of the format as JSON Schema. Objects take only their own members, since Google rejects unknown ones. */
+/** Converts a schema of the format to JSON Schema. Objects forbid additional members, because Google rejects unknown ones. */
 function jsonSchema(googleSchema) {
   if (googleSchema.$ref) return { $ref: `#/$defs/${googleSchema.$ref}` };
   const schema = {};
@@ -50,7 +50,7 @@ export class DiscoveryApi {
   faults({ verb, path, query, body }) {
     const matching = this.methods.filter(({ method, matches }) => method.httpMethod === verb && matches.test(path));
     if (matching.length === 0) return [`no method ${verb} ${path}`];
-    // Several paths can match, because `{+name}` takes any number of segments.
+    // Several paths can match, because `{+name}` matches any number of segments.
     const faults = matching.map((one) => this.#faults(one, path, query, body));
     return faults.sort((a, b) => a.length - b.length)[0];
   }
@@ -85,7 +85,7 @@ function parameterFaults(name, known, values) {
   return values.flatMap((value) => valueFaults(name, known, value));
 }
 
-/** The faults of a value. Limits are strings in this format. */
+/** The faults of a parameter's value. Discovery documents write numeric limits as strings. */
 function valueFaults(name, { type, enum: words, pattern, minimum, maximum }, value) {
   const is = {
     integer: () => INTEGER.test(value),

@@ -1,4 +1,4 @@
-// Executes requests against a platform's own GraphQL schema with graphql-js. Each field resolves to a value of its type.
+// Executes requests against a platform's GraphQL schema with graphql-js. Each field resolves to a sample value of its type.
 import {
   GraphQLID,
   GraphQLInt,
@@ -23,7 +23,7 @@ const SAMPLES = new Map([
   [GraphQLBoolean.name, true],
 ]);
 
-/** A value of a type. */
+/** Creates a sample value of a type. */
 function sample(type, schema) {
   if (isNonNullType(type)) return sample(type.ofType, schema);
   if (isListType(type)) return [sample(type.ofType, schema)];

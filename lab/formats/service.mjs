@@ -17,12 +17,12 @@ const CACHE = join(root, ".sources");
 const TRIES = 20;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
 const MAX_INPUT_LENGTH = 20_000;
-// Otherwise objects get members that platforms do not know.
+// Without this option, generated objects get additional members that platforms reject.
 jsf.option({ fillProperties: false });
 
 const sha256 = (content) => createHash("sha256").update(content).digest("hex");
 
-/** The documents of sources.toml in a format, as far as they can be downloaded: { platform, content }. */
+/** Downloads the documents of sources.toml in a format. Returns those that are available: { platform, content }. */
 export async function documents(format) {
   const tables = readFileSync(join(root, "sources.toml"), "utf8").split(/\n(?=\[platforms\.)/);
   const found = tables

@@ -1,5 +1,5 @@
-// A model of the vault while several callers change it. Each caller changes connections of its own identity, at a platform that the
-// other lists exclude, so that every response is predictable.
+// A model that predicts every response of a vault that several callers change. Each caller changes only connections of its own
+// identity, all at one platform, and no list filters by that platform.
 import { isDeepStrictEqual } from "node:util";
 import { randomInt, randomUUID } from "node:crypto";
 import { Problem } from "../../scripts/lib/problem.mjs";
@@ -11,7 +11,7 @@ const FILTER_FIELDS = ["platform", "identity", "key"];
 
 export const oneOf = (list) => list[randomInt(list.length)];
 
-/** Fails unless a response is as expected. */
+/** Fails unless a response equals the expected one. */
 export function expectSame(what, actual, expected) {
   if (isDeepStrictEqual(actual, expected)) return;
   const formatted = (value) => (JSON.stringify(value) ?? "nothing").slice(0, 2000);
@@ -21,14 +21,14 @@ export function expectSame(what, actual, expected) {
 }
 
 export class Model {
-  /** The existing connections, which are not changed, in the service's order. */
+  /** The connections that exist at the start and that no caller changes, in the service's order. */
   rows = [];
-  /** The platform of the changed connections. */
+  /** The platform of the connections that callers change. */
   #platform;
   /** Active connections by query: "platform=github" → [connection]. */
   #lists = new Map();
 
-  /** Reads all pages of a vault; `platform`: the platform whose connections are changed. */
+  /** Reads all pages of a vault. Callers will change connections of `platform`. */
   static async read(ask, platform) {
     const model = new Model();
     model.#platform = platform;
@@ -50,7 +50,7 @@ export class Model {
     return model;
   }
 
-  /** Requests a page of a list, and compares it. */
+  /** Requests a random page of a random list, and compares it with the model. */
   async list(ask) {
     const row = oneOf(this.rows);
     // Other requests change the connections of `#platform`, so only unique fields filter its rows.
@@ -69,7 +69,7 @@ export class Model {
     });
   }
 
-  /** Requests a connection, and compares it. */
+  /** Requests a random connection, and compares it with the model. */
   async read(ask) {
     const known = oneOf(this.rows);
     expectSame(known.id, (await ask(`${CONNECTIONS}/${known.id}`)).body, known);
@@ -80,7 +80,7 @@ export class Model {
   }
 }
 
-/** A caller that creates, changes and deletes connections, and knows their state. */
+/** A caller that creates, changes and deletes connections, and records their expected state. */
 class Caller {
   /** The caller's connections, newest first. */
   #own = [];

@@ -1,7 +1,7 @@
 // Forwards the Worker's requests to platforms to the process at this port, which simulates them.
 const port = process.env.CONNECTOR_VAULT_PLATFORMS;
 
-/** Returns the response to a request, of the runtime's own class. */
+/** Returns the response to a request, as an instance of the runtime's `Response`. */
 export default async function answer(request, Response) {
   const headers = { "content-type": "application/json" };
   const { method, url } = request;

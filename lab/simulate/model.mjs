@@ -92,7 +92,7 @@ class Databases {
     const moved = [];
     for (const database of this.all) {
       database.accounts.sort((a, b) => b.size - a.size);
-      // Largest first, so that few accounts have to move.
+      // Moves the largest accounts first, so that few have to move.
       for (let at = 0; database.bytes > from * this.limit && at < database.accounts.length; ) {
         const account = database.accounts[at];
         const to = this.emptiest();
@@ -149,7 +149,7 @@ export function simulate({ seed, databases: count, connections, accounts, expone
   const maxConnections = Math.floor((from * limit) / bytesOf(1));
   const tooLarge = sizes.filter((size) => size > maxConnections);
   const databases = new Databases(count, limit);
-  // Splits an account that is larger than that into several.
+  // Splits accounts that don't fit into one database.
   for (const size of sizes) {
     const parts = size > maxConnections ? Math.ceil(size / (maxConnections / 4)) : 1;
     for (let part = 0; part < parts; part += 1) databases.put({ size: size / parts });

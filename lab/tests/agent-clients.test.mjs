@@ -144,7 +144,7 @@ describe("agents with common MCP clients", () => {
     assert.deepEqual(idp.faults, []);
   });
 
-  /** Opens a link in a browser as the user, signs in, and agrees. Returns the parameters of the redirect. */
+  /** Opens a link in a browser as the user, signs in, and grants access. Returns the parameters of the redirect. */
   async function follow(url, login) {
     const { page, faults, close } = await open(browser, url);
     await page.getByRole("textbox").fill(login);
@@ -214,8 +214,8 @@ describe("agents with common MCP clients", () => {
       assert.deepEqual([grant.access, others], ["write", []]);
     });
 
-  test("each refreshes an expired access token without its user", async () => {
-    // The last client was the last to sign in, so its token is the last to expire.
+  test("each client refreshes an expired access token without its user", async () => {
+    // The client that signed in last has the token that expires last.
     const { oauthStorage } = agents.get(Object.keys(clients).at(-1)).client;
     const authorization = `Bearer ${oauthStorage.saved.access_token}`;
     const isValid = async () => (await fetch(endpoint, { method: "POST", headers: { authorization } })).status !== 401;
@@ -239,7 +239,7 @@ describe("agents with common MCP clients", () => {
       const pendingCall = client.callTool({ name: "list_connections", arguments: {} });
       if (follows === undefined) await assert.rejects(pendingCall);
       else {
-        // It requests a new sign-in, and waits for its user.
+        // mcp-remote requests a new sign-in and waits for its user, so the call never ends.
         pendingCall.catch(() => {});
         while (client.asked.length === follows) await pause(POLL_MS);
       }

@@ -19,7 +19,7 @@ const SCOPES = ["catalog:read", "connections:read", "connections:connect", "conn
 const MINUTE_MS = 60_000;
 const LOCAL = ["--ip", "127.0.0.1"];
 
-/** A service that `npm start` runs, and its user. */
+/** A user of a service that `npm start` runs. */
 class Visit {
   constructor({ output, key, port }) {
     Object.assign(this, { output, key, port });
@@ -81,7 +81,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const visit = new Visit(started);
         assert.ok(visit.demo, started.output);
 
-        // The user chooses the account at the platform.
+        // The user selects an account at the platform.
         await visit.connect(browser, {}, async (page) => {
           await allow(page, /Ada Example/);
           await heading(page, `${NAME} is connected`).waitFor();
@@ -151,7 +151,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const use = async (name, args) => {
           const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
           assert.ok(!isError, JSON.stringify(content));
-          // Results with the response of a platform have no structured content, only text.
+          // The response of a platform is in the text of a result, not in its structured content.
           return structuredContent ?? JSON.parse(content[0].text);
         };
         const actions = await use("search_actions", { query: "search notes", platform: "demo-notes" });
@@ -169,7 +169,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
       LOCAL,
     ));
 
-  test("persists across a restart", () =>
+  test("keeps its accounts and notes across a restart", () =>
     whileStarted(
       state,
       async (started) => {

@@ -25,7 +25,7 @@ import { State, build } from "../../tests/e2e/support/workspace.mjs";
 const NAME = "Demo Notes (local)";
 const EXAMPLES = join(root, "examples");
 const CALLBACK = "http://localhost:3335/callback";
-// A script of the example. Joined, because `npm test` looks for commands in all texts and would expect it in this repository.
+// A command of the example's package.json. Joined, because `npm test` expects every command in a string to exist in this repository.
 const SERVE = ["npm", "run", "serve"].join(" ");
 
 /** The two commands of an example's README. */
@@ -101,7 +101,7 @@ describe("the examples", { timeout: 1_200_000 }, () => {
       await button(page, "Sign in").click();
       await page.getByText("You have not connected an account yet.").waitFor();
       const popup = await openWindow(page, () => button(page, "Connect Demo Notes").click());
-      // The page vouches for its user, so that the window does not ask.
+      // The page confirms its user's identity, so the window does not ask for it.
       await button(popup, `Continue to ${NAME}`).click();
       await consentAtDemo(popup);
       await page.getByText("demo-notes (operational)").waitFor();

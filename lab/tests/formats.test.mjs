@@ -54,7 +54,7 @@ describe("actions of GraphQL schemas", { timeout: 900_000 }, () => {
     const service = await Service.start("graphql", platforms, standIn.origin);
     closed.push(() => service.stop());
 
-    // Half of the actions select fields of their own.
+    // Half of the actions get a `select` that replaces their default fields.
     const prepare = (action, { body = {} }, random) => {
       const { select, ...given } = body;
       const selects = action.graphql.selection !== "" && random() < 0.5;

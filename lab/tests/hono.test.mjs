@@ -41,7 +41,7 @@ const patch = (path, body, { who = "full", headers = [JSON_TYPE] } = {}) => ({
 });
 const tags = (...list) => JSON.stringify({ tags: list });
 
-/** The requests that both support. */
+/** Requests that both Workers support. */
 const TABLE = [
   get("/health"),
   get("/v1/whoami"),
@@ -236,7 +236,7 @@ describe("the Hono Worker of the benchmarks", () => {
         return comparable(response);
       };
       const [expected, answered] = [await ask("ours"), await ask("hono")];
-      // URLs contain the port.
+      // Replaces host and port in URLs, which differ between the Workers.
       const same = (value) => JSON.parse(JSON.stringify(value).replace(/127\.0\.0\.1:\d+/g, "host"));
       assert.deepEqual(same(answered), same(expected));
     });

@@ -23,20 +23,20 @@ import { CONNECTIONS, expectCorrectCounts, connectionPath as at } from "../../te
 import { State, build, folder } from "../../tests/e2e/support/workspace.mjs";
 
 const CALLERS = 8;
-/** When the service is killed: after this many responses, at the next operation of this kind. */
+/** When each round kills the service: after this many responses, at the next operation of this kind. */
 const ROUNDS = [
   [400, "the service responds"],
   [250, "a platform exchanges a code"],
   [250, "a lenient platform refreshes a token"],
   [250, "a strict platform refreshes a token"],
 ];
-/** Changes of a connection by a caller. */
+/** The number of times that a caller changes each connection that it creates. */
 const CHANGES = 2;
 /** The number of most recently connected accounts that a caller reads. */
 const READ_COUNT = 3;
 /** Lifetimes of access tokens in seconds. Every other pair of accounts gets the short one, which always needs a refresh. */
 const [LONG, SHORT] = [3600, 1];
-/** The timeouts of a code exchange and a token refresh. Older ones were interrupted. */
+/** The timeouts of a code exchange and a token refresh. The service treats older ones as interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 /** The error a client sees when the service is killed. */
 const SERVICE_KILLED = new Error("the service was killed");
@@ -45,9 +45,9 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   const state = new State("killed");
   const apiKey = key({ scopes: `${SCOPES} events:read`, account: "killed" });
   const app = new App(() => server, apiKey);
-  /** The acknowledged state of each connection, and unacknowledged requests. */
+  /** A record for each connection: its acknowledged state, and in `open` the request that was not acknowledged. */
   const model = [];
-  /** The unfinished connect attempts of this round, and the requests with a key that have no response yet. */
+  /** The unfinished connect attempts of this round, and the pending requests that store a key. */
   let [attempts, keys] = [[], new Set()];
   let [server, stub, opened, sent, answered, until, killPoint, isKilled] = [undefined, undefined, undefined, 0, 0, 0];
 
@@ -66,7 +66,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     server.kill("SIGKILL");
   }
 
-  /** The response of the service. Throws `SERVICE_KILLED` if it was killed before. */
+  /** Waits for a response of the service. Throws `SERVICE_KILLED` if the service was killed before. */
   async function unlessKilled(asking) {
     sent += 1;
     const response = await asking().catch((error) => {
@@ -86,7 +86,6 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     return json;
   }
 
-  /** Records a created connection. */
   function recordCreated({ id, version, tags }, more = {}) {
     const record = { id, tags, versions: [Number(version)], open: {}, ...more };
     model.push(record);
@@ -125,14 +124,14 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     keys.delete(input);
   }
 
-  /** Whether a platform must not respond, because the service was killed. */
+  /** Kills the service if this is the selected operation. Returns whether the service was killed: then the platform must not respond. */
   function isWithheld({ isStrict }, what) {
     const refreshStep = isStrict ? "a strict platform refreshes a token" : "a lenient platform refreshes a token";
     killIfSelected(what === "code" ? "a platform exchanges a code" : refreshStep);
     return isKilled;
   }
 
-  /** A user connects an account at the platform. */
+  /** Connects an account at the platform, as a user would. */
   async function signIn(name, index, own, code = `the code of ${name}`) {
     const attempt = { name, visitor: new Visitor() };
     attempt.grant = new Grant(stub, code, {
@@ -151,7 +150,6 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     own.push(recordConnected(attempt, (await ask(200, "GET", `/v1/vault/connect/${attempt.id}`)).connection));
   }
 
-  /** Records a connected account. */
   function recordConnected(attempt, connection) {
     attempt.isKnown = true;
     return recordCreated(connection, {
@@ -282,7 +280,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   });
 
   for (const [round, [least, when]] of ROUNDS.entries())
-    test(`after ${least} responses, when ${when}`, async () => {
+    test(`loses no acknowledged write after ${least} responses, when ${when}`, async () => {
       [until, killPoint, attempts, keys] = [answered + least, when, [], new Set()];
       const callers = Array.from({ length: CALLERS }, (_, number) => caller(round, number));
       for (const error of await Promise.all(callers.map((caller) => caller.catch((thrown) => thrown))))

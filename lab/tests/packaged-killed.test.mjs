@@ -14,7 +14,7 @@ import { State, build, importPlatforms } from "../../tests/e2e/support/workspace
 
 const KILLS = 10;
 const CALLERS = 8;
-/** Acknowledged writes before each kill. */
+/** The number of acknowledged writes before each kill. */
 const WRITES = 150;
 const GITHUB = join(openapiDirectory, "api", "github.com", "api.github.com.json");
 const POLL_MS = 5;

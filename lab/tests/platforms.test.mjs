@@ -32,13 +32,13 @@ const listening = async (server) => {
 function catalog() {
   const sources = join(folder, "platforms-documents");
   mkdirSync(sources, { recursive: true });
-  // An import needs a document.
+  // Adds a document, because an import needs at least one.
   const document = { openapi: "3.0.0", info: { title: "Nobody", version: "1" }, paths: {} };
   writeFileSync(join(sources, "nobody.json"), JSON.stringify(document));
   return importPlatforms("platforms-catalog", sources, join(root, "providers.toml"));
 }
 
-describe("the laboratory of platforms on the real runtime", { timeout: 1_800_000 }, () => {
+describe("the simulated platforms on the real runtime", { timeout: 1_800_000 }, () => {
   const closed = [];
   after(async () => {
     for (const close of closed.reverse()) await close();

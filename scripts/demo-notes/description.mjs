@@ -130,7 +130,7 @@ export const openApi = (origin) => ({
   },
 });
 
-/** What an OpenAPI document cannot express, in the format of catalog.toml. */
+/** Facts that an OpenAPI document can't express, in the format of catalog.toml. */
 export const overrides = (origin) => `[platforms.${PLATFORM}]
 name = "Demo Notes (local)"
 category = "Collaboration"

@@ -30,11 +30,11 @@ const INITIAL_NOTES = {
 
 const MAX_NOTES = 1000;
 const LIMIT = { default: 5, max: 50 };
-/** The minimum time between two requested 429 responses. */
+/** The minimum time between two 429 responses, which `busy=1` requests. */
 const BUSY_MS = 10_000;
 const LENGTHS = { title: 200, body: 10_000 };
 
-/** A person's initial key, which the documentation contains. It gives access only to generated notes on this machine. */
+/** A person's initial key. It can be public, because it gives access only to generated notes on this machine. */
 const initialKey = (person) => `demo-notes-key-${person}`;
 
 export class ApiError extends Error {

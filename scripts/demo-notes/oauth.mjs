@@ -2,7 +2,7 @@
 // refresh tokens (RFC 9700, 4.14.2), revocation (RFC 7009). It stores hashes of tokens, not the tokens.
 import { createHash, randomBytes } from "node:crypto";
 
-/** The only client. It is public, because `npm start` has no safe place for a client secret. */
+/** The only client. It is a public client, because `npm start` can't store a client secret safely. */
 export const CLIENT = { id: "connector-vault-local", name: "Connector Vault (local)" };
 export const SCOPES = { "notes:read": "Read notes", "notes:write": "Create, change and delete notes" };
 
@@ -46,7 +46,7 @@ function scopesOf(parameters, defaultScopes, allowed = Object.keys(SCOPES)) {
   throw new OAuthError("invalid_scope", `The scopes here are ${allowed.join(" and ")}.`);
 }
 
-/** Validates the client and the redirect URI, and returns the URI. Before that, the user must not be redirected. */
+/** Validates the client and the redirect URI, and returns the URI. Its errors must not redirect the user (RFC 6749, 4.1.2.1). */
 export function readClient(parameters, redirectUris) {
   const id = required(parameters, "client_id");
   if (id !== CLIENT.id)
@@ -65,7 +65,7 @@ export function readClient(parameters, redirectUris) {
   return redirectUri;
 }
 
-/** Reads the other parameters of an authorization request. */
+/** Parses the parameters of an authorization request, except those that `readClient` validates. */
 export function readAuthorization(parameters) {
   if (required(parameters, "response_type") !== "code")
     throw new OAuthError("unsupported_response_type", "response_type must be code.");

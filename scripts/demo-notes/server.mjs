@@ -8,7 +8,6 @@ import { Grants, OAuthError, SCOPES, readAuthorization, readClient } from "./oau
 import { consentPage, faultPage, homePage, personPage, signInPage } from "./pages.mjs";
 
 const HOST = "127.0.0.1";
-/** The default port. */
 const PORT = 8789;
 const ACCESS_SECONDS = 300;
 const MAX_BYTES = 65_536;
@@ -18,7 +17,7 @@ const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy":
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
-  // Not `no-referrer`, with which browsers would send the forms with `Origin: null`.
+  // With `no-referrer`, browsers would submit the forms with `Origin: null`.
   "referrer-policy": "same-origin",
   "cache-control": "no-store",
 };
@@ -27,7 +26,7 @@ const isValidState = (state) =>
   [state?.notes, state?.keys].every((each) => Object.keys(PEOPLE).every((person) => each?.[person])) &&
   Array.isArray(state.grants);
 
-/** Reads the state. A damaged file, or one of another version, is ignored: all of its data is generated. */
+/** Reads the state. Replaces a damaged file, or one of another version, with new data, because all of it is generated. */
 function read(file, now) {
   try {
     const state = JSON.parse(readFileSync(file, "utf8"));
@@ -36,7 +35,7 @@ function read(file, now) {
   return initialState(now);
 }
 
-/** Listens on the first free port of these, and returns it. */
+/** Listens on the first free one of these ports, and returns it. */
 async function listen(server, [port, ...others]) {
   try {
     await new Promise((done, fail) => {
@@ -117,7 +116,7 @@ export class DemoNotes {
   /** Handles a request. Returns [status, headers, body]. */
   async #handle(request) {
     const { host } = request.headers;
-    // Another site could let its own host name resolve to this address (DNS rebinding).
+    // Prevents DNS rebinding: another site could make its host name resolve to this address.
     if (![HOST, "localhost"].some((name) => host === `${name}:${this.state.port}`))
       return json(421, failure("wrong_host", `This is ${this.origin}.`));
     const url = new URL(request.url, this.origin);

@@ -20,19 +20,17 @@ function parseJson(text) {
 
 /** Runs the wrangler of a project in the project's folder. */
 export class Cloudflare {
-  /** @param {string} folder the one with wrangler.toml and node_modules */
+  /** @param {string} folder the folder with wrangler.toml and node_modules */
   constructor(folder) {
     this.folder = folder;
     this.wrangler = folder === work ? wrangler : join(folder, "node_modules", ".bin", "wrangler");
     this.file = join(folder, "wrangler.toml");
   }
 
-  /** The current wrangler.toml. */
   get config() {
     return readFileSync(this.file, "utf8");
   }
 
-  /** Replaces wrangler.toml. */
   configure(text) {
     writeFileSync(`${this.file}.new`, text);
     renameSync(`${this.file}.new`, this.file);
@@ -82,7 +80,7 @@ export class Cloudflare {
     return (await find()) ?? throwMissing(`the D1 database ${name}`);
   }
 
-  /** Creates the queue if necessary. */
+  /** Creates the queue unless it exists. */
   async queue(name) {
     if ((await this.#runUnless(/does not exist/i, ["queues", "info", name])) === undefined)
       await this.#run(["queues", "create", name]);

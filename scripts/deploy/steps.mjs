@@ -23,7 +23,7 @@ const KEY_FILE = "vault-keys.txt";
 const ACCOUNT = "main";
 
 /**
- * The steps in order: `title`, `plan` (what a dry run prints; falsy if there is nothing to do) and `execute`.
+ * Returns the steps in order: `title`, `plan` (the text for a dry run; falsy if the step is already done) and `execute`.
  * @param {{ folder: string, program: string, catalog: () => Promise<void>, args?: string[] }} project `program` is the
  *   operator's command line, `catalog` builds a catalog if there is none, `args` are for `wrangler deploy`
  * @param {{ addresses?: string[], key?: string, createdKeys?: boolean }} results receives results of the steps

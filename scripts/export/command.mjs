@@ -44,7 +44,7 @@ function createEncrypter(recipients) {
     try {
       encrypter.addRecipient(recipient);
     } catch {
-      // Not shown, because the user may have passed the secret key.
+      // The message does not quote the value, because it may be the secret key.
       throw new Problem("--recipient must be a public key of age, such as age1….", { code: 2 });
     }
   }

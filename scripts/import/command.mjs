@@ -1,5 +1,5 @@
-// The command `import`: moves connections from another service or a file into this one. The report of each row goes to stdout; no
-// secret does.
+// The command `import`: moves connections from another service or a file into this one. Prints a report of each row to stdout,
+// but never a secret.
 import { parseArgs } from "node:util";
 import { readMap } from "./platforms.mjs";
 import { runImport } from "./run.mjs";

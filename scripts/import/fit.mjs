@@ -1,11 +1,11 @@
-// Fits the credentials of another service to the auth methods of a platform here.
+// Converts the credentials of another service to those of an auth method of this service's connector.
 
 /** Normalizes the name of a field: `instance_url` and `instanceUrl` are the same field. */
 const normalizedName = (name) => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
 /**
- * For each kind of credentials, the auth methods that can hold them, best first, and a function that returns their
- * members.
+ * For each kind of credentials, the types of auth methods that can store them, best first, each with a function that converts
+ * the values.
  */
 const TYPES = {
   oauth2: [["oauth2", (values) => values]],
@@ -20,10 +20,10 @@ const TYPES = {
   basic: [["basic", (values) => values]],
 };
 
-/** Whether a method connects a user, not just the app. */
+/** Whether a method connects a user's account, rather than the app itself. */
 const connectsUser = ({ type, grant }) => type !== "oauth2" || grant === undefined || grant === "authorization_code";
 
-/** The values of the method's other fields. */
+/** The values of the method's fields that are not secrets. */
 function fieldsOf(method, own, sources = {}) {
   const secrets = ["apiKey", "token", "username", "password"];
   const entries = (method.fields ?? [])
@@ -36,7 +36,7 @@ function fieldsOf(method, own, sources = {}) {
 }
 
 /**
- * The body of `credentials`, or a reason why the platform can't take them.
+ * The value of `credentials` in an import request, or the reason why the platform has no matching auth method.
  * @param {import("./formats.mjs").Credentials} credentials
  * @param {{ platform: string, authMethods: { id: string, type: string, grant?: string, fields?: { name: string }[] }[] }} connector
  * @param {import("./platforms.mjs").Target & { authMethod?: string }} target

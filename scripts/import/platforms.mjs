@@ -99,7 +99,7 @@ export function readMap(path) {
 }
 
 /**
- * The target of the first of these names that is mapped, or else the last name itself.
+ * Returns the target of the first mapped name, or else the last name as the platform.
  * @param {"nango" | "composio" | "csv"} format
  * @param {string[]} names the most specific one first
  * @param {Record<string, Target>} map

@@ -1,4 +1,4 @@
-// Reads the files of other services. Errors give a position, never the text there, which contains secrets.
+// Reads the files of other services. Errors name a position but never quote the text, which contains secrets.
 import { createReadStream } from "node:fs";
 import { parse } from "csv-parse";
 import { Problem } from "../lib/problem.mjs";
@@ -85,7 +85,7 @@ export async function* readCsv(path, checkHeader) {
   try {
     for await (const { record, info } of parser) yield { line: info.lines, row: record };
   } catch (error) {
-    // The parser's own messages contain cells, so they are replaced.
+    // The parser's messages quote cells, which may be secrets.
     if (error instanceof Problem) throw error;
     const position = error.lines === undefined ? "" : ` near line ${error.lines}`;
     throw new Problem(`${path} is not valid CSV${position} (${error.code ?? "unknown error"}).`, {

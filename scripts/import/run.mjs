@@ -4,13 +4,13 @@ import { fit } from "./fit.mjs";
 import { rowsOf } from "./formats.mjs";
 import { targetOf } from "./platforms.mjs";
 
-/** The limits of a request. */
+/** The maximum number of connections in a request, and its maximum size in bytes. */
 const MAX_ITEMS = 20;
 const MAX_BYTES = 1 << 20;
 /** The size of a request without its connections, in bytes. */
 const REQUEST_OVERHEAD = 64;
 
-/** Turns text into a label of this service: lower-case letters, digits and hyphens. */
+/** Converts text to a valid label: lower-case letters, digits and hyphens. */
 const labelOf = (text) =>
   text
     .toLowerCase()

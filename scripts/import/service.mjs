@@ -1,4 +1,4 @@
-// The service that the connections move into.
+// A client of the service that connections are imported into.
 import { setTimeout as wait } from "node:timers/promises";
 import { Problem } from "../lib/problem.mjs";
 
@@ -6,7 +6,6 @@ const MAX_TRIES = 6;
 const TIMEOUT_MS = 60_000;
 const MAX_WAIT_S = 60;
 
-/** Statuses of temporary failures. */
 const TEMPORARY_STATUSES = [429, 500, 502, 503, 504];
 
 export class Service {
@@ -58,7 +57,7 @@ export class Service {
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
         body,
-        // A redirect would take the key and the credentials elsewhere.
+        // Following a redirect would send the key and the credentials to another URL.
         redirect: "manual",
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
@@ -68,7 +67,7 @@ export class Service {
     }
   }
 
-  /** Fails with the service's own explanation. */
+  /** Throws a problem with the service's explanation. */
   static #throwProblem({ status, json }) {
     const scopes = "The key needs the scopes `credentials:write` and `catalog:read`.";
     throw new Problem(`The service rejects the import: ${json.detail}`, status === 403 ? { hint: scopes } : {});

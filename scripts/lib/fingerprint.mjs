@@ -28,7 +28,6 @@ export function fingerprint(paths, strings = []) {
   return hash.digest("hex");
 }
 
-/** Hashes the contents of a file. */
 export const hashOf = (file) => createHash("sha256").update(readFileSync(file)).digest("hex");
 
 export function isStamped(file, fingerprint) {

@@ -9,7 +9,7 @@ import { log } from "./status.mjs";
 
 const POLL_INTERVAL_MS = 200;
 
-/** The id of the process that holds the lock; undefined if it is free. The file is complete as soon as it exists. */
+/** Reads the id of the process that holds the lock; undefined if it is free. The file is always complete, because it is linked. */
 function holder(file) {
   try {
     return Number(readFileSync(file, "utf8"));
@@ -43,7 +43,7 @@ function removeStaleLock(file, deadPid) {
     if (error.code === "ENOENT") return;
     throw error;
   }
-  // If another process has replaced the stale lock in the meantime, give it its lock back.
+  // If another process has replaced the stale lock in the meantime, restore that lock.
   if (!Object.is(holder(movedFile), deadPid)) renameSync(movedFile, file);
   else rmSync(movedFile, { force: true });
 }

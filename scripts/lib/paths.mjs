@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 /** The folder of the code: the checkout, or the npm package connector-vault-server, which may be read-only. */
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-/** Whether this is that npm package, which contains builds instead of sources. */
+/** Whether this code is in the npm package connector-vault-server, which contains builds instead of sources. */
 export const isPackage = !existsSync(join(root, "Cargo.toml"));
 /** The folder with wrangler.toml, the local storage and the catalog: the checkout, or where the package's command is run. */
 export const work = isPackage ? process.cwd() : root;

@@ -35,8 +35,8 @@ export function report(error) {
 }
 
 /**
- * Ends this process when the shell ends in which npm or npx has started it: npm and npx forward SIGTERM to that shell only,
- * which ends without forwarding it.
+ * Ends this process when its parent, the shell of npm or npx, ends: npm and npx send SIGTERM only to that shell, which does not
+ * forward it.
  */
 function endWithShell() {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -1,6 +1,6 @@
-// Checks whether a process is still running.
+// Checks processes by their ids.
 
-/** @param {number} pid */
+/** Whether a process is still running, also one of another user. */
 export function isAlive(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {

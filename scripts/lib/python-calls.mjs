@@ -3,14 +3,14 @@
 import { Problem } from "./problem.mjs";
 
 const METHODS = ["get", "put", "post", "patch", "delete"];
-/** Paths without a method of their own: public files, and calls that `call_platform` sends. */
+/** Matches paths that need no method: public files, and the proxy, which `call_platform` calls. */
 const NO_METHOD = /^\/health$|^\/v1\/openapi\.json$|\/proxy\//;
 const MAX_COLUMNS = 120;
 
 const snakeCase = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll("-", "_");
 const KEYWORDS =
   /^(and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/;
-/** The name of an argument. `from` and others are keywords of Python. */
+/** The Python name of a parameter. Keywords of Python such as `from` get a `_`. */
 const argument = (name) => snakeCase(name).replace(KEYWORDS, "$1_");
 
 /** The index after the bracket that closes the bracket before `start`. */
@@ -120,7 +120,7 @@ function declaration({ name, schema, isRequired }, isBody) {
   return `${argument(name)}: ${type} | None${nullable ? " | Omitted = OMITTED" : " = None"}`;
 }
 
-/** The argument as a member of the query or the body. */
+/** The code that passes an argument to `query_params` or `json_body`. */
 function member({ name, schema, isRequired }, isBody) {
   const value = argument(name);
   if (!isBody) return `${value}=${value}`;
@@ -205,7 +205,7 @@ function newMethod(operation, methods) {
 }
 
 const literals = (request) => request.split("/").slice(2);
-/** The number of segments with which both paths begin. */
+/** The number of leading segments that two paths share. */
 function sharedSegments(one, other) {
   const [left, right] = [literals(one), literals(other)];
   const firstDifference = left.findIndex((segment, at) => segment !== right[at]);

@@ -15,7 +15,7 @@ const OUT = join(root, "target", "python-package");
 /** The Python environment with the tools that generate, check and test the package. */
 const ENVIRONMENT = "package";
 
-/** Installs these tools, and returns the path of one of them. */
+/** Installs the Python environment, and returns the path of one of its programs. */
 export async function packageProgram(name) {
   await pythonPackages(ENVIRONMENT, join("python", "requirements.txt"));
   return pythonProgram(ENVIRONMENT, name);
@@ -52,7 +52,7 @@ function relax(schema) {
   for (const [name, value] of Object.entries(schema)) {
     if (LIMITS.has(name) && (name !== "additionalProperties" || value === false)) continue;
     if (name === "format" && TEXT_FORMATS.has(value)) continue;
-    // The keys of these objects are names of members and definitions, which can equal keywords.
+    // The keys of these objects are names, not keywords, even if one is spelled like a keyword.
     const isNamed = (name === "properties" || name === "schemas" || name === "$defs") && typeof value === "object";
     relaxedSchema[name] = isNamed
       ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, relax(member)]))
@@ -211,7 +211,7 @@ async function contents() {
   return Promise.all(Object.entries(GENERATED).map(async ([name, create]) => [join(SOURCES, name), await create()]));
 }
 
-/** Writes the generated files. */
+/** Generates all files, and writes them into the package. */
 export async function generate() {
   for (const [path, content] of await contents()) writeFileSync(path, content);
 }

@@ -18,7 +18,7 @@ const DRAIN_MS = 2000;
 const NO_SPACE = /\bENOSPC\b|no space left on device/i;
 const SPACE_HINT = "The disk is full. Free some space (`df -h` shows how much there is), then run this again.";
 
-// The child processes, which must end before this process. Ctrl-C in a terminal reaches both anyway.
+// The running child processes, which must end before this process. Ctrl-C in a terminal signals both.
 const running = new Set();
 let stopSignal;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -50,7 +50,7 @@ export function unwatch(child) {
 
 /** The environment of a child process: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */
 export function environment(more = {}) {
-  // The command-line program finds its schema, scripts and facts in this folder (src/importer/shipped.rs).
+  // The folder from which the command-line program reads its schema, scripts and facts (src/importer/shipped.rs).
   const packageVariables = isPackage && { CONNECTOR_VAULT_PACKAGE: root };
   return { ...process.env, ...packageVariables, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
 }
@@ -106,7 +106,7 @@ export function run(command, args, { env, cwd = work, show, timeout, hint, detai
       const reason = error.code === "ENOENT" ? "was not found" : `could not be started: ${error.message}`;
       reject(new Problem(`\`${command}\` ${reason}.`, { hint }));
     });
-    // A process that the program has started may keep its output open.
+    // A killed program may leave a process that keeps the output open, so stop reading after a while.
     child.on("exit", (_, signal) => {
       if (signal) setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), DRAIN_MS).unref();
     });

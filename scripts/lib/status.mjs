@@ -25,7 +25,7 @@ const active = new Map();
 export const times = [];
 const FIRST_UPDATE_MS = 2000;
 const UPDATE_INTERVAL_MS = 15_000;
-// biome-ignore lint/correctness/noUnusedVariables: it is set once, which is all that matters
+// biome-ignore lint/correctness/noUnusedVariables: `??=` reads it, to start only one timer
 let timer;
 let isDrawn = false;
 

@@ -18,7 +18,7 @@ export function wasmCargoEnvironment(wasm, flags = ["-Ctarget-feature=+simd128"]
     ...wasm,
     // A separate folder, so that wasm and native builds neither wait for each other nor discard each other's results.
     CARGO_TARGET_DIR: join(root, "target", "wasm"),
-    // Removes the folders of the build machine from panic messages. Encoded flags, because folders can contain spaces.
+    // Removes the folders of the build machine from panic messages. Uses encoded flags, because folders can contain spaces.
     RUSTFLAGS: undefined,
     CARGO_ENCODED_RUSTFLAGS: [...flags, `--remap-path-prefix=${homedir()}=~`, `--remap-path-prefix=${root}=.`].join(
       "\x1f",
@@ -32,8 +32,8 @@ export function wasmCargoEnvironment(wasm, flags = ["-Ctarget-feature=+simd128"]
  *   options
  */
 export async function compile({ feature, profile, example, env, detail }) {
-  // Not in Cargo.toml, because native builds would link a `cdylib` that they do not need. With an additional `rlib`, cargo compiles
-  // dependencies to machine code before link-time optimization, which makes the Worker 13 KB smaller (gzipped).
+  // The crate type is not in Cargo.toml, because native builds would link a `cdylib` that they do not need. With an additional `rlib`,
+  // cargo compiles dependencies to machine code before link-time optimization, which makes the Worker 13 KB smaller (gzipped).
   const command = example ? ["build", "--example", example] : ["rustc", "--lib", "--crate-type", "cdylib,rlib"];
   await run("cargo", [...command, "--profile", profile, "--features", feature, "--target", TARGET], { detail, env });
   const folder = join(env.CARGO_TARGET_DIR, TARGET, profile);

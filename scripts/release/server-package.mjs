@@ -9,7 +9,7 @@ import { run } from "../lib/run.mjs";
 import { platformPackage } from "../server/prebuilt.mjs";
 import { LINK } from "../server/project.mjs";
 
-/** The modules that run as programs; the package contains what they import. */
+/** The modules that run as programs. The package contains them and all modules that they import. */
 const ENTRIES = ["server/main.mjs", "storage/helper.mjs", "sources/download.mjs"];
 /** The contents of the package in addition to the scripts. */
 const PARTS = ["build", "schema", "www/dist", "catalog.toml", "providers.toml", "sources.toml", "documents"];
@@ -18,7 +18,7 @@ const IGNORED = ["node_modules", "/.catalog", "/.sources", "/.wrangler", "/.dev.
 const read = (path) => readFileSync(join(root, path), "utf8");
 const toJson = (value) => `${JSON.stringify(value, undefined, 2)}\n`;
 
-/** The paths of these modules and of the scripts that they import, relative to the project. */
+/** The paths of these modules and of all scripts that they import, relative to the project. */
 export function modules(entries = ENTRIES) {
   const modulePaths = new Set(entries.map((name) => join("scripts", name)));
   for (const path of modulePaths) {
@@ -28,7 +28,7 @@ export function modules(entries = ENTRIES) {
   return [...modulePaths].sort();
 }
 
-/** wrangler.toml for a folder that uses the package: without a build, and with paths through the link. */
+/** Converts wrangler.toml for a folder that uses the package: removes the build, and prefixes paths with the link to the package. */
 export function configuration(text) {
   let config = text.replace(/^\[build\]\n(?:.+\n)+\n/m, "");
   for (const path of ["build/index.js", "schema", "www/dist"]) {

@@ -1,5 +1,5 @@
-// The operator's command-line program in the npm package: each platform has a package of its own, and npm installs the one
-// for this machine.
+// Locates the operator's command-line program in the npm package for this machine: there is one package for each platform, and npm
+// installs the right one.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";

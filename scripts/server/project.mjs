@@ -67,7 +67,7 @@ function withScripts(own) {
   return {
     ...own,
     scripts: { ...own.scripts, ...scripts },
-    // An existing dependency stays: it can be another version, or a packed file.
+    // Does not replace an existing dependency, which may be another version or a packed file.
     dependencies: { ...dependencies, ...own.dependencies },
   };
 }

@@ -4,7 +4,7 @@ import { run, tryRun, which } from "../lib/run.mjs";
 
 const isRoot = process.getuid?.() === 0;
 
-/** The command to run as root: through sudo without a password, unless this user is root. */
+/** The command line that runs a command as root: with sudo, which must not ask for a password, unless this user is root. */
 export function asRoot(command, args) {
   return isRoot ? [command, args] : ["sudo", ["-n", command, ...args]];
 }

@@ -1,4 +1,4 @@
-// Builds the programs of tools/bindgen, once per machine. Each version has its own folder in the user's cache folder.
+// Builds the programs of tools/bindgen once per machine, each version into a separate folder in the user's cache folder.
 import { copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { fingerprint } from "../lib/fingerprint.mjs";

@@ -22,7 +22,7 @@ export function browserPrograms() {
 export async function browser() {
   const refusal = aptRefusal();
   const programs = browserPrograms();
-  // Older releases of Debian lack the shell.
+  // Older releases of Debian lack the package of the headless shell.
   if (programs && !refusal && !which(SHELL))
     await task("Chromium's headless shell from Debian's packages", (detail) => aptInstall([SHELL], detail)).catch(
       () => {},

@@ -1,4 +1,4 @@
-// Installs pinned programs with cargo. Each version has its own folder in the user's cache folder.
+// Installs pinned programs with cargo, each version into a separate folder in the user's cache folder.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cache, root } from "../lib/paths.mjs";

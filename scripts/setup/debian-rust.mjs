@@ -10,7 +10,7 @@ import { run, tryRun, which } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal, asRoot } from "./apt.mjs";
 
-/** A file beside the built library with the version of its compiler. */
+/** The name of the file next to the built library that contains the version of its compiler. */
 export const VERSION_STAMP = ".built-for";
 
 const PACKAGES = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "rust-web-clippy", "rustfmt-web"];

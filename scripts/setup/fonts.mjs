@@ -3,7 +3,7 @@ import { tryRun, which } from "../lib/run.mjs";
 import { log, task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
-// Languages of the names that `npm run seed` generates, one for each writing system that often lacks a font.
+// One language for each writing system that `npm run seed` uses and systems often lack a font for.
 const LANGUAGES = ["ar", "he", "hi", "ja", "ko", "th", "zh-cn"];
 const PACKAGES = ["fontconfig", "fonts-noto-core", "fonts-noto-cjk"];
 

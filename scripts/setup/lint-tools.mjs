@@ -23,7 +23,7 @@ export async function lintTools() {
 }
 
 /**
- * The environment in which cargo has the tool: the user's own, else that of the wasm builds.
+ * The environment variables with which cargo finds the tool: none if the user's toolchain has it, else those of wasm builds.
  * @param {"fmt" | "clippy"} tool
  * @param {object} wasm the environment variables of wasm builds
  */

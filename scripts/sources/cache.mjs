@@ -61,7 +61,7 @@ export class Cache {
     renameSync(part, file);
   }
 
-  /** Removes documents that are neither in `keep` nor in a record. */
+  /** Removes documents whose hash is neither in `keep` nor in a record. */
   prune(keep) {
     const keptHashes = new Set([...keep, ...Object.values(this.#records).map((record) => record.sha256)]);
     const folder = join(this.#folder, "documents");

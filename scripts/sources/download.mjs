@@ -15,7 +15,6 @@ import { Cache } from "./cache.mjs";
 import { download } from "./http.mjs";
 import { packageJobs } from "./packages.mjs";
 
-/** The number of concurrent downloads. */
 const MAX_CONCURRENT_DOWNLOADS = 8;
 
 /** Runs `work` on all items, at most `limit` at a time. */

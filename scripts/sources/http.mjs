@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { MAX_BYTES } from "./cache.mjs";
 
-/** The timeouts for a silent server and for the whole download, the pause between attempts, and other limits. */
+/** The default limits of a download: `stallTimeoutMs` without data, `totalMs` in total, the pause between attempts, and the size. */
 const LIMITS = { stallTimeoutMs: 30_000, totalMs: 300_000, attempts: 3, pauseMs: 500, maxBytes: MAX_BYTES };
 const MAX_REDIRECTS = 5;
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);

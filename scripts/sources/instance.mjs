@@ -31,7 +31,7 @@ for (const network of NETWORKS) {
 /** Whether an address is in a private network. An IPv4 address that is mapped to IPv6 counts as the IPv4 address. */
 export const isPrivate = (address) => PRIVATE.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 
-/** A lookup that fails for names that lead to a private network. */
+/** A DNS lookup that fails if a name resolves to a private address. */
 export function publicLookup(host, options, done) {
   lookup(host, { ...options, all: true }, (error, addresses = []) => {
     if (error) return done(error);
@@ -41,9 +41,12 @@ export function publicLookup(host, options, done) {
   });
 }
 
-/** @param {{ url: string, headers: object, local?: boolean }} wanted */
+/**
+ * Downloads a description.
+ * @param {{ url: string, headers: object, local?: boolean }} options `local` allows addresses of this machine
+ */
 export async function describe({ url, headers, local }) {
-  // A proxy looks the name up, and its own address may be private.
+  // A proxy resolves the name itself, and the proxy's own address may be private.
   const isProxied = Boolean(process.env.HTTPS_PROXY ?? process.env.https_proxy);
   const request = url.startsWith("https:") ? requestHttps : requestHttp;
   const outgoing = request(url, {

@@ -96,7 +96,7 @@ function activateImport(before, digest) {
     for (const name of names) renameSync(join(stagingFolder, kind, name), join(folder, kind, name));
   }
   for (const name of ["report.txt", "import.json"]) renameSync(join(stagingFolder, name), join(folder, name));
-  // The stamp names the previous catalog too, which stays active until current.json is moved.
+  // Until current.json is moved, the previous catalog stays active, so the stamp names both.
   const ownVersions = [current, ...(before === undefined || before === current ? [] : [before])];
   writeFileSync(`${stampFile}.tmp`, JSON.stringify({ inputs: digest, current: ownVersions }));
   renameSync(`${stampFile}.tmp`, stampFile);
@@ -144,10 +144,10 @@ export async function publishCatalog(program, { state, storageArgs }) {
   // Stored in the folder of that storage, so that deleting the storage deletes this record, too.
   const publishedStamp = join(state, "v3", "kv", ".published");
   const records = [currentFile, localCatalog(state)].filter(Boolean).map((file) => readFileSync(file, "utf8"));
-  // A different id in wrangler.toml means a different namespace. stored.rs contains the number of the catalog's format:
-  // when it has changed, `publish` refuses your own catalog, and says how to import it again.
+  // Publishes again if wrangler.toml has the id of another namespace, or if stored.rs has a new number of the catalog's format:
+  // `publish` then rejects the operator's own catalog, and explains how to import it again.
   const config = readFileSync(join(work, "wrangler.toml"), "utf8");
-  // In the npm package, which has no sources, the version stands for the format.
+  // The npm package has no sources, so its version is used instead of the number of the format.
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const digest = fingerprint(["src/catalog/format/stored.rs"], [config, ...(isPackage ? [version] : []), ...records]);
   if (isStamped(publishedStamp, digest)) return;

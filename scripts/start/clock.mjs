@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
  */
 export function runClock(address) {
   const url = `${address}/cdn-cgi/local/scheduled?cron=${encodeURIComponent("* * * * *")}`;
-  // Errors are ignored: they are in the service's log, and the jobs run again in a minute.
+  // Ignores errors, because the service logs them, and the jobs run again in a minute.
   const tick = () =>
     fetch(url).then(
       (response) => response.arrayBuffer(),

@@ -23,12 +23,12 @@ export function localCatalog(state) {
 
 export async function startPlatform({ state, demoPort }) {
   const demo = await DemoNotes.start({ file: fileIn(state), ports: demoPort === undefined ? undefined : [demoPort] });
-  // If the start fails, the open server must not keep the process running.
+  // Without this, the open server would keep the process running if a later step of the start fails.
   demo.server.unref();
   return demo;
 }
 
-/** Removes its connector from later publishes to this storage. */
+/** Removes the demo platform's connector, so that later publishes to this storage don't include it. */
 export const removeConnector = (state) => rmSync(catalogIn(state), { recursive: true, force: true });
 
 /** Imports the connector of the platform, unless an earlier start has imported it with the same address. */

@@ -1,4 +1,4 @@
-// The options of `npm start`: its own, and those of `wrangler dev` that it also needs.
+// The options of `npm start`, including those of `wrangler dev` that it also uses.
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { isPackage, state, work } from "../lib/paths.mjs";

@@ -11,7 +11,7 @@ const SECRETS = {
   SESSION_SECRET: { purpose: "signs tokens", generate: () => randomBytes(32).toString("base64url") },
   VAULT_KEYS: {
     purpose: "seals credentials",
-    // A new id each time: if the file is lost, error messages name the missing key.
+    // A unique id, so that an error names the missing key if this file is lost and generated again.
     generate: () => `"local-${randomBytes(4).toString("hex")}:${randomBytes(32).toString("base64")}"`,
   },
 };

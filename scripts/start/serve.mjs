@@ -68,7 +68,7 @@ export function serve({ args, log }, whenReady) {
     child.on("close", (code, signal) => {
       process.stdout.write(outputFilter.end());
       process.stderr.write(errorFilter.end());
-      // The user has stopped the service: not a failure.
+      // It is not a failure if the user has stopped the service.
       if (isStopping) return resolve(0);
       unwatch(child);
       if (failure) return reject(failure);

@@ -58,7 +58,7 @@ export async function start(args, prepare) {
   const startedAt = Date.now();
   const { program, build } = await prepare();
   const storage = withLock("start", "it makes the catalog and the demo account", async () => {
-    // The first step, because it fails if an earlier commit has created the database.
+    // Migrates first, because this step fails if an earlier commit has created the database.
     await migrateState(program, parsedOptions);
     await importCatalog(program, { hasSources: parsedOptions.hasSources, seconds: START_SECONDS });
     // The platform starts before its connector is imported, because the connector contains its URL.

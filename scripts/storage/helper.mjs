@@ -40,7 +40,7 @@ const storage = new Storage(folder);
 let record;
 let idle;
 let lastRequest = Promise.resolve();
-// biome-ignore lint/correctness/noUnusedVariables: it is set once, which is all that matters
+// biome-ignore lint/correctness/noUnusedVariables: `??=` reads it, to end only once
 let ending;
 
 function waitForConnection() {
@@ -100,7 +100,7 @@ if (registered.token === record.token) {
   process.on("uncaughtException", () => end(1));
   setInterval(() => record.isCurrent() || end(), CHECK_INTERVAL_MS).unref();
   waitForConnection();
-  // Loads Miniflare while the first request is still on its way.
+  // Loads Miniflare before the first request arrives, to save time.
   storage.prepare();
 } else {
   server.close();

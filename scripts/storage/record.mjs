@@ -1,6 +1,5 @@
-// The file with the process id, the port and two secrets of the helper of a storage folder. It is in that folder, so that deleting
-// the folder ends the helper. It contains the path of the folder, so that a copy of the folder does not use the helper of the
-// original.
+// The record of a storage folder's helper: a file with its process id, its port and two secrets. The file is in the folder, so that
+// deleting the folder ends the helper. It contains the path of the folder, so that a copied folder does not use the original's helper.
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -79,7 +78,7 @@ export class Record {
       if (error.code === "ENOENT") return;
       throw error;
     }
-    // If another helper has replaced the stale record in the meantime, give it its record back.
+    // If another helper has replaced the stale record in the meantime, restore its record.
     if (read(movedFile)?.token === deadRecord?.token) rmSync(movedFile, { force: true });
     else renameSync(movedFile, this.file);
   }

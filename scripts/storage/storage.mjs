@@ -39,7 +39,7 @@ const WRITER = `
     },
   }`;
 
-/** Loads the Miniflare of the installed wrangler, even if another version is installed. */
+/** Loads the Miniflare that the installed wrangler uses, even if another version is installed beside it. */
 function miniflare() {
   enableCompileCache();
   const requireHere = createRequire(import.meta.url);

@@ -155,7 +155,7 @@ test("patterns are compiled as in HTML, or else as in JSON Schema", () => {
     assert.equal(isMatch(pattern, text), expected, `${pattern} ${text}`);
 });
 
-test("data points are written in the form of Workers Analytics Engine, if there is a dataset", () => {
+test("data points are written in the format of Workers Analytics Engine, if there is a dataset", () => {
   const writtenPoints = [];
   const points = JSON.stringify([
     ["acme", ["acme", "test", "calls", "2xx", "github", ""], 2],

@@ -21,7 +21,7 @@ const COVERED = [
   "schema",
   "scripts",
   "server",
-  // Its test cases contain the banned constructions.
+  // The lint's own test cases contain the banned constructions.
   ":!scripts/test/language.test.mjs",
   "sources.toml",
   "src",
@@ -38,7 +38,7 @@ const COVERED = [
 ];
 const ALLOWED = join(root, "scripts", "test", "language-allowed.txt");
 
-/** What to avoid, and what to write instead. */
+/** Banned constructions, each with its replacement. */
 const BANNED = [
   [/\bwho(?:m|so)?ever\b/gi, "name who acts"],
   [/\b(?:nobody|somebody|no one)\b/gi, "name who acts"],
@@ -83,7 +83,7 @@ const KINDS = {
 
 const blank = (text) => text.replaceAll(/[^\n]/g, " ");
 
-/** Replaces everything but prose with spaces, so that line numbers stay the same. */
+/** Replaces everything but prose with spaces, to preserve line numbers. */
 function proseOf(name, text) {
   const kind = KINDS[name.split(".").at(-1)];
   if (!kind) return text.replaceAll(NOT_PROSE, blank);

@@ -1,4 +1,4 @@
-// The lint of comments, documentation and messages.
+// Tests of the lint of comments, documentation and messages.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { allowedOf, findings } from "./language.mjs";

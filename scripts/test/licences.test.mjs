@@ -1,5 +1,5 @@
-// Checks the licences of all dependencies: only permissive ones are allowed in distributed code. Offline: reads the metadata of
-// installed packages.
+// Checks the licences of all dependencies: only permissive ones are allowed in distributed code. Works offline,
+// with the metadata of installed packages.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ const PERMISSIVE = new Set([
   ...["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "Zlib"],
   ...["Unlicense", "CC0-1.0", "Unicode-3.0", "BlueOak-1.0.0"],
 ]);
-/** Allowed for tools that run on a developer's machine and are not distributed. */
+/** Licences that are allowed for tools that run on a developer's machine and are not distributed. */
 const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0", "Python-2.0"]);
 
-/** Licences of packages without a licence expression: they are in a file, or in a list, an old format of npm. */
+/** The licences of packages whose metadata has no licence expression, but a file or a list, an old format of npm. */
 const WITHOUT_EXPRESSION = {
   "@figma/rest-api-spec": "MIT",
   "@modelcontextprotocol/inspector": "Apache-2.0 AND MIT",

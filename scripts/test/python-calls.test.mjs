@@ -1,4 +1,4 @@
-// Tests of `npm run python -- generate`: it adds what the asynchronous client lacks, and changes nothing else.
+// Tests of `npm run python -- generate`: it adds missing methods and arguments to the asynchronous client, and changes nothing else.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Tests of releases.
+// Tests of `npm run release`: its preconditions, notes, components and packages.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -72,7 +72,7 @@ test("a bill of materials lists every crate and bundled package once, and is val
       cli: ["clap", "mimalloc"],
     };
     for (const name of expected[feature]) assert.ok(names.has(name), name);
-    // Crates of tests must not be listed.
+    // Development dependencies must not be listed.
     for (const name of ["proptest", "rusqlite", "standardwebhooks"]) assert.ok(!names.has(name), name);
   }
   const lock = readFileSync(join(root, "Cargo.lock"), "utf8");
@@ -95,7 +95,7 @@ test("the configuration of a project with the package has no build, and every pa
   const config = configuration(text);
   assert.doesNotMatch(config, /^\[build\]|npm run|watch_dir/m);
   assert.equal(config.match(/"\.wrangler\/connector-vault\/(build\/index\.js|schema|www\/dist)"/g).length, 3);
-  // Bindings, variables and comments stay.
+  // Bindings, variables and comments must stay unchanged.
   const keptLines = text.split("\n").filter((line) => /^#|^\[\[|^binding|^crons/.test(line));
   for (const line of keptLines) assert.ok(config.includes(line), line);
   assert.throws(() => configuration(text.replace('"www/dist"', '"elsewhere"')), /does not name www\/dist/);

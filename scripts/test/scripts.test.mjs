@@ -83,7 +83,7 @@ describe("a lock", () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   const lock = (body) => withLock("work", "it works", body, folder);
-  /** Starts a process that takes the lock, reports it, and holds it until its standard input ends. */
+  /** Starts a process that acquires the lock, reports that, and releases the lock when its standard input ends. */
   const startLockHolder = () =>
     spawn(
       process.execPath,
@@ -125,7 +125,7 @@ describe("a lock", () => {
     assert.equal(hasRun, true);
   });
 
-  test("of a killed process is replaced", async () => {
+  test("is replaced if its process was killed", async () => {
     const child = startLockHolder();
     await once(child.stdout, "data");
     child.kill("SIGKILL");
@@ -135,7 +135,7 @@ describe("a lock", () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test("with invalid content is replaced", async () => {
+  test("is replaced if its content is invalid", async () => {
     for (const text of ["", "nonsense", "0", "-1", String(spawnSync("true").pid)]) {
       writeFileSync(join(folder, "work"), text);
       assert.equal(await lock(async () => 3), 3, text);
@@ -336,7 +336,7 @@ test("tools/bindgen has the version of the crate wasm-bindgen", () => {
 });
 
 describe("steps", () => {
-  /** Runs steps. Returns their output, the exit code, and the order in which they started and ended. */
+  /** Runs the steps that `add` adds. Returns their output, the exit code, and their starts and ends in order. */
   async function runSteps(atOnce, add) {
     const steps = new Steps();
     const events = [];
@@ -358,7 +358,7 @@ describe("steps", () => {
     return { output, code, events };
   }
 
-  test("run concurrently, and the output of each is not interleaved", async () => {
+  test("run concurrently, and their output is not interleaved", async () => {
     const { output, code, events } = await runSteps(2, (steps, body) => {
       for (const name of ["a", "b", "c"]) steps.add(name, body(name));
     });
@@ -370,7 +370,7 @@ describe("steps", () => {
     assert.equal(code, 0);
   });
 
-  test("that use the same folder do not run concurrently", async () => {
+  test("do not run concurrently if they use the same folder", async () => {
     const { events } = await runSteps(3, (steps, body) => {
       for (const name of ["a", "b", "c"]) steps.add(name, body(name), { uses: name === "b" ? undefined : "target" });
     });
@@ -378,7 +378,7 @@ describe("steps", () => {
     assert.ok(events.indexOf("+b") < events.indexOf("-a"));
   });
 
-  test("that are interrupted print their output so far", () => {
+  test("print their output so far when they are interrupted", () => {
     const result = spawnSync(
       process.execPath,
       [
@@ -399,7 +399,7 @@ describe("steps", () => {
     assert.match(result.stderr, /▸ a\nhalf way\n {2}passed .*\n\n▸ b \(interrupted\)\nhalf way\n$/);
   });
 
-  test("that need a failed step are skipped, and the error is printed", async () => {
+  test("are skipped if they need a failed step, whose error is printed", async () => {
     const { output, code, events } = await runSteps(2, (steps, body) => {
       steps.add("a", body("a", true));
       steps.add("b", body("b"), { needs: ["a"] });
@@ -432,7 +432,7 @@ describe("the logos of providers.toml", () => {
     }
   });
 
-  test("that can't be used are reported", () => {
+  test("are reported if they can't be used", () => {
     assert.throws(() => logosOf('logo = "slack"\nlogo = "slakc"\n  logo="sanity"\n# logo = "not-meant"\n'), {
       message:
         "providers.toml: the package simple-icons has no icon `slakc`; the icon `sanity` has a licence of its own, MIT: name another `logo`, or leave it out.",

@@ -259,7 +259,7 @@ test("a document of an installed package is copied, and a missing path is report
   assert.equal(results.get(expected[0]), sha256(readFileSync("node_modules/preact/package.json")));
 });
 
-/** A tar archive of these entries: [name, content, kind]. */
+/** Creates a tar archive of entries: [name, content, kind]. */
 function tar(entries) {
   const block = (bytes) => Buffer.concat([bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)]);
   const blocks = entries.map(([name, content, kind = "0"]) => {
@@ -296,7 +296,7 @@ test("regular files are extracted from a tar archive, links are not", () => {
   );
 });
 
-/** A zip archive of these entries: [name, content]. */
+/** Creates a zip archive of entries: [name, content]. */
 function zip(entries) {
   let at = 0;
   const directory = [];

@@ -5,7 +5,7 @@ import { report } from "../lib/problem.mjs";
 import { startedIds } from "../lib/run.mjs";
 import { cpuOfSelf, cpuOfTrees } from "./cpu.mjs";
 
-// The interval between samples of the CPU time of a step's programs. Their usage after the last sample is not in the report.
+// The interval between samples of the CPU time of a step's programs. Usage after the last sample is missing from the report.
 const SAMPLE_MS = 500;
 
 /** Thrown by a step that was skipped, with the reason. */

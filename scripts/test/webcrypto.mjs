@@ -31,7 +31,7 @@ const algorithm = (keyId, { account, environment, kind, id }, iv) => ({
   additionalData: lengthPrefixed(FORMAT, keyId, account, environment, kind, id),
 });
 
-/** Returns nonce, ciphertext and tag. */
+/** Encrypts a value. Returns nonce, ciphertext and tag as one byte array. */
 export async function seal(key, keyId, place, iv, plain) {
   const text = await crypto.subtle.encrypt(algorithm(keyId, place, iv), key, plain);
   const bytes = new Uint8Array(iv.length + text.byteLength);

@@ -1,4 +1,4 @@
-// Sign-in of agents on the real runtime: the official MCP client with its own OAuth against `/mcp/{endpointId}`, and `oidc-provider` as
+// Agents sign in on the real runtime: the official MCP client uses its own OAuth against `/mcp/{endpointId}`, with `oidc-provider` as
 // the account's identity provider.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -84,7 +84,7 @@ describe("agents that sign in", () => {
     return { page, grant: /name="grant" value="([^"]+)"/.exec(page.text)[1] };
   }
 
-  /** Signs in and agrees. Returns the code. */
+  /** Signs in and grants access. Returns the authorization code. */
   async function agree(visitor, url, login, choice) {
     const { page, grant } = await openConsent(visitor, url, login);
     assert.match(page.text, new RegExp(`that “${login}” has connected`));
@@ -97,7 +97,7 @@ describe("agents that sign in", () => {
     return at.searchParams.get("code");
   }
 
-  /** Signs in and agrees, for any client. Returns the URL to which the browser is redirected. */
+  /** Signs in and grants access, for any client. Returns the URL to which the browser is redirected. */
   async function allow(url, login) {
     const visitor = new Visitor();
     const { grant } = await openConsent(visitor, url, login);
@@ -162,7 +162,7 @@ describe("agents that sign in", () => {
       if (signIns > 1) reportSecondSignIn();
       else await callBack(await allow(line, "ann"));
     });
-    // mcp-remote can print the link before it listens.
+    // mcp-remote can print the link before it listens for the callback.
     const callBack = (url) =>
       fetch(url).catch(async (error) => {
         if (error.cause?.code !== "ECONNREFUSED" || transport.pid === null) throw error;
@@ -202,7 +202,7 @@ describe("agents that sign in", () => {
     const { transport, client } = start(oauthStorage);
     await client.connect(transport);
     assert.deepEqual(await rowsOf(client), ["bob"]);
-    // An error of the tool: the client opens no browser, and continues.
+    // A tool's error must not make the client open a browser or disconnect.
     const refused = await client.callTool({ name: "start_connect", arguments: { platform: "called" } });
     assert.deepEqual([refused.isError, refused.structuredContent.code], [true, "insufficient_scope"]);
     assert.deepEqual(await rowsOf(client), ["bob"]);
@@ -277,7 +277,7 @@ describe("agents that sign in", () => {
     assert.ok(link?.startsWith(`${endpoint}/connect?id=`), begun.content[0].text);
     const browser = await launch();
     try {
-      // The link shows nothing before its user has signed in.
+      // The link must not show anything until its user has signed in.
       const stranger = await visit(browser, link);
       assert.equal(new URL(stranger.page.url()).origin, idp.issuer);
       const bob = await visit(browser, link, "bob");
@@ -346,7 +346,7 @@ describe("agents that sign in", () => {
       await page.getByText(idp.issuer, { exact: true }).waitFor();
       const grant = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "For ann" });
       await grant.getByText("read only").waitFor();
-      // Uses only the keyboard, with which every page must work.
+      // Uses only the keyboard, because every page must work without a mouse.
       await grant.getByRole("button", { name: "Revoke the grant of Sample Agent for ann" }).focus();
       await page.keyboard.press("Enter");
       await button("Revoke grant").focus();

@@ -25,7 +25,7 @@ import { proof, proves } from "./support/proof.mjs";
 
 const INSPECTOR = join(root, "node_modules", ".bin", "mcp-inspector");
 const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
-/** The minimum number of passed checks per version, so that a suite that did not start is detected. */
+/** The minimum number of passed checks per version, to detect a suite that did not start. */
 const MIN_PASSED = 30;
 const CALLING = "catalog:read connections:read connections:connect connections:call";
 const TOOLS = ["call_platform", "describe_action", "list_connections", "run_action", "search_actions", "start_connect"];
@@ -55,7 +55,7 @@ const clients = {
 /** The clients from npm; for `npm run proof`, also those from PyPI. */
 const checked = Object.entries(clients).filter(([name]) => proves || !name.startsWith("PyPI"));
 
-/** The content of a tool's result. A platform's response is only in its text, to avoid sending it twice. */
+/** The content of a tool's result. Platform responses are only in the text content, to avoid sending them twice. */
 const contentOf = ({ structuredContent, content }) => structuredContent ?? JSON.parse(content[0].text);
 
 async function use(client, name, args) {
@@ -162,7 +162,7 @@ describe("agents", () => {
     proof(`the conformance suite for ${version} passes, except for the listed checks`, async () => {
       const [url, out] = [`http://127.0.0.1:${proxy.port}/mcp`, join(folder, `conformance-${version}`)];
       const options = ["--url", url, "--requirements", version, "--output-dir", out];
-      // The suite exits with an error if a check fails, so its results are compared with the list.
+      // Ignores the exit code: some checks fail as expected, so the results are compared with the list below.
       await run(process.execPath, [CONFORMANCE, "server", ...options], { timeout: 120_000 }).catch(() => {});
       const results = resultsIn(out);
       for (const check of results.failed) failed.add(check);
@@ -215,7 +215,7 @@ describe("an agent and a person", () => {
     await opened?.close();
   });
 
-  /** Opens a link in a browser as the user, signs in at the platform, and agrees. */
+  /** Opens a link in a browser as the user, signs in at the platform, and grants access. */
   async function connectAt(link, login) {
     const { page, faults, close } = await open(browser, link);
     await page.getByRole("button").click();
@@ -229,7 +229,7 @@ describe("an agent and a person", () => {
     await close();
   }
 
-  /** Revokes the connection's access token at the platform, although the vault considers it valid for an hour. */
+  /** Revokes the connection's access token at the platform. The vault still considers it valid for an hour. */
   async function revokeToken(id) {
     idp.lifetime = 1;
     const { headers } = await app.credentials(id, "?refresh=true");

@@ -13,18 +13,18 @@ import { SESSION_SECRET, Server } from "./support/server.mjs";
 import { State, build } from "./support/workspace.mjs";
 import { proof } from "./support/proof.mjs";
 
-/** A missing response must not block the other tests. */
+/** The timeout of a request: without one, a missing response would block the other tests. */
 const TIMEOUT_MS = 20_000;
 const MEGABYTE = 1 << 20;
 const LARGE = 256 * MEGABYTE;
 const FILE = 100 * MEGABYTE;
-/** The allowed variation of an isolate's memory. */
+/** The allowed variation of an isolate's memory, in bytes. */
 const SLACK = 24 * MEGABYTE;
-/** The number of requests for detecting leaks, and the allowed bytes per request; a leaked callback has some hundred. */
+/** The number of requests of the leak test, and the allowed growth per request in bytes. A leaked callback takes several hundred. */
 const REQUESTS = 2000;
 const MAX_LEAK = 100;
 
-/** The pagination of the platform, which its document does not contain. */
+/** The platform's pagination, in the format of providers.toml: an OpenAPI document can't describe it. */
 const PAGES = `[platforms.called]
 name = "Called"
 documents = ["called"]
@@ -76,7 +76,7 @@ describe("calls to platforms", () => {
       assert.equal(response.status, 200);
       assert.deepEqual([seen.method, seen.url, seen.body], [method, "/api/users/a%2Fb?x=%20&y", body ?? ""]);
       assert.deepEqual([seen.headers.authorization, seen.headers["x-own"]], ["Bearer good", "2"]);
-      // The runtime adds a header that identifies Workers.
+      // Ignores `cf-worker`, which the runtime adds.
       for (const name of Object.keys(seen.headers))
         assert.doesNotMatch(name, /^(x-service-secret|cookie|cf-(?!worker$)|x-forwarded|x-vault|sec-|x-real-ip)/);
       assert.equal(response.headers.get("x-vault-source"), "platform");
@@ -104,7 +104,7 @@ describe("calls to platforms", () => {
     const short = await call("page?bytes=1000");
     assert.match(short.headers.get("x-vault-next") ?? "", /page\?bytes=1000&cursor=page-2$/);
     assert.deepEqual(await short.json(), { items: "x".repeat(1000), next: "page-2" });
-    // The length is unknown until the copy has been read.
+    // A long response is forwarded before its end, where the cursor is, so the header is missing.
     const long = await call(`page?bytes=${4 * MEGABYTE}`);
     assert.equal(long.headers.get("x-vault-next"), null);
     assert.deepEqual(await long.json(), { items: "x".repeat(4 * MEGABYTE), next: "page-2" });
@@ -126,7 +126,7 @@ describe("calls to platforms", () => {
     await once(other, "listening");
     t.after(() => other.close());
     platform.redirectTarget = `http://127.0.0.1:${other.address().port}/elsewhere`;
-    // Node's `fetch` follows redirects by default.
+    // Uses Node's `fetch`, because it follows redirects by default.
     const url = `http://127.0.0.1:${server.port}/v1/vault/connections/${id}/proxy/away`;
     const response = await fetch(url, { headers: { "x-service-secret": apiKey.secret } });
     assert.deepEqual([response.status, response.url, response.redirected], [302, url, false]);
@@ -144,7 +144,7 @@ describe("calls to platforms", () => {
     }
     for (const path of ["..%2fx", "a%2f..%2f..%2fx", "%252e%252e%252fx"])
       assert.equal((await call(path)).status, 400, path);
-    // `fetch` resolves dots before sending, so this is another path of this service.
+    // `fetch` resolves `..` before sending, so this requests another path of the service.
     const outside = await call("../../../../../x");
     assert.equal(outside.status, 404);
     assert.equal(platform.requests.length, before);
@@ -313,7 +313,7 @@ describe("calls to platforms", () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     const before = platform.requests.length;
-    // The upload never ends, so do not wait for it.
+    // The upload never ends, so the test must not wait for it.
     const endless = new Readable({ read() {} });
     endless.push(Buffer.alloc(MEGABYTE * 2, "x"));
     const response = await upload("impatient", {}, endless);
@@ -360,16 +360,16 @@ describe("calls to platforms", () => {
     const collector = createServer(async (request, response) => {
       const chunks = await request.toArray();
       received.push({ url: request.url, headers: request.headers, body: JSON.parse(Buffer.concat(chunks)) });
-      // A collector that hangs delays no response.
+      // The collector never responds to the first export, which must not delay the service's responses.
       if (received.length > 1) response.end("{}");
     }).listen(0, "127.0.0.1");
     await once(collector, "listening");
     const traced = await Server.start(state, {
       name: "calls-traced",
-      // Usage is written after twenty seconds.
+      // Timers run ten times as fast, because the service writes usage after twenty seconds.
       timers: 10,
       variables: { LOCAL_TARGETS: "allow", OTLP_URL: `http://127.0.0.1:${collector.address().port}` },
-      // The runtime's Analytics Engine discards the points. Their form is tested in scripts/test/edge.test.mjs.
+      // The local Analytics Engine discards data points. scripts/test/edge.test.mjs tests their format.
       bindings: '[[analytics_engine_datasets]]\nbinding = "USAGE"\ndataset = "connector_vault_usage"\n',
       secrets: { VAULT_KEYS: `tests:${VAULT_KEY}`, OTLP_HEADERS: "authorization=Bearer%20otlp" },
     });
@@ -377,7 +377,7 @@ describe("calls to platforms", () => {
       const origin = `http://127.0.0.1:${traced.port}`;
       const headers = { "x-service-secret": apiKey.secret };
       const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-      // A separate connection, because the other service may write the usage of its own one at any time.
+      // A separate connection, because the other service may write the usage of the first connection at any time.
       const connection = { platform: "called", identity: "eve", identityType: "user" };
       const { id } = await app.expect(201, "POST", "/v1/vault/connections", connection);
       await app.expect(204, "PUT", `/v1/vault/connections/${id}/credentials`, { type: "bearer", token: "good" });

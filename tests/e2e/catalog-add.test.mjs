@@ -1,4 +1,4 @@
-// `catalog add`: adds documents to the current catalog.
+// `catalog add` adds documents to the current catalog.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// `catalog fetch`: documents of sources.toml from a server that changes, fails and disappears.
+// `catalog fetch` downloads the documents of sources.toml from a server that changes, fails and disappears.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";

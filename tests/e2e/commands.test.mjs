@@ -37,7 +37,7 @@ function files(path) {
     .filter((name) => READ.test(name));
 }
 
-/** The command in a line as words, up to the first placeholder. */
+/** The words of the command in a line, up to the first placeholder. */
 function commandWords(line) {
   const words = line.trim().split(/\s+/);
   const end = words.findIndex((word) => !/^(--|--?[a-z][\w-]*|[a-z](?:[\w:./@-]*\w)?|\d+)$/.test(word));
@@ -53,7 +53,7 @@ function commandsIn(text) {
     if (words[1] === "run" && words.length < 3) continue;
     found.push({ line, words });
   }
-  // Quoted commands of the operator have no `npm run`.
+  // The operator's commands are quoted without `npm run`.
   for (const [line, first, second] of text.matchAll(/[`']([a-z-]+) ([a-z-]+)(?: [^`'\n]*)?[`']/g)) {
     if (!OPERATOR.includes(first)) continue;
     found.push({ line, words: ["npm", "run", first, "--", second] });
@@ -83,14 +83,14 @@ describe("documented commands exist", { timeout: 600_000 }, () => {
     assert.deepEqual(faults, []);
   }
 
-  test("in the help of the operator's commands", async () => {
+  test("each command in the help of the operator's commands exists", async () => {
     const texts = await allHelp();
     assert.ok(texts.length > 25);
     for (const { name, text } of texts.slice(1)) assert.match(text, /^Usage: npm run [a-z-]+ --/m, name);
     await expectAll(texts, 20);
   });
 
-  test("in the help of the other scripts", async () => {
+  test("each command in the help of the other scripts exists", async () => {
     const scripts = ["scripts/start.mjs", "scripts/deploy.mjs", "lab/run.mjs"];
     const texts = scripts.map(async (name) => ({
       name,
@@ -99,7 +99,7 @@ describe("documented commands exist", { timeout: 600_000 }, () => {
     await expectAll(await Promise.all(texts), 3);
   });
 
-  test("in pages, messages and comments", async () => {
+  test("each command in pages, messages and comments exists", async () => {
     const all = SOURCES.flatMap((source) => files(join(root, source)));
     await expectAll(
       all.map((name) => ({ name: name.slice(root.length + 1), text: readFileSync(name, "utf8") })),

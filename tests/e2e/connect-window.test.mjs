@@ -52,7 +52,7 @@ describe("the connect window", () => {
       ["storage", stored],
     ];
     assert.deepEqual(leaks(all, places), []);
-    // The authorization code is in an address, as RFC 6749 requires.
+    // Authorization codes are excluded: RFC 6749 puts them into an address.
     assert.deepEqual(leaks(secrets, [["an address", visited.join("\n")]]), []);
   });
 });

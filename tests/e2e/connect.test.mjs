@@ -78,7 +78,7 @@ describe("connecting accounts", () => {
     await fixture.server.stop();
     const printed = [...outputs, ...wranglerLogs()].join("\n");
     assert.ok(printed.includes("/v1/vault/connect"), "the log is the service's");
-    // Miniflare logs request paths, including links; a link is bound to the browser that opens it first.
+    // Miniflare logs request paths, including links. That is harmless, because a link is bound to the browser that opens it first.
     const logged = printed.replaceAll(/\/connect\/go\/\S+/g, "");
     const stored = bytesBelow(fixture.state.path);
     assert.ok(stored.includes("connect_attempts"), "the storage is the service's");

@@ -20,7 +20,7 @@ const UPLOAD = /^(PUT|POST) \/workers\/scripts\/connector-vault(\/versions)?$/;
 const IMPORT = /^POST \/d1\/database\/([\w-]+)\/import$/;
 const PLACEHOLDERS = { namespace: "0".repeat(32), database: "00000000-0000-0000-0000-000000000000" };
 
-/** The ids of databases and namespaces in the metadata of an upload, by binding. */
+/** The ids of databases, namespaces and queues in the metadata of an upload, by binding. */
 const boundIn = ({ bindings }) =>
   Object.fromEntries(
     bindings.map((binding) => [
@@ -33,12 +33,12 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
   let program;
   let catalog;
   let wrangler;
-  /** The fake account. */
+  /** @type {CloudflareApi} the fake of Cloudflare's API */
   let api;
 
   /** A copy of the project, with an empty account. */
   class Project {
-    /** @param {string} name of its folder */
+    /** @param {string} name the name of the copy's folder */
     constructor(name) {
       this.folder = join(folder, name);
       mkdirSync(this.folder);
@@ -81,7 +81,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       }
     }
 
-    /** Deploys, which must fail. Returns the error. */
+    /** Asserts that a deployment fails. Returns the error. */
     async deployError() {
       const deployed = captureLog(() => perform(this.steps()));
       return deployed.then(
@@ -90,7 +90,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       );
     }
 
-    /** Deploys while requests are rejected. Returns the hint of the error. */
+    /** Deploys while the API rejects the requests that match `broken`. Returns the hint of the error. */
     async hintWhileRejecting(broken) {
       api.rejectedRequests = broken;
       const { hint } = await this.deployError();
@@ -332,7 +332,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       assert.match(hint, /Completed before that: signed in to Cloudflare, KV namespace of the catalog, D1 database\./);
       assert.match(hint, /`npm run deploy` again/);
       assert.deepEqual([api.namespaces.length, api.databases.length, api.queues.length], [1, 1, 0]);
-      // wrangler.toml has the ids, and no other changes.
+      // The deployment must only add the ids to wrangler.toml.
       const expected = initial.config
         .replace(PLACEHOLDERS.namespace, api.namespaces[0].id)
         .replace(PLACEHOLDERS.database, api.databases[0].uuid);

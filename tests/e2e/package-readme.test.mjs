@@ -161,11 +161,11 @@ describe("the package's README", () => {
 
   test("every example has a known mark", () => {
     const marks = {
-      // lab/tests/frameworks.test.mjs runs the example for Vitest.
+      // lab/tests/frameworks.test.mjs runs the examples marked `vitest`.
       js: ["setup", "server", "connectserver", "node", "commonjs", "worker", "vitest"],
       ts: ["vite", "slim"],
       html: ["page", "connectpage"],
-      // package-react.test.mjs runs them.
+      // package-react.test.mjs runs the examples for React, Vue and Svelte.
       jsx: ["react"],
       vue: ["vue"],
       svelte: ["svelte"],
@@ -237,7 +237,7 @@ describe("the package's README", () => {
     let browser;
     let total;
     before(async () => {
-      // As in Vite's template.
+      // The page of Vite's template.
       const html = (script) =>
         `<!doctype html><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="/src/${script}"></script>`;
       for (const [name, mark, more] of [
@@ -277,7 +277,7 @@ describe("the package's README", () => {
       }
     }
 
-    test("the pages compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
+    test("README's pages compile", () => run(join(nodeBin, "tsc"), ["--project", PROJECT], { timeout: TIMEOUT_MS }));
 
     test("the first page example lists connections page by page", () =>
       visitPage("/", async (shown) => {
@@ -320,7 +320,7 @@ describe("the package's README", () => {
     describe("for users who connect accounts", () => {
       let app;
       before(async () => {
-        // A platform whose document has the auth methods, and that needs no network.
+        // A platform of a test document, whose auth methods need no network.
         const change = (html) => html.replace("vault.connect()", 'vault.connect({ platform: "acme-store" })');
         app = await startApp("connect", "connectserver", "connectpage", connectPort, change);
       });
@@ -380,7 +380,7 @@ describe("the package's README", () => {
         );
       });
 
-      test("its token is rejected on a page of another origin", async () => {
+      test("the app's token is rejected on a page of another origin", async () => {
         const { token } = await (await fetch(`http://localhost:${appPort}/token`, { method: "POST" })).json();
         secrets.add(token);
         const from = async (origin) =>

@@ -113,7 +113,7 @@ describe("verifyWebhook", () => {
     });
   }
 
-  test("Workers agree", async () => {
+  test("Workers agree with the library of Standard Webhooks", async () => {
     const wrangler = createRequire(import.meta.url).resolve("wrangler");
     const { convertV4MiniflareOptions, Miniflare } = createRequire(wrangler)("miniflare");
     const worker = `import * as library from "./workerd.mjs";\n${verifyAll}\nexport default { fetch: async (request) => Response.json(await verifyAll(library, await request.json())) };\n`;
@@ -149,7 +149,7 @@ describe("verifyWebhook", () => {
 
     after(() => Promise.all([site?.stop(), chromium?.close()]));
 
-    test("Chromium agrees", async () => {
+    test("Chromium agrees with the library of Standard Webhooks", async () => {
       const page = await chromium.newPage();
       await page.goto(site.origin);
       const seen = await page.evaluate(

@@ -30,9 +30,9 @@ const ALL = `catalog:read connections:read connections:write ${CREATES_SESSIONS}
 
 /** The context of the suites. */
 const fixture = {
-  /** A client of the server. */
+  /** Creates a client of the package for the server. */
   vault: (apiKey, options) => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: apiKey.secret, ...options }),
-  /** The same request over plain HTTP. */
+  /** Sends a request over plain HTTP, without the package. */
   plain: (apiKey, path, options) => fixture.server.send(path, { secret: apiKey.secret, ...options }),
 };
 let opened;
@@ -69,7 +69,7 @@ describe("the npm package and the service", { timeout: 300_000 }, () => {
     fixture.seeded = await insertConnections(fixture.database, "many", SEEDED);
     const pages = join(folder, "pages");
     mkdirSync(pages);
-    // Two origins, of which only the first is allowed.
+    // Two origins; only the first is in ALLOWED_ORIGINS.
     [fixture.site, fixture.stranger] = [await Site.start(pages), await Site.start(pages)];
     fixture.pages = pages;
     const bindings = `[[ratelimits]]\nname = "RATE_LIMITER"\nnamespace_id = "1001"\nsimple = { limit = ${LIMIT}, period = 60 }\n`;

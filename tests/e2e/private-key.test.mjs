@@ -18,7 +18,7 @@ const KEYS = Object.fromEntries(
 );
 const ALGORITHMS = { rsa: "RS256", p256: "ES256" };
 
-/** The public key, which the platform knows. */
+/** The public key of a private one, as registered at the platform. */
 function publicKey(text) {
   const { kty, n, e, crv, x, y, kid } = JSON.parse(text);
   return { kty, n, e, crv, x, y, kid, use: "sig" };

@@ -1,4 +1,4 @@
-// The packed package in new projects, one for each supported environment. Every project only has the tarball installed, and lists the
+// The packed package in new projects, one for each supported environment. Each project installs only the tarball, and lists the
 // connectors of the running service.
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
@@ -28,7 +28,7 @@ let service;
 let origin;
 let tarball;
 let browser;
-/** The expected connectors. */
+/** The names of the connectors that each project must list. */
 let names;
 const config = () => ({ baseUrl: origin, secret: caller.secret });
 
@@ -82,7 +82,7 @@ async function expectPrinted(node, project, ...args) {
   assert.deepEqual(JSON.parse(stdout), names);
 }
 
-/** This project's Node, and that of the system if it differs: version → program. */
+/** Programs by version of Node: this project's, and the system's if its version differs. */
 function nodes() {
   const PATH = (process.env.PATH ?? "")
     .split(delimiter)
@@ -133,7 +133,7 @@ describe("the packed package", () => {
     const { NODE_ENV } = process.env;
 
     afterEach(() => {
-      // Vite sets NODE_ENV for the whole process.
+      // Restores NODE_ENV, which Vite sets for the whole process.
       if (NODE_ENV === undefined) delete process.env.NODE_ENV;
       else process.env.NODE_ENV = NODE_ENV;
       assert.deepEqual(messages.splice(0), []);
@@ -156,7 +156,7 @@ describe("the packed package", () => {
           };
         });
 
-        test("the development server works", async () => {
+        test("Vite's development server serves the package", async () => {
           const server = await (await vite.createServer(options)).listen();
           try {
             const { names: shown, faults } = await read(server.resolvedUrls.local[0]);
@@ -167,7 +167,7 @@ describe("the packed package", () => {
           }
         });
 
-        test("the build works", async () => {
+        test("an app that Vite builds works", async () => {
           await vite.build(options);
           await expectPage(join(project, "dist"));
         });
@@ -274,12 +274,12 @@ describe("the packed package", () => {
       }
     }
 
-    test("only needs 'wasm-unsafe-eval'", async () => {
+    test("the package only needs 'wasm-unsafe-eval' in the policy", async () => {
       const expected = { names, paragraphs: [""], faults: [], violations: [] };
       assert.deepEqual(await readUnderPolicy("'self' 'wasm-unsafe-eval'"), expected);
     });
 
-    test("without it, the error explains the policy", async () => {
+    test("without 'wasm-unsafe-eval', the error explains the policy", async () => {
       const { names: shown, paragraphs, violations } = await readUnderPolicy("'self'");
       assert.deepEqual(shown, []);
       assert.deepEqual(violations, ["script-src wasm-eval"]);
@@ -297,7 +297,7 @@ describe("the packed package", () => {
       skipLibCheck: false,
       target: "es2022",
     };
-    // Node's types, without those of the browser.
+    // Compiler options with Node's types, but without the browser's.
     const NODE = {
       module: "node16",
       lib: ["es2022"],

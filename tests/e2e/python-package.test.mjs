@@ -93,7 +93,7 @@ describe("the Python package", () => {
     await Promise.all([server?.stop(), called?.stop(), notes?.close()]);
   });
 
-  test("passes its own tests", async () => {
+  test("the Python package passes its own tests", async () => {
     const env = {
       PYTHONPATH: join(root, "python", "src"),
       PYTHONDONTWRITEBYTECODE: "1",

@@ -1,5 +1,5 @@
-// The rehearsal of a new isolate, on the real runtime. It runs inside a request, to read the responses, but without timers, because a
-// starting isolate has none.
+// Replays the recorded requests of a starting isolate on the real runtime: inside a request, so that the test can read the responses,
+// but without timers, because a starting isolate has none.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

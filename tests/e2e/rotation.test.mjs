@@ -18,7 +18,7 @@ import { proof } from "./support/proof.mjs";
 const caller = key({ scopes: "catalog:read connections:read connections:connect credentials:read" });
 const SCHEDULED = "/cdn-cgi/local/scheduled?cron=*+*+*+*+*";
 
-/** A platform whose users have a key. */
+/** A platform whose users connect with an API key. */
 const KEY_PLATFORM = {
   openapi: "3.1.0",
   info: { title: "Keyed", version: "1" },
@@ -34,11 +34,11 @@ const orders = (steps) =>
     ? [[]]
     : steps.flatMap((step, at) => orders(steps.toSpliced(at, 1)).map((others) => [step, ...others]));
 
-/** The trials: an order of the steps, and the runs of the schedule after each step. */
+/** The trials: an order of the steps, and the number of scheduled runs after each step. */
 const TRIALS = process.env.CONNECTOR_VAULT_PROOF
   ? orders(["rotate", "reload", "reseal"]).flatMap((order) => [0, 1, 2].map((minutes) => [order, minutes]))
   : [
-      // The documented order, too fast and with enough time, and the reverse order.
+      // The documented order, without and with time for two scheduled runs, and the reverse order.
       [["rotate", "reload", "reseal"], 0],
       [["rotate", "reload", "reseal"], 2],
       [["reseal", "reload", "rotate"], 1],
@@ -131,7 +131,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
         if (step === "reseal") {
           const { status, output } = vaultKeys("reseal");
           const has = loaded === expected();
-          // Without the key, the step is always rejected. With it, the reports decide.
+          // Re-encrypting is rejected until the service has loaded the key and reported it in two scheduled runs.
           if (!has) assert.equal(status, 1, output);
           if (has && minutes === 2) assert.equal(status, 0, output);
         }

@@ -1,5 +1,6 @@
-// The service on the real runtime, with local KV and D1, and catalogs and keys of the real commands. Suites share one server, unless
-// they need another configuration or break storage. Run with `node --test tests/e2e/run.test.mjs`; `--test-name-pattern` selects tests.
+// The service on the real runtime, with local KV and D1, and catalogs and keys that the real commands create. Suites share one server,
+// unless they need another configuration or break storage. Run with `node --test tests/e2e/run.test.mjs`; `--test-name-pattern` selects
+// tests.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { BASE_URL } from "./support/agents.mjs";

@@ -65,7 +65,7 @@ function expectedCounts(connections) {
   return [...counts].map((entry) => entry.join(" | ")).sort();
 }
 
-/** The case folding of the service: lower-case, with the final sigma as a sigma. */
+/** Folds case as the service does: to lower case, with a final sigma as an ordinary one. */
 const fold = (text) => text.toLowerCase().replaceAll("ς", "σ");
 
 const COUNT = proves ? 3000 : 600;
@@ -163,7 +163,7 @@ describe("seed", () => {
       output += text;
     });
     const closed = once(child, "close");
-    // The storage is also open here, as while `npm start` runs.
+    // This process has the storage open, as `npm start` would.
     const [code, n] = await state.use(async ({ vault }) => {
       const count = async () => (await vault.prepare("SELECT count(*) AS n FROM connections").first()).n;
       try {
@@ -219,7 +219,7 @@ describe("the demo account", () => {
     await state.prepare();
   });
 
-  test("gets 200 connections once, and not again after they were deleted", async () => {
+  test("the demo account gets 200 connections once, and not again after they were deleted", async () => {
     await start();
     assert.equal(await count(), 200);
     await start();

@@ -61,7 +61,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     untouched = listed(server);
   });
 
-  // npm could not delete the files of a read-only folder.
+  // Makes the folder writable again, so that npm can delete its files.
   after(() => chmodSync(server, 0o755));
 
   test("contains the Worker of this build", () => {
@@ -97,7 +97,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
       assert.equal((await response.json()).rows[0].platform, "github");
       const { status: site } = await fetch(`${address}/docs`);
       assert.equal(site, 200);
-      // wrangler's own pages would serve SQL on the vault without a key.
+      // wrangler's built-in pages would give access to the vault by SQL without a key.
       for (const path of ["explorer/api/d1/database", "local/explorer/api/d1/database", "explorer/"])
         assert.equal((await fetch(`${address}/cdn-cgi/${path}`)).status, 404, path);
     });

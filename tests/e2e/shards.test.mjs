@@ -104,7 +104,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
   test("each key and token only works in its database", async () => {
     const catalog = await smallCatalog();
     await operator("catalog", "publish", "--catalog", catalog.path);
-    // One database has no tables.
+    // A database without tables makes its part of the schedule fail.
     const broken = '[[d1_databases]]\nbinding = "VAULT_9"\ndatabase_name = "broken"\ndatabase_id = "broken"\n';
     server = await Server.start(state, {
       name: "sharded",
@@ -172,7 +172,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
         assert.ok(JSON.parse(page.body).total >= known);
       }
     };
-    // More writers would add rows faster than a busy machine copies them, which the command refuses.
+    // With more writers, the account could grow faster than a busy machine copies it, and the command would give up.
     const running = Promise.all([writer("first"), writer("second"), reader()]);
     const moving = operator("shards", "move", "one", "--to", String(to)).finally(() => {
       isOver = true;
@@ -228,7 +228,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
     const bytes = async () => (await list())[home].bytes;
     const fits = await bytes();
     for (let index = 0; (await bytes()) < fits * 1.5; index += 20) {
-      // A deletion leaves events and an audit entry, but no tags: with these, it frees more than it adds.
+      // A deletion adds events and an audit entry. With these tags, it still frees more space than it takes.
       const tags = Array.from({ length: 10 }, (_, tag) => `${tag} of ${index} `.padEnd(60, "-"));
       const all = Array.from({ length: 20 }, (_, at) => connect(secret, `user ${index + at}`, tags));
       for (const response of await Promise.all(all)) assert.equal(response.status, 201, String(response.body));

@@ -50,7 +50,7 @@ const createKey = (state, account, ...how) =>
 const listKeys = (state, ...how) => cli("keys", "list", "--json", "--persist-to", state.path, ...how).then(JSON.parse);
 const accounts = async (state) => (await listKeys(state)).map(({ account }) => account).sort();
 
-/** Waits until a condition holds. */
+/** Polls until a condition is true. */
 async function waitUntil(what, condition) {
   for (const end = Date.now() + TIMEOUT_MS; !(await condition()); ) {
     assert.ok(Date.now() < end, `timed out waiting until ${what}`);
@@ -78,7 +78,7 @@ async function helper(state, seconds) {
   return { ...JSON.parse(line), closed };
 }
 
-/** The accounts with a key in a folder that no process has open, read from its file. */
+/** The accounts with a key, read directly from the database file of a folder that no process has open. */
 function accountsIn(state) {
   const files = readdirSync(join(state.path, "v3", "d1"), { recursive: true }).filter((name) =>
     name.endsWith(".sqlite"),
@@ -131,7 +131,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.equal(record(state).pid, pid);
   });
 
-  proof("is killed: the command reports it, complete batches persist, and the next command works", async () => {
+  proof("a command reports a killed helper, complete batches persist, and the next command works", async () => {
     const state = new State("helper-killed");
     await state.migrate();
     const { path } = await smallCatalog();
@@ -188,7 +188,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual(accountsIn(state), ["acme"]);
   });
 
-  proof("exits with its folder, and the next one starts with an empty storage", async () => {
+  proof("exits when its folder is deleted, and the next helper starts with an empty storage", async () => {
     const state = new State("helper-deleted");
     const { pid, closed } = await helper(state, 600);
     await createKey(state, "before");
@@ -200,7 +200,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.ok(existsSync(recordOf(state)), "the record of the other helper stays");
   });
 
-  proof("serves its own folder, not a copy and not a renamed one", async () => {
+  proof("serves its own folder, but not a copied or renamed one", async () => {
     const state = new State("helper-original");
     await createKey(state, "original");
     const [copy, moved] = [new State("helper-copy"), new State("helper-moved")];
@@ -211,7 +211,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     assert.deepEqual([await accounts(state), await accounts(moved)], [[], ["original"]]);
   });
 
-  test("is not confused with another program on the port of a dead helper", async () => {
+  test("another program on the port of a dead helper is not used as the helper", async () => {
     const state = new State("helper-impostor");
     const received = [];
     const impostor = createServer((socket) => {
@@ -226,7 +226,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     await new Promise((done) => impostor.listen(0, "127.0.0.1", done));
     mkdirSync(state.path, { recursive: true });
     const dead = JSON.stringify({ folder: state.path, pid: 1, port: impostor.address().port, token: "t", proof: "p" });
-    // The command starts a helper, and each of the two finds the record.
+    // With either record, the command must start a new helper.
     for (const text of [dead, "null"]) {
       writeFileSync(recordOf(state), text);
       await createKey(state, "acme");

@@ -1,4 +1,4 @@
-// The commands that show and rotate vault keys, on local storage, and the log messages of the service about invalid keys.
+// The commands that show and rotate vault keys on local storage, and the service's log messages about invalid keys.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -56,7 +56,7 @@ describe("vault keys", { timeout: 300_000 }, () => {
     await cli("migrate", "--persist-to", state.path);
   });
 
-  test("the first one creates the file, readable by its owner only", () => {
+  test("the first key creates the file, readable by its owner only", () => {
     const { status: code, stdout, stderr } = vaultKeys("rotate", "--id", "first", ...place);
     assert.deepEqual([code, stdout], [0, "first\n"]);
     assert.match(stderr, /^The new key `first` is the first in /);
@@ -65,7 +65,7 @@ describe("vault keys", { timeout: 300_000 }, () => {
     assert.deepEqual(status(), { code: 0, keys: [{ id: "first", role: "seals", needed: NOTHING }] });
   });
 
-  test("a new one comes first, and status lists the rows that need each key", async () => {
+  test("a new key comes first in the file, and status lists the rows that need each key", async () => {
     await sealBy("a", "first");
     const before = keys();
     const { stdout, stderr } = vaultKeys("rotate", ...place);
@@ -130,7 +130,7 @@ describe("vault keys", { timeout: 300_000 }, () => {
     writeFileSync(file, content);
   });
 
-  test("Cloudflare's keys need the operator's copy", () => {
+  test("commands for Cloudflare need the operator's copy of the keys", () => {
     const { status: code, stderr } = vaultKeys("rotate", "--remote");
     assert.equal(code, 1);
     assert.match(stderr, /Cloudflare does not show secrets: pass your copy of VAULT_KEYS with --file/);

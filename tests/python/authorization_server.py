@@ -1,7 +1,7 @@
 """An authorization server with PyPI's Authlib, with one client and all state in memory. Prints its port.
 
-Each refresh token works once (RFC 6749, section 10.4). The query of the authorization URL says who the user is, and whether
-they agree.
+Each refresh token works once (RFC 6749, section 10.4). The query of the authorization URL names the user, and whether they
+grant access.
 """
 
 import os
@@ -153,7 +153,7 @@ def save_token(token_response, oauth_request):
     issued.extend(value for name, value in token_response.items() if name.endswith("_token"))
 
 
-# All of this runs on one machine, without TLS.
+# Allows HTTP, because the server and its clients run on one machine.
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 app, client = Flask(__name__), Client()
 app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
@@ -190,7 +190,7 @@ def me():
 
 @app.put("/redirect-uri")
 def add_redirect_uri():
-    """Adds a redirect URI to which users may be sent back."""
+    """Registers a redirect URI."""
     redirect_uris.add(request.get_data(as_text=True))
     return "", 204
 

@@ -13,7 +13,7 @@ interface Bindings {
 
 const PLATFORM = "demo-notes";
 
-/** A stand-in for your own sign-in. */
+/** Returns the signed-in user. Replace this with your own sign-in. */
 const currentUser = () => "ann@example.com";
 
 function vaultOf({ VAULT, VAULT_URL, VAULT_KEY }: Bindings): ConnectorVault {
@@ -52,7 +52,7 @@ app.get("/", async (context) => {
   `);
 });
 
-/** Sends the user to the platform, which sends them back to this Worker. */
+/** Redirects the user to the platform, which redirects them back to this Worker. */
 app.post("/connect", async (context) => {
   const attempt = await vaultOf(context.env).connectAttempts.start({
     platform: PLATFORM,

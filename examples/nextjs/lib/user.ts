@@ -3,7 +3,7 @@ import { cookies } from "next/headers";
 
 const COOKIE = "user";
 
-// A stand-in for your own sign-in: it accepts any name without a password.
+// Replace this with your own sign-in: it accepts any name without a password.
 
 export const currentUser = async (): Promise<string | undefined> => (await cookies()).get(COOKIE)?.value;
 

@@ -15,7 +15,7 @@ export function createSession(user: string): Promise<Session> {
     identity: user,
     identityType: "user",
     scopes: ["catalog:read", "connections:read", "connections:connect"],
-    // The connect window trusts that pages of this origin know who their user is.
+    // The connect window trusts pages of this origin to have authenticated their user.
     origins: [APP_URL],
   });
 }

@@ -1,5 +1,5 @@
-// The reference implementation for benchmarks: a TypeScript Worker for the catalog and for the vault's list, read and PATCH. See
-// README.md for what it does not include.
+// The reference implementation for benchmarks: a TypeScript Worker for the catalog and for the vault's list, read and PATCH. Its
+// README.md lists the missing features.
 import { Hono } from "hono";
 import { authenticate, authorize, readKey } from "./auth";
 import { listActions, listConnectors } from "./catalog";

@@ -12,7 +12,7 @@ function distance(a: string, b: string): number {
   return previous[b.length]!;
 }
 
-/** The names that are most similar to a string: at most a third of their letters may differ. */
+/** The names most similar to a string. At most a third of their letters may differ. */
 export function nearest(text: string, names: string[], most: number): string[] {
   const requested = text.slice(0, 64).toLowerCase();
   const scored = names.map((name) => ({ name, score: distance(requested, name.toLowerCase()) }));

@@ -42,7 +42,7 @@ export class Problem extends Error {
     super(detail);
   }
 
-  /** A problem with all errors of a request, with the code of the first one. */
+  /** A problem with all errors of a request. Its code is that of the first error. */
   static of([first, ...more]: [Fault, ...Fault[]]): Problem {
     const errors = [first, ...more].map(({ code, ...fault }) => fault);
     return new Problem(

@@ -15,7 +15,6 @@ export interface Statement {
   bind(...values: (string | number | null)[]): Statement;
 }
 
-/** The principal of a request. */
 export interface Principal {
   account: string;
   environment: string;

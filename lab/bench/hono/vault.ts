@@ -83,7 +83,7 @@ export async function listConnections(c: Context<Environment>): Promise<Response
   try {
     query = readQuery(c.req.url, connectionQuery);
   } catch (problem) {
-    // An invalid key is reported before an invalid query.
+    // Reads the key first, because an invalid key takes precedence over an invalid query.
     const [key] = await VAULT.batch([VAULT.prepare(KEY_SQL).bind(c.get("hash"))]);
     authorize(principalOf(key?.results[0], c.get("secret")), "connections:read");
     throw problem;

@@ -6,7 +6,7 @@ test("the package runs in Workers", () => {
   expect(parseConnectorKey("api::acme::v1")).toEqual({ platform: "acme", platformVersion: "v1" });
 });
 
-test("its errors are of its own class", () => {
+test("the package's errors are instances of its own class", () => {
   expect(() => parseConnectorKey("no key")).toThrow(VaultError);
   expect(() => new ConnectorVault({ baseUrl: "no address", secret: "x" })).toThrow(VaultError);
 });

@@ -13,7 +13,7 @@ MAX_BYTES = 24_000
 
 
 class AsyncTools:
-    """The tools of an agent with a vault. With a token, they are limited to what its user may do."""
+    """The tools of an agent. If the vault's client uses a token, they are limited to the access of its user."""
 
     def __init__(self, vault: AsyncConnectorVault) -> None:
         self._vault = vault
@@ -91,7 +91,7 @@ class AsyncTools:
 
 
 def error_result(error: VaultError) -> dict[str, Any]:
-    """An error as the result of a tool, so that the agent can correct its call."""
+    """Converts an error to the result of a tool, so that the agent can correct its call."""
     result: dict[str, Any] = {"error": error.code, "detail": error.message}
     if error.errors:
         places = [(fault.pointer or fault.parameter, fault) for fault in error.errors]
@@ -104,7 +104,7 @@ def error_result(error: VaultError) -> dict[str, Any]:
 
 
 def account_choice(platform: str, accounts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
-    """The result of a tool if the agent must choose an account."""
+    """Returns the result of a tool that lists the accounts from which the agent must choose."""
     if not accounts:
         return {"error": "not_connected", "detail": f"No account of {platform} is connected: the user must connect one."}
     listed = [{"connection": id, "identity": identity, "name": name} for id, identity, name in accounts]

@@ -37,7 +37,7 @@ REFRESH_MARGIN: Final = 30.0
 UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 # `*`, or entity tags separated by commas (RFC 9110). The runtime of Workers drops an empty condition.
 CONDITION: Final = re.compile(r'\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*')
-# When a deletion is retried after a lost response, these codes mean that the first attempt has succeeded.
+# If a retried deletion gets one of these codes, an earlier attempt whose response was lost has succeeded.
 NOT_FOUND_CODES: Final = frozenset(
     {
         "agent_grant_not_found",
@@ -90,7 +90,7 @@ class CountedPage(Page[Row]):
     total_is_minimum: bool
     """Whether there are more rows than `total`: only a search over all actions does not count all of its matches."""
     notes: list[str]
-    """What a search over all actions did not find, as sentences for users; empty in all other lists."""
+    """Messages for users about parts of a search over all actions that matched nothing; empty in other lists."""
     page: int
     """The number of this page, from 1."""
     pages: int
@@ -125,7 +125,7 @@ class ActiveSecret:
 
 
 def api_path(*segments: str) -> str:
-    """A path below `/v1`. Rejects `.` and `..`, which would change the path."""
+    """Joins and encodes the segments of a path below `/v1`. Rejects `.` and `..`, which would change the path."""
     for segment in segments:
         if segment in ("", ".", ".."):
             raise invalid(f"`{segment}` is not an id or a name")
@@ -133,7 +133,7 @@ def api_path(*segments: str) -> str:
 
 
 def resource_id(resource: str | HasId) -> str:
-    """The id of a resource that is passed as an id or as an object."""
+    """Returns the id of a resource, which callers pass as an id or as an object."""
     return resource if isinstance(resource, str) else resource.id
 
 
@@ -181,7 +181,7 @@ def to_json(value: object) -> Json:
 
 
 def entity_tag(if_match: str | Connection | None) -> str | None:
-    """The value of `If-Match` for a connection as it was read, or for an entity tag."""
+    """Returns the value of `If-Match` for a connection that was read earlier, or for an entity tag."""
     if isinstance(if_match, Connection):
         return f'"{if_match.id}-{if_match.version}"'
     if if_match is not None and not CONDITION.fullmatch(if_match):
@@ -194,7 +194,7 @@ def invalid(message: str) -> VaultError:
 
 
 def normalized_base_url(base_url: str) -> str:
-    """The URL of the service, without a slash at its end."""
+    """Validates the URL of the service, and removes its trailing slash."""
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
         raise invalid("`base_url` must be the address of a service, such as https://vault.example.com")
@@ -237,7 +237,7 @@ _adapters: dict[Any, TypeAdapter[Any]] = {}
 
 
 def type_adapter(kind: Any) -> TypeAdapter[Any]:
-    """The parser of a type, cached because it is slow to create."""
+    """Returns the parser of a type. Caches it, because it is slow to create."""
     adapter = _adapters.get(kind)
     if adapter is None:
         adapter = _adapters[kind] = TypeAdapter(kind)
@@ -325,7 +325,7 @@ def retry_delay(error: VaultError, tries: int) -> float | None:
 
 
 def active_secret(supplied: str | Session) -> ActiveSecret:
-    """Converts the result of a function that supplies secrets."""
+    """Converts the result of a function that supplies secrets to a `Secret` with its refresh time."""
     if isinstance(supplied, str):
         return ActiveSecret(supplied)
     lifetime = (supplied.expires_at - datetime.now(timezone.utc)).total_seconds()

@@ -122,7 +122,7 @@ expires, and when the service rejects it."""
 
 
 class Sender:
-    """Sends calls. Retries idempotent ones after temporary failures."""
+    """Sends calls, and retries idempotent ones after temporary failures."""
 
     def __init__(
         self, base_url: str, secret: Secret, client: httpx.Client, timeout: float, max_retries: int
@@ -136,7 +136,7 @@ class Sender:
         self._lock = threading.Lock()
 
     def secret(self, rejected: ActiveSecret | None = None) -> ActiveSecret:
-        """The secret to send: not the rejected one, if the function can supply another."""
+        """Returns the secret to send. Requests another one from the function if this one was rejected."""
         active = self._current
         if active is not None and active is not rejected and active.is_current:
             return active
@@ -322,7 +322,7 @@ class Connectors:
         return _counted_list(self._sender, ConnectorPage, api_path("available-connectors"), query)
 
     def get(self, platform: str) -> ConnectorDetail:
-        """Returns a connector, with the ways to connect to it."""
+        """Returns a connector with its auth methods."""
         return self._sender.result(Call("GET", api_path("available-connectors", platform), ConnectorDetail))
 
 
@@ -483,7 +483,7 @@ class Connections:
         state: State | None = None,
         active: bool | None = None,
     ) -> Connection:
-        """Creates a connection whose credentials are held elsewhere. Never retried."""
+        """Creates a connection whose credentials are stored elsewhere. Never retried."""
         body = json_body(
             dict(
                 platform=platform,
@@ -533,7 +533,7 @@ class Connections:
         reason: str | None = None,
         if_match: str | Connection | None = None,
     ) -> Connection:
-        """Reports the state of a connection whose credentials are held elsewhere."""
+        """Reports the state of a connection whose credentials are stored elsewhere."""
         body = json_body(dict(state=state, active=or_omitted(active), reason=or_omitted(reason)))
         return self._change("PUT", _connection(connection, "state"), body, if_match)
 
@@ -1264,7 +1264,7 @@ class ConnectorVault:
             self._sender.client.close()
 
     def whoami(self) -> Whoami:
-        """Returns what the key or the token has access to."""
+        """Returns the account, environment and scopes of the key or the token."""
         return self._sender.result(Call("GET", api_path("whoami"), Whoami))
 
     def usage(
@@ -1369,7 +1369,7 @@ class ConnectorVault:
                 if response.headers.get("x-vault-source") == "platform":
                     yield response
                     return
-                # Without this header, the response is a problem of the service. After a 401, the platform was not called.
+                # Without this header, the response is the service's own. With a 401, the service did not call the platform.
                 response.read()
                 if response.status_code != 401 or not is_repeatable or rejected is not None:
                     raise response_error(response, active.value)

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Fault:
-    """One error in a request. It concerns the request as a whole if it has neither `parameter` nor `pointer`."""
+    """One error in a request. Without `parameter` and `pointer`, it concerns the request as a whole."""
 
     detail: str
     """A human-readable description."""
     parameter: str | None = None
     """The query parameter."""
     pointer: str | None = None
-    """Where in the body the error is: a JSON pointer (RFC 6901)."""
+    """The location of the error in the body, as a JSON pointer (RFC 6901)."""
     suggestion: str | None = None
-    """What you may have meant."""
+    """The valid name or value nearest to the invalid one."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class NoResponseError(VaultError):
 
 
 class ConnectError(VaultError):
-    """An attempt to connect an account has failed: `code` says why."""
+    """An attempt to connect an account has failed. `code` is the reason."""
 
     attempt: str | None
     """The id of the attempt."""

@@ -11,7 +11,7 @@ from ._async_tools import AsyncTools
 def tools(vault: AsyncConnectorVault) -> list[FunctionTool]:
     """The tools to search, describe and run actions, for `Agent(tools=…)`."""
     agent_tools = AsyncTools(vault)
-    # The input of an action is any object, which a strict schema does not allow.
+    # Not strict, because an action's input is an arbitrary object, which a strict schema can't describe.
     return [
         function_tool(agent_tools.search_actions, strict_mode=False),
         function_tool(agent_tools.describe_action, strict_mode=False),

@@ -1,4 +1,4 @@
-// The audit log in the console, and its filters, which the address keeps.
+// The audit log in the console, and its filters, which the address contains.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { App, SCOPES, VAULT_KEY } from "../support/connecting.mjs";

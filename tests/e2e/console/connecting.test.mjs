@@ -1,4 +1,4 @@
-// Connecting in the console: OAuth clients, connecting an account, health, and webhooks. With the real service and a
+// The console's views of OAuth clients, connecting an account, health, and webhooks, with the real service and a
 // real authorization server.
 import { after, before, describe } from "node:test";
 import { consoleConnecting } from "../suites/console-connecting.mjs";

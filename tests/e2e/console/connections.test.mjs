@@ -1,4 +1,4 @@
-// The console's list of connections. What it shows is compared with the API's responses, and changes are checked there.
+// The console's list of connections. The tests compare it with the API's responses, and check changes through the API.
 // All suites share one process and server; `--test-name-pattern` selects.
 import { after, before, describe } from "node:test";
 import { Console, SEVERAL_DOCUMENTS } from "../support/console.mjs";

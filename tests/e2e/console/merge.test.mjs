@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { mergeFields, mergeTags } from "../../../www/src/connections/merge.ts";
 
-/** Base, theirs, mine, and the merge. Each letter is a tag. */
+/** Cases: the base, their tags, my tags, and the merged tags. Each letter is a tag. */
 const TAGS = [
   ["ab", "ab", "abc", "abc"],
   ["ab", "abc", "ab", "abc"],
@@ -14,7 +14,7 @@ const TAGS = [
   ["ab", "b", "b", "b"],
   ["ab", "abx", "abx", "abx"],
   ["ab", "abxt", "abxm", "abxtm"],
-  // The merge has the order of theirs, unless only mine has another order.
+  // The merge has their order, unless only I have changed the order.
   ["abc", "cba", "abcm", "cbam"],
   ["abc", "abc", "cba", "cba"],
   // Duplicate tags are possible.
@@ -23,7 +23,7 @@ const TAGS = [
   ["", "a", "b", "ab"],
 ];
 
-/** Base, theirs, mine, the merge, and the conflicting fields. */
+/** Cases: the base, their fields, my fields, the merged fields, and the names of the conflicting ones. */
 const FIELDS = [
   [{ a: 1, b: 1 }, { a: 1, b: 1 }, { a: 2, b: 1 }, { a: 2, b: 1 }, []],
   [{ a: 1, b: 1 }, { a: 1, b: 2 }, { a: 2, b: 1 }, { a: 2, b: 2 }, []],

@@ -9,7 +9,7 @@ import { consoleFrame } from "../suites/console-frame.mjs";
 import { COUNTED_CONNECTIONS, consoleOverview } from "../suites/console-overview.mjs";
 import { consoleSignIn } from "../suites/console-sign-in.mjs";
 
-/** One more platform than the overview shows at first; all connections are active. */
+/** Active connections to thirteen platforms, one more than the overview shows at first. */
 const THIRTEEN_PLATFORMS = Array.from({ length: 13 }, (_, n) => ({
   ...connectionNumber(n),
   platform: `p-${n}`,

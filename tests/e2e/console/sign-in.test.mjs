@@ -96,7 +96,7 @@ describe("the console: sign-in of people", () => {
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByText("You are signed out in all tabs.").waitFor();
       assert.deepEqual((await app.expect(200, "GET", "/v1/console-sessions")).rows, []);
-      // The browser remembers how to sign in, and the provider still knows the person.
+      // The browser remembers the provider, and the provider's session is still valid.
       await page.getByRole("link", { name: "Sign in to signed-in (test)" }).click();
       await heading(page, "Sign in to signed-in");
       await page.getByRole("button").click();

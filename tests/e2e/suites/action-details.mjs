@@ -15,7 +15,7 @@ export function actionDetails(fixture) {
     return response;
   };
 
-  /** Compiles a schema alone, like a caller that only has the response. */
+  /** Compiles a schema on its own, as a caller that has only the response would. */
   function compiled(schema, what) {
     const ajv = new Ajv2020({ strict: false, logger: false, addUsedSchema: false });
     addFormats(ajv);

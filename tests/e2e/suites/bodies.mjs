@@ -107,7 +107,7 @@ export function bodies(fixture) {
     });
 
     test("a body that is too large is rejected before its end", async () => {
-      // The end of these bodies is never sent.
+      // Bodies that exceed the limit, and whose end is never sent.
       for (const chunks of [
         [x(MAX_BYTES), "x"],
         [x(30_000), x(30_000), x(30_000)],

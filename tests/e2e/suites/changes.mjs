@@ -34,7 +34,7 @@ export function changes(fixture) {
   );
   const [owner, reader, writer, live, other] = Object.values(apiKeys).map((key) => new Caller(fixture, key));
   let last = 0;
-  /** Creates a connection that no other test uses. */
+  /** Creates a connection that no other test changes. */
   const fresh = async (fields = {}) => {
     last += 1;
     const input = { platform: "github", identity: `someone-${last}`, identityType: "user", ...fields };
@@ -179,7 +179,7 @@ export function changes(fixture) {
         assert.deepEqual(expectConnection(response), before);
         assert.equal(costOf(response).rowsWritten, written);
       }
-      // Another order of the tags is a change.
+      // A different order of the tags counts as a change.
       expectConnection(await owner.patch(id, { tags: ["a", "b", "b"] }), { version: "2", tags: ["a", "b", "b"] });
       assert.deepEqual(expectConnection(await owner.patch(id, {})).connection.tags, ["a", "b", "b"]);
     });

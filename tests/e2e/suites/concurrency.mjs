@@ -20,7 +20,7 @@ const MANY = 50;
 const REQUEST_COUNT = proves ? 1000 : 200;
 const REFUSED = "The API key is unknown, revoked or expired.";
 const times = (count, make) => Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-/** The number of responses by status. */
+/** Counts responses by status. */
 function tally(responses) {
   const counts = {};
   for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;

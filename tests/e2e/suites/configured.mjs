@@ -201,7 +201,7 @@ export function configuration(fixture) {
       ]) {
         const response = await sendBeyondLimit(first.secret, path);
         expectProblem(response, "too_many_requests", { detail, vary });
-        // Every operation documents this response in the same way.
+        // Every operation documents the 429 in the same way.
         description.expect("whoami", response);
       }
       assert.equal((await send("/v1/whoami", { secret: second.secret })).status, 200);

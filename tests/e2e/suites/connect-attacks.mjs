@@ -34,7 +34,7 @@ export function connectAttacks(fixture) {
   const [app, liveApp, otherApp] = [testKey, liveKey, otherKey].map((key) => new App(() => fixture.server, key));
   let people = 0;
 
-  /** Takes a user to the platform. Returns the callback address to which it would redirect. */
+  /** Follows a connect link to the platform. Returns the callback address to which the platform would redirect. */
   async function userAtPlatform({ platform = "plain", visitor = new Visitor(), of = app, pick = {}, ...input } = {}) {
     const index = (people += 1);
     const attempt = await of.begin({ platform, identity: `user ${index}`, ...input });
@@ -45,7 +45,7 @@ export function connectAttacks(fixture) {
     return { ...attempt, visitor, address, back, code };
   }
 
-  /** The same address with other parameters; undefined removes one. */
+  /** A URL with changed query parameters; undefined removes a parameter. */
   function changed(url, parameters) {
     const address = new URL(url);
     for (const [name, value] of Object.entries(parameters))
@@ -66,7 +66,7 @@ export function connectAttacks(fixture) {
           });
     });
 
-    test("a state works once", async () => {
+    test("an OAuth state can be used only once", async () => {
       const { id, visitor, back, code } = await userAtPlatform();
       assert.deepEqual(statusAndHeading(await openCallback(visitor, back)), [200, "plain is connected"]);
       const connection = await app.expectConnected(id);
@@ -160,7 +160,7 @@ export function connectAttacks(fixture) {
       forger.setCookie(port, "__Host-connect", "A".repeat(43));
       for (const stranger of [bare, busy, forger]) {
         assert.deepEqual(statusAndHeading(await openCallback(stranger, back)), OTHER_BROWSER);
-        // The link is bound to the visitor's browser as well.
+        // Like the state, the link is bound to the visitor's browser.
         assert.deepEqual(statusAndHeading(readPage(await stranger.get(link))), OTHER_BROWSER);
         assert.deepEqual(statusAndHeading(readPage(await stranger.submit(link))), OTHER_BROWSER);
       }
@@ -186,7 +186,7 @@ export function connectAttacks(fixture) {
           if (reader === owner) assert.equal(response.status, 200);
           else assert.deepEqual([response.status, response.json.code], [404, "attempt_not_found"]);
         }
-      // Even in one browser, a state continues only the attempt of the account that started it, whatever the code is.
+      // Even in one browser, a state continues only the attempt that it was issued for, regardless of the code.
       const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
       await openCallback(visitor, changed(mine.back, { state: states[1] }));
       const connection = await otherApp.expectConnected(theirs.id);
@@ -309,7 +309,7 @@ export function connectAttacks(fixture) {
           LINK_EXPIRED,
         );
       assert.deepEqual(statusAndHeading(await openCallback(visitor, `${back}?${script}=${script}`)), INCOMPLETE);
-      // The platform's own error text.
+      // The page shows the platform's error text.
       const page = await openCallback(
         visitor,
         `${back}?state=${state}&error=${script}&error_description=${encodeURIComponent(ERROR_TEXT)}&error_uri=${script}&${script}=${script}`,
@@ -356,7 +356,7 @@ export function connectAttacks(fixture) {
           shop,
         );
       }
-      // In a path, a value remains one segment.
+      // A value in a path must remain one segment.
       for (const [shop, path] of [
         ["a/evil", "/a%2Fevil/authorize"],
         ["@evil.example", "/%40evil.example/authorize"],

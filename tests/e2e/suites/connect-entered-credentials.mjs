@@ -6,7 +6,7 @@ import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/conso
 import { expectHidden } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** Asserts that the page has stored nothing but who has confirmed. */
+/** Asserts that the page has stored only the confirmed identity and the number of the step. */
 async function expectNothingStored(page) {
   const stored = await page.evaluate(async () => [
     localStorage.length,
@@ -14,7 +14,7 @@ async function expectNothingStored(page) {
     document.cookie,
     (await indexedDB.databases()).length,
     (await caches.keys()).length,
-    // The number of the step.
+    // The number of the current step.
     typeof history.state,
   ]);
   assert.deepEqual(stored, [0, 0, "", 0, 0, "number"]);

@@ -1,4 +1,4 @@
-// A connect window sent by another person: it asks whose account is connected before anything else.
+// A connect window whose link another person forwarded first asks the user to confirm the identity.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { button, confirm, openFrame, heading, openWindow } from "../support/connect.mjs";

@@ -9,7 +9,7 @@ import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 const MANY = 50;
 const POLL_MS = 100;
 
-/** The first truthy result of `look`. */
+/** Polls `look` until it returns a truthy value, and returns that value. */
 async function eventually(look) {
   for (const until = Date.now() + 15_000; ; ) {
     const seen = await look();
@@ -36,7 +36,7 @@ export function connectIdp(fixture) {
     return app.expectConnected(id);
   }
 
-  /** Makes an access token look expired. */
+  /** Expires an access token in storage. */
   const expire = (id) =>
     fixture.database
       .prepare("UPDATE credentials SET expires_at = ? WHERE connection_id = ?")
@@ -53,7 +53,7 @@ export function connectIdp(fixture) {
     after(() => assert.deepEqual(fixture.idp.faults, []));
 
     for (const platform of Object.keys(CLIENTS)) {
-      test(`${platform}: connected, used, refreshed`, async () => {
+      test(`${platform}: an account is connected, used and refreshed`, async () => {
         const { id, page, url, callbackUrl } = await visit({ platform, identity: "ann" });
         assert.equal(url.origin + url.pathname, `${fixture.idp.issuer}/auth`);
         assert.equal(url.searchParams.get("code_challenge_method"), "S256");
@@ -229,7 +229,7 @@ export function connectIdp(fixture) {
       injected.searchParams.set("code", new URL(stolen).searchParams.get("code"));
       const page = await openCallback(attacker, injected.href);
       assert.equal(page.heading, "idp-post could not be connected");
-      // The PKCE verifier is the attacker's.
+      // The code fails, because it was issued for the PKCE challenge of another attempt.
       assert.match(await app.expectFailed(own.id, "code_rejected"), /\(invalid_grant\)/);
       // The attacker's code is not accepted in the victim's browser either.
       assert.deepEqual(

@@ -15,7 +15,7 @@ import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
 import { proves } from "../support/proof.mjs";
 
-/** The time limits of an exchange and of a refresh: an older one was interrupted. */
+/** The time limits of an exchange and of a refresh. The service treats older ones as interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 
 export function connectInterrupted(fixture) {

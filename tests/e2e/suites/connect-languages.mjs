@@ -6,7 +6,7 @@ import { expectAccessible, expectAccessibleEverywhere, expectFits } from "../sup
 import { proof } from "../support/proof.mjs";
 
 const language = (page) => page.evaluate(() => document.documentElement.lang);
-/** The chunks with texts that the page has loaded. */
+/** The language files that the page has loaded. */
 const loaded = (page) =>
   page.evaluate(() =>
     performance

@@ -1,4 +1,4 @@
-// The lifecycle of a connection with simulated time: moves all timestamps of the connection into the past.
+// The lifecycle of a connection. Simulates time by moving all timestamps of the connection into the past.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { ConnectionLifecycle } from "../support/connection-lifecycle.mjs";

@@ -1,4 +1,4 @@
-// Responses of platforms that deviate from the RFCs: each is understood, or ends the attempt with its own reason.
+// Responses of platforms that deviate from the RFCs. The service accepts each one, or fails the attempt with a specific reason.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { App, Visitor, agree, openCallback, connectingKey, isCallback } from "../support/connecting.mjs";
@@ -23,7 +23,7 @@ const TOKENS = [
 
 const ESCAPE = "<script>alert(1)</script>&\"'";
 
-/** Each with the code of the failure, and a part of its detail. */
+/** Responses that fail an attempt, each with the failure's code and a part of its detail. */
 const FAILURES = [
   ["an error in a 200", "code_rejected", (it) => reply(it, { error: "invalid_grant", error_description: ESCAPE })],
   [
@@ -83,7 +83,7 @@ export function connectNonstandardResponses(fixture) {
     const { url: back } = await visitor.follow(await visitor.get(url.href), url.href, isCallback);
     const page = await openCallback(visitor, back);
     assert.equal(fixture.stub.requestCount(code), 1, "a code is used once");
-    // Reloading the page shows the same, and sends no request to the platform.
+    // Reloading shows the same page without another request to the platform.
     assert.deepEqual((await openCallback(visitor, back)).data, page.data);
     assert.equal(fixture.stub.requestCount(code), 1);
     return { id, page, url, code };
@@ -101,7 +101,7 @@ export function connectNonstandardResponses(fixture) {
     });
 
     for (const [name, more, write, life = HOUR_MS] of TOKENS) {
-      test(`tokens: ${name}`, async () => {
+      test(`tokens are accepted: ${name}`, async () => {
         const tokens = JSON.parse(JSON.stringify(freshTokens(more)));
         const [body, how] = write ? write(tokens) : [tokens];
         const { id, page } = await visit("plain", (it) => reply(it, body, how));
@@ -118,7 +118,7 @@ export function connectNonstandardResponses(fixture) {
     }
 
     for (const [name, code, response] of FAILURES) {
-      test(`no tokens: ${name}`, async () => {
+      test(`a response without tokens fails the attempt: ${name}`, async () => {
         const { id, page } = await visit("plain", response);
         assert.deepEqual(
           [page.status, page.heading, page.data.status],
@@ -133,14 +133,14 @@ export function connectNonstandardResponses(fixture) {
       });
     }
 
-    test("a platform known only from its OpenAPI document", async () => {
+    test("a platform that only its OpenAPI document describes can be connected", async () => {
       const tokens = freshTokens();
       const { id } = await visit("documented", (it) => reply(it, tokens));
       const credentials = await app.credentials((await app.expectConnected(id)).id);
       assert.deepEqual([credentials.authMethod, credentials.accessToken], ["oauth", tokens.access_token]);
     });
 
-    test("a token request as JSON, with comma-separated scopes", async () => {
+    test("a token request can be sent as JSON, with comma-separated scopes", async () => {
       const tokens = freshTokens({ scope: "read,write" });
       const { id, url, code } = await visit("json-body", (it) => reply(it, tokens));
       assert.equal(url.searchParams.get("scope"), "read,write");
@@ -158,7 +158,7 @@ export function connectNonstandardResponses(fixture) {
       });
     });
 
-    test("tokens in a nested member, and additional members to store", async () => {
+    test("tokens are read from a nested member, and additional members are stored", async () => {
       const response = { ok: true, team: { id: "T1" }, authed_user: { id: "U1", ...freshTokens() } };
       const { id } = await visit("nested", (it) => reply(it, response));
       const credentials = await app.credentials((await app.expectConnected(id)).id);

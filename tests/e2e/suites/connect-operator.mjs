@@ -122,7 +122,7 @@ export function connectOperator(fixture) {
       assert.deepEqual(list(), [good]);
     });
 
-    proof("a new key: everything is re-encrypted while the service runs, and the old key can be removed", async () => {
+    proof("a new key re-encrypts everything while the service runs, and the old key can be removed", async () => {
       const id = await connect("cid");
       const bothKeys = `new:${NEW_KEY},tests:${VAULT_KEY}`;
       writeFileSync(file, bothKeys);
@@ -141,7 +141,7 @@ export function connectOperator(fixture) {
       try {
         const rotatedApp = new App(() => rotated, apiKey);
         const { accessToken } = await rotatedApp.credentials(id);
-        // Whether the service has the key is only known after its schedule has run twice.
+        // A service has reported its keys only after two scheduled runs.
         const minute = async () =>
           assert.equal((await rotated.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*")).status, 200);
         const early = vaultKeys("reseal");

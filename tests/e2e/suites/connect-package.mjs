@@ -76,7 +76,7 @@ export function connectPackage(fixture) {
 
     proof("works with a platform that severs the opener", async () => {
       await connect("p3@example.com", { platform: "login" }, async (page, popup) => {
-        // The popup is in front, but this browser gives all pages the focus.
+        // A headless browser gives the focus to all pages, so this simulates that the page behind the popup lost it.
         await page.evaluate(() => (document.hasFocus = () => false));
         await page.context().route(`${fixture.connect.provider.issuer}/**`, async (route) => {
           const response = await route.fetch({ maxRedirects: 0 });

@@ -25,7 +25,7 @@ export function connectPagePopupFrame(fixture) {
       fixture.connect.baseUrl + (await fixture.connect.link(identity, { platform: "login", origin, ...more }));
     return openFrame(page, src);
   }
-  /** The messages to a page without duplicates: a window repeats that it is waiting until it gets a reply. */
+  /** The distinct messages to a page: a window repeats its first message until it gets a reply. */
   const messages = async (page) => [
     ...new Set(await page.evaluate(() => window.messages.map(({ origin, status }) => `${origin} ${status}`))),
   ];
@@ -64,7 +64,7 @@ export function connectPagePopupFrame(fixture) {
         const popup = await openWindow(page, () => button(frame, "Continue to Login").click());
         await frame.getByRole("status").getByText("Waiting for Login…").waitFor();
         await expectAccessible(page.frames()[1], "waiting");
-        // Browsers block cookies in a cross-site frame, so the page of the link asks for confirmation again.
+        // If the browser blocks cookies in a cross-site frame, the page of the link asks for confirmation again.
         await Promise.race([popup.getByLabel("Account").waitFor(), linkConfirmation(popup, "Login").click()]);
         await consent(popup);
         await heading(frame, "Login is connected").waitFor();

@@ -1,4 +1,4 @@
-// Two processes serve the same storage: together, they use a refresh token once.
+// Two processes that serve the same storage must use each refresh token only once.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { freshTokens, reply } from "../support/stub.mjs";
 import { proves } from "../support/proof.mjs";
 
 const [ROUNDS, AT_ONCE] = [8, 12];
-/** The platform responds slowly, so that requests of both processes arrive during the refresh. */
+/** The delay of the platform's responses, so that requests of both processes arrive during a refresh. */
 const RESPONSE_DELAY_MS = 300;
 /** The maximum number of retries of a client. */
 const TIMES = 4;

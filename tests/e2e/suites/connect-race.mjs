@@ -11,7 +11,7 @@ import { proof, proves } from "../support/proof.mjs";
 
 const READERS = 200;
 const PLATFORM = "idp-basic";
-/** The duration of a lease. */
+/** The duration of a refresh lease. */
 const LEASE_MS = 30_000;
 /** For `npm run proof`, the readers' servers have timers that are twice as fast: they wait for a token request for 10 seconds. */
 const TIMERS = proves ? 2 : 1;
@@ -37,7 +37,7 @@ export function connectRace(fixture) {
   const setRemainingLifetime = (id, milliseconds) =>
     change(id, `issued_at = ${Date.now() - 3_600_000}, expires_at = ${Date.now() + milliseconds}`);
 
-  /** Reads credentials as documented: again, if another request's refresh takes longer than a request waits. */
+  /** Reads credentials. Retries, as documented, if another request's refresh takes longer than a request waits. */
   async function readCredentials(reader, id) {
     const response = await reader.askCredentials(id);
     return response.status === 503 && response.json.code === "unavailable" ? readCredentials(reader, id) : response;
@@ -70,7 +70,7 @@ export function connectRace(fixture) {
     assert.deepEqual([state, reason], ["operational", null]);
   }
 
-  /** The platform's requests since `sent`. */
+  /** The token requests after the first `sent` ones. */
   const requestsSince = (sent) => fixture.idp.requests.slice(sent);
   const ONCE = [{ grant: "refresh_token" }];
 
@@ -112,7 +112,7 @@ export function connectRace(fixture) {
         await expectAlive(id, identity);
       });
 
-    proof("with a platform that takes half the deadline, or three times the deadline", async () => {
+    proof("all get a valid token if the platform takes half the deadline, or three times the deadline", async () => {
       const [slow, late] = ["slow", "late"].map((word) => `${word} racer`);
       const ids = {};
       for (const identity of [slow, late]) ids[identity] = await connected(identity);
@@ -126,7 +126,7 @@ export function connectRace(fixture) {
         await until(() => fixture.idp.requests.length > before);
         return { responses };
       };
-      // The reads overlap. The old token is valid for longer than the platform takes, so every reader gets a valid one.
+      // The two groups of reads overlap. Every reader gets a valid token, because the old one outlives the platform's delay.
       const reads = { [slow]: await begin(slow, DEADLINE_MS / 2), [late]: await begin(late, 3 * DEADLINE_MS) };
 
       await expectValid(await reads[slow].responses, slow);
@@ -148,7 +148,7 @@ export function connectRace(fixture) {
       assert.deepEqual(requestsSince(before), []);
     });
 
-    proof("killed after the platform's response and before the row is written", async () => {
+    proof("get the old token until the lease ends if a process is killed before it stores the new one", async () => {
       const identity = "killed racer";
       const id = await connected(identity);
       const old = await first.credentials(id);
@@ -187,11 +187,11 @@ export function connectRace(fixture) {
       assert.deepEqual([requestsSince(sent), fixture.stub.requestCount(plain)], [ONCE, spent + 1]);
 
       for (const connectionId of [id, other]) await change(connectionId, `lease_until = lease_until - ${LEASE_MS}`);
-      // A platform that accepts the used refresh token again: after one more refresh, the connection works.
+      // If the platform accepts the used refresh token again, the next refresh restores the connection.
       assert.equal((await readers[1].credentials(other)).accessToken, tokens.access_token);
       assert.equal(fixture.stub.requestCount(plain), spent + 2);
       assert.equal((await first.status(other)).state, "operational");
-      // A platform that has revoked the grant: the connection is lost, and its status says so.
+      // If the platform has revoked the grant, the connection fails, and its status gives the reason.
       const refused = await readers[1].askCredentials(id, "?refresh=true");
       assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
       const status = await first.status(id);

@@ -17,7 +17,6 @@ export function connectSchedule(fixture) {
   let ids;
   let cursor = "evt_0000000000000";
 
-  /** Fires the cron trigger. */
   const fireCron = async () => {
     const response = await server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
     assert.deepEqual([response.status, response.text], [200, "ok"]);

@@ -53,7 +53,7 @@ export function connectSecondServer(fixture) {
     });
 
     for (const platform of ["second-basic", "second-post"]) {
-      test(`${platform}: connected, used, refreshed, revoked`, async () => {
+      test(`${platform}: an account is connected, used, refreshed and revoked`, async () => {
         const { id, page } = await visit(platform, { user: "ann there" });
         assert.deepEqual([page.status, page.heading], [200, `${platform} is connected`]);
         const connection = await app.expectConnected(id);
@@ -92,7 +92,7 @@ export function connectSecondServer(fixture) {
       assert.equal((await app.credentials(id)).accessToken, large.accessToken);
     });
 
-    test("second-app: the app itself is connected, used, refreshed, revoked", async () => {
+    test("second-app: the app itself is connected, used, refreshed and revoked", async () => {
       const response = await app.connect({ platform: "second-app", identity: "ann" });
       assert.deepEqual([response.status, response.json.state], [201, "operational"], response.text);
       const { id } = response.json;

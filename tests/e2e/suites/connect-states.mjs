@@ -21,12 +21,12 @@ const FROM = {
   failed: ["failed"],
 };
 
-/** The pauses after failures, from the page. */
+/** The pauses after failures, as docs/api.md states them. */
 const [, minutes, hours] = /tries again after ([\d, ]+ and \d+) minutes, then (\d+) hours/.exec(docs.text);
 const PAUSES = [...minutes.split(/, | and /).map((count) => Number(count) * MINUTE_MS), Number(hours) * 60 * MINUTE_MS];
 
 const refusal = (error, status = 400) => [{ error }, { status }];
-/** The platform's responses by their name in the table, and the platforms that can send them. */
+/** The rows of the table about failures: the platform's response, and the test platforms that can send it. */
 const FAILURES = {
   "the platform can't be reached, or answers 408, 425, 429 or 5xx": [["down", { status: 503 }], "plain", "checked"],
   "the platform's response can't be read": [["<h1>Hello</h1>", { type: "text/html" }], "plain"],
@@ -95,7 +95,7 @@ export function connectStates(fixture) {
 
     sql = (sql) => fixture.database.prepare(sql).bind(this.id).run();
 
-    /** Moves this connection's timestamps into the past, beyond the pause after its last failure. */
+    /** Simulates time by moving the timestamps of this connection's credentials into the past. */
     passTime(milliseconds) {
       const changes = ["failing_since", "refused_since"].map((name) => `${name} = ${name} - ${milliseconds}`);
       return this.sql(`UPDATE credentials SET ${changes}, next_attempt_at = 1 WHERE connection_id = ?`);
@@ -109,11 +109,11 @@ export function connectStates(fixture) {
       await this.check();
     }
 
-    /** Changes the connection's state to this one. */
+    /** Brings the connection into a state. */
     async changeState(state) {
       if (state === "unknown" && this.platform === "plain") return this.import();
       await this.connect();
-      // The catalog declared a check only after these credentials were stored.
+      // Simulates a catalog that declared a check only after these credentials were stored.
       if (state === "unknown") await this.sql("UPDATE connections SET state = 'unknown' WHERE id = ?");
       if (state === "degraded") {
         await this.fail(["down", { status: 503 }]);
@@ -141,7 +141,7 @@ export function connectStates(fixture) {
     return created;
   };
 
-  /** For each row, a function that causes it: (app, from) => the affected connections. */
+  /** For each row of the table, a function that triggers its event: (app, from) => the affected connections. */
   const CASES = {
     "the user signs in, or the platform accepts the credentials": (app) =>
       ["plain", "checked"].map((platform) => newSubject(app, platform, (it) => it.connect())),
@@ -192,7 +192,7 @@ export function connectStates(fixture) {
         );
   }
 
-  /** An app with its own account, so that no other row's OAuth client is rejected. */
+  /** Creates an app with a separate account, so that a rejected OAuth client does not affect other rows. */
   async function appOf(key) {
     const app = new App(() => fixture.server, key);
     await app.setClient("plain", { clientId: "app", clientSecret: "the secret of the states", scopes: ["read"] });
@@ -207,13 +207,13 @@ export function connectStates(fixture) {
         const app = await appOf(keys[n]);
         for (const state of FROM[from]) {
           for (const affected of await Promise.all(CASES[what](app, state))) await affected.expect(to, code, actor);
-          // The next one is refreshed with a client that the platform has not rejected.
+          // Restores the OAuth client for the next state, because this row's event may have rejected it.
           const client = { clientId: "app", scopes: ["read"] };
           await app.expect(200, "PUT", "/v1/oauth-clients/plain", client);
         }
       });
 
-    test("the pauses after failures", async () => {
+    test("the pauses after failures are as documented", async () => {
       const subject = new Subject(await appOf(pauseKey), "plain");
       await subject.changeState("operational");
       subject.respondWith(["down", { status: 503 }]);

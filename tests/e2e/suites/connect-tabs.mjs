@@ -1,4 +1,4 @@
-// A user with several tabs, browsers or accounts, who goes back and forth or takes a long time.
+// Users with several tabs, browsers or accounts, who navigate back and forth or take a long time.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
@@ -20,7 +20,7 @@ export function connectTabs(fixture) {
   const connections = async (identity) =>
     (await fixture.connect.connectionsOf(identity)).map(({ platform, state }) => `${platform} ${state}`).sort();
 
-  /** Opens the window in another tab. */
+  /** Opens the connect window in another tab of the same browser. */
   async function tab(page, identity, platform) {
     const other = await page.context().newPage();
     await other.goto(fixture.connect.baseUrl + (await fixture.connect.path(identity, { platform })));
@@ -49,7 +49,7 @@ export function connectTabs(fixture) {
     return popup;
   }
 
-  /** Confirms the link, if the window does not continue and close by itself. */
+  /** Confirms the link, unless the window continues and closes by itself. */
   async function confirmIfAsked(popup) {
     try {
       await linkConfirmation(popup, "Login").click();
@@ -74,7 +74,7 @@ export function connectTabs(fixture) {
       assert.deepEqual(await connections(identity), ["both operational", "login operational"]);
     });
 
-    proof("one platform in two popups: the later one reports it, and can reconnect", async () => {
+    proof("the later of two popups for one platform reports the connection, and can reconnect it", async () => {
       const identity = "race@example.com";
       await visit(
         await fixture.connect.appUrl(identity),
@@ -103,7 +103,7 @@ export function connectTabs(fixture) {
       );
     });
 
-    proof("one platform in two full pages: the later one reports it", async () => {
+    proof("the later of two full pages for one platform reports the connection", async () => {
       const identity = "pages@example.com";
       await visit(await fixture.connect.path(identity, { platform: "login" }), async (first) => {
         await button(first, "Continue to Login").click();
@@ -122,7 +122,7 @@ export function connectTabs(fixture) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    proof("back from the platform explains what to do, and forward still works", async () => {
+    proof("going back from the platform explains what to do, and going forward still works", async () => {
       const identity = "there-and-back@example.com";
       await visit(await fixture.connect.path(identity, { platform: "login" }), async (page) => {
         await button(page, "Continue to Login").click();
@@ -137,7 +137,7 @@ export function connectTabs(fixture) {
       assert.deepEqual(await connections(identity), ["login operational"]);
     });
 
-    proof("back and forward after the end show the same result, and connect nothing twice", async () => {
+    proof("going back and forward after the end shows the same result, and connects nothing twice", async () => {
       const identity = "end-and-back@example.com";
       await visit(
         await fixture.connect.path(identity, { platform: "login" }),
@@ -189,7 +189,7 @@ export function connectTabs(fixture) {
         await page.waitForFunction(() => window.isKept);
       }
 
-      proof("back from the platform shows the form with the input, and it works", async () => {
+      proof("going back from the platform shows the form with the input, which still works", async () => {
         const identity = "kept@example.com";
         await fixture.connect.setClient("shops");
         await keep(
@@ -214,7 +214,7 @@ export function connectTabs(fixture) {
         assert.deepEqual(await connections(identity), ["shops operational"]);
       });
 
-      proof("back after the end shows the result", async () => {
+      proof("going back after the end shows the result", async () => {
         const identity = "kept-to-the-end@example.com";
         await keep(identity, "login", async (page) => {
           await button(page, "Continue to Login").click();
@@ -290,8 +290,8 @@ export function connectTabs(fixture) {
         await fixture.connect.appUrl(identity),
         async (page) => {
           const frame = await framedFor(page, identity);
-          // The window closes the popup when it learns that the attempt has expired, which must be after the popup has shown
-          // this.
+          // Once the window knows that the attempt has expired, it closes the popup. This delays the window's requests until
+          // the popup has shown the expiry.
           const popupShown = Promise.withResolvers();
           await page.route("**/v1/vault/connect/*", (route) => popupShown.promise.then(() => route.continue()));
           const popup = await openPlatform(page, () => button(frame, "Continue to Login").click());

@@ -1,4 +1,4 @@
-// Variables in a platform's URLs. Users are not asked for those that the app has set.
+// Variables in a platform's URLs. The window only asks users for the variables that the app has not set.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { openFrame, consent, button, heading, openWindow, linkConfirmation } from "../support/connect.mjs";

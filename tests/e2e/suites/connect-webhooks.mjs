@@ -12,7 +12,7 @@ import { verifyInPython } from "../support/python.mjs";
 import { Server } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** The maximum time of a delivery; the second attempt comes after 5 seconds. */
+/** The time limit for a delivery, including its second attempt after 5 seconds. */
 const DELIVERY_TIMEOUT_MS = 30_000;
 
 /** A server that records requests, and returns configured responses. */
@@ -37,7 +37,7 @@ class Receiver {
     return receiver;
   }
 
-  /** Takes this many requests, once they have arrived. */
+  /** Waits until this many requests have arrived, and returns them. */
   async take(count) {
     const timeout = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
     while (this.got.length < count) {
@@ -153,7 +153,7 @@ export function connectWebhooks(fixture) {
       );
     });
 
-    test("a receiver that is gone is disabled, and an event says so", async () => {
+    test("a webhook is disabled if its receiver responds with 410, and an event reports that", async () => {
       const [{ id }] = await vault.webhooks.list();
       receiver.respond = (_, response) => response.writeHead(410).end();
       await connection("eve");
@@ -180,7 +180,7 @@ export function connectWebhooks(fixture) {
     proof("an event is delivered even if the service is killed before the delivery", async () => {
       receiver.respond = (_, response) => response.writeHead(204).end();
       const { id, secret } = await vault.webhooks.create({ url: receiver.url });
-      // A delivery is claimed before it is sent.
+      // Without the claim, which is an update of its row, a delivery is not sent.
       const stop =
         "CREATE TRIGGER nothing_is_taken BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'not now'); END";
       await fixture.database.prepare(stop).run();

@@ -75,7 +75,7 @@ const TAGS = [
   ["::", "a&b=c", "a+b", "a#b"],
 ];
 
-/** The nth connection to create. */
+/** The body that creates the nth connection. */
 const input = (n) => ({
   platform: PLATFORMS[n % 3],
   identity: IDENTITIES[n % IDENTITIES.length],

@@ -43,7 +43,7 @@ export function consoleAccount(fixture) {
         await button(form, "Create key").click();
         const dialog = page.getByRole("alertdialog", { name: "The new key" });
         await dialog.getByText("it is shown only once").waitFor();
-        // Only the dialog's button closes it.
+        // Escape does not close a dialog that shows a secret.
         await page.keyboard.press("Escape");
         await page.keyboard.press("Escape");
         await dialog.waitFor();

@@ -46,7 +46,7 @@ export function consoleAction(fixture) {
       .getByRole("listitem")
       .filter({ has: within.page().locator(`:scope > .property-head > .property-name:text-is("${name}")`) })
       .first();
-  /** The API requests of a page. */
+  /** Collects the API requests of a page. */
   const requested = (page) => {
     const paths = [];
     page.on("request", (request) => {

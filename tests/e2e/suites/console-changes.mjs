@@ -178,7 +178,7 @@ export function consoleChanges(fixture) {
     for (const [button, tags, message] of [
       ["Keep theirs", ["two", "theirs"], "Your changes are discarded."],
       ["Save mine", ["one", "two", "mine"], "Saved."],
-      // Tags that they removed stay removed.
+      // The merge does not restore tags that they removed.
       ["Save merged", ["two", "theirs", "mine"], "Saved."],
     ]) {
       (button === "Save merged" ? test : proof)(`show both versions, and save the choice: ${button}`, () =>
@@ -201,7 +201,7 @@ export function consoleChanges(fixture) {
         await page.getByRole("region", { name: "Theirs, saved" }).getByText("third").waitFor();
         await page.getByRole("button", { name: "Save merged" }).click();
         await expectStatus("Saved.");
-        // The previous merge is now mine. They removed everything except what I added.
+        // My edit is now the previous merge, and their new edit removed every tag except `mine`.
         assert.deepEqual(await tagsOf(caller(), id), ["third", "mine"]);
       }),
     );

@@ -9,7 +9,7 @@ import { proof } from "../support/proof.mjs";
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleConnecting(fixture) {
   const visit = (...args) => fixture.connect.visit(...args);
-  const someone = () => `someone-${randomUUID()}@example.com`;
+  const someone = () => `user-${randomUUID()}@example.com`;
   function dialogOf(page, name) {
     const dialog = page.getByRole("dialog", { name: `Connect an account to ${name}` });
     return {

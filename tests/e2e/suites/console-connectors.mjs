@@ -189,7 +189,7 @@ export function consoleConnectors(fixture) {
         assert.deepEqual(requested, ["goog", "google cloud"]);
         assert.deepEqual(ended, ["goog"]);
         assert.match(page.url(), /\?q=google\+cloud$/);
-        // Typing adds no history entries.
+        // Typing must not add entries to the history.
         await search.fill("");
         await expectKnown(page);
         assert.ok(!page.url().includes("?"));
@@ -266,7 +266,7 @@ export function consoleConnectors(fixture) {
         await page.getByRole("link", { name: /^GitHub/ }).click();
         await page.waitForURL("**/connectors/github");
         await page.getByRole("heading", { level: 1, name: "GitHub" }).waitFor();
-        // Screen readers announce the position.
+        // The heading gets the focus, so that screen readers announce the new page.
         await expectFocus(page.getByRole("heading", { level: 1, name: "GitHub" }));
       }),
     );
@@ -339,7 +339,7 @@ export function consoleConnectors(fixture) {
       visit(
         "/connectors",
         async (page) => {
-          // 1280 px at 200 % zoom.
+          // Includes the width of a window of 1280 px at 200 % zoom.
           const widths = [
             [390, 844],
             [640, 450],

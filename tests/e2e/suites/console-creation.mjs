@@ -79,7 +79,7 @@ export function consoleCreation(fixture) {
         await page.goBack();
         await closed();
         assert.deepEqual(addressParams(page), { identity });
-        // The next form starts empty.
+        // The form must be empty when it is opened again.
         await open();
         assert.equal(await field("Identity").inputValue(), "");
       });

@@ -181,7 +181,7 @@ export function consoleFailures(fixture) {
         for (const part of ["Place: /connections", "TypeError", "Browser: "])
           assert.ok(details.includes(part), `${part} in ${details}`);
         assert.ok(!details.includes(fixture.console.keys.full.secret));
-        // Other pages are not affected.
+        // The failure must not affect other pages.
         await page.getByRole("link", { name: "Connectors", exact: true }).click();
         await page.getByRole("list", { name: "Connectors" }).waitFor();
         await page.goBack();

@@ -9,14 +9,14 @@ import { proof } from "../support/proof.mjs";
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleHealth(fixture) {
   const visit = (...args) => fixture.connect.visit(...args);
-  const someone = () => `someone-${randomUUID()}@example.com`;
+  const someone = () => `user-${randomUUID()}@example.com`;
   const partsOf = (page, identity) => {
     const panel = page.getByRole("dialog", { name: identity, exact: true });
     return { panel, state: panel.getByRole("region", { name: "State" }) };
   };
   const fact = (state, name) => state.locator(`dt:text-is("${name}") + dd`);
 
-  /** A connection with credentials in the vault. */
+  /** Creates a connection with credentials in the vault. */
   async function connected(identity) {
     const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
     return (await fixture.connect.caller().sendJson("POST", "/v1/vault/connect", start)).json;
@@ -52,7 +52,7 @@ export function consoleHealth(fixture) {
         visit(`/connections/${connection.id}`, async (page) => {
           const { state } = partsOf(page, connection.identity);
           await state.getByText("In the vault, encrypted").waitFor();
-          // A state that does not depend on an actor names none.
+          // The state of a connection with stored credentials can't be changed by hand.
           assert.equal(await state.getByRole("button", { name: "Change the state" }).count(), 0);
           await check(state, page);
         });

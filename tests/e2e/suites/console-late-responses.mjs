@@ -79,13 +79,13 @@ export function consoleLateResponses(fixture) {
         const { field, save, expectChips, expectStatus, opened } = panelOf(page);
         const row = page.locator(`a[data-connection="${id}"]`);
         await row.waitFor();
-        // Stores the current responses, to send them later.
+        // The responses from before the save, which are sent after it.
         const responses = new Map();
         const fulfillLate = (route) => route.fulfill({ response: responses.get(route) }).catch(() => {});
         const reading = await holdRequests(page, "GET", fulfillLate, async (route) =>
           responses.set(route, await route.fetch()),
         );
-        // By then, the row in the list is too old to be used for the connection.
+        // After a minute, the row in the list is stale, so the panel requests the connection again.
         await page.clock.install();
         await page.clock.fastForward(60_000);
         await row.click();
@@ -172,7 +172,7 @@ export function consoleLateResponses(fixture) {
           await field.fill("three,");
           await save.click();
           await saving.arrived();
-          // The panel covers the row, as it should.
+          // Clicks by script, because the open panel covers the button.
           await page
             .getByRole("button", { name: "Sign out", includeHidden: true })
             .evaluate((button) => button.click());

@@ -90,7 +90,7 @@ export function consoleLinks(fixture) {
             text.includes(ANN) && text.includes(`in the account ${fixture.console.keys.maker.row.account}`),
             text,
           );
-          // The safe choice has the focus.
+          // The focus is on the button that keeps the current session.
           await expectFocus(keepButton(page));
           assert.equal(await storedSecret(page), secret);
           await page.keyboard.press(leave);
@@ -152,7 +152,7 @@ export function consoleLinks(fixture) {
       });
     });
 
-    test("that is damaged shows an explanation", () =>
+    test("shows an explanation if it is damaged", () =>
       visit(
         "/problems/",
         (page) =>
@@ -172,7 +172,7 @@ export function consoleLinks(fixture) {
         { as: null },
       ));
 
-    proof("that is damaged leaves the current session unchanged", () =>
+    proof("leaves the current session unchanged if it is damaged", () =>
       visit("/connections#token=st_live_x", async (page) => {
         await page.getByRole("status").getByText("This link is damaged.").waitFor();
         assert.equal(page.url(), `${fixture.console.baseUrl}/connections`);
@@ -184,7 +184,7 @@ export function consoleLinks(fixture) {
       }),
     );
 
-    proof("that has expired shows an explanation, and the next one restores the view", async () => {
+    proof("shows an explanation if it has expired, and the next link restores the view", async () => {
       const expiredToken = token(SESSION_SECRET, fixture.console.keys.maker, { i: ANN, e: Date.now() - 1 });
       await visit(
         `/connections/x#token=${expiredToken}`,
@@ -201,7 +201,7 @@ export function consoleLinks(fixture) {
       );
     });
 
-    proof("that expires during the session shows an explanation", async () => {
+    proof("shows an explanation if it expires during the session", async () => {
       const short = await fixture.console.newKey({
         scopes: "catalog:read connections:read connections:write sessions:create",
       });
@@ -221,7 +221,7 @@ export function consoleLinks(fixture) {
       );
     });
 
-    proof("that can't be verified now can be retried", async () => {
+    proof("can be retried if the service can't verify it now", async () => {
       const path = await linkFor(fixture.console, ANN);
       await visit(
         "/connectors",

@@ -21,7 +21,7 @@ const openMoreFilters = (label, text) => async (page) => {
 };
 const KEYS = ["test::github::default::user-2@example.com", "test::github::default::user-4@example.com"];
 
-/** The action, the address that it leads to, and the API request. */
+/** Filters by name: the user's action, and the parameters of the address and the API request. */
 const FILTERS = {
   "the beginning of a name": [fill("Search", "ñame 00001"), { q: "ñame 00001" }],
   "a platform, ignoring case": [platform("GitHub"), { platform: "github" }],
@@ -43,7 +43,7 @@ const FILTERS = {
   "several keys": [openMoreFilters("Keys", KEYS.join(", ")), { key: KEYS.join(",") }],
 };
 
-/** Case, field, input, error, and a valid value. */
+/** Invalid inputs: name, field, action, error, and a valid value for the field. */
 const INVALID = [
   ["a long search", "Search", fill("Search", "x".repeat(101)), "Must have 1 to 100 characters.", "third"],
   ["no tag", "Tags", fill("Tags", "a,,b"), "Contains an empty item.", "third"],
@@ -102,7 +102,7 @@ export function consoleList(fixture) {
           await expectRows(page, all.ids);
           assert.deepEqual(addressParams(page), {});
           assert.equal(await page.getByRole("link", { name: "Clear filters" }).count(), 0);
-          // The address determines the view.
+          // Going back restores the previous filters.
           await page.goBack();
           await expectRows(page, expected.ids);
           assert.deepEqual(addressParams(page), query);
@@ -147,7 +147,7 @@ export function consoleList(fixture) {
       const [all, { ids }] = [await list(), await list({ q: "g" })];
       await visit(PATH, async (page) => {
         await expectRows(page, all.ids);
-        // Searches only: the unfiltered list may be refetched because it has become stale.
+        // Records only searches, because the unfiltered list may be refetched when it is stale.
         const requested = [];
         page.on("request", (request) => {
           const { pathname, searchParams } = new URL(request.url());
@@ -200,7 +200,7 @@ export function consoleList(fixture) {
       });
     });
 
-    proof("of a state contains active connections, and links to inactive ones", async () => {
+    proof("filtered by state contains active connections, and links to inactive ones", async () => {
       const [active, inactive] = [await list({ state: "failed" }), await list({ state: "failed", active: "false" })];
       assert.ok(active.total > 0 && inactive.total > 0);
       await visit("/", async (page) => {
@@ -235,12 +235,12 @@ export function consoleList(fixture) {
           await expectRows(page, ids);
           await page.locator('[aria-busy="true"]').waitFor();
           assert.deepEqual(requests, []);
-          // Valid again, so a request is sent.
+          // A valid value sends a request again.
           await field.fill(right);
           await page.getByText(fault).waitFor({ state: "detached" });
           await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
           assert.equal(requests.length, 1);
-          // A second link is shown in place of the list when nothing matches.
+          // There are two links, because an empty list also shows one.
           await page.getByRole("link", { name: "Clear filters" }).first().click();
         });
       });
@@ -298,7 +298,7 @@ export function consoleList(fixture) {
       });
     });
 
-    proof("opened by number also link to their neighbours", async () => {
+    proof("that are opened by number also link to their neighbours", async () => {
       const [second, third] = [await list({ page: 2 }), await list({ page: 3 })];
       await visit(`${PATH}?page=3`, async (page) => {
         await expectRows(page, third.ids);
@@ -308,7 +308,7 @@ export function consoleList(fixture) {
       });
     });
 
-    proof("start over with another filter", async () => {
+    proof("return to the first one when the filter changes", async () => {
       const { ids } = await list({ platform: "github" });
       await visit(`${PATH}?page=2`, async (page) => {
         await platform("github")(page);
@@ -336,7 +336,7 @@ export function consoleList(fixture) {
       );
     });
 
-    proof("with another key's cursor are found by their number", async () => {
+    proof("are found by their number if their cursor belongs to another key", async () => {
       const other = await fixture.console.newKey({});
       const { next } = await list();
       const after = new URLSearchParams(next.split("?")[1]).get("after");

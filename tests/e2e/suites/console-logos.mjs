@@ -49,7 +49,7 @@ export function consoleLogos(fixture) {
           const response = await route.fetch();
           const json = await response.json();
           for (const row of json.rows) {
-            // Other links may contain that folder's name, too.
+            // The folder's name must not make the console treat another host's image as its own.
             if (row.image.startsWith("https:")) row.image = "https://elsewhere.example/logos/theirs.svg";
             isKnown.set(row.platform, row.image.startsWith(fixture.console.baseUrl) || row.tools === 0);
           }

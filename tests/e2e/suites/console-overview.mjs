@@ -11,7 +11,7 @@ import { proof } from "../support/proof.mjs";
 const FIRST = 12;
 const STATES = ["operational", "degraded", "failed", "unknown"];
 const TYPES = { Users: "user", Teams: "team", Organizations: "organization", Projects: "project" };
-/** More platforms than the summary lists. */
+/** Connections to more platforms than the summary lists. */
 export const COUNTED_CONNECTIONS = Array.from({ length: 720 }, (_, n) =>
   n < 120 ? { ...connectionNumber(n), platform: "github", identity: `user-${n}@example.com` } : connectionNumber(n),
 );
@@ -88,7 +88,7 @@ export function consoleOverview(fixture) {
             close(width, platforms[index].total / platforms[0].total, platforms[index].platform),
           );
 
-        // Forced colours, which remove backgrounds.
+        // Forced colours remove backgrounds.
         await page.emulateMedia({ forcedColors: "active" });
         const [bar, ground, text] = await chart(page, "state")
           .locator("tbody td")
@@ -156,7 +156,7 @@ export function consoleOverview(fixture) {
         for (const [link, holds] of expected) {
           const { pathname, search } = new URL(await link.getAttribute("href"), fixture.console.baseUrl);
           assert.equal(pathname, "/connections");
-          // The view requests from the API what its address contains.
+          // The linked list sends the filters of its address to the API.
           const lists = search.includes("active=all")
             ? [true, false].map((active) => search.replace("active=all", `active=${active}`))
             : [search];
@@ -275,7 +275,7 @@ export function consoleOverview(fixture) {
 
     test("loads only the session, the summary, and what it shows", () =>
       visit("/", async (page) => {
-        // All requests of the first visit have ended.
+        // Waits until all requests of the first visit have ended.
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         const requested = [];
         page.on(
@@ -301,7 +301,7 @@ export function consoleOverview(fixture) {
         assert.deepEqual(requested, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
       }));
 
-    proof("of an empty vault shows the next steps", async () => {
+    proof("shows the next steps for an empty vault", async () => {
       const create = (page) => page.getByRole("link", { name: "add a record" });
       const seeds = (page) => page.getByText("npm run seed -- --account nobody");
       await visit(
@@ -402,7 +402,7 @@ export function consoleOverview(fixture) {
           await page.getByRole("link", { name: "Connectors" }).click();
           await page.getByRole("list", { name: "Connectors" }).waitFor();
           await makeUnreachable(page);
-          // Fresh numbers would not be refetched.
+          // Makes the numbers stale, because fresh ones would not be refetched.
           await page.clock.fastForward("01:00");
           await page.getByRole("link", { name: "Overview", exact: true }).click();
           const note = page.getByRole("alert").getByText("This may be out of date. The service can't be reached.");

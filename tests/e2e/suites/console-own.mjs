@@ -95,7 +95,7 @@ export function consoleOwn(fixture) {
         await page.keyboard.press("Escape");
         await button(page, "Keep editing").click();
         await dialog.getByRole("button", { name: "Save tags" }).click();
-        // Not the "are not saved." of the confirmation.
+        // The exact match excludes the text "are not saved." of the confirmation.
         await dialog.getByRole("status").getByText("Saved.", { exact: true }).waitFor();
         assert.deepEqual(await tagsOf(owner(), id), ["one", "two"]);
         await dialog.getByRole("button", { name: "Close" }).click();

@@ -145,7 +145,7 @@ export function consolePanel(fixture) {
         await page.keyboard.press("Enter");
         await expectStatus("Saved.");
         assert.deepEqual(await tagsOf(caller(), connection.id), ["two", "three"]);
-        // The focus stays in the dialog or the browser's own controls.
+        // The focus must not leave the dialog, except for the browser's controls.
         for (let steps = 0; steps < 30; steps += 1) {
           await page.keyboard.press("Tab");
           assert.ok(

@@ -5,7 +5,7 @@ import { PATH, fetchExpected, addressParams, expectRows } from "../support/conso
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** The input, and the first suggestion. */
+/** Inputs with the first suggestion that each must show. */
 const FOUND = [
   ["Gmail", "googleapis-gmail"],
   ["gmail google", "googleapis-gmail"],

@@ -1,4 +1,4 @@
-// The tabs of a browser share one session by messages, and never write it to shared storage.
+// The tabs of a browser share one session through messages, and never write it to shared storage.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
@@ -27,7 +27,7 @@ export function consoleTabs(fixture) {
       },
       { as: null, browser, ...options },
     );
-  /** Another tab, opened manually. */
+  /** Opens another tab without a link, as a user would. */
   const open = async (page, path = "/connectors") => {
     const tab = await page.context().newPage();
     await tab.goto(fixture.console.baseUrl + path);
@@ -117,7 +117,7 @@ export function consoleTabs(fixture) {
       }),
     );
 
-    proof("are not waited for forever if they do not reply", () =>
+    proof("delay a new tab only briefly if they do not reply", () =>
       fixture.console.visit(
         "/problems/",
         async (page) => {
@@ -154,7 +154,7 @@ export function consoleTabs(fixture) {
         "/connectors",
         async (page) => {
           await signIn(page, short);
-          // All requests of this view have ended.
+          // Waits until all requests of this view have ended.
           await page.getByRole("list", { name: "Connectors" }).waitFor();
           await fixture.console.expire(short, page);
           await page.getByRole("link", { name: "Connections", exact: true }).click();

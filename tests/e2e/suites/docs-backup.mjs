@@ -42,7 +42,7 @@ export function backupAndRestore(fixture) {
         .marked(kind)
         .map(({ code }) => code.replaceAll("--remote", "--local"))
         .join("");
-    // The tests use a restored key, so it must be known.
+    // The tests use the restored key, which changes only the day of its last use.
     const withoutLastUse = ({ last_used_day: _, ...row }) => row;
     const tables = (database) =>
       Promise.all([
@@ -59,7 +59,7 @@ export function backupAndRestore(fixture) {
         ),
       ]);
 
-    /** The content of a database, and its integrity checks. */
+    /** Reads the content of a database, and runs integrity checks. */
     async function contentOf(from) {
       return from.use(async ({ vault }) => {
         await expectCorrectCounts(vault);
@@ -192,7 +192,7 @@ export function backupAndRestore(fixture) {
       );
 
       for (const file of files) copyFileSync(join(copy, file), join(fresh, file));
-      // As documented: the service is already running, and no client sees a partial vault.
+      // The service runs during the restore, and docs/operating.md promises that no client sees a partial vault.
       const running = await Server.start(restored);
       try {
         const ask = (path) => running.send(path, { secret: caller.secret });

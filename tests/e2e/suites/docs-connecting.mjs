@@ -1,12 +1,12 @@
-// The connect window with connectors of the catalog of `npm start`. None of these platforms has a `verify` request, so nothing leaves
-// this machine.
+// The connect window with connectors of the catalog of `npm start`. These platforms lack a `verify` request, so the service sends
+// nothing to them.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch, open } from "../support/browser.mjs";
 import { enteredSecret, heading } from "../support/connect.mjs";
 
 const IDENTITY = "somebody@example.com";
-/** By platform: name, form fields, and what the credentials add to a request. */
+/** Platforms with their names, form fields, and the headers and query that the credentials add to a request. */
 const PLATFORMS = {
   virustotal: {
     name: "VirusTotal",
@@ -21,7 +21,7 @@ const PLATFORMS = {
   "aws-lambda": {
     name: "AWS Lambda",
     fields: { accessKeyId: enteredSecret("id"), secretAccessKey: enteredSecret("secret"), region: "eu-west-1" },
-    // Requests are signed.
+    // Amazon's requests are signed, so the credentials add no constant header.
     headers: () => ({}),
   },
 };
@@ -65,7 +65,7 @@ export function connectRealConnectors(fixture, env) {
           await close();
         }
         const { rows } = await ask("GET", `/v1/vault/connections?platform=${platform}&identity=${IDENTITY}`);
-        // These credentials were not used before.
+        // The state is unknown until the credentials are used.
         assert.deepEqual(
           rows.map(({ state, active }) => [state, active]),
           [["unknown", true]],

@@ -129,7 +129,7 @@ export function figures(fixture) {
         `${full.tags} tags, ${full.text} characters`,
       );
 
-      // Figures on other pages are derived from the table.
+      // The figures in the text are derived from the table.
       const [, stated, millions] = prose.match(
         /takes about \*\*([\d,]+) bytes\*\*, so a database holds some \*\*([\d.]+) million connections\*\*/,
       );

@@ -10,7 +10,7 @@ import { SCRIPTS, wordsOf } from "../support/docs-commands.mjs";
 export function links() {
   describe("links", () => {
     for (const docPage of pages) {
-      test(`of ${docPage.name} have existing targets`, () => {
+      test(`in ${docPage.name} have existing targets`, () => {
         for (const link of docPage.links) {
           if (/^https?:/.test(link)) {
             assert.ok(URL.canParse(link), link);

@@ -43,7 +43,7 @@ export function npmStart(fixture) {
       // A catalog of the operator in .catalog may lack GitHub.
       for (const { status, url, text } of responses)
         assert.ok(status === "200" || (isOwn && JSON.parse(text).code === "platform_not_found"), `${url}: ${text}`);
-      // The key stays visible, and can be printed again.
+      // The key is the last line of the output, and a command can print it again.
       assert.ok(key, `the key is not the last line:\n${output}`);
       assert.equal(lines[0], `KEY=${key}`);
       assert.equal(shownAgain, `${key}\n`);

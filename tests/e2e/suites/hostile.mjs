@@ -1,4 +1,4 @@
-// Hostile requests: the service stays available, responds as documented, and serves other callers.
+// The service survives hostile requests: it responds as documented, and continues to serve other callers.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";
@@ -73,7 +73,7 @@ export function hostileRequests(fixture) {
       ["%3Cscript%3E=1", "<script>"],
       ["%zz=1", "%zz"],
     ]) {
-      test(`?${query} has no parameters`, async () => {
+      test(`the query ?${query} has no parameters`, async () => {
         const problem = expectProblem(await get(`${CONNECTORS}?${query}`), "unknown_parameter");
         assert.deepEqual(
           problem.errors.map((fault) => fault.parameter),
@@ -179,7 +179,7 @@ export function hostileRequests(fixture) {
       }
     });
 
-    // One request that two servers could parse as two: if they differ, callers can smuggle requests. The runtime
+    // Two servers could parse each of these requests differently, which lets callers smuggle a second request. The runtime
     // rejects all but one, and never responds to the remainder: if there is both a length and chunks, it reads the
     // chunks and closes the connection (RFC 9112, section 6.1), and the request has no key.
     const smuggled = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -196,7 +196,7 @@ export function hostileRequests(fixture) {
       ["a NUL in a header", "X-A: \0", [400]],
       ["a carriage return in a header", "X-A: 1\rContent-Length: 3", [400]],
     ]) {
-      test(`${what}: at most one response`, async () => {
+      test(`${what}: the server sends at most one response`, async () => {
         const text = `POST /v1/vault/connections HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n0\r\n\r\n${smuggled}`;
         assert.deepEqual(await statusesOf(fixture.server.port, text), expected);
       });

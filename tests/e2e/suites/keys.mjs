@@ -116,7 +116,7 @@ export function keys(fixture) {
       ["noCatalog", { account: "acme", environment: "test", scopes: ALL.slice(1), expiresAt: null }],
       ["expiring", { account: "acme", environment: "test", scopes: ALL, expiresAt: "2999-01-02T03:04:05.678Z" }],
     ]) {
-      test(`whoami of the key ${name}`, async () => {
+      test(`whoami describes the key ${name}`, async () => {
         await send("/v1/whoami", { secret: fixture.keys[name].secret });
         const response = await send("/v1/whoami", { secret: fixture.keys[name].secret });
         assert.equal(response.text, JSON.stringify(expected));
@@ -161,7 +161,7 @@ export function keys(fixture) {
       const parts = (await cli("keys", "list", ...place)).split(/\n(?=\S)/);
       const part = (apiKey) => parts.find((text) => text.startsWith(apiKey.row.id));
       assert.match(part(used), new RegExp(`  ${date}  `));
-      // Created in 1970, and never used since.
+      // The key `idle` was created in 1970 and never used.
       assert.match(part(idle), / {2}never {2}.*\n(?: {2}.*\n)* {2}note +not used for \d+ days$/m);
     });
 

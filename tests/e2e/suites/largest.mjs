@@ -46,7 +46,7 @@ export function largestPlatform(fixture) {
       }
     });
 
-    test("it is cached after the first read", async () => {
+    test("the largest platform is cached after the first read", async () => {
       await get(PATH);
       assert.deepEqual(costOf(await get(`${PATH}?page=7`)), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
     });

@@ -9,7 +9,7 @@ import { State, cli } from "../support/workspace.mjs";
 import { proof } from "../support/proof.mjs";
 
 const files = readdirSync(join(root, "schema")).sort();
-// wrangler removes comments from statements.
+// Compares only types and names, because wrangler removes comments from the stored statements.
 const SCHEMA = "SELECT type, name FROM sqlite_schema WHERE name NOT GLOB '_cf_*' ORDER BY type, name";
 
 async function applied(vault) {
@@ -48,9 +48,9 @@ export function migrations(fixture) {
       ];
       await state.use(({ vault }) => store(vault, [owner]));
       for (const [change, how, expected] of [
-        // Another version of the file.
+        // The database of a commit with another version of a migration.
         ["DROP INDEX api_keys_by_account", [], [`rm -rf '${state.path}'`]],
-        // Files that no longer exist.
+        // The database of a commit with other migration files.
         [
           "UPDATE d1_migrations SET name = '0001_api_keys.sql'",
           ["--by-wrangler"],

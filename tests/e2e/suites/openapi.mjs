@@ -1,4 +1,4 @@
-// The OpenAPI document: public, and consistent with the requests and responses of the real service.
+// The OpenAPI document is public, and describes the requests and responses of the real service.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ export function openapi(fixture) {
   const agents = () => new Agents(fixture.server, keys.full.secret);
   const people = () => new ConsolePeople(fixture.server, keys.full.secret);
 
-  /** The id of a resource for the operation. */
+  /** Creates the resource that the operation needs, and returns its id. */
   async function resourceIdFor(operationId) {
     if (operationId === "getAttempt") {
       const body = JSON.stringify(connecting({ authMethod: "oauth2" }));
@@ -93,9 +93,9 @@ export function openapi(fixture) {
     return id;
   }
 
-  /** A successful request to the operation, for `send`. */
+  /** Builds a valid request to the operation, as an argument of `send`. */
   async function validRequest({ operationId, path, method, requestBody, security }) {
-    // Repeating the request replaces the resource.
+    // Deletes the webhooks that earlier requests created.
     if (operationId === "createWebhook") await createOnlyWebhook();
     if (operationId === "createKey")
       await fixture.database.prepare("DELETE FROM api_keys WHERE created_by IS NOT NULL").run();
@@ -124,7 +124,7 @@ export function openapi(fixture) {
       },
       createSession: { identity: "ann", platforms: [PLATFORM], origins: ["https://a.example"] },
     };
-    // The only operation with a required query parameter.
+    // `searchActions` is the only operation with a required query parameter.
     const needed = operationId === "searchActions" ? "?q=user" : "";
     return {
       path: path.replace("{id}", id).replace("{platform}", PLATFORM).replace("{key}", ACTION) + needed,
@@ -136,7 +136,7 @@ export function openapi(fixture) {
     };
   }
 
-  /** Requests that the operation rejects, or responds to without a body: variations of a successful one. */
+  /** Variations of a successful request that the operation rejects, or responds to without a body. */
   async function requestVariants(operation) {
     const request = await validRequest(operation);
     const { operationId } = operation;
@@ -178,7 +178,7 @@ export function openapi(fixture) {
       .bind(count)
       .run();
 
-  /** Requests that only one operation rejects, or responds to with another status. */
+  /** Requests that have a status of their own at one operation, such as a rejection by its rules. */
   async function specificVariants(id, { path, ...request }) {
     const as = (body) => ({ body: JSON.stringify(body) });
     if (id === "createConnection") {
@@ -369,7 +369,7 @@ export function openapi(fixture) {
       }
     });
 
-    test("describes large pages", async () => {
+    test("describes the responses with large pages", async () => {
       for (const [id, path] of [
         ["listConnectors", "/v1/available-connectors"],
         ["listActions", `/v1/available-actions/${PLATFORM}`],
@@ -383,10 +383,10 @@ export function openapi(fixture) {
       }
     });
 
-    proof("has the limits of every parameter", async () => {
+    proof("states the limits of every parameter", async () => {
       const text = (length) => "x".repeat(length);
       const list = (length) => Array.from({ length }, (_, n) => `x${n}`).join();
-      /** Valid and invalid values of a parameter. */
+      /** Returns valid and invalid values of a parameter with this schema. */
       const testValues = ({ type, format, enum: names, items, minimum, maximum, maxLength, maxItems, pattern }) => {
         if (type === "boolean")
           return [
@@ -429,7 +429,7 @@ export function openapi(fixture) {
             description.expect(operation.operationId, response);
             return response.status;
           };
-          // The response for a pending attempt takes as long as `wait`.
+          // A pending attempt delays its response by `wait` seconds, so only the shortest value is sent.
           const allowed = name === "wait" ? taken.slice(0, 1) : taken;
           for (const value of allowed) assert.equal(await status(value), 200, `${path}?${name}=${value}`);
           for (const value of [...refused, ""]) assert.equal(await status(value), 400, `${path}?${name}=${value}`);

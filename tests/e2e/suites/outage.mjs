@@ -1,4 +1,4 @@
-// Failing storage of the vault: a constant 503, the cause only in the log, and no partial writes or reads.
+// When the vault's storage fails, the service responds with a constant 503, logs the cause, and neither writes nor reads partially.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { expectProblem } from "../support/expect.mjs";
@@ -25,10 +25,10 @@ export function outage(fixture) {
   const input = { platform: "github", identity: `${PRIVATE}-identity`, identityType: "user", name: `${PRIVATE} name` };
   const run = (sql) => fixture.database.prepare(sql).run();
 
-  /** Asserts 503, that the log has the cause with the request id, and that neither contains other data. */
+  /** Asserts a 503 whose cause is in the log with the request id, and that neither contains private data. */
   async function expectUnavailable(response, cause) {
     const { requestId } = expectProblem(response, "unavailable", { detail: DETAIL });
-    // Every operation documents it in the same way.
+    // Every operation documents the 503 in the same way.
     description.expect("listConnections", response);
     const line = await fixture.server.logged(`unavailable request=${requestId}`, cause);
     assert.ok(!line.includes(PRIVATE), line);
@@ -44,7 +44,7 @@ export function outage(fixture) {
 
     test("a failing write is rolled back", async () => {
       const rows = await stored(fixture.database, "outage");
-      // At this point the connection's row and some of its tags are written.
+      // The trigger fails after the connection's row and some of its tags were written.
       await run(
         "CREATE TRIGGER broken AFTER INSERT ON connection_tags WHEN NEW.tag = 'boom' BEGIN SELECT RAISE(ABORT, 'a broken trigger'); END",
       );
@@ -69,7 +69,7 @@ export function outage(fixture) {
         () => caller.remove(id),
         () => caller.create({ ...input, identity: `${PRIVATE}-3` }),
       ];
-      // A renamed table keeps its triggers, so that counters stay right.
+      // Renaming a table instead of dropping it preserves its triggers, so that counters stay right.
       for (const [table, calls] of [
         ["connections", all],
         ["connection_counts", [list, () => caller.summary()]],

@@ -1,4 +1,4 @@
-// Bodies that the package rejects before a request: its errors must equal the response of the service to the same request.
+// Bodies that the package rejects before sending a request. Its errors must equal the service's response to the same body.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { each, expectNoResponse, failure } from "../support/package.mjs";

@@ -23,7 +23,7 @@ const described = (error) => {
     headers: Object.fromEntries(["x-request-id", "retry-after", "etag", "link", "server-timing", "content-type"].map((name) => [name, header(name)])),
   };
 };
-/** The result or the error of a function. */
+/** Runs a function, and returns its result or its error. */
 globalThis.outcome = async (body, ...given) => {
   try {
     const run = new Function("library", "given", \`return (async () => { \${body} })()\`);
@@ -59,7 +59,7 @@ export function browser(fixture) {
     return page;
   }
 
-  /** Runs a function body in a page or a worker of it, with arguments in `given` and the package in `library`. */
+  /** Runs a function body in a page or in one of its workers, with arguments in `given` and the package in `library`. */
   const run = (body, { on = page, where = "outcome", given = [] } = {}) =>
     on.evaluate(([name, text, values]) => globalThis[name](text, ...values), [where, body, given]);
 
@@ -70,7 +70,7 @@ export function browser(fixture) {
       { ...how, given: [fixture.baseUrl, key, options, ...(how.given ?? [])] },
     );
 
-  /** The result of a successful call. */
+  /** Runs a call, asserts that it succeeds, and returns its result. */
   async function value(body, how) {
     const outcome = await call(body, how);
     assert.equal(outcome.error, undefined, JSON.stringify(outcome.error));
@@ -390,7 +390,7 @@ export function browser(fixture) {
             },
           );
           assert.equal(error.code, isMalformed ? "invalid_key" : "secret_in_browser");
-          // The message has the reason, the alternative and the option.
+          // The message must name the reason, the alternative, and the option that allows a key.
           if (error.code === "secret_in_browser")
             for (const word of [/short-lived token/, /server/, /allowSecretInBrowser/])
               assert.match(error.message, word);

@@ -185,7 +185,7 @@ export function errors(fixture) {
         fetch: recorder.fetch,
         maxRetries: 2,
       });
-      /** The result of a call beyond the rate limit; repeated if a new minute began in the meantime. */
+      /** Sends calls beyond the rate limit, and returns the last result. Starts again if a new minute began in between. */
       async function sendBeyondLimit(ask) {
         for (;;) {
           const minute = Math.floor(Date.now() / 60_000);
@@ -213,7 +213,7 @@ export function errors(fixture) {
         });
         assert.equal(error.headers.get("retry-after"), "60");
         assert.equal(error.headers.get("x-request-id"), error.requestId);
-        // A minute's wait would exceed the timeout, so there was no retry.
+        // There was no retry, because waiting for a minute would exceed the timeout.
         assert.equal(recorder.calls, 1);
       }
     });
@@ -240,7 +240,7 @@ export function errors(fixture) {
             retryAfter: 5,
           });
         }
-        // A wait of five seconds would exceed the timeout.
+        // The package does not wait for five seconds, because that would exceed the timeout.
         expectError(await failure(vault(outage, { timeoutMs: 4500 }).connections.list()), "ServerError", {
           status: 503,
           retryAfter: 5,

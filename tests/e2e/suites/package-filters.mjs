@@ -1,5 +1,5 @@
-// Filters that the package rejects before a request: its errors must equal the response of the service to the same request. A table
-// of common mistakes, and random filters.
+// Filters that the package rejects before sending a request. Its errors must equal the service's response to the same filters, for a
+// table of common mistakes and for random filters.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { each, expectNoResponse, factsOf, failure } from "../support/package.mjs";
@@ -155,7 +155,7 @@ export function filters(fixture) {
     ]) {
       test(`invalid filters of ${what} have the errors of the service`, async () => {
         await each(filters, async (filter) => {
-          // An empty array has no encoding in a query. It is rejected like one with an empty item.
+          // An empty array can't be encoded in a query, so the package rejects it like an array with an empty item.
           const sent = Object.fromEntries(
             Object.entries(filter).map(([name, value]) => [
               name,
@@ -272,7 +272,7 @@ export function filters(fixture) {
         const randomFilter = Array.from({ length: 150 }, () => {
           const filter = {};
           for (let i = below(5); i >= 0; i -= 1) {
-            // Sometimes an unknown filter.
+            // One in twelve filters may be unknown to the list.
             const name = pick(below(12) === 0 ? Object.keys(VALUES) : own);
             const [first] = VALUES[name];
             // Only filters with several values accept arrays.

@@ -1,4 +1,4 @@
-// The package's errors without a valid service: no server, one that closes connections or hangs, or another kind of server.
+// The package's errors if no server listens, if it closes connections or hangs, and if it is not a connector-vault.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
@@ -12,7 +12,7 @@ const ONCE = { maxRetries: 0 };
 /** Detects hanging calls, with enough time on a busy machine. */
 const HANG_TIMEOUT_MS = 5000;
 
-/** A local port without a server. */
+/** Finds a local port on which no server listens. */
 async function unusedPort() {
   const server = createTcpServer();
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
@@ -162,7 +162,7 @@ export function withoutService(fixture) {
       ["reset content", 205, {}, ""],
       ["not modified", 304, {}, ""],
     ]) {
-      test(`a response of another kind of server: ${what}`, async () => {
+      test(`a response of another server is rejected: ${what}`, async () => {
         const port = await serverWith((_request, response) =>
           response.writeHead(status, { "x-request-id": "theirs", ...headers }).end(body),
         );
@@ -200,7 +200,7 @@ export function withoutService(fixture) {
       ["a status of its own", 599, "ServerError", json, "[]"],
       ["418", 418, "ValidationError", {}, ""],
     ]) {
-      test(`a failure without a problem document: ${what}`, async () => {
+      test(`a failure without a problem document is reported: ${what}`, async () => {
         const port = await serverWith((_request, response) => response.writeHead(status, headers).end(body));
         for (const [ask] of Object.values(EVERY_CALL)) {
           const error = expectError(await failure(ask(client(port))), kind, {

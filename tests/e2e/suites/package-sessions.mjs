@@ -12,7 +12,7 @@ import { connectionNumber } from "../support/seed.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { CONNECTIONS, connectionPath, seed } from "../support/vault.mjs";
 
-/** More than two pages. */
+/** Ann's connections: more than two pages. */
 const ANN_CONNECTIONS = Array.from({ length: 260 }, (_, n) => ({
   ...connectionNumber(n),
   identity: "ann",

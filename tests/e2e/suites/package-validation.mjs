@@ -1,4 +1,4 @@
-// Other validation before a request: ids, platforms, secrets and keys, compared with the service, and unusable arguments.
+// The package's validation of ids, platforms, secrets and keys, compared with the service, and of unusable arguments.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { checksum, secret as wellFormed } from "../support/keys.mjs";

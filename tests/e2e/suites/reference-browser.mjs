@@ -20,7 +20,7 @@ const REPRESENTATIVE = ["listConnections", "createConnection", "getAction", "run
 const EVERY = 8;
 /** Pages about error codes that together contain every element of such a page. */
 const CHECKED_PROBLEMS = ["missing_key", "invalid_body", "internal"];
-/** Rules that depend on the theme. All other rules have the same result in both. */
+/** The axe rules whose result depends on the theme. */
 const COLOUR_RULES = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
 const DESKTOP = { width: 1280, height: 900 };
 
@@ -53,7 +53,7 @@ export function referenceInBrowser(fixture) {
       }
     }
 
-    /** Asserts that the page, or these parts of it, is accessible in both themes and fits on a phone. */
+    /** Asserts that the page, or only `parts` of it, is accessible in both themes and fits on a phone. */
     async function expectFit(page, what, parts) {
       for (const [colorScheme, background] of sampled(Object.entries(THEMES), 2)) {
         await page.emulateMedia({ colorScheme });
@@ -85,7 +85,7 @@ export function referenceInBrowser(fixture) {
       await page.setViewportSize(DESKTOP);
     }
 
-    /** Runs before the page's own scripts: a violation of its policy becomes an error in the console. */
+    /** Logs violations of the page's policy as errors. Runs before the page's scripts. */
     const logViolations = () =>
       document.addEventListener("securitypolicyviolation", (event) =>
         console.error("policy", event.violatedDirective, event.blockedURI),

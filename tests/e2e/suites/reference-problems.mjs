@@ -1,4 +1,4 @@
-// The examples on the pages about error codes: each fails as its page describes, and then works.
+// Runs the examples on the pages about error codes: each fails as its page describes, and succeeds after the fix on that page.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CODES, EXAMPLES, JSON_TYPE, keys } from "../support/reference.mjs";
@@ -64,7 +64,7 @@ export function problemExamples(fixture) {
       });
     }
 
-    test("exist for every error that one request can provoke", () => {
+    test("cover every error that one request can cause", () => {
       const without = CODES.filter((code) => !(code in EXAMPLES));
       assert.deepEqual(without, [
         "connection_failed",

@@ -1,4 +1,4 @@
-// The OpenAPI document's samples and examples: every one is run.
+// Runs every code sample and every example of the OpenAPI document.
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -56,7 +56,7 @@ process.on("message", async ({ file, env }) => {
   }
 }
 
-/** An agent passes this value on, so the example shows only its beginning. */
+/** Completes the request id of an agent, of which the example shows only the beginning. */
 const withRequest = (text, { REQUEST }) => text.replace("ar_eyJlIjoi…", () => REQUEST);
 
 /** @param {{ reference: import("../support/reference.mjs").Reference }} fixture */

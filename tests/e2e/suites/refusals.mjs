@@ -1,5 +1,5 @@
-// Requests for connections outside the access of a key: D1 reads as many rows as for an unknown one. The rules for other errors
-// are in tests/api: access.rs, requests.rs, pages.rs, parameters.rs and update.rs.
+// A request for a connection that its key has no access to reads as many rows in D1 as one for an unknown id. Other errors are
+// tested in tests/api: access.rs, requests.rs, pages.rs, parameters.rs and update.rs.
 import assert from "node:assert/strict";
 import { afterEach, before, beforeEach, describe, test } from "node:test";
 import { AUDIT_ROWS, costOf, expectProblem } from "../support/expect.mjs";

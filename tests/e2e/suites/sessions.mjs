@@ -237,7 +237,7 @@ export function sessions(fixture) {
           assert.deepEqual(costOf(response), { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 });
         }
       }
-      // Only the vault detects tokens of an unknown key or of another environment.
+      // Only a request to the vault reads the key's row, so only it detects an unknown key or another environment.
       for (const secret of [forge(claims({ k: "nobody" })), forge(claims(), SESSION_SECRET, "live")]) {
         assert.deepEqual(
           await Promise.all(allowedPaths.map(async (path) => (await fixture.server.send(path, { secret })).status)),
@@ -292,7 +292,7 @@ export function sessions(fixture) {
       );
     });
 
-    test("of another account see only that account", async () => {
+    test("have access only to their own account", async () => {
       const caller = await as({ identity: "ann" }, keys.other);
       expectConnections(await caller.list(), { total: 0 });
       expectProblem(await caller.read(rows[`ann ${PLATFORM}`].id), "connection_not_found");
@@ -327,7 +327,7 @@ export function sessions(fixture) {
       assert.deepEqual([await status(fixture.server, old), await status(fixture.server, next)], [200, 401]);
     });
 
-    test("let a cross-origin page run all calls", async () => {
+    test("allow a cross-origin page to run all calls", async () => {
       const secret = await token({ identity: "ann", origins: [ORIGIN], scopes: ALL }, keys.maker, servers.next);
       const headers = [["origin", ORIGIN]];
       const preflight = await servers.next.send(CONNECTIONS, { method: "OPTIONS", headers });

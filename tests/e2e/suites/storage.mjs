@@ -1,5 +1,5 @@
-// Missing, damaged or unavailable storage: 503, the cause in the log but not in the response, and recovery as soon as storage works
-// again, without a restart unless stated.
+// While storage is missing, damaged or unavailable, the service responds with 503, and logs the cause. It recovers as soon as storage
+// works again, without a restart unless stated.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { expectJson, expectPage, expectProblem } from "../support/expect.mjs";
@@ -19,7 +19,7 @@ export function storage(fixture) {
   const full = () => fixture.keys.full.secret;
   const get = (path, secret = full()) => server.send(path, { secret });
 
-  /** Asserts 503, that the log has `cause` with the request id, and that the response does not have it. */
+  /** Asserts a 503 whose `cause` is in the log with the request id, but not in the response. */
   async function expectUnavailable(path, cause, secret) {
     const response = await get(path, secret);
     const problem = expectProblem(response, "unavailable", { detail: DETAIL });
@@ -48,7 +48,7 @@ export function storage(fixture) {
       await opened?.close();
     });
 
-    test("`current` is missing, damaged, of another format, then restored", async () => {
+    test("`current` causes 503 while it is missing, damaged or of another format", async () => {
       const { record } = fixture.catalogs.small;
       const current = (value) => opened.catalog.put("current", value);
       await expectUnavailable(CONNECTORS, "no catalog is published: `current` is missing");
@@ -89,10 +89,10 @@ export function storage(fixture) {
       ["is text", () => Buffer.from("<!doctype html>")],
       ["is another segment", (_bytes, other) => other],
     ]) {
-      test(`a segment ${what}, then is restored`, async () => {
+      test(`a segment causes 503 while it ${what}`, async () => {
         const { small } = fixture.catalogs;
         const [pack, connectors] = [
-          // The search over all platforms also needs its actions.
+          // The segment with the actions of the platform, which the search over all platforms also reads.
           small.segmentWith('acme-store{"id"'),
           small.segmentWith("\napi::acme-store::"),
         ];

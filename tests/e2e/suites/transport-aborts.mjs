@@ -1,4 +1,4 @@
-// Aborting calls: timeouts and the caller's signal.
+// Calls that a timeout or the caller's signal aborts.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// Invalid arguments, responses and modules.
+// The package rejects invalid arguments, responses and WebAssembly modules.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";

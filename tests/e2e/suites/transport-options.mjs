@@ -152,7 +152,7 @@ export function options() {
         const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, headers });
         await client.whoami();
         await failure(client.connections.create(INPUT));
-        // Later changes have no effect.
+        // Changes the options after the call, which must not affect the client.
         if (headers instanceof Headers) headers.set("x-trace", "2");
         else headers["X-Trace"] = "2";
         await client.whoami();

@@ -1,4 +1,4 @@
-// A secret that a function supplies: when and how often the function is called.
+// When and how often the package calls a function that supplies the secret.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConnectorVault, expectError, failure } from "../support/package.mjs";
@@ -140,7 +140,7 @@ export function suppliedSecrets() {
           1e11,
           -1e11,
         ]) {
-          // The service's clock; that of the page is ahead by the skew.
+          // The time of the service. The clock of the page is ahead by `skew`.
           const now = () => Date.now() - skew;
           const ends = new Map();
           const supplier = new Supplier((token) => {
@@ -162,7 +162,7 @@ export function suppliedSecrets() {
           );
           const what = `${life} ms, ${skew} ms ahead: ${supplies} refreshes, ${requests.length} requests`;
           assert.equal(error, undefined, `${what}: ${error}`);
-          // With a clock that is ahead by almost the whole lifetime, half a minute seems to be left.
+          // If the clock is ahead by almost the whole lifetime, the package sees half a minute left.
           assert.ok(supplies <= WALK_MS / 25_000 + 1, what);
           assert.ok(requests.length <= calls + supplies, what);
           if (Math.abs(skew) <= 1000)

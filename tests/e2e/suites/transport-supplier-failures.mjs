@@ -1,4 +1,4 @@
-// A secret that a function supplies: failing or slow functions, and aborted callers.
+// Functions that supply a secret, but fail or are slow, and callers that abort.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
@@ -237,7 +237,7 @@ export function supplierFailures() {
           link,
         );
       };
-      // Tokens end in two ways: they expire, or the service rejects them after two pages.
+      // Two cases: the token expires, or the service rejects it after two pages.
       for (const [give, send] of [
         [expiring(60), response],
         [

@@ -1,5 +1,5 @@
-// The cost of requests to the vault, from `server-timing`: one call each, and limits on rows read that do not depend on the
-// number of connections.
+// The cost of requests to the vault, from `server-timing`: each makes one call to D1, and the rows that it may read do not
+// depend on the number of connections.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { AUDIT_ROWS, costOf, expectJson, expectProblem } from "../support/expect.mjs";
@@ -23,7 +23,7 @@ const countPrefixed = (q) => (rows) =>
 const countWith = (name, value) => (rows) => rows.filter((row) => row[name] === value).length;
 const none = () => 0;
 
-/** Filters; allowed rows read per row of a page; the number of values in the filter, each of which can cost three. */
+/** Cases: a filter, the rows that it may read per row of a page, and its number of values, each of which may read three more rows. */
 const LISTS = [
   [{}, 1, none],
   [{ active: "false" }, 1, none],
@@ -99,7 +99,7 @@ export function vaultCost(fixture) {
                 page.rows.length,
                 expectReads(page.response, maxRows, `${size}, limit ${limit}, ${what}`),
               ]);
-            // The first pages by Link, and a deep one by its number.
+            // Reads the first pages through `Link`, and a page far from the start by its number.
             let ask = `/v1/vault/connections?${new URLSearchParams({ ...filter, limit })}`;
             for (let page = 1; page <= 3 && ask; page += 1) {
               const response = await callers[size].send("GET", ask);

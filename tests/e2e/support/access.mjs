@@ -8,7 +8,7 @@ const AUDIENCE = "0123456789abcdef";
 /** The address of the team's public keys. */
 export const KEYS_URL = `https://${TEAM}/cdn-cgi/access/certs`;
 
-// Derived, because the runtime's stand-in for the team and the tests run in different processes.
+// Derived from a constant, because the simulated team and the tests run in different processes.
 const curve = createECDH("prime256v1");
 const secret = createHash("sha256").update("the signing key of a test's Access team").digest();
 curve.setPrivateKey(secret);

@@ -44,14 +44,14 @@ export class SecondServer {
     return second;
   }
 
-  /** The only redirect URI. */
+  /** Registers the redirect URI of the client. */
   async open(redirectUri) {
     await fetch(`${this.origin}/redirect-uri`, { method: "PUT", body: redirectUri });
   }
 
   /**
-   * The type of each token whose revocation was requested. Records the issued tokens, which are searched for in all
-   * output.
+   * Returns the type of each token whose revocation was requested. Also records the issued tokens as secrets, for which all
+   * output is searched.
    */
   async revoked() {
     const { issued, revoked } = await (await fetch(`${this.origin}/tokens`)).json();

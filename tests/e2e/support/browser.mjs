@@ -1,10 +1,10 @@
-// A headless Chromium.
+// Starts a headless Chromium for tests.
 import { chromium } from "playwright-core";
 import { browserPrograms } from "../../../scripts/setup/browser.mjs";
 
 /**
- * Chromium needs a quarter less CPU with these, and a page keeps its cache: one process renders all pages of a site in a
- * context. No name is resolved, so that no request leaves the machine.
+ * Arguments that save a quarter of Chromium's CPU time: one process renders all pages of a site in a context, and pages keep
+ * their cache. Chromium resolves no host names, so that no request leaves the machine.
  */
 const FRUGAL_ARGS = [
   "--process-per-site",

@@ -1,4 +1,4 @@
-// A platform that is called. Its responses depend on the path, and contain the request.
+// A simulated platform, whose responses depend on the path and echo the request.
 import { createServer } from "node:http";
 import { createHash } from "node:crypto";
 import { once } from "node:events";

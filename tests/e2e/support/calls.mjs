@@ -1,4 +1,4 @@
-// All calls of the npm package.
+// Every call of the npm package, for tests that must cover all of them.
 import { CONNECTIONS, SUMMARY, connectionPath } from "./vault.mjs";
 
 export const UNKNOWN = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";

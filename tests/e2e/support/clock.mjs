@@ -1,7 +1,6 @@
-// A simulated clock. (`mock.timers` of node:test forgets other timers when a finished one is cleared, which is common.)
+// A simulated clock. `mock.timers` of node:test is not used, because it loses other timers when a finished one is cleared.
 
 export class Clock {
-  /** The elapsed milliseconds. */
   elapsedMs = 0;
   #timers = new Map();
   #last = 0;
@@ -21,19 +20,16 @@ export class Clock {
     Date.now = () => start + this.elapsedMs;
   }
 
-  /** The number of pending timers. */
   get pendingTimers() {
     return this.#timers.size;
   }
 
-  /** Advances the time. */
   advance(milliseconds) {
     this.elapsedMs += milliseconds;
     const due = [...this.#timers].filter(([, { at }]) => at <= this.elapsedMs).sort(([, a], [, b]) => a.at - b.at);
     for (const [timer, { then }] of due) if (this.#timers.delete(timer)) then();
   }
 
-  /** Restores the platform's clock. */
   restore() {
     Object.assign(globalThis, { setTimeout: this.#original.setTimeout, clearTimeout: this.#original.clearTimeout });
     Date.now = this.#original.now;

@@ -34,7 +34,6 @@ export class CloudflareApi {
   requests = [];
   /** Requests whose "METHOD path" matches are rejected. */
   rejectedRequests = undefined;
-  /** Unknown requests. */
   unknownRequests = [];
 
   async start() {
@@ -77,7 +76,7 @@ export class CloudflareApi {
       }
       if (request.headers.authorization !== `Bearer ${TOKEN}`) throw new Refusal(401, 10000, "Authentication error");
       let result = await this.ask(name, { url, body, request });
-      // All results are on the first page.
+      // The first page contains all results, so other pages are empty.
       if (Array.isArray(result) && Number(url.searchParams.get("page") ?? 1) > 1) result = [];
       const pageInfo = Array.isArray(result)
         ? { result_info: { page: 1, per_page: 100, count: result.length, total_count: result.length, total_pages: 1 } }
@@ -91,7 +90,7 @@ export class CloudflareApi {
     }
   }
 
-  /** The result of a request, by "METHOD path". Throws for a rejected request. */
+  /** Handles a request, by "METHOD path". Returns its result, or throws if the request is rejected. */
   async ask(name, { url = new URL("http://localhost"), body = Buffer.alloc(0), request } = {}) {
     if (this.rejectedRequests?.test(name)) throw new Refusal(400, 7003, "the test rejects this request");
     const route = ROUTES.find(([pattern]) => pattern.test(name));
@@ -133,7 +132,7 @@ function tablesOf(folder) {
   return tables.map(fields).filter(({ binding }) => binding);
 }
 
-/** The table of a binding. */
+/** The table of a binding in wrangler.toml. */
 function bound(folder, binding) {
   const table = tablesOf(folder).find((candidate) => candidate.binding === binding);
   if (!table) throw new Refusal(400, 1, `wrangler.toml has no binding ${binding}`);

@@ -1,4 +1,4 @@
-// A service whose users can connect accounts: a catalog with a platform for each kind of method, an authorization
+// A service whose users can connect accounts: a catalog with a platform for each type of auth method, an authorization
 // server, and an app with a page on its own origin.
 import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ const PAGE = `<!doctype html>
   window.messages = [];
   addEventListener("message", ({ source, origin, data }) => {
     window.messages.push({ origin, ...data });
-    // The package vouches for windows that it opens; for a frame, the page does.
+    // The package replies to windows that it opens. For a frame, the page itself must confirm its user.
     const isFrame = source === document.querySelector("iframe").contentWindow;
     const connectUrl = document.querySelector("iframe").dataset.opened;
     if (isFrame && connectUrl && data.status === "waiting") source.postMessage({ type: data.type, connectUrl }, origin);
@@ -322,7 +322,6 @@ export class ConnectConsole extends Console {
     return (await this.caller().list({ identity })).json.rows;
   }
 
-  /** Stores a failed connection. */
   async storeFailed(identity, platform) {
     const connection = { platform, identity, identityType: "user", state: "failed", active: false };
     const { json } = await this.caller().create(connection);

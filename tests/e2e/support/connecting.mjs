@@ -1,4 +1,4 @@
-// The connecting API as an app uses it, and a record of everything that it disclosed.
+// A client of the connect API, as an app uses it, and a record of all responses, which are searched for secrets.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { secrets } from "./http.mjs";
@@ -7,7 +7,7 @@ import { Visitor, readPage } from "./visitor.mjs";
 
 export const SCOPES =
   "catalog:read connections:read connections:write connections:connect credentials:read credentials:write clients:read clients:write sessions:create";
-/** Encrypts credentials in these tests. */
+/** The key that encrypts credentials in these tests. */
 export const VAULT_KEY = randomBytes(32).toString("base64");
 secrets.add(VAULT_KEY);
 /** The variables that connecting requires. */
@@ -18,10 +18,10 @@ export const connectingKey = (row = {}) => key({ scopes: SCOPES, ...row });
 
 /** Secrets that some responses must contain: tokens, codes, states, links, cookies. */
 export const issuedSecrets = new Set();
-/** All responses that must not contain them. */
+/** The responses that must not contain `issuedSecrets`. */
 export const recordedResponses = [];
 
-/** A client with one key. */
+/** An app that calls the API with one key. */
 export class App {
   /** @param {() => import("./server.mjs").Server} server @param {{ secret: string }} apiKey */
   constructor(server, apiKey) {
@@ -67,7 +67,6 @@ export class App {
   status = (id) => this.expect(200, "GET", `/v1/vault/connections/${id}/status`);
   askCredentials = (id, query = "") => this.call("GET", `/v1/vault/connections/${id}/credentials${query}`);
 
-  /** The credentials of a connection. */
   async credentials(id, query) {
     const response = await this.askCredentials(id, query);
     assert.equal(response.status, 200, response.text.slice(0, 500));
@@ -121,7 +120,7 @@ export async function obtainCallback(visitor, link, code) {
   return url;
 }
 
-/** The same address on a service that was restarted; the browser keeps its cookie. */
+/** A callback address at the port of a restarted service, with the browser's cookie copied to that port. */
 export function atPort(port, visitor, url) {
   const { origin, port: former } = new URL(url);
   visitor.setCookie(port, "__Host-connect", visitor.cookie(former, "__Host-connect"));

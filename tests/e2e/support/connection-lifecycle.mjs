@@ -11,9 +11,8 @@ import { CLIENTS, IDP_SCOPES } from "./oidc.mjs";
 
 const PLATFORM = "idp-basic";
 const USER = "ann";
-/** Concurrent readers of the credentials. */
+/** The number of concurrent readers of the credentials. */
 const READERS = 5;
-/** The lifetime of an access token. */
 const TOKEN_LIFETIME_MS = 60_000;
 /** The idle times after each minute of use, in rotation. */
 const IDLE_MS = [20_000, 70_000, 150_000];
@@ -126,7 +125,7 @@ export class ConnectionLifecycle {
     this.log(`${(passed / 60_000).toFixed(1)} minutes of use and idle periods: operational, no failed response`);
   }
 
-  /** The platform stops and restarts. */
+  /** Stops and restarts the platform, and asserts that the connection recovers. */
   async #surviveOutage() {
     await this.idp.stop();
     await this.later(TOKEN_LIFETIME_MS, this.id);
@@ -151,7 +150,7 @@ export class ConnectionLifecycle {
     this.log("server restarted: operational without any request");
   }
 
-  /** The user revokes the grant at the platform. */
+  /** Revokes the grant at the platform, as its user would, and asserts that the connection fails. */
   async #loseGrant() {
     const credentials = await this.app.credentials(this.id);
     assert.equal(await this.idp.userOf(credentials.headers), USER);
@@ -166,7 +165,7 @@ export class ConnectionLifecycle {
     this.log(`grant revoked: failed, ${reason.code}, the ${actor} must act; the receiver verified ${type}, ${id}`);
   }
 
-  /** Reconnects from the console, with a link for the user. */
+  /** Creates a link in the console, with which the user reconnects the connection. */
   async #reconnect() {
     await this.#inConsole(async ({ page, region }) => {
       await region.getByText("The user must reconnect.").waitFor();
@@ -213,7 +212,7 @@ export class ConnectionLifecycle {
     }
   }
 
-  /** Opens the connection in the console, and passes its state region and the facts in it to `use`. */
+  /** Opens the connection in the console, and passes the region with its state and a function that reads its facts to `use`. */
   #inConsole(use) {
     return this.pages.visit(
       `/connections/${this.id}`,

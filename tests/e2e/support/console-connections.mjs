@@ -50,7 +50,7 @@ export async function newConnection(caller, more = {}) {
   return expectConnection(await caller.create(value), {}, { status: 201, headers: undefined }).connection;
 }
 
-/** The tags according to the API. */
+/** Reads a connection's tags from the API. */
 export const tagsOf = async (caller, id) => (await caller.read(id)).json.tags;
 
 /** Selects a platform by keyboard: types text, and takes the first suggestion. */
@@ -61,7 +61,7 @@ export async function choosePlatform(scope, text) {
   await field.press("Enter");
 }
 
-/** Locators of the panel. */
+/** Returns locators and helpers for the panel of a connection. */
 export function panelOf(page) {
   const panel = page.locator("dialog.drawer");
   return {

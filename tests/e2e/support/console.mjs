@@ -20,19 +20,19 @@ const DOCUMENTS = [
 const GOOGLE = join(openapiDirectory, "api", "googleapis.com");
 /** Popular Google services, and others with names similar to theirs or GitHub's. */
 const SIMILAR_NAMES = ["calendar", "digitalassetlinks", "drive", "driveactivity", "drivelabels", "gmail"];
-/** `DOCUMENTS`, and those of a provider with several services. */
+/** `DOCUMENTS`, and some documents of a provider with several services. */
 export const SEVERAL_DOCUMENTS = [
   ...DOCUMENTS,
   ...[...SIMILAR_NAMES, "gmailpostmastertools"].map((name) => join(GOOGLE, `${name}.json`)),
 ];
-/** `DOCUMENTS`, and those of a provider with hundreds of services. */
+/** `DOCUMENTS`, and all documents of a provider with hundreds of services. */
 export const MANY_DOCUMENTS = [...DOCUMENTS, GOOGLE];
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
 /** axe's rules for WCAG 2.2 AA, and its best practices. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-/** Rules that depend on the theme. All other rules have the same result in both. */
+/** The axe rules whose result depends on the theme. */
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
-/** Rules that depend on the window's width, if the same elements are shown at each width. */
+/** The axe rules whose result depends on the window's width, if the same elements are shown at each width. */
 const SIZE_RULES = ["target-size"];
 /** The page's background in the light and the dark theme: of the console, and of the connect window. */
 const BACKGROUNDS = { "rgb(255, 255, 255)": "rgb(17, 19, 26)", "rgb(246, 247, 250)": "rgb(25, 28, 38)" };
@@ -56,7 +56,6 @@ function prepare(secret) {
   sessionStorage.setItem("connector-vault.secret", secret);
 }
 
-/** The pending requests of each page. */
 const pendingRequests = new WeakMap();
 
 /** Tracks a page's pending requests. */
@@ -140,7 +139,7 @@ export class Console {
     return [this.baseUrl];
   }
 
-  /** The service's own database. */
+  /** The database of the service, opened directly. */
   get database() {
     return this.opened.vault;
   }
@@ -162,7 +161,6 @@ export class Console {
       .run();
   }
 
-  /** Stores another key. */
   async newKey(row) {
     const made = key(row);
     await store(this.database, [made]);
@@ -217,7 +215,7 @@ export class Console {
       assert.deepEqual(faults, []);
       hasPassed = true;
     } finally {
-      // A request that a test still holds or fetches would fail after the test, and fail the file instead of the test.
+      // Without this, an intercepted request could fail after its test, and then fail the file instead of the test.
       const routeOwners = [context, ...context.pages()];
       await Promise.all(routeOwners.map((owner) => owner.unrouteAll({ behavior: "ignoreErrors" }).catch(unlessClosed)));
       context.off("request", watch);
@@ -225,7 +223,7 @@ export class Console {
     }
   }
 
-  /** The contexts that no test uses, by their options. A page in a new one takes half a second more of processor time. */
+  /** Free contexts, by their options. Reusing one saves half a second of processor time per page. */
   #contexts = new Map();
 
   async #context(options) {
@@ -251,7 +249,7 @@ export class Console {
     });
     context.setDefaultTimeout(TIMEOUT_MS);
     await context.addInitScript(prepare, as?.secret);
-    // This includes the requests of popups.
+    // The context's event also covers popups.
     context.on("request", (request) =>
       this.visited?.push(`${request.url().split("#")[0]} from ${request.headers().referer}`),
     );
@@ -264,7 +262,7 @@ export class Console {
     return context;
   }
 
-  /** Closes a context, or clears what a test left in it and keeps it for the next test. */
+  /** Closes a context, or clears its cookies and storage so that the next test can use it. */
   async #release(context, keeps) {
     const { kind, keepAlivePage } = reusedContexts.get(context) ?? {};
     if (!keeps || !kind) return context.close();
@@ -282,12 +280,12 @@ export class Console {
 /** The contexts that are reused, each with its kind and a page that stays open. */
 const reusedContexts = new WeakMap();
 
-/** A window that has closed itself has no pending requests. */
+/** Ignores the error of a window that has closed itself. */
 function unlessClosed(error) {
   if (!error.message.includes("has been closed")) throw error;
 }
 
-/** Runs some of axe's rules on the page, and asserts that they find nothing. */
+/** Runs some of axe's rules on the page, and asserts that there are no violations. */
 async function expectRules(page, runOnly, what) {
   const isThere = await page.evaluate(() => "axe" in window);
   if (!isThere) await page.evaluate(AXE);
@@ -308,7 +306,7 @@ async function expectRules(page, runOnly, what) {
   return checked;
 }
 
-/** Asserts that axe finds nothing on the page. */
+/** Asserts that axe reports no violations on the page. */
 export const expectAccessible = (page, what) => expectRules(page, { type: "tag", values: RULES }, what);
 
 /** Shows the page in a theme, and runs the rules about colours. The page must be rendered in that theme's colours. */
@@ -373,7 +371,7 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
   await page.setViewportSize(desk);
 }
 
-/** Asserts that nothing scrolls sideways. */
+/** Asserts that the page does not scroll horizontally. */
 export async function expectFits(page, what) {
   const [inner, outer] = await page.evaluate(() => [
     document.documentElement.scrollWidth,

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 const OBJECT = "miniflare-D1DatabaseObject";
-// workerd holds the file's lock only while it writes.
+// The maximum time to wait for the file's lock, which workerd holds only while it writes.
 const TIMEOUT_MS = 30_000;
 
-/** Miniflare names the file after the id of the Durable Object that has the database. */
+/** The name of a database's file, which Miniflare derives from the id of the database's Durable Object. */
 function fileOf(id) {
   const key = createHash("sha256").update(OBJECT).digest();
   const hmac = (data) => createHmac("sha256", key).update(data).digest().subarray(0, 16);
@@ -76,7 +76,7 @@ export class Database {
     this.#file = join(folder, "v3", "d1", OBJECT, fileOf(id));
   }
 
-  /** Opened when it is needed, because a command may create the file first. */
+  /** Opens the file when it is first used, because a command may have to create it. */
   get #database() {
     this.#opened ??= new DatabaseSync(this.#file, { timeout: TIMEOUT_MS });
     return this.#opened;

@@ -7,13 +7,13 @@ import { DemoNotes } from "../../../scripts/demo-notes/server.mjs";
 import { Visitor, agree, openCallback } from "./connecting.mjs";
 import { cli } from "./workspace.mjs";
 
-/** The path of its catalog in a storage. */
+/** The path of the demo platform's catalog in a storage. */
 export const CONNECTOR = join("v3", "local-catalog");
 
 /** Starts the platform with its state in a storage, for a service at a port. */
 export async function startDemo(state, port) {
   const file = join(state.path, "v3", "demo-notes.json");
-  // The platform's connector names this port.
+  // Uses the same port again, because the connector's URLs contain it.
   const { port: own } = JSON.parse(readFileSync(file, "utf8"));
   const demo = await DemoNotes.start({ file, ports: [own] });
   demo.register(`http://127.0.0.1:${port}`);

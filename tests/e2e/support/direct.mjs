@@ -30,13 +30,13 @@ const { values } = parseArgs({
 });
 const hashOf = (value) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 20);
 
-/** The values of lines `NAME = "…"`. */
+/** Parses lines such as `NAME = "…"`. Returns the values by name. */
 const valuesIn = (lines) =>
   Object.fromEntries([...lines.matchAll(/^(\w+) ?= ?(".*")$/gm)].map(([, name, value]) => [name, JSON.parse(value)]));
 
 /**
- * The options that wrangler derives from a configuration. Loading wrangler takes half a second of processor time, so the options are
- * kept for all configurations that only differ in variables and secrets.
+ * Returns the options that wrangler derives from a configuration. Caches them for all configurations that differ only in variables and
+ * secrets, because loading wrangler takes half a second of processor time.
  */
 function miniflareConfig(path) {
   const [before, variables = "", rest = ""] = readFileSync(path, "utf8").split(/^(\[vars\]\n(?:[^[].*\n|\n)*)/m);

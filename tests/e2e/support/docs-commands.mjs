@@ -64,7 +64,7 @@ function help(args) {
   return helps.get(line);
 }
 
-/** Asserts the same for the operator's command line. */
+/** Asserts that the operator's command line has this command, with these options. */
 async function expectOperator(args) {
   const at = args.findIndex((arg) => arg.startsWith("-"));
   const plain = at < 0 ? args : args.slice(0, at);
@@ -104,7 +104,7 @@ export async function expectCommand(words) {
   if (options.length === 0) return undefined;
   const operator = SCRIPTS[script].match(/^node scripts\/operator\.mjs ([\w-]+)$/)?.[1];
   if (operator) return expectOperator([operator, ...options]);
-  // These two pass unknown options to wrangler.
+  // `npm start` and `npm run deploy` pass unknown options to wrangler.
   const command = { start: "dev", deploy: "deploy" }[script];
   if (command) return expectWrangler([command, ...options]);
   const [, own, name = options[0]] = SCRIPTS[script].match(/^node (\S+?)(?: (\S+))?$/);

@@ -78,7 +78,7 @@ export class Page {
     );
   }
 
-  /** The file of a relative link. */
+  /** Resolves a relative link to the path of its file. */
   resolve(target) {
     return join(dirname(this.path), target);
   }

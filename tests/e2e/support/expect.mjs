@@ -1,4 +1,4 @@
-// Assertions about every response.
+// Assertions that hold for every response of the service.
 import assert from "node:assert/strict";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -65,7 +65,7 @@ export function expectHeaders(response, own, { vary = "x-service-secret, origin"
 /** The rows that a write adds for the audit: the actor, which is inserted first and deleted last. */
 export const AUDIT_ROWS = 2;
 
-/** The storage cost of the request. */
+/** The storage cost of a request, from the header `server-timing`. */
 export function costOf(response) {
   const [calls, rowsRead, rowsWritten, reads] = response
     .header("server-timing")

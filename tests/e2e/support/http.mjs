@@ -11,7 +11,6 @@ export const secrets = new Set();
 /** A response exactly as received. */
 export class HttpResponse {
   constructor(bytes, port) {
-    /** The port of the server. */
     this.port = port;
     const end = bytes.indexOf("\r\n\r\n");
     assert.notEqual(end, -1, `not an HTTP response: ${JSON.stringify(bytes.toString("latin1", 0, 200))}`);

@@ -6,9 +6,7 @@ import { whenNotBusy } from "../../../scripts/storage/busy.mjs";
 import { secrets } from "./http.mjs";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The default scopes of a key. */
 export const DEFAULT_SCOPES = "catalog:read connections:read connections:write";
-/** Every scope. */
 export const ALL_SCOPES = document.components.schemas.Scope.enum.join(" ");
 
 /** The CRC-32 of a string as six base62 digits. */

@@ -9,7 +9,7 @@ import { folder } from "./workspace.mjs";
 
 // Files in which operators and developers store secrets; `config.json` has those of the test apps.
 const SECRET_FILES = /^(\.dev\.vars|\.env.*|(vault|operator)-keys.*\.txt|config\.json)$/;
-// Shorter values can be ordinary words.
+// The minimum length of the secrets to search for: shorter values can be ordinary words.
 const MIN_LENGTH = 12;
 const SHOWN_LENGTH = 8;
 // The bytes by which a secret is looked up.

@@ -33,7 +33,7 @@ class Inspector {
   static async open(port) {
     const inspector = new Inspector();
     const listed = await (await fetch(`http://127.0.0.1:${port}/json`)).json();
-    // Miniflare also lists its internal Workers; wrangler only lists ours.
+    // Selects our Worker, because Miniflare also lists its internal ones.
     const { webSocketDebuggerUrl } = listed.find(({ id }) => id.startsWith("core:user:")) ?? listed[0];
     // wrangler requires an Origin, which Node's WebSocket does not send.
     inspector.socket = new WebSocket(webSocketDebuggerUrl, { headers: { origin: "http://localhost" } });
@@ -64,7 +64,7 @@ class Inspector {
   }
 
   async context() {
-    // wrangler has already enabled it, and contexts are only reported once.
+    // Disables the domain first: wrangler may have enabled it, and the inspector reports contexts only when it is enabled.
     await this.call("Runtime.disable");
     await this.call("Runtime.enable");
     return within("the Worker's context", this.#context.promise);

@@ -1,4 +1,4 @@
-// Runs `npm start` with its own storage and ports.
+// Runs `npm start` with a separate storage and free ports.
 import { spawn } from "node:child_process";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";
@@ -6,7 +6,7 @@ import { freePort } from "./server.mjs";
 import { wranglerEnvironment } from "./workspace.mjs";
 
 const START_MS = 600_000;
-/** The end of the output of `npm start`. */
+/** Matches the key at the end of the output of `npm start`. */
 const KEY_AT_THE_END = /\n {2}(sk_test_\w+)\n\n$/;
 
 /** Options with free ports for a start. */

@@ -57,7 +57,7 @@ function delayResponse(response, milliseconds) {
   };
 }
 
-/** The server. Its port is known from the start; it responds after it knows the redirect URI. */
+/** The authorization server. It has a port from the start, but responds only after `open` has set the redirect URI. */
 export class Idp {
   /** Every processed token request: { grant, error }. */
   requests = [];
@@ -122,7 +122,7 @@ export class Idp {
     });
   }
 
-  /** The sign-in and consent pages. */
+  /** Handles requests to the sign-in and consent pages. */
   async #interact(request, response) {
     const { provider } = this;
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);

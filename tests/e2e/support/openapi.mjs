@@ -7,7 +7,7 @@ import Ajv from "ajv/dist/2020.js";
 import { root } from "../../../scripts/lib/paths.mjs";
 
 const DOCUMENT = "document";
-/** Headers of the transport, and of assets. */
+/** Response headers that the document does not describe: those of the transport and of assets. */
 const TRANSPORT = new Set([
   "cf-cache-status",
   "connection",

@@ -11,7 +11,6 @@ import { folder } from "./workspace.mjs";
 
 const AT_A_TIME = 6;
 
-/** The folder of the built package. */
 export const dist = join(root, "npm", "dist");
 
 async function installed() {
@@ -28,10 +27,9 @@ async function installed() {
 export const library = await installed();
 export const { ConnectorVault, VaultError } = library;
 
-/** Incorrect calls of a test's `fetch`. Not thrown there, because that would look like a lost connection. */
+/** Incorrect calls of a test's `fetch`. Collected instead of thrown, because an exception would look like a lost connection. */
 const misuses = [];
 
-/** Unhandled rejections. */
 const unhandled = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 
@@ -45,7 +43,6 @@ export function expectNoMisuse() {
 export class Recorder {
   /** The requests: { method, url, path, query, headers, body }. */
   requests = [];
-  /** The number of calls. */
   calls = 0;
 
   constructor(send = (request) => fetch(request)) {
@@ -127,11 +124,11 @@ export function expectError(error, kind, expected = {}) {
   return error;
 }
 
-/** Asserts that a call failed in this way without a response. */
+/** Asserts an error of this class for a call that got no response. */
 export const expectNoResponse = (error, kind, expected) =>
   expectError(error, kind, { requestId: undefined, headers: undefined, ...expected });
 
-/** Asserts that an invalid option or argument was rejected by name. */
+/** Asserts that the error names this option or argument as invalid. */
 export function expectInvalid(error, parameter, suggestion) {
   expectNoResponse(error, "ValidationError", { status: undefined, code: "invalid_argument" });
   const fault =
@@ -142,7 +139,7 @@ export function expectInvalid(error, parameter, suggestion) {
   return error;
 }
 
-/** The members of a problem document, as an error has them. */
+/** Converts a problem document to the properties that the package's error must have. */
 export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
 
 /** Asserts that an error equals the service's response to the same request. */

@@ -10,10 +10,10 @@ const REPOSITORIES = [
   ["site", "tools"],
 ];
 
-/** The response to a request, of the runtime's own class. */
+/** Returns the response to a request, as an instance of the runtime's `Response`. */
 export default async function answer(request, Response) {
   const { host, pathname, searchParams } = new URL(request.url);
-  // The identity provider of an example.
+  // The identity provider in the example of `setAgentSignIn`.
   if (request.url === "https://id.example.com/.well-known/openid-configuration") {
     const issuer = "https://id.example.com";
     const endpoints = {

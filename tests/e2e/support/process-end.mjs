@@ -11,7 +11,7 @@ import { root } from "../../../scripts/lib/paths.mjs";
 // Browsers and servers exit slowly while other tests run.
 const GRACE_MS = 120_000;
 
-// Only the process of a test file has this variable. Its worker threads also import this module.
+// Only the process of a test file has NODE_TEST_CONTEXT. The check excludes worker threads, which also import this module.
 if (process.env.NODE_TEST_CONTEXT && isMainThread) {
   const usage = process.env.CONNECTOR_VAULT_USAGE;
   if (usage) {

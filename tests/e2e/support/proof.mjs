@@ -5,7 +5,7 @@ import { test } from "node:test";
 /** Whether `npm run proof` runs the tests. */
 export const proves = Boolean(process.env.CONNECTOR_VAULT_PROOF);
 
-/** A test of `npm run proof`. */
+/** Like `test`, for a test that only `npm run proof` runs. */
 export const proof = proves ? test : () => {};
 
 /** All cases for `npm run proof`; for `npm test`, the first of every `step`. */

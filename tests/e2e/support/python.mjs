@@ -53,7 +53,7 @@ export class PythonClient {
     return client;
   }
 
-  /** The client's next response. Until then, its user follows the links that it asks to open. */
+  /** Returns the client's next response. Until it arrives, follows the links that the client asks its user to open. */
   async #answer() {
     const { done, value } = await this.#lines.next();
     if (done) throw new Error(await text(this.#child.stderr));

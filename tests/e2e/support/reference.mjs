@@ -141,7 +141,7 @@ export class Reference {
     return { ATTEMPT: response.json.id, link: response.json.authorizationUrl };
   }
 
-  /** Starts an attempt to connect GitHub that the user declines. */
+  /** Starts an attempt to connect a GitHub account, and declines it as the user. */
   async declined(caller) {
     const { link } = await this.attempt(caller);
     const visitor = new Visitor();
@@ -159,7 +159,6 @@ export class Reference {
     return { WEBHOOK: response.json.id };
   }
 
-  /** Creates an API key. */
   async key(caller) {
     const body = JSON.stringify({ scopes: ["connections:read"] });
     const response = await this.as(caller)("/v1/keys", { method: "POST", body });
@@ -180,7 +179,7 @@ export class Reference {
     if (id === "signOut") return { VAULT_KEY: await people.signIn() };
     if (/ConsoleSessions?$/.test(id)) return { SESSION: await people.session() };
     const connection = await this.connection(caller);
-    // Only the holder of the credentials reports a state.
+    // A state can only be reported for a connection whose credentials are stored elsewhere.
     if (id === "setConnectionState") return connection;
     await this.connect(caller, connection.ID);
     if (id === "listAttempts") await this.declined(caller);

@@ -20,7 +20,7 @@ export function connectionNumber(n) {
     state: STATES[(n >> 2) % 4],
     tags: ["all", `t-${n % 100}`, `rare-${Math.floor(n / 30)}`, ...(n % 3 ? [] : ["third"])],
     active: n % 7 !== 3,
-    // Several share a millisecond.
+    // Four connections share each millisecond.
     createdAt: FIRST + Math.floor(n / 4),
   };
 }

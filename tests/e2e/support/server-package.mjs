@@ -15,7 +15,7 @@ function closure(packages, names) {
       const entry = packages[path];
       if (!entry && place !== "") continue;
       if (!entry || needed.has(path)) return;
-      // In the checkout they are needed for development only.
+      // The checkout marks these packages as development dependencies.
       const { dev: _dev, devOptional: _either, ...own } = entry;
       needed.set(path, own);
       for (const next of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) visit(next, path);
@@ -34,7 +34,7 @@ export const onlyNode = {
 };
 
 /**
- * Packs the packages with a catalog, and installs them. npm takes their dependencies from its cache, where the set-up put them.
+ * Packs the packages with a catalog, and installs them. npm installs their dependencies from its cache, which the set-up has filled.
  * @returns {Promise<{ project: string, server: string }>} the folders of the project and of the installed package
  */
 export async function installServer(catalog) {

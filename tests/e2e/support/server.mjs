@@ -60,8 +60,8 @@ export async function freePort() {
 }
 
 /**
- * The project's configuration with other variables, absolute paths and additional bindings. It is in a separate folder with its own
- * secrets, so that the secrets of a developer beside wrangler.toml are not used.
+ * Writes the project's configuration with other variables, absolute paths and additional bindings, into a separate folder with
+ * separate secrets, so that a developer's secrets next to wrangler.toml are not used.
  */
 function configuration(name, variables, bindings, secrets) {
   let text = readFileSync(join(root, "wrangler.toml"), "utf8");
@@ -71,7 +71,7 @@ function configuration(name, variables, bindings, secrets) {
   };
   replace(/^main = "(.*)"$/m, (_, path) => `main = ${JSON.stringify(join(root, path))}`);
   replace(/^directory = "(.*)"$/m, (_, path) => `directory = ${JSON.stringify(join(root, path))}`);
-  // The Worker is already built.
+  // Removes the build command, because the Worker is already built.
   replace(/^\[build\]\n(?:.+\n)*/m, "");
   for (const variable of Object.keys(variables)) text = text.replace(new RegExp(`^${variable} = .*\n`, "m"), "");
   const lines = Object.entries(variables).map(([variable, value]) => `${variable} = ${JSON.stringify(value)}\n`);
@@ -89,7 +89,7 @@ function configuration(name, variables, bindings, secrets) {
   return path;
 }
 
-// An API key or a token.
+// Matches an API key or a token.
 const SECRET = /^s[kt]_(test|live)_[\w.-]{38,}$/;
 
 export class Server {
@@ -208,7 +208,7 @@ export class Server {
     return send({ port: this.port, method, path, headers: [...key, ...headers], body });
   }
 
-  /** Waits until a condition holds. */
+  /** Polls until a condition is true. Fails with the message `otherwise` after a timeout. */
   async until(holds, otherwise) {
     const end = Date.now() + STOP_MS;
     while (!(await holds())) {

@@ -51,7 +51,7 @@ export function expectShown(shown, text) {
   compare(parse(shown), JSON.parse(text), "");
 }
 
-/** Asserts the same for an HTTP response: the status line, the documented headers, the body. */
+/** Asserts that an HTTP response matches a documented one: the status line, the documented headers, the body. */
 export function expectShownResponse(shown, response) {
   const [shownHead, shownBody] = split(shown);
   const [head, body] = split(response);

@@ -36,7 +36,7 @@ export class Site {
 async function answer(folder, headers, request, response) {
   const { pathname } = new URL(request.url, "http://site");
   const path = normalize(decodeURIComponent(pathname.endsWith("/") ? `${pathname}index.html` : pathname));
-  // Browsers request it by themselves, and log an error without it.
+  // Browsers request an icon by default, and log an error if it is missing.
   if (path === "/favicon.ico") return response.writeHead(204, headers).end();
   const body = await readFile(join(folder, path)).catch(() => undefined);
   if (body === undefined)

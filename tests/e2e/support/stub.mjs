@@ -8,7 +8,6 @@ export class Stub {
   #answers = new Map();
   /** Every token request: { path, type, authorization, parameters }. */
   requests = [];
-  /** Unexpected requests. */
   unexpectedRequests = [];
 
   static async start() {
@@ -31,7 +30,7 @@ export class Stub {
       // Like some platforms, requires a code challenge on one path, and rejects it on the other.
       if (searchParams.has("code_challenge") !== pathname.endsWith("pkce"))
         return response.writeHead(400).end("The code challenge is wrong here.");
-      // The test selects the result.
+      // The test sets the parameters of the redirect in `pick`.
       const back = new URL(searchParams.get("redirect_uri"));
       back.searchParams.set("state", searchParams.get("state"));
       for (const [name, value] of new URLSearchParams(searchParams.get("pick"))) back.searchParams.set(name, value);

@@ -1,5 +1,5 @@
-// Catalogs and databases that several test files need, made once by the real commands and kept in target/e2e until the program or
-// one of their inputs changes.
+// Catalogs and databases that several test files need. The real commands create them once in target/e2e, and again when the program or
+// one of the inputs changes.
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ export async function stopHelper(storage) {
 }
 
 /**
- * The folder of a template. `make` fills it unless it exists.
+ * Returns the folder of a template. Calls `make` to fill it if it does not exist.
  * @param {string} program the operator's command line, which makes it
  * @param {unknown} of what distinguishes it from other templates
  * @param {(folder: string) => Promise<unknown>} make

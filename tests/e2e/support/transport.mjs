@@ -52,7 +52,7 @@ export const problem = (status, code, headers = {}) =>
 export const overloaded = (headers) => problem(503, "unavailable", headers);
 export const limited = (headers) => problem(429, "too_many_requests", headers);
 
-/** The calls that are safe to repeat, with responses of the service. */
+/** The calls that the package retries, each with a response of the service. */
 export const REPEATABLE = {
   whoami: [(vault, options) => vault.whoami(options), () => json(WHOAMI)],
   summary: [(vault, options) => vault.connections.summary(options), () => json(SUMMARY)],
@@ -74,7 +74,7 @@ export const REPEATABLE = {
     () => json({ token: "st_test_x", expiresAt: "2026-01-01T00:15:00.000Z" }, 201),
   ],
 };
-/** The calls that must not be repeated after a failure. */
+/** The calls that the package must not retry. */
 export const NOT_REPEATABLE = {
   create: [(vault, options) => vault.connections.create(INPUT, options), () => json(CONNECTION, 201)],
   "update with ifMatch": [

@@ -14,7 +14,7 @@ export const pairs = (filters) =>
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value === null ? "" : String(value))}`)
     .join("&");
 
-/** The errors that a validation returns for a call with this error: one for the whole request if it has no list. */
+/** Converts a call's error to the errors that a validation returns: its list, or one for the whole request. */
 const faultsOf = ({ errors, message }) => (errors.length > 0 ? errors : [{ detail: message }]);
 
 /** Compares the package with the service: { counted, plain, expectSame }. */

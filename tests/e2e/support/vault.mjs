@@ -4,7 +4,7 @@ import { expectHeaders, expectJson } from "./expect.mjs";
 
 export const CONNECTIONS = "/v1/vault/connections";
 export const SUMMARY = "/v1/vault/summary";
-/** The methods of the two paths, as `Allow` lists them. */
+/** The values of `Allow` for the list and for one connection. */
 export const LIST_METHODS = "GET, HEAD, POST, OPTIONS";
 export const ONE_METHODS = "GET, HEAD, PATCH, DELETE, OPTIONS";
 
@@ -177,7 +177,7 @@ const COLUMNS =
   "account, environment, id, active, platform, platform_version, label, identity, identity_folded, identity_type, name, " +
   "name_folded, description, state, tags, version, created_at, written_by";
 
-/** Retries once if the kept-alive connection to the database was just closed. */
+/** Retries once, because the server may just have closed the keep-alive connection to the database. */
 const retryOnce = (ask) =>
   ask().catch((error) => (error.cause?.code === "UND_ERR_SOCKET" ? ask() : Promise.reject(error)));
 

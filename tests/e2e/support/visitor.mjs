@@ -94,7 +94,7 @@ export function readPage(response) {
     status: response.status,
     heading: texts("h1")[0],
     paragraphs: texts("p"),
-    // The platform's own message.
+    // The error text of the platform.
     small: texts("small")[0],
     links: texts("a"),
     data: Object.fromEntries(data),

@@ -81,7 +81,6 @@ export const wideCatalog = () =>
     ...["github.com/api.github.com.json", "googleapis.com"].map((name) => join(openapiDirectory, "api", name)),
   ]);
 
-/** A catalog folder. */
 class Catalog {
   /** @param {boolean} isShared whether other test files use this folder, which they must not change */
   constructor(path, isShared = false) {
@@ -95,7 +94,6 @@ class Catalog {
     return readFileSync(join(this.path, "versions", `${this.version}.current`));
   }
 
-  /** The bytes of a segment. */
   segment(id) {
     return readFileSync(join(this.path, "segments", id));
   }
@@ -152,7 +150,7 @@ export class State {
   async open() {
     const vault = new Database(this.path);
     let opened;
-    /** A method of the KV namespace, which is opened when it is needed. */
+    /** Wraps a method of the KV namespace, so that the namespace is opened at the first call. */
     const method =
       (name) =>
       async (...args) => {

@@ -33,7 +33,7 @@ function jsonIn(text) {
 export class WranglerStandIn {
   /** The forms in which the real wrangler has run a command. */
   acceptedForms = new Set();
-  /** Commands in a form that is not listed. */
+  /** The commands that match none of the listed forms. */
   unknownCommands = [];
   /** Results that differ from those of the real wrangler. */
   differentResults = [];
@@ -72,7 +72,7 @@ export class WranglerStandIn {
     assert.deepEqual([this.unknownCommands, this.differentResults], [[], []]);
   }
 
-  /** The command of these arguments, with its values. */
+  /** Finds the command whose form matches the arguments. Returns it with its values. */
   #find(args) {
     for (const command of this.commands) {
       const values = {};
@@ -128,10 +128,10 @@ export class WranglerStandIn {
   }
 }
 
-/** Whether the real wrangler's result contains everything of this one. */
+/** Whether the real wrangler's result contains all members of the fake's. */
 function matchesResult(real, expected) {
   if (real.code !== expected.code) return false;
-  // Without output here, only the success of the command is compared.
+  // If the fake prints nothing, only the success of the commands is compared.
   if (real.code !== 0 || expected.text === "") return true;
   try {
     assert.partialDeepStrictEqual(jsonIn(real.text.toString()), JSON.parse(expected.text));
@@ -165,9 +165,9 @@ export function localCommands(current) {
   return [
     {
       form: `d1 execute BINDING --json --yes --command SQL ${place}`,
-      // Creates the database's file.
+      // Run by the real wrangler, because it creates the database's file.
       isReal: true,
-      // A different result of the real wrangler.
+      // The real wrangler's result differs for the table of keys, so it must run this form separately.
       variant: ({ sql }) => (/api_keys/.test(sql) ? "keys" : ""),
       respond: ({ sql }) => runs(sql),
     },

@@ -16,7 +16,7 @@ fn main() -> Result<()> {
         "worker" => {
             bindgen.module(true)?.reset_state_function(true).force_enable_abort_handler(true)
         }
-        // The glue must not locate the module itself: the package knows its location.
+        // The package passes the module to the glue, which must not locate it itself.
         "package" => bindgen.web(true)?.omit_default_module_path(true),
         other => bail!("`{other}` is neither `worker` nor `package`"),
     };
