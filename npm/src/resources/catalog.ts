@@ -88,7 +88,7 @@ export interface Action {
   /** Unique within the platform. */
   key: string;
   method: ActionMethod;
-    platform: string;
+  platform: string;
   /** The resource that the action reads or changes, in PascalCase. Can be empty. */
   modelName: string;
 }

@@ -42,7 +42,7 @@ export interface OmittedPart {
 
 /** A platform's response to an action. */
 export interface ActionAnswer {
-    status: number;
+  status: number;
   /** Names are in lower case. */
   headers: Record<string, string>;
   /** A value for JSON, a string for text, `{ base64, contentType }` for anything else; null without a body. */

@@ -16,7 +16,7 @@ export type EndpointGroup = Names["EndpointGroup"];
 export interface UsageRow {
   /** The day in UTC, such as `2030-01-31`. */
   day: string | null;
-    endpoint: EndpointGroup | null;
+  endpoint: EndpointGroup | null;
   /** Also null for requests that concern no platform. */
   platform: string | null;
   /** Also null for requests that concern no identity. */

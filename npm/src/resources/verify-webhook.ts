@@ -8,7 +8,7 @@ export type WebhookTestEvent = Omit<EventOf<never, { webhook: { id: string } }>,
 
 /** A request whose body was already read, for example by a Node framework. */
 export interface WebhookRequest {
-    headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The exact body. Parsed and serialized JSON can have different bytes, so its signature is invalid. */
   body: string | Uint8Array;
 }

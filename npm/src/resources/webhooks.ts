@@ -10,7 +10,7 @@ import type { DeliveryQuery } from "../types/filters.js";
 /** A webhook: a URL to which the service sends events. */
 export interface Webhook {
   id: string;
-    url: string;
+  url: string;
   description: string | null;
   /** The types of events to send; empty for all. */
   types: EventType[];
@@ -53,7 +53,7 @@ export interface WebhookTest {
   httpStatus: number | null;
   /** Why there was no response; null if there was one. */
   error: "unreachable" | "timed_out" | "address_refused" | null;
-    durationMs: number;
+  durationMs: number;
 }
 
 /** A range of events to send again. */

@@ -50,10 +50,10 @@ export interface JsonSchemaObject {
 }
 
 export interface ActionParameter {
-    name: string;
+  name: string;
   /** Where the parameter is sent. */
   in: "path" | "query" | "header" | "cookie";
-    required: boolean;
+  required: boolean;
   /** The schema of the value. A `$ref` points into the `ActionDetail`: `#/input/$defs/…`. */
   schema: JsonSchema;
   /** How an array or object is serialized: OpenAPI's `style`. */
@@ -68,7 +68,7 @@ export interface ActionParameter {
 
 /** The body of a request to the platform. */
 export interface RequestBody {
-    required: boolean;
+  required: boolean;
   /** The media types that the platform accepts. `schema` describes the first one. */
   contentTypes: string[];
   /** The schema of the body. A `$ref` points into the `ActionDetail`: `#/input/$defs/…`. */

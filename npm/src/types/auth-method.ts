@@ -5,7 +5,7 @@ import type { Names } from "./names.js";
 export interface ConnectorServer {
   /** An absolute URL. The field `name` replaces `{name}`. */
   url: string;
-    description: string | null;
+  description: string | null;
 }
 
 /** A request to the platform. */
@@ -172,7 +172,7 @@ export interface AuthField {
   description: string | null;
   /** Whether the input must hide the value. */
   secret: boolean;
-    required: boolean;
+  required: boolean;
   /** A regular expression that must match the whole value. */
   pattern: string | null;
   enum: string[] | null;
