@@ -62,6 +62,6 @@ export function Duration({ at }: { at: string }) {
   );
 }
 
-/** The time at which something is due. After that time, it can happen at any moment. */
+/** The relative time at which a scheduled job is due, or "any moment now" if that time has passed. */
 export const DueTime = ({ at, showExact = false }: { at: string; showExact?: boolean }) =>
   Date.parse(at) > useNow(at) ? <RelativeTime at={at} showExact={showExact} /> : <>any moment now</>;
