@@ -6,7 +6,9 @@ import { useSession } from "../session/session";
 const AGENTS_KEY = ["agents"];
 const ROWS = 50;
 
-/** Loads the sign-in configuration, null if sign-in is disabled, and the redirect URI for an OpenID provider, if known. */
+/**
+ * Loads the sign-in configuration, null if sign-in is disabled, and the redirect URI for an OpenID provider, if known.
+ */
 export function useSignIn() {
   const { vault } = useSession();
   return useQuery({

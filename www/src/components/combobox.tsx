@@ -32,9 +32,9 @@ interface Props {
 }
 
 /**
- * A text field with a list of options. Implements the combobox pattern of the ARIA Authoring Practices ("list autocomplete
- * with automatic selection"): while the user types, the best option is active. Enter or Tab selects it, Escape closes the
- * list.
+ * A text field with a list of options. Implements the combobox pattern of the ARIA Authoring Practices ("list
+ * autocomplete with automatic selection"): while the user types, the best option is active. Enter or Tab selects it,
+ * Escape closes the list.
  */
 export function Combobox({
   label,

@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * A modal dialog, open while the component is mounted. It traps the focus and restores it afterwards. Initially it focuses
- * the title, or in a form the field with `autofocus`.
+ * A modal dialog, open while the component is mounted. It traps the focus and restores it afterwards. Initially it
+ * focuses the title, or in a form the field with `autofocus`.
  */
 export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus, children }: Props) {
   const dismiss = () => !mustConfirm && onClose();

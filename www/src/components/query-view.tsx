@@ -15,8 +15,8 @@ interface Props<Data> {
 }
 
 /**
- * Shows the data of a query, a placeholder while it loads, or the error. After a temporary failure of a refetch, shows the
- * old data with a warning.
+ * Shows the data of a query, a placeholder while it loads, or the error. After a temporary failure of a refetch, shows
+ * the old data with a warning.
  */
 export function QueryView<Data>({ query, name, rows, children }: Props<Data>) {
   const { data, error, isFetching, isPending, isPlaceholderData, refetch } = query;

@@ -2,7 +2,7 @@ import type { Scope } from "connector-vault/slim";
 
 interface Props {
   legend: string;
-    options: readonly Scope[];
+  options: readonly Scope[];
   value: readonly Scope[];
   fault?: string | undefined;
   onChange: (scopes: readonly Scope[]) => void;

@@ -15,8 +15,8 @@ export function withQuery(path: string, search: string, values: Record<string, s
 }
 
 /**
- * Returns the query parameters `names`, a function that builds a URL with changed parameters, and one that navigates to it.
- * Typing replaces the history entry instead of adding one.
+ * Returns the query parameters `names`, a function that builds a URL with changed parameters, and one that navigates to
+ * it. Typing replaces the history entry instead of adding one.
  */
 export function useUrlState<Name extends string>(names: readonly Name[]) {
   const [path, navigate] = useLocation();

@@ -2,7 +2,9 @@
 import { useMutation, type MutationFunction, type UseMutationOptions } from "@tanstack/preact-query";
 import { useEffect, useRef } from "preact/hooks";
 
-/** A mutation that ignores other calls while it runs. Uses a ref, because `isPending` changes only with the next render. */
+/**
+ * A mutation that ignores other calls while it runs. Uses a ref, because `isPending` changes only with the next render.
+ */
 export function useSingleFlight<Data, Variables = void>(
   options: Omit<UseMutationOptions<Data, unknown, Variables>, "onSettled" | "mutationFn"> & {
     mutationFn: MutationFunction<Data, Variables>;

@@ -9,8 +9,8 @@ import type { useSingleFlight } from "./use-single-flight";
 type Mutation = Pick<ReturnType<typeof useSingleFlight<unknown, never>>, "error" | "isError" | "isInFlight" | "reset">;
 
 /**
- * State of a form that submits a mutation. `localFaults` are errors that were found without a request. By default, a form
- * without them is valid.
+ * State of a form that submits a mutation. `localFaults` are errors that were found without a request. By default, a
+ * form without them is valid.
  */
 export function useValidatedForm(change: Mutation, localFaults: readonly Fault[], isValid = localFaults.length === 0) {
   const form = useRef<HTMLFormElement>(null);

@@ -85,8 +85,8 @@ export class ApiClient {
   connection = (id: string) => this.#read<Connection>(`/v1/vault/connections/${encodeURIComponent(id)}`);
 
   /**
-   * Searches connectable platforms. Without a query, returns those with an OAuth client or enabled by the operator, if
-   * any: a whole catalog is too long to scroll through.
+   * Searches connectable platforms. Without a query, returns only those that have an OAuth client or that the operator
+   * enabled, if there are any: a whole catalog is too long to scroll through.
    */
   async findPlatforms(q: string, isChosen: boolean, signal: AbortSignal): Promise<ConnectorPage> {
     const search = (filters: Record<string, string>) => {

@@ -6,8 +6,8 @@ export const isRedirectMethod = (method: AuthMethod) =>
   method.type === "oauth2" && method.grant === "authorization_code";
 
 /**
- * Removes the OAuth methods of a connector without an OAuth client, because they can't work. Keeps them if there are no
- * others.
+ * Removes the OAuth methods of a connector without an OAuth client, because they can't work. Keeps them if the
+ * connector has no other methods.
  */
 export function withUsableMethods(connector: ConnectorDetail, hasClient: boolean): ConnectorDetail {
   const otherMethods = connector.authMethods.filter(({ type }) => type !== "oauth2");
@@ -15,8 +15,8 @@ export function withUsableMethods(connector: ConnectorDetail, hasClient: boolean
 }
 
 /**
- * Whether a field determines which host receives the app's secret or a token. The service accepts such a value only from
- * the app, unless the catalog lists all valid values.
+ * Whether a field determines which host receives the app's secret or a token. The service accepts such a value only
+ * from the app, unless the catalog lists all valid values.
  */
 export const isSetByApp = (
   { servers }: Pick<ConnectorDetail, "servers">,
@@ -35,8 +35,8 @@ export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
   method.type === "oauth2" && method.fieldSources.some(({ field }) => field === name);
 
 /**
- * Returns the variables that determine the domain of a host: none if the host ends with two literal labels; only the last
- * variable if the host ends with it and the catalog lists its values; otherwise all variables.
+ * Returns the variables that determine the domain of a host: none if the host ends with two literal labels; only the
+ * last variable if the host ends with it and the catalog lists its values; otherwise all variables.
  */
 function hostVariables(template: string, fields: readonly AuthField[]): string[] {
   const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];

@@ -55,7 +55,7 @@ export function AwaitingProvider({
     service
       .outcomeOf(id, controller.signal, wake)
       .then(onOutcome, (error) => !controller.signal.aborted && onError(error));
-    // Browsers suspend hidden pages, so abort the request and poll again when the page becomes visible.
+    // When this page navigates to the platform, abort the request. Poll again when the back button restores the page.
     const onHide = () => !opensPopup && controller.abort();
     addEventListener("pagehide", onHide);
     const onShow = async ({ persisted }: PageTransitionEvent) => {

@@ -1,4 +1,3 @@
-
 export interface Branding {
   name: string | null;
   logoUrl: string | null;
@@ -7,8 +6,8 @@ export interface Branding {
 }
 
 /**
- * Loads the branding of the account to which the window's code or token belongs. Returns undefined on failure, because the
- * window also works without branding.
+ * Loads the branding of the account to which the window's code or token belongs. Returns undefined on failure, because
+ * the window also works without branding.
  */
 export async function fetchBranding(secret: string | undefined): Promise<Branding | undefined> {
   try {
@@ -37,7 +36,9 @@ function parseColor(color: string): Color | undefined {
 const readableTextColor = (background: Color) =>
   contrast(background, TEXT_COLORS.light) >= MIN_CONTRAST ? TEXT_COLORS.light : TEXT_COLORS.dark;
 
-/** Returns the text colour that is readable on a background. Returns undefined if the background is not a valid colour. */
+/**
+ * Returns the text colour that is readable on a background. Returns undefined if the background is not a valid colour.
+ */
 export function textColorOn(background: string): string | undefined {
   const color = parseColor(background);
   return color && css(readableTextColor(color));

@@ -8,8 +8,8 @@ import { Say, say } from "./texts";
 const VISIBLE_MS = 700;
 
 /**
- * Returns whether the page has been visible for a moment, against clickjacking: a page on top could request a double-click
- * and close itself after the first click, so that the second click hits the button here.
+ * Returns whether the page has been visible for a moment, against clickjacking: a page on top could request a
+ * double-click and close itself after the first click, so that the second click hits the button here.
  */
 function useVisibleLongEnough(): boolean {
   // In a frame, no delay: the button only opens a window, which asks the user again.

@@ -122,8 +122,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     const connector = await newSession.service.connector(attempt.platform);
     if (!isMounted.current) return;
     setSession(newSession);
-    // The user has not confirmed their identity on this page. The outcome is shown without confirmation, but any further
-    // step needs it.
+    // The user has not confirmed their identity on this page. The outcome is shown without confirmation, but any
+    // further step needs it.
     if (!invitation.isConfirmed) unconfirmed.current = invitation;
     const target = { connector, connection };
     if (attempt.status === "pending") retry(target);
@@ -148,7 +148,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
         await openPlatform(newSession, onlyPlatform);
       else showView({ kind: "choose" });
     } catch (error) {
-      // A 401 for a code usually means that it was used before, also by a request whose response was lost.
+      // With a code, a 401 means that it was already used, for example by an exchange whose response was lost.
       if (launchParams.code !== undefined && isExpired(error)) showEnd("used");
       else showFailure(error, () => void enter(invitation));
     }

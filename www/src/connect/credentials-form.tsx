@@ -33,7 +33,7 @@ interface Props {
   isReconnect: boolean;
   /** Whether the identity has a working connection to the platform. */
   isConnected: boolean;
-    presets: Presets;
+  presets: Presets;
   /** The user's input from before the visit to the platform. */
   entered: FormState | undefined;
   /** Submits the form. Resolves with a `Rejection` if the service rejects the input. */
@@ -198,8 +198,8 @@ const isPreset = ({ fields, fixed }: Presets, { name }: AuthField) =>
   fields[name] !== undefined || fixed[name] !== undefined;
 
 /**
- * Whether the app may have set the value for all users. Only the service knows, so the field is hidden until the service
- * reports the value as missing. Optional fields are always visible, because the service never reports them.
+ * Whether the app may have set the value for all users. Only the service knows, so the field is hidden until the
+ * service reports the value as missing. Optional fields are always visible, because the service never reports them.
  */
 const mayBePreset = (method: AuthMethod, field: AuthField) =>
   isReportedByPlatform(method, field) || (method.type === "oauth2" && field.required && field.default === null);

@@ -1,5 +1,6 @@
-// The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. The window
-// removes it from the URL immediately, so that no history, bookmark or screenshot contains it, and does not store it.
+// The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. The
+// window removes it from the URL immediately, so that no history, bookmark or screenshot contains it, and does not
+// store it.
 import { TOKEN, signedPattern } from "../session/link";
 
 export interface LaunchParams {

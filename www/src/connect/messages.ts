@@ -1,5 +1,5 @@
-// Texts about auth methods and failures for users who do not know this service: what happened, who must act, and what to
-// do.
+// Texts about auth methods and failures for users who do not know this service: what happened, who must act, and what
+// to do.
 import type { AuthMethod } from "connector-vault/slim";
 import { ApiError } from "./api-client";
 import { type TextKey, fieldLabel, language, say } from "./texts";

@@ -1,5 +1,5 @@
-// Looks up texts and fills in their placeholders. The console also uses this module, for the fields of auth methods, so it
-// contains only their English texts. The connect window adds all other texts.
+// Looks up texts and fills in their placeholders. The console also uses this module, for the fields of auth methods, so
+// it contains only their English texts. The connect window adds all other texts.
 import fields from "./texts/en-fields.json";
 
 export type FieldTextKey = keyof typeof fields;
@@ -39,8 +39,8 @@ export const fill = (key: string, values: Values): string =>
 export const fieldLabel = (label: string): string => texts[`label.${label}`] ?? label;
 
 /**
- * Returns the `lang` attribute for a text from the catalog, which is in English. Returns undefined if the page is in English
- * or the label is translated.
+ * Returns the `lang` attribute for a text from the catalog, which is in English. Returns undefined if the page is in
+ * English or the label is translated.
  */
 export const catalogLanguage = (label?: string): "en" | undefined =>
   language === "en" || (label !== undefined && texts[`label.${label}`] !== undefined) ? undefined : "en";

@@ -20,8 +20,8 @@ export interface Session {
   /** The URL to which a full page returns. */
   returnUrl: string | undefined;
   /**
-   * Whether the platform's page opens in a separate popup. Otherwise the window navigates to it: as a full page, or as a popup
-   * that can notify the app afterwards.
+   * Whether the platform's page opens in a separate popup. Otherwise the window navigates to it: as a full page, or as
+   * a popup that can notify the app afterwards.
    */
   opensPopup: boolean;
 }
@@ -31,8 +31,8 @@ export interface Invitation {
   /** The identity to which the connection will belong. */
   identity: string;
   /**
-   * Whether no confirmation is needed: a page of the token's `origins` opened the window with this token or code, or the
-   * user has confirmed the identity in this tab before.
+   * Whether no confirmation is needed: a page of the token's `origins` opened the window with this token or code, or
+   * the user has confirmed the identity in this tab before.
    */
   isConfirmed: boolean;
   /** Stores that the user has confirmed the identity, for other attempts with the same token. */
@@ -44,7 +44,9 @@ export interface Invitation {
   open: () => Promise<Session>;
 }
 
-/** Reads the invitation from the embedder's reply and the window's URL. Returns undefined without a valid token or code. */
+/**
+ * Reads the invitation from the embedder's reply and the window's URL. Returns undefined without a valid token or code.
+ */
 export async function readInvitation(
   launchParams: LaunchParams,
   reply: Reply | undefined,
@@ -80,9 +82,9 @@ export async function readInvitation(
 }
 
 /**
- * The stored confirmation of a token, or of a code for the token. Its id consists of the key, identity and expiry, because a
- * link that repeats an attempt has a new code for the same token. Not used in a frame: the page around it could have opened
- * the link of another tab, and could capture clicks.
+ * The stored confirmation of a token, or of a code for the token. Its id consists of the key, identity and expiry,
+ * because a link that repeats an attempt has a new code for the same token. Not used in a frame: the page around it
+ * could have opened the link of another tab, and could capture clicks.
  */
 function confirmationOf(secret: string, isFromApp: boolean) {
   const { k, i, e } = decodeClaims(secret);
@@ -105,8 +107,8 @@ export function languageOf(secret: string | undefined): string | undefined {
 }
 
 /**
- * Decodes the claims of a code or token: key, identity, expiry, comma-separated origins, and settings of the window. Does not
- * verify the signature; the service does during the exchange.
+ * Decodes the claims of a code or token: key, identity, expiry, comma-separated origins, and settings of the window.
+ * Does not verify the signature; the service does during the exchange.
  */
 function decodeClaims(secret: string): { k?: string; i?: string; e?: number; o?: string; w?: { l?: string } } {
   const claims = secret.replace(/^(?:cc|st)_(?:test|live)_/, "").split(".")[0] ?? "";

@@ -1,5 +1,5 @@
-// The window's texts, in the language of the session or of the browser. English is part of the bundle. Other languages are
-// loaded before the window shows a step.
+// The window's texts, in the language of the session or of the browser. English is part of the bundle. Other languages
+// are loaded before the window shows a step.
 import { type ComponentChildren, Fragment } from "preact";
 import {
   type FieldTextKey,
@@ -31,8 +31,8 @@ setTexts("en", ENGLISH);
 setCommonValues(valuesFor(undefined));
 
 /**
- * Returns the language for a BCP 47 tag, by its primary subtag; English if the window has no texts in this language. Without
- * a tag, returns the first of the browser's languages in which it has texts.
+ * Returns the language for a BCP 47 tag, by its primary subtag; English if the window has no texts in this language.
+ * Without a tag, returns the first of the browser's languages in which it has texts.
  */
 export function chooseLanguage(tag: string | undefined): string {
   const tags = tag === undefined ? navigator.languages : [tag];
@@ -45,8 +45,8 @@ const LOADING_MS = 4_000;
 let lastLoad = 0;
 
 /**
- * Loads the texts of a language. Keeps the current language if they can't be loaded in time. If calls overlap, the last one
- * wins.
+ * Loads the texts of a language. Keeps the current language if they can't be loaded in time. If calls overlap, the last
+ * one wins.
  */
 export async function loadLanguage(chosen: string): Promise<void> {
   lastLoad += 1;

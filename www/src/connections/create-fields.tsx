@@ -11,7 +11,7 @@ import { TagsInput } from "./tags-input";
 interface Props {
   form: CreateForm;
   fault: (name: keyof CreateForm) => string | undefined;
-  /** The faults of all fields. */
+  /** All faults. The input for tags selects its own. */
   faults: readonly Fault[];
   platforms: Platforms | undefined;
   /** The session's restrictions, which determine the value of some fields. */

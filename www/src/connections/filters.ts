@@ -13,7 +13,9 @@ export type FilterValues = QueryValues<ParameterName>;
 
 export const IDENTITY_TYPES: readonly IdentityType[] = ["user", "team", "organization", "project"];
 
-/** Reads the filters from a URL. Keeps invalid values for validation: without a filter, the list would show more rows. */
+/**
+ * Reads the filters from a URL. Keeps invalid values for validation: without a filter, the list would show more rows.
+ */
 export function filtersOf({
   page: _page,
   after: _after,

@@ -15,8 +15,8 @@ export const sameTags = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((tag, index) => tag === b[index]);
 
 /**
- * Merges tags: their tags in their order, minus those that I removed, plus those that I added. If both sides add or remove
- * the same tag, it counts once, so tags never conflict.
+ * Merges tags: their tags in their order, minus those that I removed, plus those that I added. If both sides add or
+ * remove the same tag, it counts once, so tags never conflict.
  */
 export function mergeTags(
   base: readonly string[],
@@ -29,8 +29,8 @@ export function mergeTags(
 }
 
 /**
- * Merges field by field: my value where I changed it, otherwise theirs. `conflicts` are the fields that both sides changed
- * to different values.
+ * Merges field by field: my value where I changed it, otherwise theirs. `conflicts` are the fields that both sides
+ * changed to different values.
  */
 export function mergeFields<Values extends object>(
   base: Values,

@@ -45,7 +45,10 @@ interface Props extends TagsValue {
 /** Returns the index of the invalid tag, or -1 if the fault concerns the whole list. */
 const faultIndex = ({ pointer }: Fault) => Number(/^\/[^/]+\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
 
-/** An input for tags. Enter or a comma adds a tag; Backspace in the empty field removes the last one, once per key press. */
+/**
+ * An input for tags. Enter or a comma adds a tag; Backspace in the empty field removes the last one, once per key
+ * press.
+ */
 export function TagsInput({
   label,
   isLabelHidden = false,

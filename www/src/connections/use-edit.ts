@@ -1,5 +1,5 @@
-// Edits one part of a connection. Stores changes until they are saved, saves them only if the connection has not changed in
-// the meantime, and otherwise merges both changes.
+// Edits one part of a connection. Stores changes until they are saved, saves them only if the connection has not
+// changed in the meantime, and otherwise merges both changes.
 import { NotFoundError, PreconditionError, type Connection, type ConnectorVault } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { useSingleFlight } from "../components/use-single-flight";

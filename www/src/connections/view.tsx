@@ -212,8 +212,8 @@ function usePanel(selectedId: string | undefined, addressOf: (id: string | undef
 const inactiveHref = () => withQuery(PATH, location.search, { active: "false", page: undefined, after: undefined });
 
 /**
- * A link to the inactive connections in the same state, for users who filter by `failed`: most failed connections are
- * inactive, and the list contains only active ones by default.
+ * A link to the inactive connections in the same state. Most failed connections are inactive, but the list contains
+ * only active ones by default.
  */
 function InactiveHint({ filters }: { filters: ConnectionFilters }) {
   const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
@@ -226,7 +226,7 @@ function InactiveHint({ filters }: { filters: ConnectionFilters }) {
   );
 }
 
-/** A link that adds a connection record without credentials. */
+/** A button that opens the form for a connection record without credentials. */
 function AddButton({ href }: { href: string }) {
   const { may } = useSession();
   const [, navigate] = useLocation();
