@@ -157,7 +157,7 @@ const bar = (key: string, count: number, full: number, label: ComponentChildren,
   ...(tone && { tone }),
 });
 
-/** A number with its label, optionally with a link to the counted rows. */
+/** A number with its label, optionally with a link to the rows. */
 function Stat({
   label,
   count,
