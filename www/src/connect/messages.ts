@@ -4,7 +4,7 @@ import type { AuthMethod } from "connector-vault/slim";
 import { ApiError } from "./api-client";
 import { type TextKey, fieldLabel, language, say } from "./texts";
 
-/** Who must act after a failure: the user, the app's team, or nobody. */
+/** Who must act after a failure: the user, the app's team, or neither. */
 export type Actor = "user" | "app" | "nobody";
 
 export interface FailureText {
@@ -72,7 +72,7 @@ const ACTORS: Record<FailureName, Actor> = {
   platform_not_found: "app",
   insufficient_scope: "app",
   invalid_answer: "app",
-  // Nobody, because the network of either side may have failed.
+  // Neither must act, because the network of either side may have failed.
   platform_unreachable: "nobody",
   platform_timeout: "nobody",
   platform_unavailable: "nobody",

@@ -1,7 +1,7 @@
 import { explainError } from "../components/error-message";
 import { faultsOf, faultMessage } from "../components/faults";
 
-/** The error after a failed save. `consequence` tells the user what happened to the changes. */
+/** The error after a failed save. `consequence` says what happened to the changes. */
 export function SaveError({ error, consequence }: { error: unknown; consequence: string }) {
   const { title, detail } = explainError(error);
   return (

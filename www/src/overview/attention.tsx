@@ -1,4 +1,4 @@
-// Lists problems and who must act: the users, the team, or nobody because the service retries.
+// Lists problems and who must act: the users, the team, or the service, which retries.
 import type { ConnectionState, ConnectionSummary } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
