@@ -8,7 +8,6 @@ import { AbortError, ConnectError, type ErrorCode } from "../core/errors.js";
 /** A platform of the catalog. Your editor completes the well-known ones. */
 export type Platform = KnownPlatform | (string & {});
 
-/** Options of `connect`. */
 export interface ConnectOptions extends CallOptions {
   /** The platform to connect. If omitted, the user chooses one. */
   platform?: Platform | undefined;
@@ -26,7 +25,7 @@ export interface ConnectOptions extends CallOptions {
   returnUrl?: string | undefined;
 }
 
-/** The options of `connect` after their checks. @internal */
+/** The validated options of `connect`. @internal */
 export interface ConnectRequest {
   platform: string | undefined;
   connection: string | undefined;

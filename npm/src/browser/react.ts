@@ -119,7 +119,6 @@ function useChanges(store: VaultStore): number {
   return useSyncExternalStore(store.subscribe, count, count);
 }
 
-/** Options of `useConnect`. */
 export interface UseConnectOptions extends Omit<ConnectOptions, "token" | "signal"> {
   /** Called with each new connection, including one from a `ui: "page"` attempt. */
   onConnect?: ((connection: Connection) => void) | undefined;
@@ -127,7 +126,6 @@ export interface UseConnectOptions extends Omit<ConnectOptions, "token" | "signa
   onError?: ((error: ConnectError | VaultError) => void) | undefined;
 }
 
-/** The result of `useConnect`. */
 export interface UseConnect {
   /** Opens the window. Call it in a click handler. Never rejects: see `error` and `onError`. */
   connect(options?: Omit<ConnectOptions, "token">): Promise<Connection | undefined>;
@@ -189,7 +187,6 @@ export function useConnect(options: UseConnectOptions = {}): UseConnect {
   return { connect, isConnecting, connection, error, errorText: error && errorText(error.code) };
 }
 
-/** The result of `useConnections`. */
 export interface UseConnections {
   /** Newest first; undefined until they are loaded. */
   connections: Connection[] | undefined;

@@ -5,7 +5,6 @@ import { ValidationError } from "./errors.js";
 import { ReplicaSession } from "./read-replica.js";
 import { SECRET_HEADER, type SecretSource, SuppliedSecret, type Token, staticSecret } from "./secret.js";
 
-/** Options of a `ConnectorVault`. */
 export interface ConnectorVaultOptions {
   /** The URL of the service, such as `https://vault.example.com`. */
   baseUrl: string | URL;

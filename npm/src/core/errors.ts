@@ -104,7 +104,7 @@ setClassName("VaultError", VaultError);
 
 /** A failure that may be temporary. */
 class TemporaryError extends VaultError {
-  /** The seconds to wait before a retry, from `Retry-After`; undefined without this header. */
+  /** How many seconds to wait before a retry; undefined if the service did not say. */
   readonly retryAfter: number | undefined;
 
   /** @internal */

@@ -31,10 +31,7 @@ export interface ConnectionSummary {
 
 /** An update of a connection. */
 export interface ConnectionChanges {
-  /**
-   * Replaces all existing tags: at most 50 tags of 1–128 characters, without commas. If omitted, the tags do not
-   * change.
-   */
+  /** Replaces all existing tags: at most 50 of 1–128 characters, without commas. If omitted, the tags do not change. */
   tags?: readonly string[] | undefined;
 }
 

@@ -11,7 +11,6 @@ import type { EventFilters } from "../types/filters.js";
 
 export type EventType = Names["EventType"];
 
-/** The reason for an event. */
 export interface EventReason {
   /** For programs. */
   code: string;

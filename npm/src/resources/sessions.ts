@@ -102,7 +102,7 @@ export interface NewSession {
   identityType?: IdentityType | undefined;
   /** A subset of the API key's scopes. Default: the key's read-only scopes. */
   scopes?: readonly SessionScope[] | undefined;
-  /** Restricts the token to these platforms, at most 20, both in the vault and in the catalog. Default: all. */
+  /** Only these platforms of the catalog, at most 20, both in the vault and in the catalog. Default: all platforms. */
   platforms?: readonly string[] | undefined;
   /** `read`: the token can call platforms only with `GET`, `HEAD` and GraphQL queries. Default: `write`. */
   access?: "read" | "write" | undefined;
@@ -123,9 +123,7 @@ export interface NewSession {
    * connection's own client for a reconnect, otherwise `default`.
    */
   client?: string | undefined;
-  /**
-   * Restricts the token to pages of these origins, at most 10, such as `https://app.example.com`. Default: all origins.
-   */
+  /** Only pages of these web origins, at most 10, such as `https://app.example.com`. Default: all origins. */
   origins?: readonly string[] | undefined;
   /**
    * Initial values for the fields of the platform's methods, which the user can change in the connect window. Must not

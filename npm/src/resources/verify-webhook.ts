@@ -13,7 +13,6 @@ export interface WebhookRequest {
   body: string | Uint8Array;
 }
 
-/** Options of `verifyWebhook`. */
 export interface VerifyOptions {
   /** The maximum difference between the timestamp and the clock, in seconds. Default: 300. */
   toleranceSeconds?: number | undefined;

@@ -26,7 +26,7 @@ export function useValidatedForm(change: Mutation, localFaults: readonly Fault[]
     form,
     isSubmitted,
     faults: isSubmitted ? [...localFaults, ...faultsOf(error)] : [],
-    /** Applies a change of the user, unless the form is being submitted. */
+    /** Applies a user's change, unless the form is being submitted. */
     edit: (applyChange: () => void) => {
       if (change.isInFlight()) return;
       applyChange();

@@ -115,9 +115,7 @@ function MethodDetails({ method }: { method: AuthMethod }) {
   }
 }
 
-/**
- * The templates in every request to the platform. Names in braces are fields, or data of the OAuth client.
- */
+/** The templates in every request to the platform. Names in braces are fields, or data of the OAuth client. */
 function TemplateList(props: { name: string; values: Record<string, string>; separator: string }) {
   const entries = Object.entries(props.values);
   if (entries.length === 0) return null;
