@@ -86,7 +86,7 @@ export interface VaultProviderProps extends ConnectSettings {
 
 /** Provides the service and the token to all components and hooks below. On a server, it sends no requests. */
 export function VaultProvider({ baseUrl, token, children }: VaultProviderProps): ReactElement {
-  // A new function on each render is not a new user. Only a different token string is.
+  // A new `token` function does not mean another user, because each render may create one. A new token string does.
   const latestToken = useRef(token);
   useEffect(() => {
     latestToken.current = token;

@@ -1,4 +1,4 @@
-// Creates errors from responses of the service. Without WebAssembly, because `connector-vault/connect` uses it, too.
+// Creates errors from responses of the service. Must not use WebAssembly, because `connector-vault/connect` imports it.
 import {
   AuthenticationError,
   ConflictError,

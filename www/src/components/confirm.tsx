@@ -29,7 +29,7 @@ export function Confirm({
 }: Props) {
   const { error, isPending } = mutation;
   const message = error !== null && errorText(error);
-  // A running mutation can't be cancelled. Not `isPending`, which changes only with the next render.
+  // A running mutation can't be cancelled. `isPending` would be too late, because it changes only with the next render.
   const cancel = () => !mutation.isInFlight() && onClose();
   return (
     <Modal title={title} kind="alert" onClose={cancel} fallbackFocus={fallbackFocus}>

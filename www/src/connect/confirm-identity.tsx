@@ -12,7 +12,7 @@ const VISIBLE_MS = 700;
  * double-click and close itself after the first click, so that the second click hits the button here.
  */
 function useVisibleLongEnough(): boolean {
-  // In a frame, no delay: the button only opens a window, which asks the user again.
+  // A frame needs no delay, because its button only opens a window, which asks for confirmation again.
   const [isSeen, setSeen] = useState(displayMode === "frame");
   useEffect(() => {
     if (displayMode === "frame") return undefined;

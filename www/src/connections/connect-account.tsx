@@ -201,7 +201,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
     if (faultsOf(error).length > 0) focusFirstFault();
   }, [error]);
   const localFaults = vault.connectAttempts.validateStart(attempt);
-  // Checked here, because the package does not know that an API key requires an identity.
+  // The package does not report this: only API keys, not tokens, require an identity.
   const identityFault = !connection && values.identity.trim() === "" ? "This is required." : undefined;
   const faultOfField = (field: AuthField) => validateField(field, fieldValue(values, field));
   const isValid =

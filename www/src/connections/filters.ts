@@ -14,7 +14,8 @@ export type FilterValues = QueryValues<ParameterName>;
 export const IDENTITY_TYPES: readonly IdentityType[] = ["user", "team", "organization", "project"];
 
 /**
- * Reads the filters from a URL. Keeps invalid values for validation: without a filter, the list would show more rows.
+ * Reads the filters from a URL. Keeps invalid values, so that validation reports them: dropping a filter would show
+ * more rows.
  */
 export function filtersOf({
   page: _page,

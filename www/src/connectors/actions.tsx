@@ -21,7 +21,7 @@ const PARAMETERS = ["q", "method", "page"] as const;
 export function Actions({ platform }: { platform: string }) {
   const { vault } = useSession();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);
-  // Send unknown values, too: without the filter, the list would show more rows.
+  // Also sends unknown values, because dropping the filter would show more rows.
   const method = values.method?.toUpperCase() as ActionMethod | undefined;
   const filters: ActionFilters = {
     ...(values.q && { q: values.q }),

@@ -106,7 +106,7 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
     initialPageParam: LAST_CURSOR,
     // At the end of the feed, `next` is the cursor of the request.
     getNextPageParam: ({ next }, _, cursor) => (next === cursor ? undefined : next),
-    // No refetch: events never change, and new events are polled separately.
+    // A refetch is not necessary: events never change, and new events are polled separately.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });

@@ -53,7 +53,7 @@ function createQueryClient(activeSession: ActiveSession): QueryClient {
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // No retries, because the npm package retries. Show failures immediately instead of waiting for the network.
+      // The npm package already retries. Failures are shown immediately instead of waiting for the network.
       queries: { retry: false, networkMode: "always", staleTime: VAULT_FRESH_MS, refetchOnReconnect: true },
       mutations: { retry: false, networkMode: "always" },
     },

@@ -57,7 +57,7 @@ async function download(source: string | URL | Request | Response): Promise<Arra
 const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView =>
   ArrayBuffer.isView(source) || isOf("ArrayBuffer", source);
 
-// Not `instanceof`: the response can come from another realm.
+// `instanceof` would reject a response from another realm.
 function isResponse(source: string | URL | Request | Response): source is Response {
   const { arrayBuffer, status } = (source ?? {}) as Partial<Response>;
   return typeof arrayBuffer === "function" && typeof status === "number";

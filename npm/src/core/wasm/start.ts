@@ -29,7 +29,7 @@ export function start(module: () => LoadedModule): void {
   }
 }
 
-// Not `instanceof`: Next.js compiles the module in one realm and runs edge functions in another.
+// `instanceof` would fail: Next.js compiles the module in one realm and runs edge functions in another.
 export const isCompiled = (source: unknown): boolean => isOf("WebAssembly.Module", source);
 
 /** Creates the error for a module that can't be loaded or started. */
